@@ -1,0 +1,33 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let package = Package(
+    name: "IndoorLocalization",
+    products: [
+        .library(name: "IndoorLocalization", targets: ["IndoorLocalization"]),
+        .library(name: "VenuePackets", targets: ["VenuePackets"]),
+        .library(name: "ScanRecording", targets: ["ScanRecording"]),
+        .library(name: "IndoorLocalizationTesting", targets: ["IndoorLocalizationTesting"]),
+        .executable(name: "indoorloc", targets: ["indoorloc"]),
+    ],
+    targets: [
+        .target(name: "CMath", linkerSettings: [.linkedLibrary("m")]),
+        .systemLibrary(name: "CLibArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+        .target(name: "IndoorLocalization", dependencies: ["CMath"]),
+        .target(name: "VenuePackets", dependencies: ["IndoorLocalization", "CLibArchive"]),
+        .target(name: "ScanRecording", dependencies: ["IndoorLocalization", "CLibArchive"]),
+        .target(name: "IndoorLocalizationTesting", dependencies: ["IndoorLocalization", "ScanRecording"]),
+        .executableTarget(
+            name: "indoorloc",
+            dependencies: ["IndoorLocalization", "VenuePackets", "ScanRecording", "IndoorLocalizationTesting"]),
+        .testTarget(
+            name: "IndoorLocalizationTests", dependencies: ["IndoorLocalization", "IndoorLocalizationTesting"]),
+        .testTarget(name: "VenuePacketsTests", dependencies: ["VenuePackets", "IndoorLocalizationTesting"]),
+        .testTarget(name: "ScanRecordingTests", dependencies: ["ScanRecording", "IndoorLocalizationTesting"]),
+        .testTarget(
+            name: "ReplayTests", dependencies: ["ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
+        .testTarget(name: "CommandLineTests", dependencies: ["indoorloc", "IndoorLocalizationTesting"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,35 @@
+/// What went wrong in a session, and what to do about it.
+public struct LocalizationError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What an error means for the session.
+    public enum Code: String, Hashable, Sendable, CaseIterable {
+        /// Something failed; the session goes on and tries again.
+        case generic
+        /// The network or a server failed; the session goes on and tries again.
+        case network
+        /// A server refused the credentials; the session ends.
+        case credential
+        /// The session cannot go on; start a new one once the cause is gone.
+        case critical
+    }
+
+    /// What the error means for the session.
+    public var code: Code
+    /// What was wrong, where, and what to do.
+    public var message: String
+    /// The description of the underlying error; nil if there is none.
+    public var cause: String?
+
+    /// Creates an error.
+    public init(code: Code, message: String, cause: String? = nil) {
+        self.code = code
+        self.message = message
+        self.cause = cause
+    }
+
+    /// Whether the session ends with this error.
+    public var endsSession: Bool { code == .credential || code == .critical }
+
+    public var description: String {
+        cause.map { "\(code.rawValue) error: \(message) (\($0))" } ?? "\(code.rawValue) error: \(message)"
+    }
+}

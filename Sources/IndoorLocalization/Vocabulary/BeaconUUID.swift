@@ -1,0 +1,68 @@
+/// A 128-bit identifier as beacons carry it, written as `8-4-4-4-12` hexadecimal digits.
+///
+/// The core has no Foundation, hence no `Foundation.UUID`.
+public struct BeaconUUID: Hashable, Comparable, Sendable, LosslessStringConvertible {
+    /// The first eight bytes, the first one most significant.
+    public var high: UInt64
+    /// The last eight bytes, the first one most significant.
+    public var low: UInt64
+
+    /// Creates an identifier from its two halves.
+    public init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// Reads 32 hexadecimal digits of either case, with dashes after digits 8, 12, 16 and 20 or with none at all.
+    ///
+    /// Returns nil for anything else.
+    public init?(_ description: String) {
+        let text = description.utf8
+        let dashed: Bool
+        switch text.count {
+        case 36: dashed = true
+        case 32: dashed = false
+        default: return nil
+        }
+        var high: UInt64 = 0
+        var low: UInt64 = 0
+        var digits = 0
+        for (offset, byte) in text.enumerated() {
+            if dashed, offset == 8 || offset == 13 || offset == 18 || offset == 23 {
+                guard byte == UInt8(ascii: "-") else { return nil }
+                continue
+            }
+            guard let digit = Self.value(ofHexDigit: byte) else { return nil }
+            if digits < 16 { high = high << 4 | digit } else { low = low << 4 | digit }
+            digits += 1
+        }
+        guard digits == 32 else { return nil }
+        self.init(high: high, low: low)
+    }
+
+    /// Upper-case hexadecimal digits with dashes.
+    public var description: String {
+        var digits: [UInt8] = []
+        digits.reserveCapacity(36)
+        for index in 0..<32 {
+            if index == 8 || index == 12 || index == 16 || index == 20 { digits.append(UInt8(ascii: "-")) }
+            let half = index < 16 ? high : low
+            let digit = UInt8(truncatingIfNeeded: half >> UInt64(60 - (index & 15) * 4)) & 15
+            digits.append(digit < 10 ? digit + UInt8(ascii: "0") : digit - 10 + UInt8(ascii: "A"))
+        }
+        return String(decoding: digits, as: UTF8.self)
+    }
+
+    public static func < (left: BeaconUUID, right: BeaconUUID) -> Bool {
+        (left.high, left.low) < (right.high, right.low)
+    }
+
+    private static func value(ofHexDigit byte: UInt8) -> UInt64? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt64(byte - UInt8(ascii: "0"))
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt64(byte - UInt8(ascii: "a") + 10)
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt64(byte - UInt8(ascii: "A") + 10)
+        default: nil
+        }
+    }
+}
