@@ -1,0 +1,68 @@
+import CLibArchive
+
+/// Writes a plain or gzip-compressed file; equal input gives equal bytes.
+///
+/// A class because it owns a C object that must be freed once.
+final class ArchiveOutput {
+    /// Bytes that are gathered before they are written.
+    private static let bufferSize = 1 << 16
+
+    private let archive: OpaquePointer
+    private var pending: [UInt8] = []
+    private var isClosed = false
+
+    /// Creates the file, or empties the one that is there.
+    init(path: String, isCompressed: Bool) throws(ArchiveFailure) {
+        guard let archive = archive_write_new() else { throw ArchiveFailure(reason: "out of memory") }
+        self.archive = archive
+        archive_write_set_format_raw(archive)
+        if isCompressed {
+            archive_write_add_filter_gzip(archive)
+            // No time in the file: the same recording gives the same bytes.
+            archive_write_set_filter_option(archive, "gzip", "timestamp", nil)
+        } else {
+            archive_write_add_filter_none(archive)
+        }
+        // Neither held back in blocks nor padded to whole ones.
+        archive_write_set_bytes_per_block(archive, 0)
+        archive_write_set_bytes_in_last_block(archive, 1)
+        guard archive_write_open_filename(archive, path) == ARCHIVE_OK else { throw ArchiveFailure(of: archive) }
+        guard let entry = archive_entry_new() else { throw ArchiveFailure(reason: "out of memory") }
+        defer { archive_entry_free(entry) }
+        archive_entry_set_filetype(entry, 0o100000)
+        guard archive_write_header(archive, entry) == ARCHIVE_OK else { throw ArchiveFailure(of: archive) }
+    }
+
+    deinit {
+        // Nobody is there to hear of an error: who wants to know calls `close()`.
+        try? close()
+        archive_write_free(archive)
+    }
+
+    /// Takes in bytes, and hands them on when they are many.
+    func write(_ bytes: [UInt8]) throws(ArchiveFailure) {
+        pending.append(contentsOf: bytes)
+        if pending.count >= Self.bufferSize { try flush() }
+    }
+
+    /// Hands on what was gathered.
+    func flush() throws(ArchiveFailure) {
+        var written = 0
+        defer { pending.removeFirst(written) }
+        while written < pending.count {
+            let count = pending.withUnsafeBytes { buffer in
+                archive_write_data(archive, buffer.baseAddress?.advanced(by: written), buffer.count - written)
+            }
+            guard count > 0 else { throw ArchiveFailure(of: archive) }
+            written += count
+        }
+    }
+
+    /// Hands on what is held back and closes the file; a second call does nothing.
+    func close() throws(ArchiveFailure) {
+        guard !isClosed else { return }
+        try flush()
+        isClosed = true
+        guard archive_write_close(archive) == ARCHIVE_OK else { throw ArchiveFailure(of: archive) }
+    }
+}

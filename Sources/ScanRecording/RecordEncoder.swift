@@ -1,0 +1,140 @@
+import IndoorLocalization
+
+/// Turns an entry into its line: members in the order of FORMATS, numbers as short as they read back the same.
+struct RecordEncoder {
+    private var bytes: [UInt8] = []
+
+    /// The line with its newline.
+    ///
+    /// - Throws: the field whose number is not finite, for which JSON has no text.
+    static func line(for entry: RecordingEntry) throws(RecordProblem) -> [UInt8] {
+        var encoder = RecordEncoder()
+        encoder.bytes.reserveCapacity(160)
+        switch entry {
+        case .header(let header): encoder.encode(header)
+        case .measurement(let measurement): try encoder.encode(measurement)
+        case .truth(let truth): try encoder.encode(truth)
+        }
+        encoder.bytes.append(contentsOf: "}\n".utf8)
+        return encoder.bytes
+    }
+
+    private mutating func encode(_ header: RecordingHeader) {
+        bytes.append(contentsOf: "{\"type\":\"header\",\"format\":\"\(RecordingHeader.format)\"".utf8)
+        append(.version, text: String(header.version))
+        append(.startedAt, string: header.startedAt)
+        append(.device, string: header.device)
+        append(.venueId, text: header.venueID?.description)
+        append(.name, string: header.name)
+    }
+
+    private mutating func encode(_ measurement: Measurement) throws(RecordProblem) {
+        switch measurement {
+        case .sighting(let sighting): try encode(sighting)
+        case .advertisement(let advertisement): try encode(advertisement)
+        case .motion(let sample):
+            begin(.motion, at: sample.instant)
+            try append(.acceleration, sample.acceleration)
+            try append(.rotationRate, sample.rotationRate)
+            try append(.magneticField, sample.magneticField)
+            try append(.attitude, numbers: sample.attitude.map { [$0.w, $0.x, $0.y, $0.z] })
+        case .step(let step):
+            begin(.step, at: step.instant)
+            try append(.length, step.length)
+            try append(.heading, step.heading)
+        case .pressure(let sample):
+            begin(.pressure, at: sample.instant)
+            try append(.hPa, sample.hectopascals)
+        case .gnss(let fix):
+            begin(.gnss, at: fix.instant)
+            try append(.latitude, fix.coordinate.latitude)
+            try append(.longitude, fix.coordinate.longitude)
+            try append(.accuracy, fix.accuracy)
+            try append(.altitude, fix.altitude)
+        case .fix(let fix):
+            begin(.fix, at: fix.instant)
+            append(.mapId, text: fix.mapID.description)
+            try append(fix.point)
+            try append(.radius, fix.radius)
+        }
+    }
+
+    private mutating func encode(_ sighting: Sighting) throws(RecordProblem) {
+        begin(.beacon, at: sighting.instant)
+        append(.uuid, string: sighting.beacon.uuid.description)
+        append(.major, text: String(sighting.beacon.major))
+        append(.minor, text: String(sighting.beacon.minor))
+        try append(.rssi, sighting.rssi)
+        try append(.measuredPower, sighting.measuredPower)
+        append(.address, string: sighting.address?.description)
+        append(.addressType, string: sighting.address?.kind?.rawValue)
+    }
+
+    private mutating func encode(_ advertisement: Advertisement) throws(RecordProblem) {
+        begin(.advertisement, at: advertisement.instant)
+        append(.address, string: advertisement.address.description)
+        append(.addressType, string: advertisement.address.kind?.rawValue)
+        try append(.rssi, advertisement.rssi)
+        append(.data, string: String(decoding: HexDigits.text(of: advertisement.data), as: UTF8.self))
+    }
+
+    private mutating func encode(_ truth: Truth) throws(RecordProblem) {
+        begin(.truth, at: truth.instant)
+        append(.mapId, text: truth.mapID?.description)
+        if let point = truth.point { try append(point) }
+        append(.room, string: truth.room)
+        if truth.isHold { append(.hold, text: "true") }
+    }
+
+    // MARK: - Members
+
+    private mutating func begin(_ type: RecordType, at instant: Instant) {
+        bytes.append(contentsOf: "{\"t\":\(NumberText.seconds(instant)),\"type\":\"\(type.text)\"".utf8)
+    }
+
+    private mutating func append(_ field: RecordField) {
+        bytes.append(contentsOf: ",\"\(field.text)\":".utf8)
+    }
+
+    private mutating func append(_ field: RecordField, text: String?) {
+        guard let text else { return }
+        append(field)
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    private mutating func append(_ field: RecordField, string: String?) {
+        guard let string else { return }
+        append(field)
+        JSONText.append(string, to: &bytes)
+    }
+
+    private mutating func append(_ field: RecordField, _ number: Double?) throws(RecordProblem) {
+        append(field, text: try number.map { (number) throws(RecordProblem) in try text(number, field) })
+    }
+
+    private mutating func append(_ field: RecordField, _ vector: Vector3?) throws(RecordProblem) {
+        try append(field, numbers: vector.map { [$0.x, $0.y, $0.z] })
+    }
+
+    private mutating func append(_ point: MapPoint) throws(RecordProblem) {
+        try append(.x, point.x)
+        try append(.y, point.y)
+    }
+
+    private mutating func append(_ field: RecordField, numbers: [Double]?) throws(RecordProblem) {
+        guard let numbers else { return }
+        append(field)
+        for (index, number) in numbers.enumerated() {
+            bytes.append(index == 0 ? UInt8(ascii: "[") : UInt8(ascii: ","))
+            bytes.append(contentsOf: try text(number, field).utf8)
+        }
+        bytes.append(UInt8(ascii: "]"))
+    }
+
+    private func text(_ number: Double, _ field: RecordField) throws(RecordProblem) -> String {
+        guard number.isFinite else {
+            throw RecordProblem(field, .outOfRange(value: number.description, allowed: "a finite number"))
+        }
+        return NumberText.shortest(number)
+    }
+}

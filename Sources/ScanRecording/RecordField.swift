@@ -1,0 +1,40 @@
+/// The members of a recording's lines that this package knows, each named as in the file.
+enum RecordField: Int, CaseIterable, Sendable {
+    case t, type
+    case format, version, startedAt, device, venueId, name
+    case uuid, major, minor, rssi, measuredPower, address, addressType, data
+    case acceleration, rotationRate, magneticField, attitude
+    case length, heading, hPa, latitude, longitude, accuracy, altitude
+    case mapId, x, y, radius, room, hold
+
+    /// The name in the file.
+    var text: String { String(describing: self) }
+}
+
+/// The kinds of line that this package knows, each named as in the file.
+enum RecordType: Int, CaseIterable, Sendable {
+    case header, beacon, advertisement, motion, step, pressure, gnss, fix, truth
+
+    /// The name in the file.
+    var text: String { String(describing: self) }
+}
+
+/// Finds a value by the bytes of its name: names of up to 16 bytes are compared as one integer.
+struct NameTable<Value: Sendable>: Sendable {
+    private let keys: [UInt128]
+    private let values: [Value]
+
+    /// Creates a table of values with different names of 1 to 16 bytes.
+    init(_ values: [Value], name: (Value) -> String) {
+        self.values = values
+        keys = values.map { value in name(value).utf8.reduce(0) { $0 << 8 | UInt128($1) } }
+    }
+
+    /// The value with that name; nil for an unknown one.
+    func value(of name: Range<Int>, in line: Span<UInt8>) -> Value? {
+        guard !name.isEmpty, name.count <= 16 else { return nil }
+        var key: UInt128 = 0
+        for offset in name { key = key << 8 | UInt128(line[offset]) }
+        return keys.firstIndex(of: key).map { values[$0] }
+    }
+}

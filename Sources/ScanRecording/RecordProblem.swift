@@ -1,0 +1,13 @@
+/// What is wrong with a line; the reader adds the file and the line's number.
+struct RecordProblem: Error, Hashable, Sendable {
+    /// The field that is meant; nil if it is the whole line.
+    var field: RecordField?
+    /// What is wrong.
+    var problem: RecordingError.Problem
+
+    /// Creates a problem of one field or of the whole line.
+    init(_ field: RecordField?, _ problem: RecordingError.Problem) {
+        self.field = field
+        self.problem = problem
+    }
+}
