@@ -28,7 +28,7 @@ struct RecordEncoder {
         append(.name, string: header.name)
     }
 
-    private mutating func encode(_ measurement: Measurement) throws(RecordProblem) {
+    private mutating func encode(_ reading: SensorReading) throws(RecordProblem) {
         switch measurement {
         case .sighting(let sighting): try encode(sighting)
         case .advertisement(let advertisement): try encode(advertisement)

@@ -5,7 +5,7 @@ public enum RecordingEntry: Hashable, Sendable {
     /// What the recording is; always the first entry and never a later one.
     case header(RecordingHeader)
     /// Something that the device sensed.
-    case measurement(Measurement)
+    case measurement(SensorReading)
     /// Where the device really was; for surveys and for scoring, never for localizing.
     case truth(Truth)
 

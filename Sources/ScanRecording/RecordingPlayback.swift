@@ -15,7 +15,7 @@ final class RecordingPlayback: Sendable {
     }
 
     /// The next measurement; nil at the end. The first call opens the file.
-    func next() throws(RecordingError) -> Measurement? {
+    func next() throws(RecordingError) -> SensorReading? {
         try reader.withLock { (reader) throws(RecordingError) in
             if reader == nil { reader = try RecordingReader(path: path, strictness: strictness) }
             while let entry = try reader?.next() {

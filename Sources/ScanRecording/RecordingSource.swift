@@ -20,7 +20,7 @@ public struct RecordingSource: ScanSource {
     public var pace: ScanPace { .recorded }
 
     /// Reads the recording from its beginning; throws `RecordingError`.
-    public func measurements() -> AsyncThrowingStream<Measurement, any Error> {
+    public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
         let playback = RecordingPlayback(path: path, strictness: strictness)
         return AsyncThrowingStream { try playback.next() }
     }

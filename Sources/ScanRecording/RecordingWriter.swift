@@ -38,7 +38,7 @@ public struct RecordingWriter: ~Copyable {
     /// Writes what the device sensed; instants must not go back.
     ///
     /// - Throws: the field that has no place in a recording, or `.unwritable`. The line is then not in the file.
-    public mutating func write(_ measurement: Measurement) throws(RecordingError) {
+    public mutating func write(_ reading: SensorReading) throws(RecordingError) {
         try append(.measurement(measurement))
     }
 

@@ -19,8 +19,8 @@ public struct PositioningEngine: Sendable {
         self.venue = venue
     }
 
-    /// Takes in a measurement; sightings of beacons that the venue doesn't know are ignored.
-    public mutating func observe(_ measurement: Measurement) {
+    /// Takes in a reading; sightings of beacons that the venue doesn't know are ignored.
+    public mutating func observe(_ reading: SensorReading) {
     }
 
     /// Brings the belief up to `now`, with all that was observed until then.

@@ -1,5 +1,5 @@
 /// One thing that a device sensed: whatever a source delivers and a recording keeps.
-public enum Measurement: Hashable, Sendable {
+public enum SensorReading: Hashable, Sendable {
     /// A known beacon format was heard.
     case sighting(Sighting)
     /// Raw advertising data was heard.
