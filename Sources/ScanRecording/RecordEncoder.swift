@@ -29,7 +29,7 @@ struct RecordEncoder {
     }
 
     private mutating func encode(_ reading: SensorReading) throws(RecordProblem) {
-        switch measurement {
+        switch reading {
         case .sighting(let sighting): try encode(sighting)
         case .advertisement(let advertisement): try encode(advertisement)
         case .motion(let sample):

@@ -14,7 +14,7 @@ final class RecordingPlayback: Sendable {
         self.strictness = strictness
     }
 
-    /// The next measurement; nil at the end. The first call opens the file.
+    /// The next reading; nil at the end. The first call opens the file.
     func next() throws(RecordingError) -> SensorReading? {
         try reader.withLock { (reader) throws(RecordingError) in
             if reader == nil { reader = try RecordingReader(path: path, strictness: strictness) }

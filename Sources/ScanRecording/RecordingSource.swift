@@ -1,6 +1,6 @@
 import IndoorLocalization
 
-/// A recording as a source of measurements. Truth stays in the file: the engine never sees it.
+/// A recording as a source of sensor readings. Truth stays in the file: the engine never sees it.
 ///
 /// Lines are read when they are wanted, so that memory stays constant whatever the length. An advertisement that holds a
 /// beacon is followed by its sighting, unless the recording has that sighting on the next line already.
@@ -10,13 +10,13 @@ public struct RecordingSource: ScanSource {
     /// What to do with a bad line.
     public let strictness: RecordingReader.Strictness
 
-    /// Creates a source; the file is opened when the measurements are asked for.
+    /// Creates a source; the file is opened when the readings are asked for.
     public init(path: String, strictness: RecordingReader.Strictness = .strict) {
         self.path = path
         self.strictness = strictness
     }
 
-    /// A recording's time passes with its measurements.
+    /// A recording's time passes with its readings.
     public var pace: ScanPace { .recorded }
 
     /// Reads the recording from its beginning; throws `RecordingError`.

@@ -39,7 +39,7 @@ public struct RecordingWriter: ~Copyable {
     ///
     /// - Throws: the field that has no place in a recording, or `.unwritable`. The line is then not in the file.
     public mutating func write(_ reading: SensorReading) throws(RecordingError) {
-        try append(.measurement(measurement))
+        try append(.measurement(reading))
     }
 
     /// Writes where the device really was; instants must not go back.
