@@ -1,0 +1,101 @@
+import FoundationEssentials
+import IndoorLocalization
+
+/// A JSON document as it was written, including numbers that no `Double` holds.
+package enum JSONTree: Hashable, Sendable {
+    case null
+    case bool(Bool)
+    case number(Double)
+    case string(String)
+    case array([JSONTree])
+    case object([String: JSONTree])
+    /// A number beyond the range of `Double`, such as `1e999`.
+    case unrepresentableNumber
+
+    /// Reads a document; the decoder refuses one nested deeper than 512 levels.
+    ///
+    /// - Throws: `JSONSyntaxError` for bytes that are not JSON.
+    package init(_ bytes: [UInt8]) throws(JSONSyntaxError) {
+        do {
+            self = try JSONDecoder().decode(JSONTree.self, from: Data(bytes))
+        } catch {
+            throw JSONSyntaxError(error)
+        }
+    }
+
+    /// What a message calls this value: the value itself where it is short.
+    var summary: String {
+        switch self {
+        case .null: "null"
+        case .bool(let value): "\(value)"
+        case .number(let value): Int(exactly: value).map(String.init) ?? "\(value)"
+        case .string(let text): "the text \"\(text.prefix(40))\(text.count > 40 ? "…" : "")\""
+        case .array: "an array"
+        case .object: "an object"
+        case .unrepresentableNumber: "a number beyond ±1.8e308 or closer to 0 than 1e-307"
+        }
+    }
+}
+
+/// Why bytes are not JSON.
+package struct JSONSyntaxError: Error, Hashable, Sendable {
+    /// What the decoder found, with line and column where it tells them.
+    package let message: String
+
+    init(_ error: any Error) {
+        if case DecodingError.dataCorrupted(let context) = error {
+            message = context.underlyingError.map { "\($0)" } ?? context.debugDescription
+        } else {
+            message = "\(error)"
+        }
+    }
+}
+
+extension JSONTree: Codable {
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        // In order of frequency: each miss costs an error object.
+        if let value = try? container.decode(Double.self) {
+            self = .number(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode([String: JSONTree].self) {
+            self = .object(value)
+        } else if let value = try? container.decode([JSONTree].self) {
+            self = .array(value)
+        } else {
+            self = .unrepresentableNumber
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .array(let value): try container.encode(value)
+        case .object(let value): try container.encode(value)
+        case .unrepresentableNumber: try container.encode(Double.infinity)
+        }
+    }
+}
+
+extension JSONTree {
+    /// The document of a value that the package carries without reading it.
+    package init(_ value: JSONValue) {
+        switch value {
+        case .null: self = .null
+        case .bool(let value): self = .bool(value)
+        case .number(let value): self = .number(value)
+        case .string(let value): self = .string(value)
+        case .array(let values): self = .array(values.map(JSONTree.init))
+        case .object(let values): self = .object(values.mapValues(JSONTree.init))
+        }
+    }
+}

@@ -1,0 +1,96 @@
+import CLibArchive
+import FoundationEssentials
+
+/// A packet kept as a zip, its files at the top or all within one top folder.
+///
+/// Nothing is unpacked unasked, and what is unpacked is counted while it comes: sizes that the zip tells are not
+/// believed. Entries other than files are ignored, so a link in a zip leads nowhere.
+struct PacketArchive: PacketFiles {
+    /// The zip's absolute path.
+    let path: String
+    /// The top folder with a slash, or empty.
+    private let prefix: String
+    private let files: Set<String>
+
+    /// Lists the zip.
+    ///
+    /// - Throws: `PacketFileError` if it is not a zip, or a hostile one.
+    init(path: String) throws(PacketFileError) {
+        var names: Set<String> = []
+        let archive = try ZipReader(path: path)
+        while let entry = try archive.next() {
+            guard entry.isFile else { continue }
+            guard PacketPath.isInside(entry.name) else {
+                throw PacketFileError(message: "the zip's entry \"\(entry.name)\" leaves the packet; pack it anew")
+            }
+            guard names.insert(entry.name).inserted else {
+                throw PacketFileError(message: "the zip has two entries \"\(entry.name)\"; pack it anew")
+            }
+            guard names.count <= PacketLimit.entries else {
+                throw PacketFileError(message: "the zip has more than \(PacketLimit.entries) files; is it a packet?")
+            }
+        }
+        let prefix = Self.topFolder(of: names)
+        self.path = path
+        self.prefix = prefix
+        files = Set(names.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) })
+    }
+
+    /// The one folder that holds `venue.json` when the top doesn't: "" or a name with a slash.
+    private static func topFolder(of names: Set<String>) -> String {
+        guard !names.contains(VenuePacketReader.venueFile) else { return "" }
+        let folders = names.filter { name in
+            let parts = name.split(separator: "/")
+            return parts.count == 2 && parts[1] == VenuePacketReader.venueFile
+        }
+        guard folders.count == 1, let file = folders.first else { return "" }
+        return String(file.dropLast(VenuePacketReader.venueFile.count))
+    }
+
+    func contains(_ file: String) -> Bool { files.contains(file) }
+
+    func read(_ file: String, limit: Int) throws(PacketFileError) -> [UInt8] {
+        let archive = try ZipReader(path: path)
+        while let entry = try archive.next() {
+            guard entry.isFile, entry.name == prefix + file else { continue }
+            var bytes: [UInt8] = []
+            while let chunk = try archive.chunk() {
+                bytes += chunk
+                guard bytes.count <= limit else {
+                    throw PacketFileError(message: "\(file) unpacks to more than the \(limit) bytes that it may have")
+                }
+            }
+            return bytes
+        }
+        throw PacketFileError(message: "there is no \(file); a packet is a folder or a zip with that file")
+    }
+
+    /// Unpacks some of the files into a folder, under their paths within the packet.
+    func unpack(_ wanted: Set<String>, into folder: String) throws(PacketFileError) {
+        let archive = try ZipReader(path: path)
+        var total = 0
+        while let entry = try archive.next() {
+            guard entry.isFile, entry.name.hasPrefix(prefix) else { continue }
+            let file = String(entry.name.dropFirst(prefix.count))
+            guard wanted.contains(file) else { continue }
+            let target = URL(filePath: folder + "/" + file)
+            do {
+                try FileManager.default.createDirectory(
+                    at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
+                var bytes = Data()
+                while let chunk = try archive.chunk() {
+                    bytes.append(contentsOf: chunk)
+                    total += chunk.count
+                    guard total <= PacketLimit.unpacked else {
+                        throw PacketFileError(message: "the zip unpacks to more than \(PacketLimit.unpacked) bytes")
+                    }
+                }
+                try bytes.write(to: target, options: .atomic)
+            } catch let error as PacketFileError {
+                throw error
+            } catch {
+                throw PacketFileError(message: "\(file) cannot be unpacked into \(folder): \(error)")
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import FoundationEssentials
+import IndoorLocalization
+
+/// Reads and checks venue packets.
+public struct VenuePacketReader: Sendable {
+    /// The name of the document at a packet's root.
+    static let venueFile = "venue.json"
+
+    /// Creates a reader.
+    public init() {}
+
+    /// Reads a packet: a folder, the same folder as a zip, or the `venue.json` within a folder.
+    ///
+    /// - Throws: `VenuePacketError` with all problems found if one of them is an error.
+    public func read(_ path: String) throws(VenuePacketError) -> VenuePacket {
+        let (packet, problems) = examine(path)
+        guard let packet, !problems.contains(where: { $0.severity == .error }) else {
+            throw VenuePacketError(file: path, problems: problems)
+        }
+        return packet
+    }
+
+    /// All problems of a packet, errors and warnings, in the order of the document; none if it is flawless.
+    public func check(_ path: String) -> [VenueProblem] { examine(path).problems }
+
+    /// The checks of a document alone, without the files that it names.
+    package static func parse(_ bytes: [UInt8]) -> (venue: Venue?, problems: [VenueProblem]) {
+        let (venue, parser) = walk(bytes)
+        return (venue, parser.problems)
+    }
+
+    private static func walk(_ bytes: [UInt8]) -> (venue: Venue?, parser: VenueParser) {
+        var parser = VenueParser()
+        do {
+            let document = try JSONTree(bytes)
+            return (parser.venue(document), parser)
+        } catch {
+            parser.report(.error, "$", "venue.json is not JSON: \(error.message)")
+            return (nil, parser)
+        }
+    }
+
+    private func examine(_ path: String) -> (packet: VenuePacket?, problems: [VenueProblem]) {
+        do throws(PacketFileError) {
+            let (storage, files) = try open(path)
+            let bytes = try files.read(Self.venueFile, limit: PacketLimit.venueFile)
+            var (venue, parser) = Self.walk(bytes)
+            for reference in parser.fileReferences where !files.contains(reference.file) {
+                parser.report(
+                    .error, reference.path, "the packet has no file \"\(reference.file)\"; add it or remove the field")
+            }
+            guard let venue else { return (nil, parser.problems) }
+            let packet = VenuePacket(
+                venue: venue, storage: storage, radioMapPath: parser.radioMapPath, warnings: parser.problems)
+            return (packet, parser.problems)
+        } catch {
+            return (nil, [VenueProblem(severity: .error, path: "$", message: error.message)])
+        }
+    }
+
+    private func open(_ path: String) throws(PacketFileError) -> (VenuePacket.Storage, any PacketFiles) {
+        var absolute = LocalPath.absolute(path)
+        var isFolder = false
+        guard FileManager.default.fileExists(atPath: absolute, isDirectory: &isFolder) else {
+            throw PacketFileError(message: "there is no \(absolute); give a packet's folder or zip")
+        }
+        if !isFolder, absolute.hasSuffix("/" + Self.venueFile) {
+            absolute.removeLast(Self.venueFile.count + 1)
+            isFolder = true
+        }
+        if isFolder { return (.folder(absolute), PacketFolder(path: absolute)) }
+        return (.zip(absolute), try PacketArchive(path: absolute))
+    }
+}

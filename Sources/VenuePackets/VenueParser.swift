@@ -1,0 +1,104 @@
+import IndoorLocalization
+
+/// Walks through a venue's document and collects the venue together with all that is wrong with it.
+///
+/// An entry with a wrong field is left out of the venue and the walk goes on, so one pass finds every problem.
+struct VenueParser {
+    /// The value of `format`.
+    static let format = "indoor-localization-venue"
+    /// The highest `formatVersion` that is understood.
+    static let formatVersion = 1
+
+    /// A file that the document names.
+    struct FileReference {
+        /// Where in the document.
+        var path: String
+        /// The file's path within the packet.
+        var file: String
+    }
+
+    private(set) var problems: [VenueProblem] = []
+    /// The files that the document names, in its order; their paths do not leave the packet.
+    var fileReferences: [FileReference] = []
+    /// The path of the radio map, nil if the document names none.
+    private(set) var radioMapPath: String?
+    /// Every number that a map has, also of maps that are wrong otherwise: what refers to them is right.
+    var mapIDs: Set<MapID> = []
+    /// The sizes of the maps that are right.
+    var maps: [MapID: VenueMap] = [:]
+
+    mutating func report(_ severity: VenueProblem.Severity, _ path: String, _ message: String) {
+        problems.append(VenueProblem(severity: severity, path: path, message: message))
+    }
+
+    /// The venue; nil if a field without which there is none is wrong.
+    mutating func venue(_ document: JSONTree) -> Venue? {
+        guard case .object(let fields) = document else {
+            report(.error, "$", "the document is \(document.summary); give an object with the fields of a venue")
+            return nil
+        }
+        let root = JSONObject(fields: fields, path: "$")
+        checkFormat(of: root)
+        let id = integer("id", of: root, .identifier)
+        let name = string("name", of: root, wanted: "the venue's name")
+        let version = integer("version", of: root, .edition)
+        let coordinate = optionalObject("coordinate", of: root).flatMap { self.coordinate(of: $0) }
+        let radius = optionalNumber("radius", of: root, .length)
+        let maps = self.maps(of: root)
+        let beacons = self.beacons(of: root)
+        let rooms = self.rooms(of: root)
+        let pointsOfInterest = self.pointsOfInterest(of: root)
+        let fences = self.fences(of: root)
+        let paths = self.paths(of: root)
+        let settings = self.settings(of: root)
+        radioMapPath = file("radioMap", of: root)
+        guard let id, let name, let version else { return nil }
+        return Venue(
+            id: VenueID(rawValue: id), name: name, version: version, coordinate: coordinate, radius: radius,
+            maps: maps, beacons: beacons, rooms: rooms, pointsOfInterest: pointsOfInterest, fences: fences,
+            paths: paths, settings: settings)
+    }
+
+    private mutating func checkFormat(of root: JSONObject) {
+        let format = string("format", of: root, wanted: "\"\(Self.format)\"")
+        if let format, format != Self.format {
+            report(.error, "$.format", "is \"\(format)\"; a venue's document has \"\(Self.format)\" here")
+        }
+        let version = integer("formatVersion", of: root, .edition)
+        if let version, version < 1 || version > Self.formatVersion {
+            report(
+                .error, "$.formatVersion",
+                "is \(version), this reader knows 1 to \(Self.formatVersion); use a newer reader or write version 1")
+        }
+    }
+
+    /// Latitude and longitude of an object; nil if one is wrong.
+    mutating func coordinate(of object: JSONObject) -> Coordinate? {
+        let latitude = number("latitude", of: object, .latitude)
+        let longitude = number("longitude", of: object, .longitude)
+        guard let latitude, let longitude else { return nil }
+        return Coordinate(latitude: latitude, longitude: longitude)
+    }
+
+    /// The engine settings with their dotted keys, whether written dotted, nested or mixed.
+    private mutating func settings(of root: JSONObject) -> [String: JSONValue] {
+        guard let tree = optionalObject("settings", of: root) else { return [:] }
+        var settings: [String: JSONValue] = [:]
+        flatten(tree, prefix: "", into: &settings)
+        return settings
+    }
+
+    private mutating func flatten(_ object: JSONObject, prefix: String, into settings: inout [String: JSONValue]) {
+        for (key, value) in object.fields.sorted(by: { $0.key < $1.key }) {
+            let path = object.path(of: key)
+            let dotted = prefix.isEmpty ? key : prefix + "." + key
+            if case .object(let fields) = value {
+                flatten(JSONObject(fields: fields, path: path), prefix: dotted, into: &settings)
+            } else if settings[dotted] != nil {
+                report(.error, path, "the setting \(dotted) is given twice, dotted and nested; give it once")
+            } else {
+                settings[dotted] = self.value(value, at: path)
+            }
+        }
+    }
+}

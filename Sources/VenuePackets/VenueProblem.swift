@@ -1,0 +1,50 @@
+/// Something wrong in a venue packet, where it is and what to do about it.
+public struct VenueProblem: Hashable, Sendable, CustomStringConvertible {
+    /// What a problem means for the packet.
+    public enum Severity: String, Hashable, Sendable, CaseIterable {
+        /// The packet cannot be used.
+        case error
+        /// The packet can be used, but something looks wrong.
+        case warning
+    }
+
+    /// What the problem means for the packet.
+    public var severity: Severity
+    /// Where it is within `venue.json`, such as `$.beacons[3].mapId`; `$` is the document as a whole.
+    public var path: String
+    /// What is wrong and what to do.
+    public var message: String
+
+    /// Creates a problem.
+    public init(severity: Severity, path: String, message: String) {
+        self.severity = severity
+        self.path = path
+        self.message = message
+    }
+
+    public var description: String { "\(severity.rawValue): \(path): \(message)" }
+}
+
+/// A venue packet that cannot be used, with all that is wrong with it.
+public struct VenuePacketError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The folder or file that was read or written.
+    public var file: String
+    /// All problems found, warnings included, in the order of the document; at least one is an error.
+    public var problems: [VenueProblem]
+
+    /// Creates an error.
+    public init(file: String, problems: [VenueProblem]) {
+        self.file = file
+        self.problems = problems
+    }
+
+    /// An error about the packet as a whole.
+    init(file: String, message: String) {
+        self.init(file: file, problems: [VenueProblem(severity: .error, path: "$", message: message)])
+    }
+
+    /// The file, then a problem a line.
+    public var description: String {
+        (["\(file) is not a usable venue packet:"] + problems.map { "  \($0)" }).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,64 @@
+import CLibArchive
+
+/// Reads a zip's entries one after the other.
+///
+/// A class, as it owns libarchive's handle and must free it, also when opening fails.
+final class ZipReader {
+    /// One entry, as the zip names it.
+    struct Entry {
+        let name: String
+        let isFile: Bool
+    }
+
+    /// `AE_IFREG`, a macro with a cast, which Swift does not import.
+    static let regularFile: mode_t = 0o100000
+
+    private let archive: OpaquePointer
+    private let path: String
+
+    /// Opens the zip at a path.
+    init(path: String) throws(PacketFileError) {
+        guard let archive = archive_read_new() else { throw PacketFileError(message: "out of memory") }
+        self.archive = archive
+        self.path = path
+        archive_read_support_format_zip(archive)
+        // Names are UTF-8 whatever the process's locale is.
+        archive_read_set_options(archive, "zip:hdrcharset=UTF-8")
+        let blockSize = 1 << 16
+        guard archive_read_open_filename(archive, path, blockSize) == ARCHIVE_OK else { throw failure() }
+    }
+
+    deinit { archive_read_free(archive) }
+
+    /// Goes on to the next entry; nil at the end.
+    func next() throws(PacketFileError) -> Entry? {
+        var entry: OpaquePointer?
+        switch archive_read_next_header(archive, &entry) {
+        case ARCHIVE_EOF: return nil
+        // A warning is about the name's characters: the bytes are there.
+        case ARCHIVE_OK, ARCHIVE_WARN: break
+        default: throw failure()
+        }
+        guard let entry, let name = archive_entry_pathname_utf8(entry) ?? archive_entry_pathname(entry) else {
+            throw PacketFileError(message: "the zip has an entry whose name is not UTF-8; pack it anew")
+        }
+        return Entry(name: String(cString: name), isFile: archive_entry_filetype(entry) == Self.regularFile)
+    }
+
+    /// The next bytes of the current entry; nil at its end.
+    func chunk() throws(PacketFileError) -> [UInt8]? {
+        let size = 1 << 16
+        var count = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, initialized in
+            count = archive_read_data(archive, buffer.baseAddress, size)
+            initialized = max(0, count)
+        }
+        guard count >= 0 else { throw failure() }
+        return count == 0 ? nil : bytes
+    }
+
+    private func failure() -> PacketFileError {
+        let reason = archive_error_string(archive).map { String(cString: $0) } ?? "unknown reason"
+        return PacketFileError(message: "\(path) cannot be read as a zip: \(reason)")
+    }
+}
