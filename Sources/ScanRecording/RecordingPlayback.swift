@@ -5,23 +5,45 @@ import Synchronization
 ///
 /// A class because a stream's closure cannot own a value that changes; the lock makes it safe to send.
 final class RecordingPlayback: Sendable {
-    private let path: String
-    private let strictness: RecordingReader.Strictness
-    private let reader = Mutex<RecordingReader?>(nil)
-
-    init(path: String, strictness: RecordingReader.Strictness) {
-        self.path = path
-        self.strictness = strictness
+    private struct State: ~Copyable {
+        var reader: RecordingReader?
+        /// The sighting that the last advertisement held, not handed out yet.
+        var decoded: Sighting?
+        /// The sighting that was decoded and handed out last.
+        var delivered: Sighting?
     }
 
-    /// The next reading; nil at the end. The first call opens the file.
+    private let source: RecordingSource
+    private let state = Mutex(State(reader: nil, decoded: nil, delivered: nil))
+
+    init(of source: RecordingSource) { self.source = source }
+
+    /// The next measurement; nil at the end. The first call opens the file.
     func next() throws(RecordingError) -> SensorReading? {
-        try reader.withLock { (reader) throws(RecordingError) in
-            if reader == nil { reader = try RecordingReader(path: path, strictness: strictness) }
-            while let entry = try reader?.next() {
-                if case .measurement(let measurement) = entry { return measurement }
+        try state.withLock { (state) throws(RecordingError) in
+            if state.reader == nil {
+                state.reader = try RecordingReader(path: source.path, strictness: source.strictness)
             }
-            return nil
+            if let sighting = state.decoded.take() {
+                state.delivered = sighting
+                return .sighting(sighting)
+            }
+            return try read(&state)
         }
+    }
+
+    /// The next measurement of the file, but for a sighting that was already decoded from the line before.
+    private func read(_ state: inout State) throws(RecordingError) -> SensorReading? {
+        while let entry = try state.reader?.next() {
+            guard case .measurement(let measurement) = entry else { continue }
+            if let delivered = state.delivered.take(), measurement == .sighting(delivered) { continue }
+            if case .advertisement(let advertisement) = measurement {
+                // Malformed data are what was heard, not an error of the recording: they hold no beacon.
+                state.decoded = try? advertisement.sighting()
+            }
+            return measurement
+        }
+        if let tally = state.reader?.tally { source.whenFinished(tally) }
+        return nil
     }
 }

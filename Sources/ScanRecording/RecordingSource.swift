@@ -1,27 +1,36 @@
 import IndoorLocalization
 
-/// A recording as a source of sensor readings. Truth stays in the file: the engine never sees it.
+/// A recording as a source of measurements. Truth stays in the file: the engine never sees it.
 ///
 /// Lines are read when they are wanted, so that memory stays constant whatever the length. An advertisement that holds a
-/// beacon is followed by its sighting, unless the recording has that sighting on the next line already.
+/// beacon is followed by its sighting. Whoever recorded a source of both wrote both: a sighting that stands right behind
+/// its advertisement is not given out twice.
 public struct RecordingSource: ScanSource {
     /// Path of the file.
     public let path: String
     /// What to do with a bad line.
     public let strictness: RecordingReader.Strictness
+    /// Called at the end of the recording with what was passed over.
+    let whenFinished: @Sendable (RecordingReader.Tally) -> Void
 
-    /// Creates a source; the file is opened when the readings are asked for.
-    public init(path: String, strictness: RecordingReader.Strictness = .strict) {
+    /// Creates a source; the file is opened when the first measurement is wanted.
+    ///
+    /// - Parameter whenFinished: called at the end of the recording, but not after an error, with what was passed over.
+    public init(
+        path: String, strictness: RecordingReader.Strictness = .strict,
+        whenFinished: @escaping @Sendable (RecordingReader.Tally) -> Void = { _ in }
+    ) {
         self.path = path
         self.strictness = strictness
+        self.whenFinished = whenFinished
     }
 
-    /// A recording's time passes with its readings.
+    /// A recording's time passes with its measurements.
     public var pace: ScanPace { .recorded }
 
     /// Reads the recording from its beginning; throws `RecordingError`.
-    public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
-        let playback = RecordingPlayback(path: path, strictness: strictness)
+    public func measurements() -> AsyncThrowingStream<SensorReading, any Error> {
+        let playback = RecordingPlayback(of: self)
         return AsyncThrowingStream { try playback.next() }
     }
 }

@@ -1,0 +1,46 @@
+/// One AD structure of advertising data: its type, and where its payload lies.
+///
+/// Source: Bluetooth Core Specification 5.4, Vol 3 Part C, 11.
+public struct AdvertisingStructure: Hashable, Sendable {
+    /// The assigned number of the AD type, such as 0xFF for manufacturer specific data.
+    public var type: UInt8
+    /// The offsets of the payload, without length and type, within the advertising data.
+    public var payload: Range<Int>
+
+    /// Types that beacons use. Source: Bluetooth SIG, Assigned Numbers, 2.3.
+    public enum KnownType {
+        /// Flags.
+        public static let flags: UInt8 = 0x01
+        /// Complete list of 16-bit service UUIDs.
+        public static let serviceUUIDs: UInt8 = 0x03
+        /// Service data of a 16-bit service UUID, which comes first, low byte first.
+        public static let serviceData: UInt8 = 0x16
+        /// Manufacturer specific data; the company's number comes first, low byte first.
+        public static let manufacturerData: UInt8 = 0xFF
+    }
+}
+
+/// Walks through the AD structures of advertising data, without copying.
+///
+/// The data are handed to each call rather than kept, because a span cannot be stored.
+public struct AdvertisingStructureIterator: Sendable {
+    private var offset = 0
+
+    /// Begins before the first structure.
+    public init() {}
+
+    /// The next structure; nil at the end of the data or at a length of zero, which ends the significant part early.
+    ///
+    /// - Throws: `.truncatedStructure` if the length leads beyond the end of the data.
+    public mutating func next(in data: Span<UInt8>) throws(AdvertisementError) -> AdvertisingStructure? {
+        guard offset < data.count, data[offset] != 0 else { return nil }
+        let length = Int(data[offset])
+        let available = data.count - offset - 1
+        guard length <= available else {
+            throw .truncatedStructure(offset: offset, expected: length, found: available)
+        }
+        let structure = AdvertisingStructure(type: data[offset + 1], payload: (offset + 2)..<(offset + 1 + length))
+        offset += 1 + length
+        return structure
+    }
+}

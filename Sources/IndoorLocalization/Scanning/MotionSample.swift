@@ -1,0 +1,25 @@
+/// One reading of the inertial sensors, in the device's frame: x right, y up the screen, z out of it.
+public struct MotionSample: Hashable, Sendable {
+    /// When it was read.
+    public var instant: Instant
+    /// Acceleration with gravity, in m/s²; nil if not measured.
+    public var acceleration: Vector3?
+    /// Rotation rate in rad/s; nil if not measured.
+    public var rotationRate: Vector3?
+    /// Magnetic field in µT; nil if not measured.
+    public var magneticField: Vector3?
+    /// Rotation from the device's frame to the world's (x: the map's x, y: the map's up, z: up); nil if unknown.
+    public var attitude: Quaternion?
+
+    /// Creates a sample from what the sensors gave.
+    public init(
+        instant: Instant, acceleration: Vector3? = nil, rotationRate: Vector3? = nil, magneticField: Vector3? = nil,
+        attitude: Quaternion? = nil
+    ) {
+        self.instant = instant
+        self.acceleration = acceleration
+        self.rotationRate = rotationRate
+        self.magneticField = magneticField
+        self.attitude = attitude
+    }
+}
