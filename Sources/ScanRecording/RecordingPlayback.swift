@@ -18,7 +18,7 @@ final class RecordingPlayback: Sendable {
 
     init(of source: RecordingSource) { self.source = source }
 
-    /// The next measurement; nil at the end. The first call opens the file.
+    /// The next reading; nil at the end. The first call opens the file.
     func next() throws(RecordingError) -> SensorReading? {
         try state.withLock { (state) throws(RecordingError) in
             if state.reader == nil {
@@ -32,7 +32,7 @@ final class RecordingPlayback: Sendable {
         }
     }
 
-    /// The next measurement of the file, but for a sighting that was already decoded from the line before.
+    /// The next reading of the file, but for a sighting that was already decoded from the line before.
     private func read(_ state: inout State) throws(RecordingError) -> SensorReading? {
         while let entry = try state.reader?.next() {
             guard case .measurement(let measurement) = entry else { continue }

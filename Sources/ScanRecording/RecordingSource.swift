@@ -1,6 +1,6 @@
 import IndoorLocalization
 
-/// A recording as a source of measurements. Truth stays in the file: the engine never sees it.
+/// A recording as a source of sensor readings. Truth stays in the file: the engine never sees it.
 ///
 /// Lines are read when they are wanted, so that memory stays constant whatever the length. An advertisement that holds a
 /// beacon is followed by its sighting. Whoever recorded a source of both wrote both: a sighting that stands right behind
@@ -13,7 +13,7 @@ public struct RecordingSource: ScanSource {
     /// Called at the end of the recording with what was passed over.
     let whenFinished: @Sendable (RecordingReader.Tally) -> Void
 
-    /// Creates a source; the file is opened when the first measurement is wanted.
+    /// Creates a source; the file is opened when the first reading is wanted.
     ///
     /// - Parameter whenFinished: called at the end of the recording, but not after an error, with what was passed over.
     public init(
@@ -25,11 +25,11 @@ public struct RecordingSource: ScanSource {
         self.whenFinished = whenFinished
     }
 
-    /// A recording's time passes with its measurements.
+    /// A recording's time passes with its readings.
     public var pace: ScanPace { .recorded }
 
     /// Reads the recording from its beginning; throws `RecordingError`.
-    public func measurements() -> AsyncThrowingStream<SensorReading, any Error> {
+    public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
         let playback = RecordingPlayback(of: self)
         return AsyncThrowingStream { try playback.next() }
     }

@@ -102,7 +102,8 @@ final class RangingTests: XCTestCase {
     func testAnImpossibleExponentIsBroughtIntoItsRange() {
         XCTAssertEqual(PathLossModel(measuredPower: -59, exponent: 0, shadowing: -1).exponent, 0.5)
         XCTAssertEqual(PathLossModel(measuredPower: -59, exponent: 0, shadowing: -1).shadowing, 0)
-        XCTAssertTrue(PathLossModel(measuredPower: 127, exponent: 0).distance(rssi: -127, deviation: 50).meters.isFinite)
+        XCTAssertTrue(
+            PathLossModel(measuredPower: 127, exponent: 0).distance(rssi: -127, deviation: 50).meters.isFinite)
     }
 
     // MARK: - Proximity

@@ -103,7 +103,8 @@ final class VocabularyTests: XCTestCase {
     }
 
     func testACourseIsClockwiseFromTheTopOfThePlan() {
-        for (x, y, course) in [(0, -1, 0), (1, 0, 90), (0, 1, 180), (-1, 0, 270), (1, -1, 45)] as [(Double, Double, Double)] {
+        let cases: [(Double, Double, Double)] = [(0, -1, 0), (1, 0, 90), (0, 1, 180), (-1, 0, 270), (1, -1, 45)]
+        for (x, y, course) in cases {
             XCTAssertEqual(MapPoint(x: x, y: y).course ?? .nan, course, accuracy: 1e-9, "(\(x), \(y))")
         }
         XCTAssertNil(MapPoint(x: 0, y: 0).course)
@@ -165,12 +166,12 @@ final class VocabularyTests: XCTestCase {
         XCTAssertEqual(numbers.reduce(0, +) / 10_000, 0.5, accuracy: 0.012)
     }
 
-    // MARK: - Measurements
+    // MARK: - Sensor readings
 
-    func testEveryMeasurementTellsItsInstant() {
+    func testEveryReadingTellsItsInstant() {
         let instant = Instant(seconds: 4)
         let beacon = BeaconIdentity(uuid: BeaconUUID(high: 0, low: 0), major: 0, minor: 0)
-        let measurements: [SensorReading] = [
+        let readings: [SensorReading] = [
             .sighting(Sighting(instant: instant, beacon: beacon, rssi: -50)),
             .advertisement(Advertisement(instant: instant, address: DeviceAddress(rawValue: 0), rssi: -50, data: [])),
             .motion(MotionSample(instant: instant)), .step(Step(instant: instant)),
@@ -178,6 +179,6 @@ final class VocabularyTests: XCTestCase {
             .gnss(GNSSFix(instant: instant, coordinate: Coordinate(latitude: 0, longitude: 0), accuracy: 1)),
             .fix(Fix(instant: instant, mapID: 1, point: MapPoint(x: 0, y: 0), radius: 1)),
         ]
-        XCTAssertEqual(measurements.map(\.instant), Array(repeating: instant, count: 7))
+        XCTAssertEqual(readings.map(\.instant), Array(repeating: instant, count: 7))
     }
 }
