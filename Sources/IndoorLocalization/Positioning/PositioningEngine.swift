@@ -1,4 +1,6 @@
-/// Turns measurements in one venue into a belief about floor and place.
+import CMath
+
+/// Turns sensor readings in one venue into a belief about floor and place.
 ///
 /// A value with time and randomness as inputs: equal calls give equal results.
 public struct PositioningEngine: Sendable {
@@ -12,24 +14,143 @@ public struct PositioningEngine: Sendable {
         public var course: Double?
     }
 
-    private let venue: Venue
+    private let field: SignalField
+    private let settings: PositioningSettings
+    private var collector: EvidenceCollector
+    private var filter: ParticleFilter
+    private var offset: ReceiverOffset
+    private var steps = StepDetector()
+    private var strides: [ParticleFilter.Stride] = []
+    private var lastStride: Instant?
+    private var lastAdvance: Instant?
+    private var lastRecovery: Instant?
+    private var snapshot: Evidence?
+
+    /// Without a reading of the accelerometer for this long, in seconds, motion is unknown.
+    private static let motionTimeout = 1.0
 
     /// Creates an engine that knows nothing yet of where in the venue the device is.
-    public init(venue: Venue, seed: UInt64 = 0) {
-        self.venue = venue
+    public init(venue: Venue, settings: PositioningSettings = PositioningSettings(), seed: UInt64 = 0) {
+        self.init(
+            venue: venue, field: SignalField(venue: venue, model: settings.signal), settings: settings, seed: seed)
+    }
+
+    /// Creates an engine on tables that were made before, to share them between sessions.
+    package init(venue: Venue, field: SignalField, settings: PositioningSettings, seed: UInt64) {
+        self.field = field
+        self.settings = settings
+        collector = EvidenceCollector(field: field)
+        filter = ParticleFilter(
+            walls: venue.maps.map { WallIndex(walls: $0.walls) }, motion: settings.motion,
+            count: max(100, settings.particleCount), seed: seed)
+        offset = ReceiverOffset(
+            deviation: settings.signal.receiverOffsetDeviation, degreesOfFreedom: settings.signal.degreesOfFreedom)
     }
 
     /// Takes in a reading; sightings of beacons that the venue doesn't know are ignored.
     public mutating func observe(_ reading: SensorReading) {
+        switch reading {
+        case .sighting(let sighting):
+            guard Sighting.isMeasurement(rssi: sighting.rssi), let beacon = field.indexes[sighting.beacon] else {
+                return
+            }
+            collector.add(beacon: beacon, rssi: sighting.rssi, at: sighting.instant)
+        case .motion(let sample):
+            if let length = steps.observe(sample) { add(length: length, heading: steps.heading, at: sample.instant) }
+        case .step(let step):
+            let heading = step.heading.map { $0 * .pi / 180 } ?? steps.heading
+            add(length: step.length ?? 0.7, heading: heading, at: step.instant)
+        case .advertisement, .pressure, .gnss, .fix:
+            break
+        }
+    }
+
+    private mutating func add(length: Double, heading: Double?, at instant: Instant) {
+        strides.append(ParticleFilter.Stride(length: length, heading: heading))
+        lastStride = instant
     }
 
     /// Brings the belief up to `now`, with all that was observed until then.
     public mutating func advance(to now: Instant) {
+        let seconds = lastAdvance.map { max(0, $0.duration(to: now).seconds) } ?? 0
+        lastAdvance = now
+        if seconds > 0, !filter.isEmpty { predict(now, seconds) }
+        strides.removeAll()
+        guard let evidence = collector.take(at: now) else { return }
+        snapshot = collector.snapshot(at: now) ?? snapshot
+        offset.pass(seconds: seconds)
+        if filter.isEmpty {
+            recover(now, share: 1)
+        } else if seconds > 0 || !evidence.heard.isEmpty {
+            update(evidence, seconds)
+            if let lastRecovery, lastRecovery.duration(to: now).seconds >= settings.recoveryInterval {
+                recover(now, share: settings.recoveryShare)
+            }
+        }
+    }
+
+    private mutating func predict(_ now: Instant, _ seconds: Double) {
+        let lastReading = max(steps.lastReading ?? Instant(nanoseconds: .min), lastStride ?? Instant(nanoseconds: .min))
+        let age = Double(now.nanoseconds) / 1e9 - Double(lastReading.nanoseconds) / 1e9
+        if age < Self.motionTimeout {
+            filter.walk(strides, seconds: seconds)
+        } else {
+            filter.drift(seconds: seconds)
+        }
+    }
+
+    private mutating func recover(_ now: Instant, share: Double) {
+        guard let snapshot, !snapshot.heard.isEmpty else { return }
+        lastRecovery = now
+        let posterior = GridPosterior(
+            field: field, evidence: snapshot, offset: Float(offset.value), offsetVariance: Float(offset.variance))
+        filter.seed(from: posterior, field: field, share: share)
+    }
+
+    private mutating func update(_ evidence: Evidence, _ seconds: Double) {
+        let likelihood = Likelihood(
+            field: field, evidence: evidence, offset: Float(offset.value), offsetVariance: Float(offset.variance))
+        let expectation = Float(settings.priorShare * seconds)
+        filter.weigh(field: field) { level, columns, rows, sums in
+            for particle in sums.indices {
+                let (column, row) = (Int(columns[particle]), Int(rows[particle]))
+                let isInside = column >= 0 && row >= 0 && column < level.grid.columns && row < level.grid.rows
+                let prior = isInside ? level.prior[row * level.grid.columns + column] : 1e-3
+                sums[particle] = expectation * cmath_logf(prior)
+            }
+            likelihood.add(to: &sums, level: level, columns: columns, rows: rows)
+        }
+        learnOffset(evidence)
+        filter.resampleIfNeeded()
+    }
+
+    /// Compares what was heard with what the belief expects.
+    private mutating func learnOffset(_ evidence: Evidence) {
+        let model = settings.signal
+        for heard in evidence.heard {
+            guard let (mean, variance) = filter.expectation(field: field, beacon: heard.beacon) else { continue }
+            let noise = model.readingDeviation * model.readingDeviation + Double(heard.variance) + 2 * variance
+            offset.observe(difference: Double(heard.rssi) - mean, variance: noise)
+        }
     }
 
     /// How probable each map is; empty before there is any evidence. Sums to 1 otherwise.
-    public var mapProbabilities: [MapID: Double] { [:] }
+    public var mapProbabilities: [MapID: Double] {
+        guard !filter.isEmpty else { return [:] }
+        var probabilities: [MapID: Double] = [:]
+        for (level, share) in zip(field.levels, filter.levelShares(count: field.levels.count)) {
+            probabilities[level.mapID, default: 0] += share
+        }
+        return probabilities
+    }
 
     /// The belief about the place if the device is on that map; nil if there is no evidence for that map.
-    public func estimate(on map: MapID) -> Estimate? { nil }
+    public func estimate(on map: MapID) -> Estimate? {
+        guard let level = field.levels.firstIndex(where: { $0.mapID == map }),
+            let moments = filter.moments(level: level)
+        else { return nil }
+        let spread = settings.radiusFactor * 1.07 * moments.variance.squareRoot()
+        let radius = (spread * spread + settings.radiusFloor * settings.radiusFloor).squareRoot()
+        return Estimate(point: moments.mean, radius: radius, course: moments.velocity.course)
+    }
 }

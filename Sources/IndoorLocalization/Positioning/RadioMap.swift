@@ -1,17 +1,80 @@
 /// What a survey learned of a venue's radio.
+///
+/// Made by `RadioMapLearner`; a `SignalField` turns it into tables for positioning.
 public struct RadioMap: Hashable, Sendable {
     /// One transmitter as the survey heard it.
     public struct Beacon: Hashable, Sendable {
         /// Which transmitter.
         public var identity: BeaconIdentity
+        /// The map that it stands on, as known or as learned.
+        public var mapID: MapID
+        /// Where on that map, as known or as learned.
+        public var point: MapPoint
+        /// Metres above that floor; nil if unknown.
+        public var z: Double?
+        /// Signal strength at 1 m in dBm that fits the survey best.
+        public var power: Double
 
-        /// Creates a beacon.
-        public init(identity: BeaconIdentity) { self.identity = identity }
+        /// Creates a beacon from what was learned of it.
+        public init(identity: BeaconIdentity, mapID: MapID, point: MapPoint, z: Double? = nil, power: Double) {
+            self.identity = identity
+            self.mapID = mapID
+            self.point = point
+            self.z = z
+            self.power = power
+        }
+    }
+
+    /// What was heard of one beacon at one place.
+    public struct Reading: Hashable, Sendable {
+        /// Index into the radio map's `beacons`.
+        public var beacon: Int
+        /// Mean RSSI in dBm.
+        public var rssi: Double
+        /// How many advertisements were heard, above 0.
+        public var count: Int
+        /// Weight of this reading in the Gaussian process of its beacon and map (1/dB).
+        public var weight: Double
+
+        /// Creates a reading.
+        public init(beacon: Int, rssi: Double, count: Int, weight: Double = 0) {
+            self.beacon = beacon
+            self.rssi = rssi
+            self.count = count
+            self.weight = weight
+        }
+    }
+
+    /// What was heard at one place.
+    public struct Fingerprint: Hashable, Sendable {
+        /// The map that the place lies on.
+        public var mapID: MapID
+        /// Where on that map.
+        public var point: MapPoint
+        /// How long the surveyor listened, in seconds, above 0.
+        public var duration: Double
+        /// One reading for each beacon that was heard, ordered by beacon.
+        public var readings: [Reading]
+
+        /// Creates a fingerprint.
+        public init(mapID: MapID, point: MapPoint, duration: Double, readings: [Reading]) {
+            self.mapID = mapID
+            self.point = point
+            self.duration = duration
+            self.readings = readings
+        }
     }
 
     /// The transmitters that the survey heard, ordered by identity.
     public var beacons: [Beacon]
-
+    /// Where the surveyor was and what was heard there.
+    public var fingerprints: [Fingerprint]
+    /// How fast the signal falls with distance, shared by all beacons.
+    public var pathLossExponent: Double
     /// Creates a radio map.
-    public init(beacons: [Beacon]) { self.beacons = beacons }
+    public init(beacons: [Beacon], fingerprints: [Fingerprint], pathLossExponent: Double) {
+        self.beacons = beacons
+        self.fingerprints = fingerprints
+        self.pathLossExponent = pathLossExponent
+    }
 }

@@ -1,0 +1,46 @@
+/// The lower triangle L of a symmetric positive definite matrix A = L·Lᵀ, stored by rows.
+package struct Cholesky: Sendable {
+    /// Number of rows.
+    package let order: Int
+    private var factor: [Double]
+
+    /// Factors a matrix given by rows (only its lower triangle is read); nil if it is not positive definite.
+    ///
+    /// Takes order³/3 operations.
+    package init?(_ matrix: [Double], order: Int) {
+        precondition(matrix.count == order * order, "a matrix of order \(order) has \(order * order) elements")
+        self.order = order
+        factor = matrix
+        let succeeded = factor.withUnsafeMutableBufferPointer { a in
+            for row in 0..<order {
+                for column in 0...row {
+                    var sum = a[row * order + column]
+                    for k in 0..<column { sum -= a[row * order + k] * a[column * order + k] }
+                    if row == column {
+                        guard sum > 0, sum.isFinite else { return false }
+                        a[row * order + row] = sum.squareRoot()
+                    } else {
+                        a[row * order + column] = sum / a[column * order + column]
+                    }
+                }
+            }
+            return true
+        }
+        guard succeeded else { return nil }
+    }
+
+    /// The solution x of A·x = b.
+    package func solve(_ right: [Double]) -> [Double] {
+        precondition(right.count == order, "the right side needs \(order) elements")
+        var x = right
+        for row in 0..<order {
+            for k in 0..<row { x[row] -= factor[row * order + k] * x[k] }
+            x[row] /= factor[row * order + row]
+        }
+        for row in stride(from: order - 1, through: 0, by: -1) {
+            for k in (row + 1)..<max(order, row + 1) { x[row] -= factor[k * order + row] * x[k] }
+            x[row] /= factor[row * order + row]
+        }
+        return x
+    }
+}

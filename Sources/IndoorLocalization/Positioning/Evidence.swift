@@ -1,0 +1,162 @@
+import CMath
+
+/// What was and what was not heard during a stretch of time, ready to be weighed against places.
+package struct Evidence: Sendable {
+    /// A beacon that was heard.
+    struct Heard: Sendable {
+        /// Index in the signal field.
+        var beacon: Int
+        /// Mean RSSI in dBm.
+        var rssi: Float
+        /// Variance in dB² of the mean by fast fading.
+        var variance: Float
+        /// Share of the evidence that counts: less for repeated and for irrelevant readings.
+        var share: Float
+        /// Seconds of silence before it was heard.
+        var gap: Float
+    }
+
+    /// A beacon that was silent all the time.
+    struct Missed: Sendable {
+        /// Index in the signal field.
+        var beacon: Int
+        /// Seconds of silence before the stretch.
+        var gap: Float
+    }
+
+    /// Length of the stretch in seconds.
+    var duration: Float
+    /// The beacons that were heard, ordered by index.
+    var heard: [Heard]
+    /// The known beacons that were not, ordered by index.
+    var missed: [Missed]
+}
+
+/// Gathers sightings into evidence.
+package struct EvidenceCollector: Sendable {
+    private struct Ear: Sendable {
+        var sum = 0.0
+        var count = 0
+        var lastHeard: Instant?
+        var lastUsed: Instant?
+    }
+
+    /// One reading kept for the window from which a lost filter starts anew.
+    private struct Reading: Sendable {
+        var instant: Instant
+        var beacon: Int
+        var rssi: Double
+    }
+
+    /// Length of that window in seconds: as long as a walker stays within a few metres.
+    static let window = 4.0
+    /// Silence longer than this says nothing more: the beacon may be dead.
+    private static let longestGap = 20.0
+
+    private let model: SignalModel
+    private let isSurveyed: Bool
+    private var ears: [Ear]
+    private var recent: [Reading] = []
+    private var start: Instant?
+    private var lastTake: Instant?
+
+    /// Creates a collector for the beacons of a field.
+    package init(field: SignalField) {
+        model = field.model
+        isSurveyed = field.isSurveyed
+        ears = Array(repeating: Ear(), count: field.beacons.count)
+    }
+
+    /// Whether anything was heard since the last call of `take`.
+    package var isEmpty: Bool { ears.allSatisfy { $0.count == 0 } }
+
+    /// Takes in one reading of a beacon, by its index in the field.
+    package mutating func add(beacon: Int, rssi: Double, at instant: Instant) {
+        start = start ?? instant
+        ears[beacon].sum += rssi
+        ears[beacon].count += 1
+        recent.append(Reading(instant: instant, beacon: beacon, rssi: rssi))
+    }
+
+    /// The evidence since the last call, which it takes away; nil before anything was heard at all.
+    package mutating func take(at now: Instant) -> Evidence? {
+        guard let start else { return nil }
+        let since = lastTake ?? start
+        lastTake = now
+        // A first reading stands for the moment around it; no stretch is empty.
+        let duration = max(since.duration(to: now).seconds, 0.5)
+        forget(before: now)
+        let levels = recentLevels()
+        let threshold = weakestRelevant(levels)
+        var evidence = Evidence(duration: Float(duration), heard: [], missed: [])
+        for index in ears.indices {
+            let silentSince = ears[index].lastHeard ?? start
+            let gap = Float(min(max(silentSince.duration(to: now).seconds - duration, 0), Self.longestGap))
+            if ears[index].count > 0 {
+                let age = ears[index].lastUsed.map { $0.duration(to: now).seconds }
+                let fresh = age.map { 1 - cmath_exp(-$0 / model.correlationTime) } ?? 1
+                let isRelevant = levels[index].map { $0.mean >= threshold } ?? true
+                evidence.heard.append(heard(index, gap: gap, share: isRelevant ? fresh : 0))
+                ears[index] = Ear(lastHeard: now, lastUsed: now)
+            } else if isSurveyed || ears[index].lastHeard != nil {
+                evidence.missed.append(Evidence.Missed(beacon: index, gap: gap))
+            }
+        }
+        return evidence
+    }
+
+    private func heard(_ index: Int, gap: Float, share: Double) -> Evidence.Heard {
+        let ear = ears[index]
+        let rssi = ear.sum / Double(ear.count)
+        return Evidence.Heard(
+            beacon: index, rssi: Float(rssi), variance: fading(ear.count),
+            share: Float(share), gap: gap)
+    }
+
+    private func fading(_ count: Int) -> Float {
+        Float(model.fastFading * model.fastFading / Double(min(count, model.readingCap)))
+    }
+
+    /// Mean and number of the readings of the window, by beacon.
+    private func recentLevels() -> [Int: (mean: Double, count: Int)] {
+        var sums: [Int: (sum: Double, count: Int)] = [:]
+        for reading in recent {
+            let old = sums[reading.beacon] ?? (0, 0)
+            sums[reading.beacon] = (old.sum + reading.rssi, old.count + 1)
+        }
+        return sums.mapValues { ($0.sum / Double($0.count), $0.count) }
+    }
+
+    /// The level in dBm of the weakest beacon whose RSSI still counts.
+    private func weakestRelevant(_ levels: [Int: (mean: Double, count: Int)]) -> Double {
+        guard levels.count > model.beaconLimit else { return -.infinity }
+        return levels.values.map(\.mean).sorted(by: >)[model.beaconLimit - 1]
+    }
+
+    /// All evidence of the last few seconds as one, as if nothing were known before; nil if nothing was heard.
+    package func snapshot(at now: Instant) -> Evidence? {
+        guard let start, !recent.isEmpty else { return nil }
+        let levels = recentLevels()
+        let threshold = weakestRelevant(levels)
+        let duration = min(max(start.duration(to: now).seconds, 0.5), Self.window)
+        var evidence = Evidence(duration: Float(duration), heard: [], missed: [])
+        for index in ears.indices {
+            if let (mean, count) = levels[index] {
+                evidence.heard.append(
+                    Evidence.Heard(
+                        beacon: index, rssi: Float(mean), variance: fading(count), share: mean >= threshold ? 1 : 0,
+                        gap: 0))
+            } else if isSurveyed || ears[index].lastHeard != nil {
+                evidence.missed.append(Evidence.Missed(beacon: index, gap: 0))
+            }
+        }
+        return evidence
+    }
+
+    private mutating func forget(before now: Instant) {
+        let limit = now.nanoseconds - Int64(Self.window * 1e9)
+        if let first = recent.first, first.instant.nanoseconds < limit {
+            recent.removeAll { $0.instant.nanoseconds < limit }
+        }
+    }
+}

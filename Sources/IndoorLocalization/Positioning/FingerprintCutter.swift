@@ -1,0 +1,82 @@
+/// Cuts survey recordings into places with what was heard there.
+struct FingerprintCutter {
+    /// Length in seconds of the pieces that a walk is cut into: about two metres of walking.
+    var window = 2.0
+    /// Shortest listening time in seconds that a stay counts with.
+    var shortestStay = 0.5
+
+    /// A piece of a recording: the place and the sightings, by beacon.
+    struct Piece {
+        var mapID: MapID
+        var point: MapPoint
+        var duration: Double
+        var readings: [BeaconIdentity: (sum: Double, count: Int)]
+    }
+
+    /// The pieces of a recording, in order of time; none without way points.
+    func pieces(of recording: SurveyRecording) -> [Piece] {
+        var pieces: [Piece] = []
+        let points = recording.waypoints
+        for (index, waypoint) in points.enumerated() {
+            let next = index + 1 < points.count ? points[index + 1] : nil
+            if waypoint.isHold {
+                let end = next?.instant ?? recording.end
+                let duration = max(shortestStay, waypoint.instant.duration(to: end).seconds)
+                pieces.append(
+                    piece(recording, from: waypoint.instant, through: end, waypoint.mapID, waypoint.point, duration))
+            }
+        }
+        let walk = points.filter { !$0.isHold }
+        guard let first = walk.first, let last = walk.last else { return pieces }
+        var start = first.instant.seconds
+        while start < last.instant.seconds {
+            let end = min(start + window, last.instant.seconds)
+            if end - start >= window / 2, let place = Self.place(on: walk, at: (start + end) / 2) {
+                pieces.append(
+                    piece(
+                        recording, from: Instant(seconds: start), through: Instant(seconds: end), place.mapID,
+                        place.point, end - start))
+            }
+            start = end
+        }
+        return pieces
+    }
+
+    private func piece(
+        _ recording: SurveyRecording, from start: Instant, through end: Instant, _ map: MapID, _ point: MapPoint,
+        _ duration: Double
+    ) -> Piece {
+        var readings: [BeaconIdentity: (sum: Double, count: Int)] = [:]
+        for sighting in recording.sightings[Self.lowerBound(recording.sightings, start)...] {
+            guard sighting.instant <= end else { break }
+            guard Sighting.isMeasurement(rssi: sighting.rssi) else { continue }
+            let old = readings[sighting.beacon] ?? (0, 0)
+            readings[sighting.beacon] = (old.sum + sighting.rssi, old.count + 1)
+        }
+        return Piece(mapID: map, point: point, duration: duration, readings: readings)
+    }
+
+    private static func lowerBound(_ sightings: [Sighting], _ instant: Instant) -> Int {
+        var low = 0
+        var high = sightings.count
+        while low < high {
+            let middle = (low + high) / 2
+            if sightings[middle].instant < instant { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Where someone was who walked straight and evenly between way points; nil while between two maps.
+    private static func place(on walk: [SurveyRecording.Waypoint], at seconds: Double) -> (
+        mapID: MapID, point: MapPoint
+    )? {
+        guard let after = walk.firstIndex(where: { $0.instant.seconds > seconds }) else {
+            return walk.last.map { ($0.mapID, $0.point) }
+        }
+        guard after > 0 else { return (walk[0].mapID, walk[0].point) }
+        let (from, to) = (walk[after - 1], walk[after])
+        guard from.mapID == to.mapID else { return nil }
+        let share = (seconds - from.instant.seconds) / (to.instant.seconds - from.instant.seconds)
+        return (from.mapID, from.point + (to.point - from.point) * share)
+    }
+}

@@ -1,0 +1,31 @@
+/// How somebody carries a device about, as far as no sensor tells.
+public struct MotionModel: Hashable, Sendable {
+    /// Standard deviation of a walker's velocity along each axis, in m/s: a mean speed of about 1.1 m/s.
+    public var walkingSpeed = 0.9
+    /// Seconds over which a walker keeps velocity and direction.
+    public var velocityTime = 4.0
+    /// Chance a second that somebody who stands begins to walk.
+    public var startRate = 0.3
+    /// Chance a second that somebody who walks stops.
+    public var stopRate = 0.1
+    /// Metres that a standing device wanders within a second.
+    public var standingWander = 0.15
+    /// Metres that a walking device wanders within a second beside its velocity.
+    public var walkingWander = 0.3
+
+    /// Standard deviation of the direction of walking from that of the device, in degrees.
+    public var headingBias = 20.0
+    /// Share of devices held in some other way, whose direction tells nothing at first.
+    public var headingUnknown = 0.1
+    /// Degrees that the direction drifts within a second.
+    public var headingDrift = 2.0
+    /// Standard deviation of the direction of a single step, in degrees.
+    public var stepTurn = 8.0
+    /// Standard deviation of a walker's step length from the mean, as a share.
+    public var stepScale = 0.15
+    /// Standard deviation of the length of a single step, as a share.
+    public var stepLength = 0.1
+
+    /// Creates the model with its default numbers.
+    public init() {}
+}

@@ -1,0 +1,34 @@
+/// How the engine finds the place.
+public enum PositioningMethod: String, Hashable, Sendable, CaseIterable {
+    /// A particle filter over time: the default and the best.
+    case particle
+    /// The mean of the grid posterior of the last seconds, without memory.
+    case fingerprint
+    /// Robust least squares on the beacons' places, without memory.
+    case trilateration
+}
+
+/// The engine's settings, with their defaults.
+public struct PositioningSettings: Hashable, Sendable {
+    /// How the place is found.
+    public var method: PositioningMethod = .particle
+    /// Number of particles, at least 100.
+    public var particleCount = 1500
+    /// The measurement model's numbers.
+    public var signal = SignalModel()
+    /// The motion model's numbers.
+    public var motion = MotionModel()
+    /// Seconds between two looks at the whole venue for places that the filter may have lost.
+    public var recoveryInterval = 2.0
+    /// Share of the particles that such a look replaces, in [0, 1].
+    public var recoveryShare = 0.02
+    /// How much the expectation of places (survey, walkable areas) counts within a second.
+    public var priorShare = 0.1
+    /// Metres of error that remain even if the filter is certain.
+    public var radiusFloor = 0.8
+    /// What the spread of the particles is multiplied with to give a radius.
+    public var radiusFactor = 1.2
+
+    /// Creates the settings with their defaults.
+    public init() {}
+}

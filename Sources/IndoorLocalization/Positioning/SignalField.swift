@@ -1,0 +1,59 @@
+import CMath
+
+/// What each beacon should sound like at each place of a venue: tables made once, looked up by the filter.
+package struct SignalField: Sendable {
+    /// One beacon on one map: a rectangle of the map's cells.
+    package struct Table: Sendable {
+        let columns: Range<Int>
+        let rows: Range<Int>
+        /// Expected RSSI in dBm, cell by cell.
+        var mean: [Float]
+        /// Variance in dB² of that expectation.
+        var variance: [Float]
+        /// Detections a second; empty without a survey.
+        var rate: [Float]
+
+        /// The index of a cell of the map's grid within this table; nil outside.
+        @inline(__always)
+        func index(column: Int, row: Int) -> Int? {
+            guard columns.contains(column), rows.contains(row) else { return nil }
+            return (row - rows.lowerBound) * columns.count + (column - columns.lowerBound)
+        }
+    }
+
+    /// One map of the venue.
+    package struct Level: Sendable {
+        package let mapID: MapID
+        package let level: Int
+        package let grid: MapGrid
+        /// How expected it is to find somebody in a cell, against the best cell: in (0, 1].
+        package var prior: [Float]
+        /// By beacon index; nil where the beacon cannot be heard anywhere on this map.
+        package var tables: [Table?]
+    }
+
+    /// The numbers of the measurement model.
+    package let model: SignalModel
+    /// The beacons with a table, by index.
+    package let beacons: [BeaconIdentity]
+    /// The index of each beacon.
+    package let indexes: [BeaconIdentity: Int]
+    /// The maps, in the venue's order.
+    package let levels: [Level]
+    /// Whether detection rates are known, from a survey.
+    package let isSurveyed: Bool
+
+    /// Expected RSSI in dBm where a beacon has no table: below what receivers hear.
+    static let inaudible: Float = -103
+
+    /// Makes the tables of a venue from its radio map and its beacons' places; takes time in proportion to the
+    /// surveyed area and the number of readings.
+    package init(venue: Venue, model: SignalModel = SignalModel()) {
+        let builder = SignalFieldBuilder(venue: venue, model: model)
+        self.model = model
+        beacons = builder.transmitters.map(\.identity)
+        indexes = Dictionary(uniqueKeysWithValues: beacons.enumerated().map { ($1, $0) })
+        isSurveyed = builder.isSurveyed
+        levels = venue.maps.map(builder.level)
+    }
+}

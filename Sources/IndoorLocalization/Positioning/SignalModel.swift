@@ -1,0 +1,84 @@
+import CMath
+
+/// The numbers of the measurement model, with their reasons.
+///
+/// Found on the surveys of ten public data sets by leaving places out; none is tuned to one building.
+public struct SignalModel: Hashable, Sendable {
+    /// Path-loss exponent where no survey tells another.
+    public var pathLossExponent = 2.0
+    /// Signal strength at 1 m in dBm where neither the venue nor a survey tells another.
+    public var defaultPower = -62.0
+    /// Signal lost through one floor, in dB.
+    public var floorLoss = 15.0
+    /// Height difference between device and beacon in metres, where unknown.
+    public var heightDifference = 1.0
+
+    /// Standard deviation of what a place adds to the path loss (shadowing), in dB.
+    public var shadowing = 5.0
+    /// Distance in metres over which shadowing stays alike.
+    public var shadowingLength = 5.0
+    /// Standard deviation of a beacon's power from its learned value, in dB.
+    public var powerDeviation = 5.0
+    /// Standard deviation of a survey reading beyond fast fading, in dB.
+    public var surveyNoise = 1.5
+    /// Standard deviation of one reading by fast fading and advertising channel, in dB.
+    public var fastFading = 2.5
+    /// More readings than this at one place don't make the mean any better.
+    public var readingCap = 10
+    /// Shadowing that remains where there is no survey, in dB.
+    public var unsurveyedDeviation = 6.0
+
+    /// Standard deviation of a mean reading from the radio map, in dB: body, orientation, people, doors.
+    public var readingDeviation = 3.0
+    /// Degrees of freedom of Student's t distribution of the readings.
+    public var degreesOfFreedom = 8.0
+    /// A reading weaker than expected deviates this much more easily than a stronger one: obstacles only weaken.
+    public var asymmetry = 1.0
+    /// Only the RSSI of this many strongest beacons counts: the errors of the far ones come from the same obstacles,
+    /// so that many of them would outvote the near ones.
+    public var beaconLimit = 10
+    /// Readings of one beacon closer in time than this share their shadowing, in seconds.
+    public var correlationTime = 1.5
+
+    /// Distance in metres over which detection rates are averaged.
+    public var rateLength = 2.0
+    /// Longest listening time, in seconds, that a survey place counts with in detection rates.
+    public var rateDurationCap = 4.0
+    /// Seconds of listening that the assumption `unheardRate` weighs as much as.
+    public var ratePrior = 2.0
+    /// Detections a second assumed where the survey never heard the beacon.
+    public var unheardRate = 0.03
+    /// Shape of the negative binomial distribution of detections: small when detections come in bursts.
+    public var detectionShape = 0.5
+    /// Share of the detection evidence that is believed.
+    public var detectionWeight = 0.8
+
+    /// Standard deviation of the receiver's offset from the one that the map was made with, in dB.
+    public var receiverOffsetDeviation = 4.0
+
+    /// Width in metres of the band around the survey's places within which people are expected.
+    public var supportWidth = 2.0
+    /// How likely a place far from the survey is, against one on it.
+    public var unsupportedShare = 0.02
+
+    /// Creates the model with its default numbers.
+    public init() {}
+
+    /// Correlation of shadowing at two places `distance` metres apart: Matérn with ν = 3/2.
+    ///
+    /// Source: C. E. Rasmussen, C. K. I. Williams, *Gaussian Processes for Machine Learning*, 2006, eq. 4.17.
+    func shadowingCorrelation(distance: Double) -> Double {
+        let scaled = 1.732_050_807_568_877_2 * distance / shadowingLength
+        return (1 + scaled) * cmath_exp(-scaled)
+    }
+
+    /// Variance in dB² of a mean of `count` survey readings about the field.
+    func surveyVariance(count: Int) -> Double {
+        surveyNoise * surveyNoise + fastFading * fastFading / Double(min(max(count, 1), readingCap))
+    }
+
+    /// The mean RSSI in dBm of a beacon with `power` at 1 m, `planar` metres away in the plan.
+    func pathLoss(power: Double, exponent: Double, planar: Double, height: Double) -> Double {
+        power - 5 * exponent * cmath_log10(planar * planar + height * height)
+    }
+}

@@ -1,0 +1,36 @@
+/// A recording whose places are known: what an installer walks to teach the radio.
+public struct SurveyRecording: Sendable {
+    /// A known place of the device.
+    public struct Waypoint: Hashable, Sendable {
+        /// When the device was there.
+        public var instant: Instant
+        /// The map that the place lies on.
+        public var mapID: MapID
+        /// Where on that map.
+        public var point: MapPoint
+        /// Whether the device stands there until the next way point; otherwise it walks straight to that.
+        public var isHold: Bool
+
+        /// Creates a way point.
+        public init(instant: Instant, mapID: MapID, point: MapPoint, isHold: Bool) {
+            self.instant = instant
+            self.mapID = mapID
+            self.point = point
+            self.isHold = isHold
+        }
+    }
+
+    /// Where the device was, ordered by instant.
+    public var waypoints: [Waypoint]
+    /// What it heard, ordered by instant.
+    public var sightings: [Sighting]
+    /// The recording's last instant.
+    public var end: Instant
+
+    /// Creates a survey recording; its end is the last instant of a way point or sighting, unless given.
+    public init(waypoints: [Waypoint], sightings: [Sighting], end: Instant? = nil) {
+        self.waypoints = waypoints
+        self.sightings = sightings
+        self.end = end ?? max(waypoints.last?.instant ?? .zero, sightings.last?.instant ?? .zero)
+    }
+}

@@ -1,0 +1,88 @@
+/// The walls of one map, found by place.
+package struct WallIndex: Sendable {
+    private struct Segment: Sendable {
+        var x: Float
+        var y: Float
+        var dx: Float
+        var dy: Float
+    }
+
+    private let segments: [Segment]
+    private let starts: [Int32]
+    private let members: [Int32]
+    private let origin: MapPoint
+    private let columns: Int
+    private let rows: Int
+
+    /// Edge of an index cell in metres: longer than a step, shorter than a room.
+    private static let cell: Float = 2
+
+    /// Whether there is no wall at all.
+    package var isEmpty: Bool { segments.isEmpty }
+
+    /// Sorts the segments of polylines into cells.
+    package init(walls: [[MapPoint]]) {
+        var found: [Segment] = []
+        for wall in walls {
+            for (from, to) in zip(wall, wall.dropFirst()) where from != to {
+                found.append(
+                    Segment(x: Float(from.x), y: Float(from.y), dx: Float(to.x - from.x), dy: Float(to.y - from.y)))
+            }
+        }
+        segments = found
+        let low = MapPoint(
+            x: walls.joined().map(\.x).min() ?? 0, y: walls.joined().map(\.y).min() ?? 0)
+        let high = MapPoint(
+            x: walls.joined().map(\.x).max() ?? 0, y: walls.joined().map(\.y).max() ?? 0)
+        origin = low
+        columns = Int((high.x - low.x) / Double(Self.cell)) + 1
+        rows = Int((high.y - low.y) / Double(Self.cell)) + 1
+        var lists = [[Int32]](repeating: [], count: columns * rows)
+        for (index, segment) in found.enumerated() {
+            let range = Self.cells(segment, low, columns, rows)
+            for row in range.rows { for column in range.columns { lists[row * columns + column].append(Int32(index)) } }
+        }
+        var starts: [Int32] = [0]
+        for list in lists { starts.append((starts.last ?? 0) + Int32(list.count)) }
+        self.starts = starts
+        members = lists.flatMap { $0 }
+    }
+
+    /// Whether the straight way between two points crosses a wall.
+    package func blocks(fromX x: Float, y: Float, toX: Float, y toY: Float) -> Bool {
+        guard !segments.isEmpty else { return false }
+        let way = Segment(x: x, y: y, dx: toX - x, dy: toY - y)
+        let range = Self.cells(way, origin, columns, rows)
+        for row in range.rows {
+            for column in range.columns {
+                let cell = row * columns + column
+                for member in starts[cell]..<starts[cell + 1]
+                where Self.cross(way, segments[Int(members[Int(member)])]) {
+                    return true
+                }
+            }
+        }
+        return false
+    }
+
+    private static func cells(
+        _ segment: Segment, _ origin: MapPoint, _ columns: Int, _ rows: Int
+    ) -> (columns: Range<Int>, rows: Range<Int>) {
+        func range(_ from: Float, _ delta: Float, _ origin: Double, _ count: Int) -> Range<Int> {
+            let low = (min(from, from + delta) - Float(origin)) / cell
+            let high = (max(from, from + delta) - Float(origin)) / cell
+            guard high >= 0, low < Float(count) else { return 0..<0 }
+            return Int(max(low, 0))..<min(Int(high) + 1, count)
+        }
+        return (range(segment.x, segment.dx, origin.x, columns), range(segment.y, segment.dy, origin.y, rows))
+    }
+
+    /// Whether two segments cross: each one's ends lie on both sides of the other.
+    private static func cross(_ a: Segment, _ b: Segment) -> Bool {
+        let denominator = a.dx * b.dy - a.dy * b.dx
+        guard denominator != 0 else { return false }
+        let t = ((b.x - a.x) * b.dy - (b.y - a.y) * b.dx) / denominator
+        let u = ((b.x - a.x) * a.dy - (b.y - a.y) * a.dx) / denominator
+        return t >= 0 && t <= 1 && u >= 0 && u <= 1
+    }
+}
