@@ -1,2 +1,24 @@
 #include <archive.h>
 #include <archive_entry.h>
+#include <locale.h>
+
+// libarchive turns the names of a zip into the charset of the calling thread's locale, and in the "C" locale, which a
+// process has unless it asks for another, it refuses every name beyond ASCII. These two give the thread a UTF-8 locale
+// and take it back; the process's locale is left alone. Swift code without libc cannot do this itself. They can go when
+// libarchive reads UTF-8 names in the "C" locale.
+typedef struct {
+    locale_t own;
+    locale_t previous;
+} clibarchive_locale;
+
+static inline clibarchive_locale clibarchive_enter_utf8(void) {
+    clibarchive_locale locale = {newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0), (locale_t)0};
+    if (locale.own) locale.previous = uselocale(locale.own);
+    return locale;
+}
+
+static inline void clibarchive_leave_utf8(clibarchive_locale locale) {
+    if (!locale.own) return;
+    uselocale(locale.previous);
+    freelocale(locale.own);
+}

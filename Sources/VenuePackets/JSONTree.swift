@@ -9,7 +9,7 @@ package enum JSONTree: Hashable, Sendable {
     case string(String)
     case array([JSONTree])
     case object([String: JSONTree])
-    /// A number beyond the range of `Double`, such as `1e999`.
+    /// A number that no `Double` holds, such as `1e999`.
     case unrepresentableNumber
 
     /// Reads a document; the decoder refuses one nested deeper than 512 levels.
@@ -32,7 +32,7 @@ package enum JSONTree: Hashable, Sendable {
         case .string(let text): "the text \"\(text.prefix(40))\(text.count > 40 ? "…" : "")\""
         case .array: "an array"
         case .object: "an object"
-        case .unrepresentableNumber: "a number beyond ±1.8e308 or closer to 0 than 1e-307"
+        case .unrepresentableNumber: "a number too large or too close to 0 for a double"
         }
     }
 }

@@ -36,8 +36,8 @@ struct IntegerRule: Sendable {
     /// What a message asks for.
     let wanted: String
 
-    /// Whole numbers that every JSON reader holds exactly: up to 2^53.
-    private static let exact = 9_007_199_254_740_992
+    /// Whole numbers that no JSON reader rounds: up to 2^53 - 1.
+    private static let exact = 9_007_199_254_740_991
 
     static let identifier = IntegerRule(range: -exact...exact, wanted: "a whole number")
     static let edition = IntegerRule(range: 0...exact, wanted: "a whole number, 0 or more")

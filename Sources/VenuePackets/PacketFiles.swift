@@ -47,7 +47,7 @@ struct PacketFolder: PacketFiles {
         }
         do {
             let attributes = try FileManager.default.attributesOfItem(atPath: absolute)
-            if let size = attributes[.size] as? Int, size > limit {
+            if let size = attributes[.size] as? any BinaryInteger, Int(clamping: size) > limit {
                 throw PacketFileError(message: "\(file) has \(size) bytes, more than the \(limit) that it may have")
             }
             return [UInt8](try Data(contentsOf: URL(filePath: absolute)))

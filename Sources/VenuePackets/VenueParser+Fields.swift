@@ -132,7 +132,7 @@ extension VenueParser {
         case .number(let value): return .number(value)
         case .string(let value): return .string(value)
         case .unrepresentableNumber:
-            return wrong(tree, at: path, wanted: "a number that a double holds")
+            return wrong(tree, at: path, wanted: "a smaller number")
         case .array(let values):
             return .array(values.enumerated().compactMap { value($0.element, at: "\(path)[\($0.offset)]") })
         case .object(let fields):

@@ -21,9 +21,8 @@ final class ZipReader {
         guard let archive = archive_read_new() else { throw PacketFileError(message: "out of memory") }
         self.archive = archive
         self.path = path
-        archive_read_support_format_zip(archive)
-        // Names are UTF-8 whatever the process's locale is.
-        archive_read_set_options(archive, "zip:hdrcharset=UTF-8")
+        // Only by the zip's directory: read from its start instead, a zip cut short would look whole.
+        archive_read_support_format_zip_seekable(archive)
         let blockSize = 1 << 16
         guard archive_read_open_filename(archive, path, blockSize) == ARCHIVE_OK else { throw failure() }
     }
@@ -32,6 +31,8 @@ final class ZipReader {
 
     /// Goes on to the next entry; nil at the end.
     func next() throws(PacketFileError) -> Entry? {
+        let locale = clibarchive_enter_utf8()
+        defer { clibarchive_leave_utf8(locale) }
         var entry: OpaquePointer?
         switch archive_read_next_header(archive, &entry) {
         case ARCHIVE_EOF: return nil
