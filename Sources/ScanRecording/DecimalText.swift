@@ -1,10 +1,10 @@
 /// Reads numbers that the scanner found to be well-formed JSON.
-enum DecimalText {
+package enum DecimalText {
     /// The nearest double; infinite beyond the range of doubles.
     ///
     /// Up to 19 digits with a small exponent need one exact multiplication or division only.
     /// Source: W. D. Clinger, *How to Read Floating Point Numbers Accurately*, PLDI 1990.
-    static func double(in range: Range<Int>, of line: Span<UInt8>) -> Double {
+    package static func double(in range: Range<Int>, of line: Span<UInt8>) -> Double {
         let parts = Parts(range, line)
         if parts.isExact, parts.digits <= 1 << 53, abs(parts.exponent) <= 22 {
             let magnitude = Double(parts.digits)
@@ -20,7 +20,7 @@ enum DecimalText {
     }
 
     /// Seconds as whole nanoseconds, without the detour over a double that loses digits; nil beyond ±292 years.
-    static func nanoseconds(in range: Range<Int>, of line: Span<UInt8>) -> Int64? {
+    package static func nanoseconds(in range: Range<Int>, of line: Span<UInt8>) -> Int64? {
         let parts = Parts(range, line)
         if parts.isExact, (-9...9).contains(parts.exponent) {
             var value = parts.digits

@@ -3,16 +3,19 @@
 /// Strict: exactly what RFC 8259 allows, no comments, no trailing commas, no lone surrogates. Nested values are checked
 /// and passed over without recursion, so that no input can exhaust the stack. The line is handed to each call rather
 /// than kept, because a span cannot be stored; it must be the same one each time and at most 2 GiB long.
-struct JSONObjectScanner {
+package struct JSONObjectScanner {
     /// Arrays and objects may be nested this deep within the line's object.
-    static let maximumDepth = 64
+    package static let maximumDepth = 64
 
     private var offset = 0
     private var isFirst = true
     private(set) var hasNonASCII = false
 
+    /// Creates a scanner, to be used for line after line.
+    package init() {}
+
     /// Enters the object.
-    mutating func begin(_ line: Span<UInt8>) throws(JSONSyntaxError) {
+    package mutating func begin(_ line: Span<UInt8>) throws(JSONSyntaxError) {
         offset = 0
         isFirst = true
         hasNonASCII = false
@@ -21,7 +24,7 @@ struct JSONObjectScanner {
     }
 
     /// The next member's name and value; nil after the last one, when the rest of the line is checked too.
-    mutating func next(_ line: Span<UInt8>) throws(JSONSyntaxError) -> (name: JSONToken, value: JSONToken)? {
+    package mutating func next(_ line: Span<UInt8>) throws(JSONSyntaxError) -> (name: JSONToken, value: JSONToken)? {
         skipWhitespace(line)
         if byte(line) == UInt8(ascii: "}") {
             offset += 1

@@ -1,7 +1,7 @@
 /// The text of JSON strings, in both directions.
-enum JSONText {
+package enum JSONText {
     /// The UTF-8 bytes that a scanned string stands for.
-    static func bytes(ofString token: JSONToken, in line: Span<UInt8>) -> [UInt8] {
+    package static func bytes(ofString token: JSONToken, in line: Span<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(token.range.count)
         var offset = token.range.lowerBound
@@ -48,7 +48,7 @@ enum JSONText {
     }
 
     /// Appends the text as a JSON string with its quotes, escaping no more than JSON demands.
-    static func append(_ text: String, to bytes: inout [UInt8]) {
+    package static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {
             switch byte {

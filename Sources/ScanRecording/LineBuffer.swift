@@ -1,10 +1,10 @@
 /// Cuts a stream of bytes into lines with memory for a chunk and the longest line only.
-struct LineBuffer {
+package struct LineBuffer {
     /// A line's bytes may be this many; longer ones are passed over without being kept.
-    static let maximumLineLength = 1 << 20
+    package static let maximumLineLength = 1 << 20
 
     /// What comes next in the buffer.
-    enum Piece: Equatable {
+    package enum Piece: Equatable {
         /// A line without its newline, at these offsets of `bytes`.
         case line(Range<Int>)
         /// A line that was longer than the limit.
@@ -16,15 +16,18 @@ struct LineBuffer {
     }
 
     /// The bytes that the ranges of lines refer to; valid until the next append.
-    private(set) var bytes: [UInt8] = []
+    package private(set) var bytes: [UInt8] = []
     private var start = 0
     /// How far no newline was found.
     private var searched = 0
     private var isSkipping = false
     private var isComplete = false
 
+    /// Begins with an empty stream.
+    package init() {}
+
     /// Appends what `read` appends to the buffer; nothing appended means the end of the stream.
-    mutating func fill<Failure: Error>(_ read: (inout [UInt8]) throws(Failure) -> Void) throws(Failure) {
+    package mutating func fill<Failure: Error>(_ read: (inout [UInt8]) throws(Failure) -> Void) throws(Failure) {
         bytes.removeFirst(start)
         searched -= start
         start = 0
@@ -34,7 +37,7 @@ struct LineBuffer {
     }
 
     /// The next line, if a whole one is there. The last line needs no newline.
-    mutating func next() -> Piece {
+    package mutating func next() -> Piece {
         if let newline = findNewline() {
             let line = start..<newline
             start = newline + 1

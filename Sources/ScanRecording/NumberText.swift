@@ -1,15 +1,15 @@
 import IndoorLocalization
 
 /// The shortest text that reads back as the same number.
-enum NumberText {
+package enum NumberText {
     /// A number without a needless `.0`; `nan` and `inf` for what JSON cannot say.
-    static func shortest(_ value: Double) -> String {
+    package static func shortest(_ value: Double) -> String {
         let text = value.description
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
 
     /// Seconds with as many decimals as the nanoseconds need.
-    static func seconds(_ instant: Instant) -> String {
+    package static func seconds(_ instant: Instant) -> String {
         let (whole, rest) = instant.nanoseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000_000)
         var text = (instant.nanoseconds < 0 ? "-" : "") + String(whole)
         guard rest > 0 else { return text }

@@ -1,7 +1,7 @@
 import IndoorLocalization
 
 /// What a line turned out to be.
-enum DecodedLine {
+package enum DecodedLine {
     case entry(RecordingEntry)
     /// A sighting or advertisement whose RSSI is none.
     case notAMeasurement(Instant)
@@ -10,13 +10,16 @@ enum DecodedLine {
 }
 
 /// Turns a line of a recording into an entry, checking every field against FORMATS.
-struct RecordDecoder {
+package struct RecordDecoder {
     private var fields = RecordFields()
     private let anyNumber = -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude
     private let identifiers = -(1 << 53)...(1 << 53)
 
+    /// Creates a decoder, to be used for line after line.
+    package init() {}
+
     /// Reads one line; says what is wrong with it.
-    mutating func decode(_ line: Span<UInt8>) throws(RecordProblem) -> DecodedLine {
+    package mutating func decode(_ line: Span<UInt8>) throws(RecordProblem) -> DecodedLine {
         try fields.scan(line)
         guard let type = try fields.recordType(line) else { return .unknownType }
         switch type {

@@ -1,5 +1,5 @@
 /// The members of a recording's lines that this package knows, each named as in the file.
-enum RecordField: Int, CaseIterable, Sendable {
+package enum RecordField: Int, CaseIterable, Sendable {
     case t, type
     case format, version, startedAt, device, venueId, name
     case uuid, major, minor, rssi, measuredPower, address, addressType, data

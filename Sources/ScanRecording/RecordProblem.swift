@@ -1,12 +1,12 @@
 /// What is wrong with a line; the reader adds the file and the line's number.
-struct RecordProblem: Error, Hashable, Sendable {
+package struct RecordProblem: Error, Hashable, Sendable {
     /// The field that is meant; nil if it is the whole line.
-    var field: RecordField?
+    package var field: RecordField?
     /// What is wrong.
-    var problem: RecordingError.Problem
+    package var problem: RecordingError.Problem
 
     /// Creates a problem of one field or of the whole line.
-    init(_ field: RecordField?, _ problem: RecordingError.Problem) {
+    package init(_ field: RecordField?, _ problem: RecordingError.Problem) {
         self.field = field
         self.problem = problem
     }

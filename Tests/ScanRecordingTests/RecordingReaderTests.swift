@@ -1,0 +1,287 @@
+import FoundationEssentials
+import IndoorLocalization
+import IndoorLocalizationTesting
+import ScanRecording
+import XCTest
+
+final class RecordingReaderTests: XCTestCase {
+    private let header = #"{"type":"header","format":"indoor-localization-recording","version":1}"#
+
+    private func error(
+        _ text: String, file: StaticString = #filePath, line: UInt = #line
+    ) throws -> RecordingError? {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("r.jsonl", text)
+        do throws(RecordingError) {
+            var reader = try RecordingReader(path: path)
+            _ = try reader.readAll()
+            XCTFail("read: \(text)", file: file, line: line)
+            return nil
+        } catch {
+            XCTAssertEqual(error.file, path)
+            return error
+        }
+    }
+
+    private func tally(_ lines: [String]) throws -> (entries: [RecordingEntry], tally: RecordingReader.Tally) {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("r.jsonl", ([header] + lines).joined(separator: "\n") + "\n")
+        var reader = try RecordingReader(path: path, strictness: .lenient)
+        let entries = try reader.readAll()
+        return (Array(entries.dropFirst()), reader.tally)
+    }
+
+    // MARK: - The file
+
+    func testAMissingFileIsAnErrorThatNamesIt() throws {
+        do throws(RecordingError) {
+            _ = try RecordingReader(path: "/nowhere/walk.jsonl")
+            XCTFail("opened")
+        } catch {
+            guard case .unreadable = error.problem else { return XCTFail("\(error)") }
+            XCTAssertTrue(error.description.hasPrefix("/nowhere/walk.jsonl: cannot be read: "), error.description)
+        }
+    }
+
+    func testAnEmptyFileIsNoRecording() throws {
+        XCTAssertEqual(try error("")?.problem, .empty)
+        XCTAssertEqual(try error("\n \n")?.problem, .empty)
+    }
+
+    func testAFirstLineThatIsNoHeaderIsNoRecordingEvenWhenLenient() throws {
+        let step = #"{"t":0,"type":"step"}"#
+        XCTAssertEqual(try error(step)?.problem, .notARecording)
+        XCTAssertEqual(try error(#"{"type":"header","format":"other","version":1}"#)?.problem, .notARecording)
+        let folder = try TemporaryFolder()
+        let path = try folder.write("r.jsonl", step + "\n" + header)
+        var reader = try RecordingReader(path: path, strictness: .lenient)
+        XCTAssertThrowsError(try reader.next())
+        XCTAssertNil(try reader.next(), "nothing comes after an error")
+    }
+
+    func testANewerVersionIsRefused() throws {
+        let error = try XCTUnwrap(
+            try error(#"{"type":"header","format":"indoor-localization-recording","version":2}"#))
+        XCTAssertEqual(error.problem, .unsupportedVersion(2))
+        XCTAssertEqual(error.field, "version")
+        XCTAssertEqual(error.line, 1)
+    }
+
+    func testASecondHeaderIsAnError() throws {
+        XCTAssertEqual(try error(header + "\n" + header)?.problem, .repeatedHeader)
+    }
+
+    func testACompressedFileIsKnownByItsContentNotItsName() throws {
+        let folder = try TemporaryFolder()
+        let compressed = folder.path + "/a.jsonl.gz"
+        var writer = try RecordingWriter(path: compressed)
+        try writer.write(.step(Step(instant: Instant(seconds: 1))))
+        try writer.close()
+        let misnamed = folder.path + "/b.jsonl"
+        try FileManager.default.moveItem(atPath: compressed, toPath: misnamed)
+        var reader = try RecordingReader(path: misnamed)
+        XCTAssertEqual(try reader.readAll().count, 2)
+
+        let plain = try folder.write("c.jsonl.gz", header + "\n")
+        var plainReader = try RecordingReader(path: plain)
+        XCTAssertEqual(try plainReader.readAll().count, 1)
+    }
+
+    func testACompressedFileThatBreaksOffIsAnErrorAfterWhatIsThere() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/a.jsonl.gz"
+        var generator = SeededGenerator(seed: 1)
+        var writer = try RecordingWriter(path: path)
+        for index in 0..<20_000 {
+            let pressure = 1000 + generator.uniform()
+            try writer.write(
+                .pressure(PressureSample(instant: Instant(seconds: Double(index)), hectopascals: pressure)))
+        }
+        try writer.close()
+        let bytes = try folder.bytes("a.jsonl.gz")
+        try Data(bytes.prefix(bytes.count / 2)).write(to: URL(filePath: path))
+
+        var reader = try RecordingReader(path: path, strictness: .lenient)
+        var count = 0
+        do throws(RecordingError) {
+            while try reader.next() != nil { count += 1 }
+            XCTFail("read to the end")
+        } catch {
+            guard case .unreadable = error.problem else { return XCTFail("\(error)") }
+        }
+        XCTAssertGreaterThan(count, 5000)
+    }
+
+    // MARK: - Lines
+
+    func testEveryBadLineTellsItsLineFieldAndProblem() throws {
+        let uuid = "7C2F0A10-0000-4000-8000-000000000003"
+        let beacon = #""type":"beacon","uuid":"\#(uuid)""#
+        let cases: [(String, String?, RecordingError.Problem)] = [
+            (#"{"t":0"#, nil, .malformedJSON(column: 7, reason: "expected ',' or '}'")),
+            (#"{"t":0}"#, "type", .missingField),
+            (#"{"t":0,"type":1}"#, "type", .wrongType(expected: "a string")),
+            (#"{"type":"step"}"#, "t", .missingField),
+            (#"{"t":null,"type":"step"}"#, "t", .missingField),
+            (#"{"t":"0","type":"step"}"#, "t", .wrongType(expected: "a number")),
+            (#"{"t":1e999,"type":"step"}"#, "t", .outOfRange(value: "inf", allowed: "-9.2e9 to 9.2e9")),
+            (#"{"t":0,"t":1,"type":"step"}"#, "t", .duplicateField),
+            (#"{"t":0,"type":"step","length":11}"#, "length", .outOfRange(value: "11", allowed: "0 to 10")),
+            (
+                #"{"t":0,"type":"step","heading":-1}"#, "heading",
+                .outOfRange(value: "-1", allowed: "0 to 359.99999999999994")
+            ),
+            (#"{"t":0,\#(beacon),"minor":0,"rssi":-1}"#, "major", .missingField),
+            (
+                #"{"t":0,\#(beacon),"major":65536,"minor":0,"rssi":-1}"#, "major",
+                .outOfRange(value: "65536", allowed: "0 to 65535")
+            ),
+            (
+                #"{"t":0,\#(beacon),"major":0,"minor":-1,"rssi":-1}"#, "minor",
+                .outOfRange(value: "-1", allowed: "0 to 65535")
+            ),
+            (#"{"t":0,\#(beacon),"major":0.5,"minor":0,"rssi":-1}"#, "major", .wrongType(expected: "a whole number")),
+            (#"{"t":0,\#(beacon),"major":0,"minor":0}"#, "rssi", .missingField),
+            (
+                #"{"t":0,\#(beacon),"major":0,"minor":0,"rssi":-700}"#, "rssi",
+                .outOfRange(value: "-700", allowed: "-128 to 127")
+            ),
+            (
+                #"{"t":0,"type":"beacon","uuid":"7C2F","major":0,"minor":0,"rssi":-1}"#, "uuid",
+                .wrongType(expected: "a UUID of 32 hexadecimal digits")
+            ),
+            (
+                #"{"t":0,\#(beacon),"major":0,"minor":0,"rssi":-1,"address":"x"}"#, "address",
+                .wrongType(expected: "six hexadecimal pairs with colons")
+            ),
+            (#"{"t":0,"type":"advertisement","rssi":-1,"data":""}"#, "address", .missingField),
+            (
+                #"{"t":0,"type":"advertisement","address":"00:00:00:00:00:01","rssi":-1,"data":"ABC"}"#, "data",
+                .wrongType(expected: "a string of hexadecimal pairs")
+            ),
+            (
+                #"{"t":0,"type":"advertisement","address":"00:00:00:00:00:01","rssi":-1,"data":"0G"}"#, "data",
+                .wrongType(expected: "a string of hexadecimal pairs")
+            ),
+            (
+                #"{"t":0,"type":"advertisement","address":"00:00:00:00:00:01","addressType":"x","rssi":-1,"data":""}"#,
+                "addressType", .wrongType(expected: "\"public\" or \"random\"")
+            ),
+            (
+                #"{"t":0,"type":"motion","acceleration":[1,2]}"#, "acceleration",
+                .wrongType(expected: "an array of 3 numbers")
+            ),
+            (
+                #"{"t":0,"type":"motion","rotationRate":[1,2,3,4]}"#, "rotationRate",
+                .wrongType(expected: "an array of 3 numbers")
+            ),
+            (
+                #"{"t":0,"type":"motion","magneticField":[1,"2",3]}"#, "magneticField",
+                .wrongType(expected: "an array of 3 numbers")
+            ),
+            (
+                #"{"t":0,"type":"motion","attitude":[2,0,0,0]}"#, "attitude",
+                .outOfRange(value: "of length 2", allowed: "a unit quaternion")
+            ),
+            (#"{"t":0,"type":"motion","attitude":[]}"#, "attitude", .wrongType(expected: "an array of 4 numbers")),
+            (#"{"t":0,"type":"pressure"}"#, "hPa", .missingField),
+            (#"{"t":0,"type":"pressure","hPa":101325}"#, "hPa", .outOfRange(value: "101325", allowed: "100 to 2000")),
+            (
+                #"{"t":0,"type":"gnss","latitude":91,"longitude":0,"accuracy":1}"#, "latitude",
+                .outOfRange(value: "91", allowed: "-90 to 90")
+            ),
+            (
+                #"{"t":0,"type":"gnss","latitude":0,"longitude":181,"accuracy":1}"#, "longitude",
+                .outOfRange(value: "181", allowed: "-180 to 180")
+            ),
+            (#"{"t":0,"type":"gnss","latitude":0,"longitude":0}"#, "accuracy", .missingField),
+            (#"{"t":0,"type":"fix","mapId":1,"x":0,"y":0}"#, "radius", .missingField),
+            (#"{"t":0,"type":"fix","mapId":"1","x":0,"y":0,"radius":1}"#, "mapId", .wrongType(expected: "a number")),
+            (#"{"t":0,"type":"truth"}"#, "mapId", .missingField),
+            (#"{"t":0,"type":"truth","mapId":1,"x":0}"#, "y", .missingField),
+            (#"{"t":0,"type":"truth","room":"a","x":0,"y":0}"#, "mapId", .missingField),
+            (#"{"t":0,"type":"truth","room":"a","hold":"yes"}"#, "hold", .wrongType(expected: "true or false")),
+            (#"{"t":-1,"type":"step"}"#, "t", .timeWentBackwards(from: 0, to: -1)),
+        ]
+        for (line, field, problem) in cases {
+            let text = [header, #"{"t":0,"type":"step"}"#, line].joined(separator: "\n")
+            let error = try XCTUnwrap(try error(text))
+            XCTAssertEqual(error.problem, problem, line)
+            XCTAssertEqual(error.field, field, line)
+            XCTAssertEqual(error.line, 3, line)
+        }
+    }
+
+    func testAnErrorSaysWhatWasWrongWhereAndWhatToDo() {
+        let error = RecordingError(
+            file: "walk.jsonl", line: 7, field: "hPa", problem: .outOfRange(value: "101325", allowed: "100 to 2000"))
+        XCTAssertEqual(
+            error.description,
+            "walk.jsonl:7: field `hPa` is 101325, allowed is 100 to 2000. "
+                + "Correct the value and its unit, or read leniently to skip such lines.")
+    }
+
+    func testLenientReadingSkipsAndCountsBadLinesAndKeepsTheRest() throws {
+        let long = String(repeating: " ", count: LineBuffer.maximumLineLength + 1)
+        let (entries, tally) = try tally([
+            #"{"t":1,"type":"step"}"#, "nonsense", #"{"t":0.5,"type":"step"}"#, long + "x", #"{"t":2,"type":"step"}"#,
+            header,
+        ])
+        XCTAssertEqual(entries.map(\.instant), [Instant(seconds: 1), Instant(seconds: 2)])
+        XCTAssertEqual(tally.skippedLines, 4)
+        XCTAssertEqual(tally.errors.map(\.line), [3, 4, 5, 7])
+        XCTAssertEqual(tally.lines, 7)
+    }
+
+    func testOnlyTheFirstErrorsAreKept() throws {
+        let (_, tally) = try tally(Array(repeating: "x", count: 1000))
+        XCTAssertEqual(tally.skippedLines, 1000)
+        XCTAssertEqual(tally.errors.count, RecordingReader.Tally.maximumErrors)
+    }
+
+    func testABadLineDoesNotMoveTime() throws {
+        let (entries, _) = try tally([#"{"t":100,"type":"pressure","hPa":1}"#, #"{"t":1,"type":"step"}"#])
+        XCTAssertEqual(entries.map(\.instant), [Instant(seconds: 1)])
+    }
+
+    func testUnknownTypesAreCountedAndUnknownFieldsIgnored() throws {
+        let (entries, tally) = try tally([
+            #"{"type":"weather","sun":true}"#, #"{"t":1,"type":"step","shoe":{"size":[42]},"length":null}"#,
+            #"{"t":2,"type":"a type whose name is rather long"}"#, #"{"t":2,"type":""}"#,
+        ])
+        XCTAssertEqual(entries, [.measurement(.step(Step(instant: Instant(seconds: 1))))])
+        XCTAssertEqual(tally.unknownTypes, 3)
+        XCTAssertEqual(tally.skippedLines, 0)
+    }
+
+    func testAnRSSIThatIsNoMeasurementIsDroppedAndCounted() throws {
+        let lines = [127, 0, 3, -128, -127, -1].map {
+            #"{"t":0,"type":"beacon","uuid":"7C2F0A10-0000-4000-8000-000000000003","major":1,"minor":2,"rssi":\#($0)}"#
+        }
+        let (entries, tally) = try tally(
+            lines + [#"{"t":0,"type":"advertisement","address":"00:00:00:00:00:01","rssi":127,"data":""}"#])
+        XCTAssertEqual(entries.count, 2)
+        XCTAssertEqual(tally.droppedNotMeasurements, 5)
+        XCTAssertEqual(tally.skippedLines, 0)
+    }
+
+    func testWindowsNewlinesAndEmptyLinesAreRead() throws {
+        let folder = try TemporaryFolder()
+        let text = header + "\r\n\r\n" + #"{"t":1,"type":"step"}"# + "\r\n"
+        var reader = try RecordingReader(path: try folder.write("r.jsonl", text))
+        XCTAssertEqual(try reader.readAll().count, 2)
+    }
+
+    func testAnEscapedNameIsTheSameField() throws {
+        let (entries, _) = try tally([#"{"\u0074":1,"type":"st\u0065p"}"#])
+        XCTAssertEqual(entries.map(\.instant), [Instant(seconds: 1)])
+    }
+
+    func testCrashersNoLongerTrap() throws {
+        for path in try FixtureFolder("crashes").files() {
+            let bytes = Array(try Data(contentsOf: URL(filePath: path)))
+            var decoder = RecordDecoder()
+            XCTAssertThrowsError(try decoder.decode(bytes.span), path)
+        }
+    }
+}
