@@ -1,7 +1,7 @@
 import FoundationEssentials
 import IndoorLocalization
 
-/// A JSON document as it was written, including numbers that no `Double` holds.
+/// A JSON document as it was written, including values that cannot be held.
 package enum JSONTree: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -9,8 +9,8 @@ package enum JSONTree: Hashable, Sendable {
     case string(String)
     case array([JSONTree])
     case object([String: JSONTree])
-    /// A number that no `Double` holds, such as `1e999`.
-    case unrepresentableNumber
+    /// A number that no `Double` holds, such as `1e999`, or a text with a broken escape.
+    case unreadable
 
     /// Reads a document; the decoder refuses one nested deeper than 512 levels.
     ///
@@ -19,7 +19,18 @@ package enum JSONTree: Hashable, Sendable {
         do {
             self = try JSONDecoder().decode(JSONTree.self, from: Data(bytes))
         } catch {
-            throw JSONSyntaxError(error)
+            throw JSONSyntaxError(in: bytes)
+        }
+        // The decoder looks at numbers and texts one by one, so some that are not JSON get through to here.
+        if holdsUnreadable, JSONSyntaxLocator.firstError(in: bytes) != nil { throw JSONSyntaxError(in: bytes) }
+    }
+
+    private var holdsUnreadable: Bool {
+        switch self {
+        case .unreadable: true
+        case .array(let values): values.contains { $0.holdsUnreadable }
+        case .object(let fields): fields.values.contains { $0.holdsUnreadable }
+        case .null, .bool, .number, .string: false
         }
     }
 
@@ -32,22 +43,20 @@ package enum JSONTree: Hashable, Sendable {
         case .string(let text): "the text \"\(text.prefix(40))\(text.count > 40 ? "…" : "")\""
         case .array: "an array"
         case .object: "an object"
-        case .unrepresentableNumber: "a number too large or too close to 0 for a double"
+        case .unreadable: "a number too large to hold, or a broken text"
         }
     }
 }
 
-/// Why bytes are not JSON.
+/// Why the decoder refuses a document as a whole.
 package struct JSONSyntaxError: Error, Hashable, Sendable {
-    /// What the decoder found, with line and column where it tells them.
+    /// What is wrong, with its line and column.
     package let message: String
 
-    init(_ error: any Error) {
-        if case DecodingError.dataCorrupted(let context) = error {
-            message = context.underlyingError.map { "\($0)" } ?? context.debugDescription
-        } else {
-            message = "\(error)"
-        }
+    init(in bytes: [UInt8]) {
+        message =
+            JSONSyntaxLocator.firstError(in: bytes).map { "is not JSON at \($0); correct it there" }
+            ?? "is nested too deep, or not in UTF-8, or has a number that is too large; correct it"
     }
 }
 
@@ -68,7 +77,7 @@ extension JSONTree: Codable {
         } else if let value = try? container.decode([JSONTree].self) {
             self = .array(value)
         } else {
-            self = .unrepresentableNumber
+            self = .unreadable
         }
     }
 
@@ -81,7 +90,7 @@ extension JSONTree: Codable {
         case .string(let value): try container.encode(value)
         case .array(let value): try container.encode(value)
         case .object(let value): try container.encode(value)
-        case .unrepresentableNumber: try container.encode(Double.infinity)
+        case .unreadable: try container.encode(Double.infinity)
         }
     }
 }

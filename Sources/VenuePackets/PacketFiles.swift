@@ -14,6 +14,8 @@ protocol PacketFiles: Sendable {
 struct PacketFileError: Error, Hashable, Sendable {
     /// What is wrong and what to do.
     let message: String
+    /// Where it is within the file's document.
+    var path = "$"
 }
 
 /// How large the parts of a packet may be: what a reader takes from outside must not exhaust the machine.

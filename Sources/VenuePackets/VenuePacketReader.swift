@@ -20,7 +20,9 @@ public struct VenuePacketReader: Sendable {
         return packet
     }
 
-    /// All problems of a packet, errors and warnings, in the order of the document; none if it is flawless.
+    /// All problems of a packet, errors and warnings: those of the document in its order, then those of its files.
+    ///
+    /// None if the packet is flawless.
     public func check(_ path: String) -> [VenueProblem] { examine(path).problems }
 
     /// The checks of a document alone, without the files that it names.
@@ -35,7 +37,7 @@ public struct VenuePacketReader: Sendable {
             let document = try JSONTree(bytes)
             return (parser.venue(document), parser)
         } catch {
-            parser.report(.error, "$", "venue.json is not JSON: \(error.message)")
+            parser.report(.error, "$", "\(Self.venueFile) \(error.message)")
             return (nil, parser)
         }
     }
@@ -49,12 +51,29 @@ public struct VenuePacketReader: Sendable {
                 parser.report(
                     .error, reference.path, "the packet has no file \"\(reference.file)\"; add it or remove the field")
             }
+            readRadioMap(of: &venue, from: files, parser: &parser)
             guard let venue else { return (nil, parser.problems) }
             let packet = VenuePacket(
                 venue: venue, storage: storage, radioMapPath: parser.radioMapPath, warnings: parser.problems)
             return (packet, parser.problems)
         } catch {
             return (nil, [VenueProblem(severity: .error, path: "$", message: error.message)])
+        }
+    }
+
+    /// Reads the radio map that the document names, if the packet has it.
+    private func readRadioMap(of venue: inout Venue?, from files: any PacketFiles, parser: inout VenueParser) {
+        guard let file = parser.radioMapPath, files.contains(file) else { return }
+        do throws(PacketFileError) {
+            let radioMap = try RadioMapFile.read(files.read(file, limit: PacketLimit.radioMap), named: file)
+            let maps = Set(radioMap.beacons.map(\.mapID) + radioMap.fingerprints.map(\.mapID))
+            for map in maps.subtracting(parser.mapIDs).sorted() {
+                parser.report(
+                    .error, "$.radioMap", "\(file) is of another venue: there is no map \(map); survey this venue")
+            }
+            venue?.radioMap = radioMap
+        } catch {
+            parser.report(.error, "$.radioMap", "\(file): \(error.path): \(error.message)")
         }
     }
 

@@ -32,19 +32,27 @@ public struct VenuePacketWriter: Sendable {
         return bytes
     }
 
-    /// Writes `venue.json` into a folder, which is created if need be; the folder's other files are left alone.
+    /// Writes `venue.json` and the radio map, if the venue has one, into a folder.
     ///
-    /// - Throws: `VenuePacketError` if the venue is wrong or the file cannot be written.
-    public func write(
-        _ venue: Venue, radioMapPath: String? = nil, toFolder folder: String
-    ) throws(VenuePacketError) {
-        let bytes = try document(of: venue, radioMapPath: radioMapPath)
-        let file = URL(filePath: folder + "/" + VenuePacketReader.venueFile)
-        do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            try Data(bytes).write(to: file, options: .atomic)
-        } catch {
-            throw VenuePacketError(file: file.path, message: "cannot be written: \(error)")
+    /// The folder is created if need be; its other files are left alone.
+    /// - Throws: `VenuePacketError` if the venue is wrong or a file cannot be written.
+    public func write(_ venue: Venue, toFolder folder: String) throws(VenuePacketError) {
+        let radioMapPath = venue.radioMap == nil ? nil : "radio-map.json.gz"
+        var files = [(VenuePacketReader.venueFile, try document(of: venue, radioMapPath: radioMapPath))]
+        if let radioMap = venue.radioMap, let radioMapPath {
+            do throws(PacketFileError) {
+                files.append((radioMapPath, try RadioMapFile.bytes(of: radioMap, named: radioMapPath)))
+            } catch {
+                throw VenuePacketError(file: radioMapPath, message: "\(error.path): \(error.message)")
+            }
+        }
+        for (name, bytes) in files {
+            do {
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+                try Data(bytes).write(to: URL(filePath: folder + "/" + name), options: .atomic)
+            } catch {
+                throw VenuePacketError(file: folder + "/" + name, message: "cannot be written: \(error)")
+            }
         }
     }
 

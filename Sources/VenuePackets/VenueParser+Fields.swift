@@ -131,7 +131,7 @@ extension VenueParser {
         case .bool(let value): return .bool(value)
         case .number(let value): return .number(value)
         case .string(let value): return .string(value)
-        case .unrepresentableNumber:
+        case .unreadable:
             return wrong(tree, at: path, wanted: "a smaller number")
         case .array(let values):
             return .array(values.enumerated().compactMap { value($0.element, at: "\(path)[\($0.offset)]") })

@@ -29,7 +29,7 @@ public struct VenueProblem: Hashable, Sendable, CustomStringConvertible {
 public struct VenuePacketError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The folder or file that was read or written.
     public var file: String
-    /// All problems found, warnings included, in the order of the document; at least one is an error.
+    /// All problems found, warnings included; at least one is an error.
     public var problems: [VenueProblem]
 
     /// Creates an error.

@@ -1,0 +1,60 @@
+import CLibArchive
+
+/// Bytes in the gzip format (RFC 1952).
+enum GzipData {
+    /// The bytes within; at most `limit` of them, whatever the compressed ones say.
+    static func decompressed(_ bytes: [UInt8], limit: Int) throws(PacketFileError) -> [UInt8] {
+        guard let archive = archive_read_new() else { throw PacketFileError(message: "out of memory") }
+        defer { archive_read_free(archive) }
+        archive_read_support_filter_gzip(archive)
+        archive_read_support_format_raw(archive)
+        let size = 1 << 16
+        var result: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: size)
+        // libarchive reads from the buffer until the handle is freed: all of it happens within this closure.
+        let isWhole = bytes.withUnsafeBytes { buffer -> Bool in
+            var entry: OpaquePointer?
+            guard archive_read_open_memory(archive, buffer.baseAddress, buffer.count) == ARCHIVE_OK,
+                archive_read_next_header(archive, &entry) == ARCHIVE_OK,
+                archive_filter_code(archive, 0) == ARCHIVE_FILTER_GZIP
+            else { return false }
+            while result.count <= limit {
+                let count = archive_read_data(archive, &chunk, size)
+                if count <= 0 { return count == 0 }
+                result += chunk.prefix(count)
+            }
+            return true
+        }
+        guard isWhole else { throw PacketFileError(message: "is not in the gzip format, or cut short; pack it anew") }
+        guard result.count <= limit else {
+            throw PacketFileError(message: "unpacks to more than the \(limit) bytes that it may have")
+        }
+        return result
+    }
+
+    /// The bytes in the gzip format; equal bytes give equal ones, as the time is left out.
+    static func compressed(_ bytes: [UInt8]) throws(PacketFileError) -> [UInt8] {
+        guard let archive = archive_write_new() else { throw PacketFileError(message: "out of memory") }
+        defer { archive_write_free(archive) }
+        archive_write_add_filter_gzip(archive)
+        archive_write_set_format_raw(archive)
+        archive_write_set_options(archive, "gzip:!timestamp")
+        archive_write_set_bytes_in_last_block(archive, 1)
+        // What cannot be compressed grows by 5 bytes in 16 kB, and by header and trailer (RFC 1951, 3.2.4).
+        var result = [UInt8](repeating: 0, count: bytes.count + bytes.count / 1_000 + (1 << 16))
+        var used = 0
+        let isWritten = result.withUnsafeMutableBytes { buffer -> Bool in
+            guard archive_write_open_memory(archive, buffer.baseAddress, buffer.count, &used) == ARCHIVE_OK,
+                let entry = archive_entry_new()
+            else { return false }
+            defer { archive_entry_free(entry) }
+            archive_entry_set_filetype(entry, ZipReader.regularFile)
+            return archive_write_header(archive, entry) == ARCHIVE_OK
+                && archive_write_data(archive, bytes, bytes.count) == bytes.count
+                && archive_write_close(archive) == ARCHIVE_OK
+        }
+        guard isWritten else { throw PacketFileError(message: "cannot be compressed") }
+        result.removeLast(result.count - used)
+        return result
+    }
+}

@@ -1,0 +1,118 @@
+import FoundationEssentials
+import IndoorLocalization
+
+/// A radio map that cannot be read or written.
+public struct RadioMapFileError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The file, as it was named.
+    public var file: String
+    /// Where it is within the document, such as `$.beacons[3].uuid`; `$` is the document as a whole.
+    public var path: String
+    /// What is wrong and what to do.
+    public var message: String
+
+    public var description: String { "\(file): \(path): \(message)" }
+}
+
+/// Reads and writes radio maps: JSON, compressed with gzip if the file's name ends in `.gz`.
+///
+/// | field | content |
+/// | --- | --- |
+/// | `format`, `version` | "indoor-localization-radio-map", 1 |
+/// | `pathLossExponent` | shared by all beacons, above 0 |
+/// | `beacons[]` | `uuid`, `major`, `minor`, `mapId`, `x`, `y`, [`z`: m above that floor], `power`: dBm at 1 m |
+/// | `fingerprints[]` | `mapId`, `x`, `y`, `duration`: s, `readings[]` |
+/// | `readings[]` | `beacon`: index into `beacons[]`, `rssi`: mean in dBm, `count`, [`weight`: 1/dB] |
+///
+/// Units and frames are those of the venue packet.
+public enum RadioMapFile {
+    /// The value of `format`.
+    static let format = "indoor-localization-radio-map"
+    /// The highest `version` that is understood.
+    static let version = 1
+
+    /// Reads a radio map; unknown fields are ignored.
+    ///
+    /// - Throws: `RadioMapFileError` for the first thing that is wrong.
+    public static func read(_ path: String) throws(RadioMapFileError) -> RadioMap {
+        let absolute = URL(filePath: LocalPath.absolute(path))
+        do throws(PacketFileError) {
+            let folder = PacketFolder(path: absolute.deletingLastPathComponent().path)
+            let bytes = try folder.read(absolute.lastPathComponent, limit: PacketLimit.radioMap)
+            return try read(bytes, named: path)
+        } catch {
+            throw RadioMapFileError(file: path, path: error.path, message: error.message)
+        }
+    }
+
+    /// Writes a radio map: equal ones give equal bytes.
+    ///
+    /// - Throws: `RadioMapFileError` if the radio map is wrong or the file cannot be written.
+    public static func write(_ radioMap: RadioMap, to path: String) throws(RadioMapFileError) {
+        do throws(PacketFileError) {
+            let bytes = try bytes(of: radioMap, named: path)
+            do {
+                try Data(bytes).write(to: URL(filePath: LocalPath.absolute(path)), options: .atomic)
+            } catch {
+                throw PacketFileError(message: "cannot be written: \(error)")
+            }
+        } catch {
+            throw RadioMapFileError(file: path, path: error.path, message: error.message)
+        }
+    }
+
+    /// Reads the bytes of a file of that name.
+    static func read(_ bytes: [UInt8], named name: String) throws(PacketFileError) -> RadioMap {
+        let isCompressed = name.hasSuffix(".gz")
+        let plain = isCompressed ? try GzipData.decompressed(bytes, limit: PacketLimit.radioMap) : bytes
+        let document: RadioMapDocument
+        do {
+            document = try JSONDecoder().decode(RadioMapDocument.self, from: Data(plain))
+        } catch {
+            throw PacketFileError(decoding: error, of: plain)
+        }
+        guard document.format == format else {
+            throw PacketFileError(
+                message: "is \"\(document.format)\"; a radio map has \"\(format)\" here", path: "$.format")
+        }
+        guard (1...version).contains(document.version) else {
+            throw PacketFileError(
+                message: "is \(document.version), this reader knows 1 to \(version); use a newer reader",
+                path: "$.version")
+        }
+        return try document.radioMap()
+    }
+
+    /// The bytes of a file of that name.
+    static func bytes(of radioMap: RadioMap, named name: String) throws(PacketFileError) -> [UInt8] {
+        let document = RadioMapDocument(radioMap)
+        // What the reader would refuse is not written.
+        _ = try document.radioMap()
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        let bytes: [UInt8]
+        do {
+            bytes = [UInt8](try encoder.encode(document)) + [10]
+        } catch {
+            throw PacketFileError(message: "cannot be written as JSON, a number is not finite: \(error)")
+        }
+        return name.hasSuffix(".gz") ? try GzipData.compressed(bytes) : bytes
+    }
+}
+
+extension PacketFileError {
+    /// A decoder's error, with its path in the form of a problem's.
+    init(decoding error: any Error, of bytes: [UInt8]) {
+        let (context, message): (DecodingError.Context?, String) =
+            switch error {
+            case DecodingError.keyNotFound(let key, let context): (context, "the field \(key.stringValue) is missing")
+            case DecodingError.typeMismatch(let type, let context): (context, "is not of type \(type)")
+            case DecodingError.valueNotFound(let type, let context): (context, "is null, not of type \(type)")
+            case DecodingError.dataCorrupted(let context): (context, JSONSyntaxError(in: bytes).message)
+            default: (nil, "\(error)")
+            }
+        let path = (context?.codingPath ?? []).map { key in
+            key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)"
+        }
+        self.init(message: message, path: "$" + path.joined())
+    }
+}

@@ -1,0 +1,141 @@
+import FoundationEssentials
+import IndoorLocalization
+import IndoorLocalizationTesting
+import VenuePackets
+import XCTest
+
+final class RadioMapFileTests: XCTestCase {
+    func testWhatIsWrittenIsReadBackEqual() throws {
+        let seed: UInt64 = 99
+        print("seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        let folder = try temporaryFolder()
+        for count in [0, 1, 2, 30] {
+            let radioMap = radioMap(beacons: count, using: &random)
+            for name in ["map.json", "map.json.gz"] {
+                try RadioMapFile.write(radioMap, to: folder + "/" + name)
+                XCTAssertEqual(try RadioMapFile.read(folder + "/" + name), radioMap, "\(count) beacons, \(name)")
+            }
+        }
+    }
+
+    func testEqualRadioMapsGiveEqualBytesAndGzipIsSmaller() throws {
+        var random = SeededGenerator(seed: 5)
+        let radioMap = radioMap(beacons: 20, using: &random)
+        let folder = try temporaryFolder()
+        var contents: [Data] = []
+        for name in ["a.json.gz", "b.json.gz", "c.json"] {
+            try RadioMapFile.write(radioMap, to: folder + "/" + name)
+            contents.append(try Data(contentsOf: URL(filePath: folder + "/" + name)))
+        }
+        XCTAssertEqual(contents[0], contents[1])
+        XCTAssertLessThan(contents[0].count, contents[2].count)
+        XCTAssertEqual(Array(contents[0].prefix(2)), [0x1F, 0x8B])
+    }
+
+    func testAWrongFileIsRefusedWithItsPath() throws {
+        let beacon = """
+            {"uuid": "3F2504E0-4F89-41D3-9A0C-0305E82C3301", "major": 1, "minor": 1, "mapId": 1, "x": 1, "y": 2, "power": -60}
+            """
+        let cases: [(text: String, path: String)] = [
+            ("{", "$"),
+            (document(format: "x"), "$.format"),
+            (document(version: 2), "$.version"),
+            (document().replacing("\"beacons\": [], ", with: ""), "$"),
+            (document(exponent: "0"), "$.pathLossExponent"),
+            (document(exponent: "\"NaN\""), "$.pathLossExponent"),
+            (document(beacons: beacon + "," + beacon), "$.beacons[1]"),
+            (document(beacons: beacon.replacing("0305E8", with: "")), "$.beacons[0].uuid"),
+            (document(beacons: beacon.replacing("\"major\": 1", with: "\"major\": 65536")), "$.beacons[0]"),
+            (document(beacons: beacon.replacing("-60", with: "1e999")), "$"),
+            (document(beacons: beacon, readings: reading(beacon: 1)), "$.fingerprints[0].readings[0].beacon"),
+            (document(beacons: beacon, readings: reading(beacon: -1)), "$.fingerprints[0].readings[0].beacon"),
+            (document(beacons: beacon, readings: reading(count: 0)), "$.fingerprints[0].readings[0]"),
+            (document(beacons: beacon, readings: reading(), duration: 0), "$.fingerprints[0]"),
+        ]
+        let file = try temporaryFolder() + "/map.json"
+        for (text, path) in cases {
+            try Data(text.utf8).write(to: URL(filePath: file))
+            XCTAssertThrowsError(try RadioMapFile.read(file), text) { error in
+                XCTAssertEqual((error as? RadioMapFileError)?.path, path, "\(error)")
+            }
+        }
+        try Data(document(beacons: beacon, readings: reading()).utf8).write(to: URL(filePath: file))
+        XCTAssertEqual(try RadioMapFile.read(file).fingerprints.first?.readings.count, 1)
+    }
+
+    func testAFileThatIsNoGzipOrCutShortIsRefused() throws {
+        let file = try temporaryFolder() + "/map.json.gz"
+        var random = SeededGenerator(seed: 5)
+        try RadioMapFile.write(radioMap(beacons: 3, using: &random), to: file)
+        let bytes = try Data(contentsOf: URL(filePath: file))
+        for wrong in [Data(), Data(document().utf8), bytes.prefix(bytes.count / 2), bytes.prefix(20)] {
+            try wrong.write(to: URL(filePath: file))
+            XCTAssertThrowsError(try RadioMapFile.read(file), "\(wrong.count) bytes")
+        }
+        XCTAssertThrowsError(try RadioMapFile.read(file + ".missing.gz"))
+    }
+
+    func testARadioMapWithANumberThatIsNoneIsNotWritten() throws {
+        let folder = try temporaryFolder()
+        let wrong = RadioMap(beacons: [], fingerprints: [], pathLossExponent: .nan)
+        XCTAssertThrowsError(try RadioMapFile.write(wrong, to: folder + "/map.json"))
+        XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder), [])
+    }
+
+    func testAPacketIsWrittenAndReadWithItsRadioMapAsFolderAndAsZip() throws {
+        var random = SeededGenerator(seed: 6)
+        let folder = try temporaryFolder()
+        let map = VenueMap(id: 1, name: "b", level: 0, width: 10, height: 10)
+        let venue = Venue(id: 3, name: "a", maps: [map], radioMap: radioMap(beacons: 4, using: &random))
+        try VenuePacketWriter().write(venue, toFolder: folder + "/packet")
+        XCTAssertEqual(try VenuePacketReader().read(folder + "/packet").venue, venue)
+        try VenuePacketWriter().pack(folder: folder + "/packet", toZip: folder + "/packet.zip")
+        XCTAssertEqual(try VenuePacketReader().read(folder + "/packet.zip").venue, venue)
+    }
+
+    func testARadioMapOfAnotherVenueIsAProblemOfThePacket() throws {
+        var random = SeededGenerator(seed: 6)
+        let folder = try temporaryFolder()
+        let map = VenueMap(id: 2, name: "b", level: 0, width: 10, height: 10)
+        let venue = Venue(id: 3, name: "a", maps: [map], radioMap: radioMap(beacons: 4, using: &random))
+        try VenuePacketWriter().write(venue, toFolder: folder)
+        XCTAssertEqual(VenuePacketReader().check(folder).map(\.path), ["$.radioMap"])
+    }
+
+    private func radioMap(beacons count: Int, using random: inout SeededGenerator) -> RadioMap {
+        let beacons = (0..<count).map { index in
+            RadioMap.Beacon(
+                identity: BeaconIdentity(
+                    uuid: BeaconUUID(high: random.next(), low: 1), major: 0, minor: UInt16(index)),
+                mapID: 1, point: MapPoint(x: random.uniform() * 30, y: random.uniform() * 30),
+                z: random.uniform() < 0.5 ? nil : 2.5, power: -60 + random.uniform())
+        }
+        let fingerprints = (0..<count * 3).map { _ in
+            RadioMap.Fingerprint(
+                mapID: 1, point: MapPoint(x: random.uniform() * 30, y: random.uniform() * 30),
+                duration: 0.1 + random.uniform(),
+                readings: (0..<count).map { beacon in
+                    RadioMap.Reading(
+                        beacon: beacon, rssi: -90 * random.uniform(), count: beacon + 1,
+                        weight: beacon % 2 == 0 ? 0 : random.uniform())
+                })
+        }
+        return RadioMap(beacons: beacons, fingerprints: fingerprints, pathLossExponent: 2.1)
+    }
+
+    private func document(
+        format: String = "indoor-localization-radio-map", version: Int = 1, exponent: String = "2",
+        beacons: String = "", readings: String? = nil, duration: Double = 1
+    ) -> String {
+        let fingerprints = readings.map {
+            "{\"mapId\": 1, \"x\": 1, \"y\": 1, \"duration\": \(duration), \"readings\": [\($0)]}"
+        }
+        return "{\"format\": \"\(format)\", \"version\": \(version), \"unknown\": 1, "
+            + "\"beacons\": [\(beacons)], \"fingerprints\": [\(fingerprints ?? "")], \"pathLossExponent\": \(exponent)}"
+    }
+
+    private func reading(beacon: Int = 0, count: Int = 1) -> String {
+        "{\"beacon\": \(beacon), \"rssi\": -70.5, \"count\": \(count)}"
+    }
+}
