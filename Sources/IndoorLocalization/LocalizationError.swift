@@ -33,3 +33,10 @@ public struct LocalizationError: Error, Hashable, Sendable, CustomStringConverti
         cause.map { "\(code.rawValue) error: \(message) (\($0))" } ?? "\(code.rawValue) error: \(message)"
     }
 }
+
+extension LocalizationError {
+    /// Passes on a `LocalizationError`; wraps any other error with what was being done.
+    init(reporting error: any Error, code: Code, _ message: String) {
+        self = error as? LocalizationError ?? LocalizationError(code: code, message: message, cause: "\(error)")
+    }
+}

@@ -1,0 +1,28 @@
+/// Something that happened to the device on its way.
+public struct LocalizationEvent: Hashable, Sendable {
+    /// What can happen.
+    public enum Kind: Hashable, Sendable {
+        /// The device came into a fence.
+        case enterFence(Fence)
+        /// The device went out of a fence.
+        case exitFence(Fence)
+        /// The device came into a room.
+        case enterRoom(Room)
+        /// The device went out of a room.
+        case exitRoom(Room)
+    }
+
+    /// When it happened.
+    public var instant: Instant
+    /// The venue in which it happened.
+    public var venueID: VenueID
+    /// What happened.
+    public var kind: Kind
+
+    /// Creates an event.
+    public init(instant: Instant, venueID: VenueID, kind: Kind) {
+        self.instant = instant
+        self.venueID = venueID
+        self.kind = kind
+    }
+}

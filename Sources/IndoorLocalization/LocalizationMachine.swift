@@ -1,0 +1,153 @@
+/// Every event and every decision of a session, without any I/O: events in, directives out, time as an argument.
+///
+/// Generic over the belief about the place, so that a test can script it.
+package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
+    /// What happens to a session.
+    package enum Event: Sendable {
+        /// The user begins a session.
+        case start
+        /// The user ends it.
+        case stop
+        /// The source delivered something.
+        case reading(SensorReading)
+        /// The instant that `nextWake` named has come.
+        case tick
+        /// The venues that can be recognised.
+        case catalogue([VenueSummary])
+        case catalogueFailed(LocalizationError)
+        /// The fraction of a packet that is there.
+        case progress(VenueID, Double)
+        case packet(Venue)
+        case packetFailed(VenueID, LocalizationError)
+        /// The source has nothing more to deliver.
+        case sourceEnded
+        case sourceFailed(LocalizationError)
+    }
+
+    /// What the shell has to do, in order.
+    package enum Directive: Hashable, Sendable {
+        case startScanning
+        case stopScanning
+        case fetchCatalogue
+        case fetchPacket(VenueID)
+        /// Whatever is being fetched is no longer wanted.
+        case cancelFetch
+        case publish(LocalizationState)
+        case emit(Position)
+        case emitEvent(LocalizationEvent)
+        /// A venue's data, found by its coordinate, is there.
+        case announceVenue(Venue)
+        case report(LocalizationError)
+    }
+
+    /// A state and what leads to it.
+    struct Transition {
+        var state: LocalizationState
+        var directives: [Directive] = []
+    }
+
+    /// What the session is doing.
+    package private(set) var state = LocalizationState.idle
+    /// When the machine wants a `tick`; nil if it waits for other events alone.
+    package internal(set) var nextWake: Instant?
+
+    let settings: LocalizationSettings
+    let makeBelief: @Sendable (Venue) -> Belief
+    var search: VenueSearchMachine
+    var visit: VenueVisit<Belief>?
+    var backoff: Backoff
+    var recent = RecentReadings()
+    /// When a failed request is due again; nil if none has failed.
+    var retryAt: Instant?
+    var isFoundByGNSS = false
+
+    /// Creates an idle machine.
+    ///
+    /// - Parameters:
+    ///   - seed: of the jitter of retries.
+    ///   - makeBelief: begins to locate in a venue.
+    package init(
+        settings: LocalizationSettings, seed: UInt64, makeBelief: @escaping @Sendable (Venue) -> Belief
+    ) {
+        self.settings = settings
+        self.makeBelief = makeBelief
+        search = VenueSearchMachine(settings: settings.venueSearch, forced: settings.forcedVenue)
+        backoff = Backoff(first: settings.retryPause, seed: seed)
+    }
+
+    /// Takes in an event; returns what is to be done.
+    package mutating func handle(_ event: Event, at now: Instant) -> [Directive] {
+        let transition = transition(on: event, at: now)
+        state = transition.state
+        return transition.directives
+    }
+
+    private mutating func transition(on event: Event, at now: Instant) -> Transition {
+        switch (state, event) {
+        case (.idle, .start), (.error, .start):
+            return begin()
+        case (.started, .start), (.searchVenue, .start), (.getPacket, .start), (.findFloor, .start),
+            (.localizationRunning, .start):
+            return Transition(state: state)  // a session is on already
+
+        case (.idle, .stop):
+            return Transition(state: state)
+        case (.error, .stop):
+            return Transition(state: .idle, directives: [.publish(.idle)])
+        case (.started, .stop), (.searchVenue, .stop), (.getPacket, .stop), (.findFloor, .stop),
+            (.localizationRunning, .stop):
+            return end(with: .idle, at: now)
+
+        case (.idle, _), (.error, _):
+            return Transition(state: state)  // late answers to a session that is over
+
+        case (_, .sourceFailed(let error)):
+            return error.endsSession
+                ? end(with: .error(error), at: now) : Transition(state: state, directives: [.report(error)])
+        case (_, .sourceEnded):
+            return finish(at: now)
+
+        case (.started, .catalogue(let venues)):
+            search.learn(venues)
+            backoff.reset()
+            nextWake = nil
+            return Transition(state: .searchVenue, directives: [.publish(.searchVenue)])
+        case (.searchVenue, .catalogue), (.getPacket, .catalogue), (.findFloor, .catalogue),
+            (.localizationRunning, .catalogue):
+            return Transition(state: state)  // the answer to a request of an earlier session
+        case (.started, .catalogueFailed(let error)):
+            return fail(error, at: now)
+        case (.searchVenue, .catalogueFailed), (.getPacket, .catalogueFailed), (.findFloor, .catalogueFailed),
+            (.localizationRunning, .catalogueFailed):
+            return Transition(state: state)  // likewise
+
+        case (.getPacket(let wanted, let known), .progress(let id, let fraction)):
+            guard id == wanted, fraction > known else { return Transition(state: state) }
+            let next = LocalizationState.getPacket(venueID: id, progress: min(fraction, 1))
+            return Transition(state: next, directives: [.publish(next)])
+        case (.getPacket(let wanted, _), .packet(let venue)) where venue.id == wanted:
+            return enter(venue, at: now)
+        case (.getPacket(let wanted, _), .packetFailed(let id, let error)) where id == wanted:
+            return fail(error, at: now)
+        case (_, .progress), (_, .packet), (_, .packetFailed):
+            return Transition(state: state)  // the answer to a request that was cancelled
+
+        case (.started, .reading(let reading)):
+            recent.add(reading)
+            return Transition(state: state)
+        case (_, .reading(let reading)):
+            return observe(reading)
+
+        case (.started, .tick):
+            nextWake = nil
+            return Transition(state: state, directives: [.fetchCatalogue])
+        case (.searchVenue, .tick):
+            nextWake = nil
+            return Transition(state: state)
+        case (.getPacket(let id, _), .tick):
+            return retryPacket(id, at: now)
+        case (.findFloor, .tick), (.localizationRunning, .tick):
+            return locate(at: now)
+        }
+    }
+}

@@ -1,0 +1,252 @@
+/// Tells where the device is indoors: the object that users hold.
+///
+///     let localizer = Localizer(source: radio, venues: packets)
+///     await localizer.start()
+///     for await position in localizer.positions { print(position.x, position.y, position.label ?? "") }
+///
+/// It turns what the source delivers into events of a `LocalizationMachine` and carries out its directives; it decides
+/// nothing itself. Any number of localizers can run side by side.
+public actor Localizer {
+    private typealias Driver = SessionDriver<PositioningEngine>
+    private typealias Event = LocalizationMachine<PositioningEngine>.Event
+
+    private let source: any ScanSource
+    private let venues: any VenueSource
+    private let clock: SessionClock
+    private var driver: Driver
+    /// Counts sessions, so that what belongs to an earlier one is recognised.
+    private var session = 0
+    private var timeline = SessionTimeline()
+    private var scan: Task<Void, Never>?
+    private var fetch: Task<Void, Never>?
+    private var alarm: (wake: Instant, task: Task<Void, Never>)?
+
+    private nonisolated let stateBroadcast = Broadcast<LocalizationState>(.unbounded, replaysLatest: true)
+    private nonisolated let positionBroadcast = Broadcast<Position>(.bufferingNewest(1024))
+    private nonisolated let venueBroadcast = Broadcast<Venue>(.bufferingNewest(16))
+    private nonisolated let eventBroadcast = Broadcast<LocalizationEvent>(.bufferingNewest(1024))
+    private nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
+
+    /// Creates an idle localizer.
+    ///
+    /// - Parameters:
+    ///   - source: what the device senses.
+    ///   - venues: where venue packets come from.
+    ///   - clock: passes the time between readings of a live source.
+    ///   - seed: of all that is random; on a recording, equal seeds give equal positions.
+    public init(
+        source: some ScanSource, venues: some VenueSource, settings: LocalizationSettings = LocalizationSettings(),
+        clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = 0
+    ) {
+        self.source = source
+        self.venues = venues
+        self.clock = SessionClock(clock)
+        driver = SessionDriver(
+            LocalizationMachine(settings: settings, seed: seed) { venue in
+                PositioningEngine(venue: venue, settings: settings.positioning, seed: seed)
+            })
+        stateBroadcast.send(.idle)
+    }
+
+    deinit {
+        scan?.cancel()
+        fetch?.cancel()
+        alarm?.task.cancel()
+    }
+
+    /// What the session is doing now.
+    public var state: LocalizationState { driver.machine.state }
+
+    /// The session's states, the present one first. Each call gives a stream of its own.
+    public nonisolated var states: AsyncStream<LocalizationState> { stateBroadcast.subscribe() }
+    /// Positions from now on; of those that nobody takes, the newest 1024 are kept.
+    public nonisolated var positions: AsyncStream<Position> { positionBroadcast.subscribe() }
+    /// Data of venues that were found by their coordinate, before any of their beacons was heard.
+    public nonisolated var downloadedVenues: AsyncStream<Venue> { venueBroadcast.subscribe() }
+    /// Rooms and fences entered and left, from now on; of those that nobody takes, the newest 1024 are kept.
+    public nonisolated var events: AsyncStream<LocalizationEvent> { eventBroadcast.subscribe() }
+    /// Errors from now on, also those that the session survives.
+    public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
+    /// How many positions and events subscribers lost because they took them too slowly.
+    public nonisolated var droppedElements: Int { positionBroadcast.dropped + eventBroadcast.dropped }
+
+    /// Calls `body` with each element of a stream, for callers without a task of their own.
+    ///
+    ///     let observation = localizer.watch(\.positions) { print($0) }
+    ///
+    /// - Returns: the observation, which must be kept for as long as calls are wanted.
+    public nonisolated func watch<Element: Sendable>(
+        _ stream: KeyPath<Localizer, AsyncStream<Element>>, _ body: @escaping @Sendable (Element) -> Void
+    ) -> Observation {
+        Observation(self[keyPath: stream], body)
+    }
+
+    /// Begins a session; does nothing if one is on.
+    public func start() async {
+        if timeline.isOver(state) {
+            session += 1
+            timeline = SessionTimeline(startedAt: clock.elapsed())
+        }
+        await perform(driver.handle(.start, at: timeline.now(clock.elapsed())))
+    }
+
+    /// Ends the session: once this returns, nothing more is emitted until the next `start()`.
+    public func stop() async {
+        await perform(driver.handle(.stop, at: timeline.now(clock.elapsed())))
+    }
+
+    private func receive(_ reading: SensorReading, of expected: Int) async {
+        guard expected == session else { return }
+        driver.shift(by: timeline.align(to: reading.instant, elapsed: clock.elapsed()))
+        while expected == session, let steps = driver.wake(before: reading.instant) {
+            await perform(steps)
+        }
+        guard expected == session else { return }
+        await perform(driver.handle(.reading(reading), at: reading.instant))
+    }
+
+    private func wakeUp(at wake: Instant, of expected: Int) async {
+        guard expected == session else { return }
+        alarm = nil
+        if let steps = driver.wake(upTo: wake) { await perform(steps) }
+        setAlarm()
+    }
+
+    private func finish(_ error: (any Error)?, of expected: Int) async {
+        guard expected == session else { return }
+        let end = timeline.now(source.pace == .live ? clock.elapsed() : nil)
+        if let error {
+            let failure = LocalizationError(reporting: error, code: .critical, "the scan failed")
+            return await perform(driver.handle(.sourceFailed(failure), at: end))
+        }
+        var rounds = 0
+        while expected == session, rounds < 3, let steps = driver.wake(upTo: end) {
+            await perform(steps)
+            rounds += 1
+        }
+        guard expected == session else { return }
+        await perform(driver.handle(.sourceEnded, at: end))
+    }
+
+    private func perform(_ steps: [Driver.Step]) async {
+        let current = session
+        for step in steps {
+            switch step.directive {
+            case .startScanning: startScanning()
+            case .stopScanning: stopScanning()
+            case .cancelFetch: fetch?.cancel()
+            case .fetchCatalogue:
+                await loadCatalogue()
+                guard current == session else { return }  // stopped while it was loading
+            case .fetchPacket(let id):
+                await loadPacket(id)
+                guard current == session else { return }
+            case .publish(let state): stateBroadcast.send(state)
+            case .emit(let position): positionBroadcast.send(position)
+            case .emitEvent(let event): eventBroadcast.send(event)
+            case .announceVenue(let venue): venueBroadcast.send(venue)
+            case .report(let error): errorBroadcast.send(error)
+            }
+        }
+        setAlarm()
+    }
+}
+
+// The tasks of a session: scan, fetch, alarm. Each holds the localizer weakly and tells which session it belongs to.
+extension Localizer {
+    private func startScanning() {
+        let stream = source.readings()
+        let current = session
+        scan = Task { [weak self] in
+            do {
+                for try await reading in stream {
+                    guard let self, !Task.isCancelled else { return }
+                    await self.receive(reading, of: current)
+                }
+                await self?.finish(nil, of: current)
+            } catch {
+                await self?.finish(error, of: current)
+            }
+        }
+    }
+
+    private func stopScanning() {
+        session += 1
+        scan?.cancel()
+        scan = nil
+        alarm?.task.cancel()
+        alarm = nil
+    }
+
+    private func loadCatalogue() async {
+        await load { [venues] in
+            .catalogue(try await venues.catalogue())
+        } failed: {
+            .catalogueFailed($0)
+        }
+    }
+
+    private func loadPacket(_ id: VenueID) async {
+        let current = session
+        await load { [weak self, venues] in
+            // Progress is told in order and before the packet, whatever thread the source reports it on.
+            let (fractions, teller) = AsyncStream.makeStream(of: Double.self)
+            let forwarding = Task { [weak self] in
+                for await fraction in fractions { await self?.answer(.progress(id, fraction), of: current) }
+            }
+            let result: Result<Venue, any Error>
+            do { result = .success(try await venues.packet(for: id) { teller.yield($0) }) } catch {
+                result = .failure(error)
+            }
+            teller.finish()
+            await forwarding.value
+            return .packet(try result.get())
+        } failed: {
+            .packetFailed(id, $0)
+        }
+    }
+
+    /// Asks the venue source in a task; on a recording, time stands still until the answer is there.
+    private func load(
+        _ request: @escaping @Sendable () async throws -> Event,
+        failed: @escaping @Sendable (LocalizationError) -> Event
+    ) async {
+        fetch?.cancel()
+        let current = session
+        let task = Task { [weak self] in
+            let event: Event
+            do {
+                event = try await request()
+            } catch {
+                event = failed(LocalizationError(reporting: error, code: .generic, "a venue request failed"))
+            }
+            guard !Task.isCancelled else { return }
+            await self?.answer(event, of: current)
+        }
+        fetch = task
+        if source.pace == .recorded { await task.value }
+    }
+
+    private func answer(_ event: Event, of expected: Int) async {
+        guard expected == session else { return }
+        let now = timeline.now(source.pace == .live ? clock.elapsed() : nil)
+        await perform(driver.handle(event, at: now))
+    }
+
+    /// Makes sure that a live session is woken when its machine wants to be.
+    private func setAlarm() {
+        guard source.pace == .live, let wake = driver.machine.nextWake else {
+            alarm?.task.cancel()
+            alarm = nil
+            return
+        }
+        guard alarm?.wake != wake else { return }
+        alarm?.task.cancel()
+        let due = timeline.elapsed(at: wake)
+        let task = Task { [weak self, clock, session] in
+            do { try await clock.sleep(until: due) } catch { return }
+            await self?.wakeUp(at: wake, of: session)
+        }
+        alarm = (wake, task)
+    }
+}

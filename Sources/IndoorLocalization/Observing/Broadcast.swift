@@ -1,0 +1,58 @@
+import Synchronization
+
+/// Hands each element to every subscriber, through a stream of its own.
+final class Broadcast<Element: Sendable>: Sendable {
+    private struct State {
+        var continuations: [UInt64: AsyncStream<Element>.Continuation] = [:]
+        var nextKey: UInt64 = 0
+        var latest: Element?
+        var dropped = 0
+    }
+
+    private let state = Mutex(State())
+    private let policy: AsyncStream<Element>.Continuation.BufferingPolicy
+    private let replaysLatest: Bool
+
+    /// Creates a broadcast without subscribers.
+    ///
+    /// - Parameters:
+    ///   - policy: how many elements wait for a slow subscriber.
+    ///   - replaysLatest: whether a new subscriber first gets the latest element.
+    init(_ policy: AsyncStream<Element>.Continuation.BufferingPolicy, replaysLatest: Bool = false) {
+        self.policy = policy
+        self.replaysLatest = replaysLatest
+    }
+
+    deinit {
+        // Nothing can come any more: let the subscribers' loops end.
+        state.withLock { state in state.continuations.values.forEach { $0.finish() } }
+    }
+
+    /// How many elements slow subscribers have lost.
+    var dropped: Int { state.withLock { $0.dropped } }
+
+    /// A new subscription: all elements from now on, after the latest one if that is replayed.
+    func subscribe() -> AsyncStream<Element> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: policy)
+        let key = state.withLock { state in
+            state.nextKey += 1
+            state.continuations[state.nextKey] = continuation
+            if replaysLatest, let latest = state.latest { continuation.yield(latest) }
+            return state.nextKey
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.state.withLock { $0.continuations[key] = nil }
+        }
+        return stream
+    }
+
+    /// Hands an element to every subscriber.
+    func send(_ element: Element) {
+        state.withLock { state in
+            if replaysLatest { state.latest = element }
+            for continuation in state.continuations.values {
+                if case .dropped = continuation.yield(element) { state.dropped += 1 }
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+/// A whole session on readings that are there already, without tasks or a clock: as fast as the machine can.
+///
+///     var replay = SessionReplay(venues: [office])
+///     var outputs = replay.start()
+///     for reading in readings { outputs += replay.handle(reading) }
+///     outputs += replay.finish()
+///
+/// The same readings and seed give the same outputs, and a `Localizer` on the same recording gives them too.
+public struct SessionReplay: Sendable {
+    /// Something that a session tells, and when.
+    public struct Output: Hashable, Sendable {
+        /// What a session tells.
+        public enum Content: Hashable, Sendable {
+            case state(LocalizationState)
+            case position(Position)
+            case event(LocalizationEvent)
+            case downloadedVenue(Venue)
+            case error(LocalizationError)
+        }
+
+        /// When it was told.
+        public var instant: Instant
+        /// What was told.
+        public var content: Content
+
+        /// Creates an output.
+        public init(instant: Instant, content: Content) {
+            self.instant = instant
+            self.content = content
+        }
+    }
+
+    private var driver: SessionDriver<PositioningEngine>
+    private let venues: [Venue]
+    private var now: Instant?
+
+    /// Creates a session in which these venues are known.
+    ///
+    /// - Parameter seed: of all that is random; equal seeds give equal outputs.
+    public init(venues: [Venue], settings: LocalizationSettings = LocalizationSettings(), seed: UInt64 = 0) {
+        self.init(venues: venues, settings: settings, seed: seed, fields: [:])
+    }
+
+    /// Creates a session on tables that were made before, to share them between replays.
+    package init(venues: [Venue], settings: LocalizationSettings, seed: UInt64, fields: [VenueID: SignalField]) {
+        self.venues = venues
+        driver = SessionDriver(
+            LocalizationMachine(settings: settings, seed: seed) { venue in
+                PositioningEngine(
+                    venue: venue,
+                    field: fields[venue.id] ?? SignalField(venue: venue, model: settings.positioning.signal),
+                    settings: settings.positioning, seed: seed)
+            })
+    }
+
+    /// What the session is doing.
+    public var state: LocalizationState { driver.machine.state }
+
+    /// Begins the session at `instant`.
+    public mutating func start(at instant: Instant = .zero) -> [Output] {
+        now = instant
+        return perform(driver.handle(.start, at: instant))
+    }
+
+    /// Takes in a reading, after all that was due before it.
+    public mutating func handle(_ reading: SensorReading) -> [Output] {
+        var outputs: [Output] = []
+        while let steps = driver.wake(before: reading.instant) { outputs += perform(steps) }
+        now = max(now ?? reading.instant, reading.instant)
+        return outputs + perform(driver.handle(.reading(reading), at: reading.instant))
+    }
+
+    /// Ends the session where the readings end: a last position, then idle.
+    ///
+    /// - Parameter instant: the recording's last instant, if that is later than its last reading.
+    public mutating func finish(at instant: Instant? = nil) -> [Output] {
+        let end = max(now ?? .zero, instant ?? .zero)
+        var outputs: [Output] = []
+        while let steps = driver.wake(before: end) { outputs += perform(steps) }
+        // Whatever is due at the very end may find the venue or the floor; the last position comes after it.
+        var rounds = 0
+        while rounds < 3, let steps = driver.wake(upTo: end) {
+            outputs += perform(steps)
+            rounds += 1
+        }
+        return outputs + perform(driver.handle(.sourceEnded, at: end))
+    }
+
+    private mutating func perform(_ steps: [SessionDriver<PositioningEngine>.Step]) -> [Output] {
+        var outputs: [Output] = []
+        for step in steps {
+            let at = step.instant
+            switch step.directive {
+            case .startScanning, .stopScanning, .cancelFetch:
+                continue
+            case .fetchCatalogue:
+                outputs += perform(driver.handle(.catalogue(venues.map(VenueSummary.init)), at: at))
+            case .fetchPacket(let id):
+                guard let venue = venues.first(where: { $0.id == id }) else { continue }
+                outputs += perform(driver.handle(.progress(id, 1), at: at))
+                outputs += perform(driver.handle(.packet(venue), at: at))
+            case .publish(let state): outputs.append(Output(instant: at, content: .state(state)))
+            case .emit(let position): outputs.append(Output(instant: at, content: .position(position)))
+            case .emitEvent(let event): outputs.append(Output(instant: at, content: .event(event)))
+            case .announceVenue(let venue): outputs.append(Output(instant: at, content: .downloadedVenue(venue)))
+            case .report(let error): outputs.append(Output(instant: at, content: .error(error)))
+            }
+        }
+        return outputs
+    }
+}
