@@ -29,7 +29,8 @@ final class VenuePacketWriterTests: XCTestCase {
     func testEveryAcceptedPacketSurvivesWritingAndReading() throws {
         let folder = try FixtureFolder("packets/accepted").path
         for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
-            let venue = try VenuePacketReader().read(folder + "/" + name).venue
+            var venue = try VenuePacketReader().read(folder + "/" + name).venue
+            venue.radioMap = nil  // a file of its own, not in the document
             XCTAssertEqual(VenuePacketReader.parse(try VenuePacketWriter().document(of: venue)).venue, venue, name)
         }
     }
