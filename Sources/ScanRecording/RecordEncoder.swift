@@ -1,13 +1,13 @@
 import IndoorLocalization
 
 /// Turns an entry into its line: members in the order of FORMATS, numbers as short as they read back the same.
-struct RecordEncoder {
+package struct RecordEncoder {
     private var bytes: [UInt8] = []
 
     /// The line with its newline.
     ///
     /// - Throws: the field whose number is not finite, for which JSON has no text.
-    static func line(for entry: RecordingEntry) throws(RecordProblem) -> [UInt8] {
+    package static func line(for entry: RecordingEntry) throws(RecordProblem) -> [UInt8] {
         var encoder = RecordEncoder()
         encoder.bytes.reserveCapacity(160)
         switch entry {

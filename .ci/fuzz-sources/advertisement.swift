@@ -1,0 +1,12 @@
+// Any bytes are advertising data: decoding must end without a trap, and what it finds must encode and decode again.
+import IndoorLocalization
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzAdvertisement(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+    guard case .beacon(let frame)? = try? BeaconFrame.decode(bytes.span) else { return 0 }
+    guard let data = try? frame.advertisingData(), case .beacon(frame)? = try? BeaconFrame.decode(data.span) else {
+        fatalError("\(frame) does not decode to itself")
+    }
+    return 0
+}

@@ -1,0 +1,14 @@
+// Any bytes are a line of a recording: decoding must end without a trap, and what it finds must read back equal.
+import IndoorLocalization
+import ScanRecording
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzRecordingLine(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+    var decoder = RecordDecoder()
+    guard case .entry(let entry)? = try? decoder.decode(bytes.span) else { return 0 }
+    guard let line = try? RecordEncoder.line(for: entry), case .entry(entry)? = try? decoder.decode(line.span) else {
+        fatalError("\(entry) does not read back equal")
+    }
+    return 0
+}

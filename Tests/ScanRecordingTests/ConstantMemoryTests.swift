@@ -1,0 +1,34 @@
+import FoundationEssentials
+import ScanRecording
+import XCTest
+
+final class ConstantMemoryTests: XCTestCase {
+    /// Memory of this process that is in RAM, in KiB.
+    private func residentMemory() throws -> Int {
+        let status = String(decoding: try Data(contentsOf: URL(filePath: "/proc/self/status")), as: UTF8.self)
+        let line = try XCTUnwrap(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
+        return try XCTUnwrap(line.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) })
+    }
+
+    func testTwentyMegabytesAreReadInConstantMemory() throws {
+        let folder = try TemporaryFolder()
+        let line =
+            #"{"t":1,"type":"motion","acceleration":[0.1,0.2,9.8],"unknown":"\#(String(repeating: "x", count: 900))"}"#
+        let header = #"{"type":"header","format":"indoor-localization-recording","version":1}"#
+        let path = try folder.write("long.jsonl", header + "\n" + String(repeating: line + "\n", count: 21_000))
+        XCTAssertGreaterThan(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int ?? 0, 20_000_000)
+
+        var reader = try RecordingReader(path: path)
+        for _ in 0..<500 { _ = try reader.next() }
+        let before = try residentMemory()
+        var peak = before
+        var count = 500
+        while try reader.next() != nil {
+            count += 1
+            if count % 500 == 0 { peak = max(peak, try residentMemory()) }
+        }
+        XCTAssertEqual(count, 21_001)
+        // A reader that kept the file, or the entries, would add several thousand KiB; ours a page or two.
+        XCTAssertLessThan(peak - before, 1024, "KiB more than after the first 500 entries")
+    }
+}
