@@ -48,11 +48,13 @@ struct PacketFolder: PacketFiles {
             throw PacketFileError(message: "there is no \(file); a packet is a folder or a zip with that file")
         }
         do {
-            let attributes = try FileManager.default.attributesOfItem(atPath: absolute)
-            if let size = attributes[.size] as? any BinaryInteger, Int(clamping: size) > limit {
-                throw PacketFileError(message: "\(file) has \(size) bytes, more than the \(limit) that it may have")
+            // Mapped, a file that is too large costs nothing.
+            let data = try Data(contentsOf: URL(filePath: absolute), options: .mappedIfSafe)
+            guard data.count <= limit else {
+                throw PacketFileError(
+                    message: "\(file) has \(data.count) bytes, more than the \(limit) that it may have")
             }
-            return [UInt8](try Data(contentsOf: URL(filePath: absolute)))
+            return [UInt8](data)
         } catch let error as PacketFileError {
             throw error
         } catch {

@@ -34,11 +34,8 @@ public enum RadioMapFile {
     ///
     /// - Throws: `RadioMapFileError` for the first thing that is wrong.
     public static func read(_ path: String) throws(RadioMapFileError) -> RadioMap {
-        let absolute = URL(filePath: LocalPath.absolute(path))
         do throws(PacketFileError) {
-            let folder = PacketFolder(path: absolute.deletingLastPathComponent().path)
-            let bytes = try folder.read(absolute.lastPathComponent, limit: PacketLimit.radioMap)
-            return try read(bytes, named: path)
+            return try contents(of: path)
         } catch {
             throw RadioMapFileError(file: path, path: error.path, message: error.message)
         }
@@ -58,6 +55,17 @@ public enum RadioMapFile {
         } catch {
             throw RadioMapFileError(file: path, path: error.path, message: error.message)
         }
+    }
+
+    /// Reads the file at a path.
+    static func contents(of path: String) throws(PacketFileError) -> RadioMap {
+        let absolute = LocalPath.absolute(path)
+        guard FileManager.default.fileExists(atPath: absolute) else {
+            throw PacketFileError(message: "there is no \(absolute); give a radio map that a survey has written")
+        }
+        let file = URL(filePath: absolute)
+        let folder = PacketFolder(path: file.deletingLastPathComponent().path)
+        return try read(folder.read(file.lastPathComponent, limit: PacketLimit.radioMap), named: path)
     }
 
     /// Reads the bytes of a file of that name.

@@ -11,9 +11,11 @@ public struct VenuePacketReader: Sendable {
 
     /// Reads a packet: a folder, the same folder as a zip, or the `venue.json` within a folder.
     ///
-    /// - Throws: `VenuePacketError` with all problems found if one of them is an error.
-    public func read(_ path: String) throws(VenuePacketError) -> VenuePacket {
-        let (packet, problems) = examine(path)
+    /// - Parameter radioMap: the path of a radio map on this machine that is used in place of the packet's own.
+    /// - Throws: `VenuePacketError` with all problems found if one of them is an error; those of the given radio map
+    ///   have the path `$.radioMap`.
+    public func read(_ path: String, radioMap: String? = nil) throws(VenuePacketError) -> VenuePacket {
+        let (packet, problems) = examine(path, radioMap: radioMap)
         guard let packet, !problems.contains(where: { $0.severity == .error }) else {
             throw VenuePacketError(file: path, problems: problems)
         }
@@ -42,7 +44,9 @@ public struct VenuePacketReader: Sendable {
         }
     }
 
-    private func examine(_ path: String) -> (packet: VenuePacket?, problems: [VenueProblem]) {
+    private func examine(
+        _ path: String, radioMap: String? = nil
+    ) -> (packet: VenuePacket?, problems: [VenueProblem]) {
         do throws(PacketFileError) {
             let (storage, files) = try open(path)
             let bytes = try files.read(Self.venueFile, limit: PacketLimit.venueFile)
@@ -51,7 +55,7 @@ public struct VenuePacketReader: Sendable {
                 parser.report(
                     .error, reference.path, "the packet has no file \"\(reference.file)\"; add it or remove the field")
             }
-            readRadioMap(of: &venue, from: files, parser: &parser)
+            venue?.radioMap = Self.radioMap(from: files, given: radioMap, parser: &parser)
             guard let venue else { return (nil, parser.problems) }
             let packet = VenuePacket(
                 venue: venue, storage: storage, radioMapPath: parser.radioMapPath, warnings: parser.problems)
@@ -61,19 +65,27 @@ public struct VenuePacketReader: Sendable {
         }
     }
 
-    /// Reads the radio map that the document names, if the packet has it.
-    private func readRadioMap(of venue: inout Venue?, from files: any PacketFiles, parser: inout VenueParser) {
-        guard let file = parser.radioMapPath, files.contains(file) else { return }
+    /// The given radio map, else that which the document names; nil if there is none or it is wrong.
+    private static func radioMap(
+        from files: any PacketFiles, given: String?, parser: inout VenueParser
+    ) -> RadioMap? {
+        guard let file = given ?? parser.radioMapPath, given != nil || files.contains(file) else { return nil }
         do throws(PacketFileError) {
-            let radioMap = try RadioMapFile.read(files.read(file, limit: PacketLimit.radioMap), named: file)
+            let radioMap: RadioMap
+            if let given {
+                radioMap = try RadioMapFile.contents(of: given)
+            } else {
+                radioMap = try RadioMapFile.read(files.read(file, limit: PacketLimit.radioMap), named: file)
+            }
             let maps = Set(radioMap.beacons.map(\.mapID) + radioMap.fingerprints.map(\.mapID))
             for map in maps.subtracting(parser.mapIDs).sorted() {
                 parser.report(
                     .error, "$.radioMap", "\(file) is of another venue: there is no map \(map); survey this venue")
             }
-            venue?.radioMap = radioMap
+            return radioMap
         } catch {
             parser.report(.error, "$.radioMap", "\(file): \(error.path): \(error.message)")
+            return nil
         }
     }
 

@@ -112,7 +112,10 @@ extension VenueParser {
         guard let file = optionalString(key, of: object, wanted: "a path within the packet") else { return nil }
         let path = object.path(of: key)
         guard PacketPath.isInside(file) else {
-            report(.error, path, "\"\(file)\" leaves the packet; give a relative path with / and without ..")
+            report(
+                .error, path,
+                "\"\(file)\" is no path within the packet; give one without \\, without / at the start, without . and .."
+            )
             return nil
         }
         fileReferences.append(FileReference(path: path, file: file))

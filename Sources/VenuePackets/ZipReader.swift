@@ -4,7 +4,7 @@ import CLibArchive
 ///
 /// A class, as it owns libarchive's handle and must free it, also when opening fails.
 final class ZipReader {
-    /// One entry, as the zip names it.
+    /// One entry, as the zip names it but for a leading `./`.
     struct Entry {
         let name: String
         let isFile: Bool
@@ -43,7 +43,10 @@ final class ZipReader {
         guard let entry, let name = archive_entry_pathname_utf8(entry) ?? archive_entry_pathname(entry) else {
             throw PacketFileError(message: "the zip has an entry whose name is not UTF-8; pack it anew")
         }
-        return Entry(name: String(cString: name), isFile: archive_entry_filetype(entry) == Self.regularFile)
+        // Some tools pack a folder as ".", with each name below it.
+        let text = String(cString: name)
+        let relative = text.hasPrefix("./") ? String(text.dropFirst(2)) : text
+        return Entry(name: relative, isFile: archive_entry_filetype(entry) == Self.regularFile)
     }
 
     /// The next bytes of the current entry; nil at its end.

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import IndoorLocalization
 import IndoorLocalizationTesting
 import VenuePackets
 import XCTest
@@ -29,6 +30,36 @@ final class PacketFixtureTests: XCTestCase {
                 XCTAssertTrue(problem.message.contains(";"), "\(packet): \(problem)")
             }
         }
+    }
+
+    func testAChangedDocumentIsReadOrRefusedButNeverTraps() throws {
+        let seed: UInt64 = 77
+        print("seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        let file = try FixtureFolder("packets/accepted/every-field").file("venue.json")
+        let bytes = [UInt8](try Data(contentsOf: URL(filePath: file)))
+        let replacements = Array("{}[]\",:-.e0919NaN\\tn ".utf8)
+        for round in 0..<1_500 {
+            var changed = bytes
+            for _ in 0...round % 4 {
+                let index = Int.random(in: changed.indices, using: &random)
+                changed[index] = replacements[Int.random(in: replacements.indices, using: &random)]
+            }
+            let (venue, problems) = VenuePacketReader.parse(changed)
+            XCTAssertTrue(venue != nil || !problems.isEmpty, "round \(round) of seed \(seed)")
+        }
+    }
+
+    func testADocumentThatIsTooLargeIsRefused() throws {
+        let folder = try temporaryFolder()
+        try write(["venue.json": String(repeating: " ", count: (16 << 20) + 1)], to: folder)
+        let problems = VenuePacketReader().check(folder)
+        XCTAssertEqual(problems.map(\.path), ["$"])
+        XCTAssertTrue(problems.first?.message.contains("more than the 16777216") ?? false, "\(problems)")
+    }
+
+    func testAMissingPacketIsRefused() {
+        XCTAssertEqual(VenuePacketReader().check("/nowhere/at all").map(\.path), ["$"])
     }
 
     /// Public data sets are kept beside the repository, not in it.

@@ -47,6 +47,30 @@ final class PacketZipTests: XCTestCase {
         XCTAssertEqual(try VenuePacketReader().read(zip).venue.name, "Kiosk")
     }
 
+    func testAZipThatNamesItsFilesBelowADotIsRead() throws {
+        let zip = try makeZip([("./venue.json", document), ("./plän.svg", "x")])
+        XCTAssertEqual(try VenuePacketReader().read(zip).venue.name, "Kiosk")
+    }
+
+    func testAZipWithChangedBytesNeverTraps() throws {
+        let seed: UInt64 = 2_107
+        print("seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        let zip = try makeZip([("venue.json", document), ("plän.svg", "x")])
+        let bytes = try Data(contentsOf: URL(filePath: zip))
+        for round in 0..<300 {
+            var changed = bytes
+            for _ in 0...round % 3 {
+                changed[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            try changed.write(to: URL(filePath: zip))
+            let problems = VenuePacketReader().check(zip)
+            if !problems.contains(where: { $0.severity == .error }) {
+                XCTAssertEqual(try VenuePacketReader().read(zip).warnings, problems, "round \(round), seed \(seed)")
+            }
+        }
+    }
+
     func testAZipWithTwoTopFoldersIsRefused() throws {
         let zip = try makeZip([("a/venue.json", document), ("b/venue.json", document)])
         XCTAssertEqual(VenuePacketReader().check(zip).map(\.path), ["$"])
@@ -58,7 +82,7 @@ final class PacketZipTests: XCTestCase {
     }
 
     func testAZipWhoseEntryLeavesThePacketIsRefused() throws {
-        for name in ["../venue.json", "/etc/venue", "a/../../b", "a\\..\\b", "./x"] {
+        for name in ["../venue.json", "/etc/venue", "a/../../b", "a\\..\\b", "a/./x", "./../x"] {
             let zip = try makeZip([("venue.json", document), ("plän.svg", "x"), (name, "x")])
             let problems = VenuePacketReader().check(zip)
             XCTAssertEqual(problems.map(\.path), ["$"], name)

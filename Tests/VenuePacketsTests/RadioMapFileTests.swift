@@ -103,6 +103,24 @@ final class RadioMapFileTests: XCTestCase {
         XCTAssertEqual(VenuePacketReader().check(folder).map(\.path), ["$.radioMap"])
     }
 
+    func testAGivenRadioMapReplacesThatOfThePacket() throws {
+        let packet = try FixtureFolder("packets/accepted/radio-map").path
+        let file = try temporaryFolder() + "/map.json"
+        let given = RadioMap(beacons: [], fingerprints: [], pathLossExponent: 3)
+        try RadioMapFile.write(given, to: file)
+        XCTAssertEqual(try VenuePacketReader().read(packet, radioMap: file).venue.radioMap, given)
+    }
+
+    func testAGivenRadioMapOfAnotherVenueOrThatIsMissingIsRefused() throws {
+        let packet = try FixtureFolder("packets/accepted/smallest").path
+        let other = try FixtureFolder("packets/rejected/radio-map-of-another-venue").file("map.json")
+        for file in [other, packet + "/missing.json"] {
+            XCTAssertThrowsError(try VenuePacketReader().read(packet, radioMap: file)) { error in
+                XCTAssertEqual((error as? VenuePacketError)?.problems.map(\.path), ["$.radioMap"], file)
+            }
+        }
+    }
+
     private func radioMap(beacons count: Int, using random: inout SeededGenerator) -> RadioMap {
         let beacons = (0..<count).map { index in
             RadioMap.Beacon(
