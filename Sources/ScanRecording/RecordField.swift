@@ -8,7 +8,13 @@ package enum RecordField: Int, CaseIterable, Sendable {
     case mapId, x, y, radius, room, hold
 
     /// The name in the file.
-    var text: String { String(describing: self) }
+    var text: String { Self.texts[rawValue] }
+
+    /// Finds a field by its name.
+    static let names = NameTable(allCases, name: \.text)
+
+    // Kept, because asking a case for its name takes longer than reading a line.
+    private static let texts = allCases.map { String(describing: $0) }
 }
 
 /// The kinds of line that this package knows, each named as in the file.
@@ -16,7 +22,12 @@ enum RecordType: Int, CaseIterable, Sendable {
     case header, beacon, advertisement, motion, step, pressure, gnss, fix, truth
 
     /// The name in the file.
-    var text: String { String(describing: self) }
+    var text: String { Self.texts[rawValue] }
+
+    /// Finds a type by its name.
+    static let names = NameTable(allCases, name: \.text)
+
+    private static let texts = allCases.map { String(describing: $0) }
 }
 
 /// Finds a value by the bytes of its name: names of up to 16 bytes are compared as one integer.

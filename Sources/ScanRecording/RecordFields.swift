@@ -5,8 +5,8 @@ import IndoorLocalization
 /// The same value is used for line after line, so that nothing is allocated for each. A member whose value is `null`
 /// counts as absent.
 struct RecordFields {
-    private let names = NameTable(RecordField.allCases, name: \.text)
-    private let types = NameTable(RecordType.allCases, name: \.text)
+    private let names = RecordField.names
+    private let types = RecordType.names
     private var tokens = [JSONToken](repeating: .absent, count: RecordField.allCases.count)
 
     /// Reads a line; members with unknown names are checked and forgotten.

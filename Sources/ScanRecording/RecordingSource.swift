@@ -29,6 +29,9 @@ public struct RecordingSource: ScanSource {
     public var pace: ScanPace { .recorded }
 
     /// Reads the recording from its beginning; throws `RecordingError`.
+    ///
+    /// Read it from a task or an actor of its own, where a reading costs about a microsecond: on the main actor each one
+    /// is a change of thread, which costs twenty times as much.
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
         let playback = RecordingPlayback(of: self)
         return AsyncThrowingStream { try playback.next() }
