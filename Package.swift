@@ -17,7 +17,7 @@ let package = Package(
         .target(name: "IndoorLocalization", dependencies: ["CMath"]),
         .target(name: "VenuePackets", dependencies: ["IndoorLocalization", "CLibArchive"]),
         .target(name: "ScanRecording", dependencies: ["IndoorLocalization", "CLibArchive"]),
-        .target(name: "IndoorLocalizationTesting", dependencies: ["IndoorLocalization", "ScanRecording"]),
+        .target(name: "IndoorLocalizationTesting", dependencies: ["IndoorLocalization", "ScanRecording", "CMath"]),
         .executableTarget(
             name: "indoorloc",
             dependencies: ["IndoorLocalization", "VenuePackets", "ScanRecording", "IndoorLocalizationTesting"]),
@@ -27,6 +27,9 @@ let package = Package(
         .testTarget(name: "ScanRecordingTests", dependencies: ["ScanRecording", "IndoorLocalizationTesting"]),
         .testTarget(
             name: "ReplayTests", dependencies: ["ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
+        .testTarget(
+            name: "IndoorLocalizationTestingTests",
+            dependencies: ["ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
         .testTarget(name: "CommandLineTests", dependencies: ["indoorloc", "IndoorLocalizationTesting"]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,0 +1,79 @@
+import CMath
+import IndoorLocalization
+
+/// The way of one beacon's signals to the device: the formula of `RadioSettings`.
+struct RadioChannel: Sendable {
+    /// Closer than this, in metres, distances count as this: the log-distance model has no near field.
+    private static let smallestDistance = 0.1
+
+    /// The beacon as the venue's packet knows it.
+    let beacon: VenueBeacon
+    /// P₁ and n as they really are.
+    let power: Double
+    let exponent: Double
+
+    private let settings: RadioSettings
+    private let level: Double
+    /// Metres above the ground floor.
+    private let height: Double
+    private let walls: WallCrossings
+    private let shadowing: [MapID: CorrelatedField]
+    private let openFading: RicianFading
+    private let hiddenFading = RicianFading(factor: 0)
+
+    init(to beacon: VenueBeacon, on map: VenueMap, of venue: Venue, _ settings: RadioSettings) {
+        self.beacon = beacon
+        self.settings = settings
+        var generator = SeededGenerator.stream(settings.environmentSeed, Purpose.beacon.rawValue, beacon.identity.seed)
+        power = (beacon.measuredPower ?? settings.power) + settings.powerDeviation * generator.normal()
+        let known = beacon.pathLossExponent ?? settings.exponent
+        exponent = max(known + settings.exponentDeviation * generator.normal(), 1)
+        level = Double(map.level)
+        height =
+            (map.elevation ?? level * WalkTimeline.usualFloorHeight) + (beacon.z ?? settings.beaconHeight)
+        walls = WallCrossings(of: map)
+        var fields: [MapID: CorrelatedField] = [:]
+        for map in venue.maps {
+            let mapPart = UInt64(bitPattern: Int64(map.id.rawValue))
+            let parts = [settings.environmentSeed, Purpose.shadowing.rawValue, beacon.identity.seed, mapPart]
+            fields[map.id] = CorrelatedField(
+                deviation: settings.shadowing, distance: settings.shadowingDistance,
+                seed: SeededGenerator.seed(parts))
+        }
+        shadowing = fields
+        openFading = RicianFading(factor: cmath_pow(10, settings.ricianFactor / 10))
+    }
+
+    /// The signal strength of one advertisement in dBm, neither rounded nor cut off.
+    func rssi(at pose: WalkTimeline.Pose, using generator: inout SeededGenerator) -> Double {
+        let horizontal = pose.point.distance(to: beacon.point)
+        let vertical = height - pose.height - settings.deviceHeight
+        let distance = max(cmath_hypot(horizontal, vertical), Self.smallestDistance)
+        let crossed = pose.mapID == beacon.mapID ? walls.count(from: pose.point, to: beacon.point) : 0
+        let floors = abs(pose.level - level)
+        let isOpen = crossed == 0 && floors < 0.5
+        // Drawn even where it is not used: settings must not shift the numbers that follow.
+        let fading = (isOpen ? openFading : hiddenFading).decibels(using: &generator)
+        return power - 10 * exponent * cmath_log10(distance)
+            + (shadowing[pose.mapID]?.value(at: pose.point) ?? 0)
+            - Double(crossed) * settings.wallLoss - floors * settings.floorLoss
+            - bodyLoss(at: pose) * min(horizontal / distance, 1)
+            + (settings.isFading ? fading : 0) + settings.receiverOffset
+    }
+
+    private func bodyLoss(at pose: WalkTimeline.Pose) -> Double {
+        guard let direction = (beacon.point - pose.point).course else { return 0 }
+        return settings.bodyLoss * (1 - cmath_cos((direction - pose.heading) * .pi / 180)) / 2
+    }
+
+    /// The chance that an advertisement of this strength is received.
+    static func chance(ofReceiving rssi: Double, _ settings: RadioSettings) -> Double {
+        (1 - settings.lossShare) / (1 + cmath_exp((settings.sensitivity - rssi) / settings.sensitivityWidth))
+    }
+}
+
+/// What random numbers are for; each purpose has its own.
+enum Purpose: UInt64 {
+    case beacon = 1
+    case shadowing, advertising, death, motion, compass, steps, pressure, gnss
+}

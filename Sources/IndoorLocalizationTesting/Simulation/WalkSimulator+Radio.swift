@@ -1,0 +1,50 @@
+import IndoorLocalization
+
+extension WalkSimulator {
+    /// All advertisements that the device receives, beacon by beacon.
+    func sightings() -> [SensorReading] {
+        let dead = deadBeacons()
+        return venue.beacons.flatMap { beacon in
+            guard let map = venue.map(beacon.mapID) else { return [SensorReading]() }
+            let channel = RadioChannel(to: beacon, on: map, of: venue, settings.radio)
+            return sightings(over: channel, isMortal: dead.contains(beacon.identity))
+        }
+    }
+
+    private func sightings(over channel: RadioChannel, isMortal: Bool) -> [SensorReading] {
+        let radio = settings.radio
+        let beacon = channel.beacon
+        var generator = SeededGenerator.stream(seed, Purpose.advertising.rawValue, beacon.identity.seed)
+        var readings: [SensorReading] = []
+        var time = radio.advertisingInterval * generator.uniform()
+        let end = isMortal ? min(timeline.duration, radio.deadFrom) : timeline.duration
+        while time < end {
+            let rssi = channel.rssi(at: timeline.pose(at: time), using: &generator)
+            let isReceived = generator.uniform() < RadioChannel.chance(ofReceiving: rssi, radio)
+            let rounded = min(rssi.rounded(), -1)
+            if isReceived, Sighting.isMeasurement(rssi: rounded) {
+                readings.append(
+                    .sighting(
+                        Sighting(
+                            instant: Self.instant(time), beacon: beacon.identity, rssi: rounded,
+                            measuredPower: radio.advertisesPower ? beacon.measuredPower : nil,
+                            address: beacon.address)))
+            }
+            time += radio.advertisingInterval + radio.advertisingDelay * generator.uniform()
+        }
+        return readings
+    }
+
+    /// The beacons that die, drawn by the walk's seed.
+    func deadBeacons() -> Set<BeaconIdentity> {
+        let count = Int((Double(venue.beacons.count) * settings.radio.deadShare).rounded())
+        var generator = SeededGenerator.stream(seed, Purpose.death.rawValue)
+        return Set(venue.beacons.map(\.identity).sorted().shuffled(using: &generator).prefix(count))
+    }
+
+    /// Instants of recordings are whole milliseconds, as phones give them.
+    static func instant(_ seconds: Double) -> Instant { Instant(seconds: (seconds * 1000).rounded() / 1000) }
+
+    /// A number with so many decimals as a recording keeps.
+    static func round(_ value: Double, decimals factor: Double) -> Double { (value * factor).rounded() / factor }
+}

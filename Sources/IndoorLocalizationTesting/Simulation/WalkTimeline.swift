@@ -1,0 +1,178 @@
+import CMath
+import IndoorLocalization
+
+/// Where a simulated person is at each moment, and what they do there.
+struct WalkTimeline: Hashable, Sendable {
+    /// A straight stretch of the walk, or a pause.
+    struct Leg: Hashable, Sendable {
+        /// Seconds since the start of the walk.
+        var start: Double
+        var end: Double
+        var from: WalkPath.Point
+        var to: WalkPath.Point
+        var fromFloor: Floor
+        var toFloor: Floor
+        /// Degrees clockwise from the plan's top, not brought back to [0, 360): turns are differences.
+        var heading: Double
+        /// Steps made before this leg, and steps per second on it.
+        var stepsBefore: Double
+        var cadence: Double
+        var isPause: Bool
+
+        var duration: Double { end - start }
+        var isOutdoors: Bool { from.isOutdoors || to.isOutdoors }
+        /// Metres walked on the plan.
+        var length: Double { from.point.distance(to: to.point) }
+    }
+
+    /// A floor as far as walking needs it.
+    struct Floor: Hashable, Sendable {
+        var level: Double
+        var height: Double
+    }
+
+    /// The state of the person at one moment.
+    struct Pose: Hashable, Sendable {
+        var mapID: MapID
+        var point: MapPoint
+        /// The floor's ordinal; between two of them on stairs.
+        var level: Double
+        /// Metres of the feet above the ground floor.
+        var height: Double
+        /// Degrees clockwise from the plan's top, unbounded and without jumps.
+        var heading: Double
+        /// Steps made since the start, with the fraction of the one being made.
+        var steps: Double
+        var isStepping: Bool
+        var isOutdoors: Bool
+    }
+
+    /// Metres from floor to floor where the maps give no elevation.
+    static let usualFloorHeight = 3.5
+    /// Height of one stair in metres. Source: ISO 21542:2021 allows 0.15 to 0.18 m.
+    static let stairHeight = 0.17
+
+    private(set) var legs: [Leg] = []
+    let turnDuration: Double
+
+    /// Seconds that the walk takes.
+    var duration: Double { legs.last?.end ?? 0 }
+
+    /// Lays a checked path out in time.
+    init(_ path: WalkPath, venue: Venue, sensors: SensorSettings) {
+        turnDuration = sensors.turnDuration
+        var previous: WalkPath.Point?
+        for point in path.points {
+            if let previous { appendWay(from: previous, to: point, path, venue, sensors) }
+            appendPause(at: point, venue)
+            previous = point
+        }
+        if legs.isEmpty, let point = path.points.first { append(from: point, to: point, seconds: 0, venue) }
+        faceTheFirstWay()
+    }
+
+    private mutating func appendPause(at point: WalkPath.Point, _ venue: Venue) {
+        guard point.pause > 0 else { return }
+        append(from: point, to: point, seconds: point.pause, venue, heading: point.heading, isPause: true)
+    }
+
+    private mutating func appendWay(
+        from: WalkPath.Point, to: WalkPath.Point, _ path: WalkPath, _ venue: Venue, _ sensors: SensorSettings
+    ) {
+        let isFloorChange = from.mapID != to.mapID
+        let length = from.point.distance(to: to.point)
+        let climb = abs(Self.floor(from.mapID, venue).height - Self.floor(to.mapID, venue).height)
+        let seconds = to.seconds ?? max(length / (to.speed ?? path.speed), climb / sensors.climbingSpeed)
+        guard seconds > 0 else { return }
+        let isStanding = length == 0 && climb == 0 || isFloorChange && to.floorChange == .elevator
+        let steps = isStanding ? 0 : max(length / sensors.stepLength, climb / Self.stairHeight)
+        append(
+            from: from, to: to, seconds: seconds, venue, heading: (to.point - from.point).course,
+            cadence: steps / seconds)
+    }
+
+    private mutating func append(
+        from: WalkPath.Point, to: WalkPath.Point, seconds: Double, _ venue: Venue, heading: Double? = nil,
+        cadence: Double = 0, isPause: Bool = false
+    ) {
+        let last = legs.last
+        let before = last?.heading ?? 0
+        let turn = heading.map { Self.turn(from: before, to: $0) } ?? 0
+        let start = last?.end ?? 0
+        legs.append(
+            Leg(
+                start: start, end: start + seconds, from: from, to: to, fromFloor: Self.floor(from.mapID, venue),
+                toFloor: Self.floor(to.mapID, venue), heading: before + turn,
+                stepsBefore: last.map { $0.stepsBefore + $0.cadence * $0.duration } ?? 0, cadence: cadence,
+                isPause: isPause))
+    }
+
+    /// Who first pauses without a heading faces the way to come.
+    private mutating func faceTheFirstWay() {
+        guard let first = legs.first, first.isPause, first.from.heading == nil, legs.count > 1 else { return }
+        legs[0].heading = legs[1].heading
+    }
+
+    /// The smaller of both turns, in degrees clockwise from -180 to 180.
+    static func turn(from: Double, to: Double) -> Double {
+        let difference = cmath_fmod(to - from, 360)
+        return difference > 180 ? difference - 360 : difference < -180 ? difference + 360 : difference
+    }
+
+    private static func floor(_ id: MapID, _ venue: Venue) -> Floor {
+        let map = venue.map(id)
+        let level = Double(map?.level ?? 0)
+        return Floor(level: level, height: map?.elevation ?? level * usualFloorHeight)
+    }
+
+    // MARK: - Moments
+
+    /// The pose at a moment, in seconds since the start; before and after the walk, its ends.
+    func pose(at seconds: Double) -> Pose {
+        let index = self.index(at: seconds)
+        let leg = legs[index]
+        let time = min(max(seconds, leg.start), leg.end)
+        let share = leg.duration > 0 ? (time - leg.start) / leg.duration : 0
+        let floors = (leg.fromFloor, leg.toFloor)
+        return Pose(
+            mapID: share < 0.5 ? leg.from.mapID : leg.to.mapID,
+            point: leg.from.point + (leg.to.point - leg.from.point) * share,
+            level: floors.0.level + (floors.1.level - floors.0.level) * share,
+            height: floors.0.height + (floors.1.height - floors.0.height) * share,
+            heading: heading(at: time, leg: index), steps: leg.stepsBefore + leg.cadence * (time - leg.start),
+            isStepping: leg.cadence > 0, isOutdoors: leg.isOutdoors)
+    }
+
+    /// The index of the last leg that began, by bisection.
+    private func index(at seconds: Double) -> Int {
+        var (low, high) = (0, legs.count - 1)
+        while low < high {
+            let middle = (low + high + 1) / 2
+            if legs[middle].start <= seconds { low = middle } else { high = middle - 1 }
+        }
+        return low
+    }
+
+    /// Turns are centred on the joint of two legs and take no more than half of either.
+    private func heading(at time: Double, leg index: Int) -> Double {
+        let leg = legs[index]
+        if index > 0 {
+            let half = halfTurn(at: index)
+            if time < leg.start + half { return turned(at: index, by: (time - leg.start + half) / (2 * half)) }
+        }
+        if index + 1 < legs.count {
+            let half = halfTurn(at: index + 1)
+            if time > leg.end - half { return turned(at: index + 1, by: (time - leg.end + half) / (2 * half)) }
+        }
+        return leg.heading
+    }
+
+    private func halfTurn(at joint: Int) -> Double {
+        min(turnDuration, legs[joint - 1].duration, legs[joint].duration) / 2
+    }
+
+    private func turned(at joint: Int, by share: Double) -> Double {
+        let smooth = share * share * (3 - 2 * share)
+        return legs[joint - 1].heading + (legs[joint].heading - legs[joint - 1].heading) * smooth
+    }
+}
