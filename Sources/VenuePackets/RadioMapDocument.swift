@@ -32,6 +32,7 @@ struct RadioMapDocument: Codable {
     var format = RadioMapFile.format
     var version = RadioMapFile.version
     var pathLossExponent: Double
+    var readingDeviation: Double?
     var beacons: [Beacon]
     var fingerprints: [Fingerprint]
 }
@@ -39,6 +40,7 @@ struct RadioMapDocument: Codable {
 extension RadioMapDocument {
     init(_ radioMap: RadioMap) {
         pathLossExponent = radioMap.pathLossExponent
+        readingDeviation = radioMap.readingDeviation
         beacons = radioMap.beacons.map { beacon in
             Beacon(
                 uuid: beacon.identity.uuid.description, major: Int(beacon.identity.major),
@@ -77,7 +79,12 @@ extension RadioMapDocument {
         for (index, entry) in fingerprints.enumerated() {
             knownFingerprints.append(try fingerprint(entry, at: "$.fingerprints[\(index)]"))
         }
-        return RadioMap(beacons: knownBeacons, fingerprints: knownFingerprints, pathLossExponent: pathLossExponent)
+        if let readingDeviation, !readingDeviation.isFinite || readingDeviation < 0 {
+            throw PacketFileError(message: "is \(readingDeviation); give 0 or more dB", path: "$.readingDeviation")
+        }
+        return RadioMap(
+            beacons: knownBeacons, fingerprints: knownFingerprints, pathLossExponent: pathLossExponent,
+            readingDeviation: readingDeviation)
     }
 
     private func beacon(_ entry: Beacon, at path: String) throws(PacketFileError) -> RadioMap.Beacon {

@@ -43,4 +43,20 @@ package struct Cholesky: Sendable {
         }
         return x
     }
+
+    /// The diagonal of A⁻¹. Takes order³/3 operations.
+    package func inverseDiagonal() -> [Double] {
+        var diagonal = [Double](repeating: 0, count: order)
+        var column = [Double](repeating: 0, count: order)
+        for start in 0..<order {
+            // Column `start` of L⁻¹, which is zero above the diagonal; A⁻¹ = L⁻ᵀ·L⁻¹.
+            for row in start..<order {
+                var sum = row == start ? 1.0 : 0.0
+                for k in start..<row { sum -= factor[row * order + k] * column[k] }
+                column[row] = sum / factor[row * order + row]
+                diagonal[start] += column[row] * column[row]
+            }
+        }
+        return diagonal
+    }
 }

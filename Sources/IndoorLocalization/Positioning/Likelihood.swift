@@ -51,7 +51,7 @@ struct Likelihood {
         _ heard: Evidence.Heard, to sums: inout [Float], level: SignalField.Level, columns: [Int32], rows: [Int32]
     ) {
         let model = field.model
-        let reading = Float(model.readingDeviation * model.readingDeviation) + heard.variance + offsetVariance
+        let reading = Float(field.readingDeviation * field.readingDeviation) + heard.variance + offsetVariance
         let outside = density(
             rssi: heard.rssi, mean: SignalField.inaudible, variance: reading + Float(model.shadowing * model.shadowing))
         let outsideRate = detection(rate: Float(model.unheardRate), gap: heard.gap)

@@ -126,10 +126,9 @@ public struct PositioningEngine: Sendable {
 
     /// Compares what was heard with what the belief expects.
     private mutating func learnOffset(_ evidence: Evidence) {
-        let model = settings.signal
         for heard in evidence.heard {
             guard let (mean, variance) = filter.expectation(field: field, beacon: heard.beacon) else { continue }
-            let noise = model.readingDeviation * model.readingDeviation + Double(heard.variance) + 2 * variance
+            let noise = field.readingDeviation * field.readingDeviation + Double(heard.variance) + 2 * variance
             offset.observe(difference: Double(heard.rssi) - mean, variance: noise)
         }
     }

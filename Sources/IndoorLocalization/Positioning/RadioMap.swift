@@ -71,10 +71,16 @@ public struct RadioMap: Hashable, Sendable {
     public var fingerprints: [Fingerprint]
     /// How fast the signal falls with distance, shared by all beacons.
     public var pathLossExponent: Double
+    /// How far a reading lies from what the rest of the survey predicts there, as a standard deviation in dB beyond
+    /// fast fading; nil if the survey was too small to tell.
+    public var readingDeviation: Double?
     /// Creates a radio map.
-    public init(beacons: [Beacon], fingerprints: [Fingerprint], pathLossExponent: Double) {
+    public init(
+        beacons: [Beacon], fingerprints: [Fingerprint], pathLossExponent: Double, readingDeviation: Double? = nil
+    ) {
         self.beacons = beacons
         self.fingerprints = fingerprints
         self.pathLossExponent = pathLossExponent
+        self.readingDeviation = readingDeviation
     }
 }

@@ -12,7 +12,7 @@ public struct RadioMapLearner: Sendable {
     private var fingerprints: [FingerprintCutter.Piece] = []
 
     /// More readings of one beacon on one map than this are thinned out before the cubic step.
-    private static let readingLimit = 900
+    private static let readingLimit = 400
 
     /// Creates a learner for a venue; its maps and known beacons are used, not its radio map.
     public init(venue: Venue, model: SignalModel = SignalModel()) {
@@ -45,8 +45,9 @@ public struct RadioMapLearner: Sendable {
             locate(identity, index: index, known: known[identity], in: places)
         }
         let exponent = fitPathLoss(&beacons, places)
-        weigh(&places, beacons, exponent)
-        return RadioMap(beacons: beacons, fingerprints: places, pathLossExponent: exponent)
+        let deviation = weigh(&places, beacons, exponent)
+        return RadioMap(
+            beacons: beacons, fingerprints: places, pathLossExponent: exponent, readingDeviation: deviation)
     }
 
     /// Where a beacon stands: as known, else the mean of where it was heard, weighted by amplitude.
@@ -120,7 +121,12 @@ public struct RadioMapLearner: Sendable {
     }
 
     /// Solves the Gaussian process of each beacon and map, and writes the weights into the readings.
-    private func weigh(_ places: inout [RadioMap.Fingerprint], _ beacons: [RadioMap.Beacon], _ exponent: Double) {
+    ///
+    /// - Returns: the deviation of readings from what the others predict; nil if there are too few.
+    private func weigh(
+        _ places: inout [RadioMap.Fingerprint], _ beacons: [RadioMap.Beacon], _ exponent: Double
+    ) -> Double? {
+        var surprise = Surprise(model: model)
         var groups: [MapID: [[(place: Int, reading: Int)]]] = [:]
         for (placeIndex, place) in places.enumerated() {
             for (readingIndex, reading) in place.readings.enumerated() {
@@ -137,17 +143,50 @@ public struct RadioMapLearner: Sendable {
                     places[entry.place].readings[entry.reading].rssi + loss
                         - beacons[index].power - exponent * unitLoss(beacons[index], places[entry.place].point)
                 }
-                guard let weights = solve(group, residuals, places) else { continue }
+                guard let factor = factor(group, places) else { continue }
+                let weights = factor.solve(residuals)
+                surprise.add(weights, factor)
                 for (entry, weight) in zip(group, weights) {
                     places[entry.place].readings[entry.reading].weight = weight
                 }
             }
         }
+        return surprise.deviation
     }
 
-    private func solve(
-        _ group: [(place: Int, reading: Int)], _ residuals: [Double], _ places: [RadioMap.Fingerprint]
-    ) -> [Double]? {
+    /// Gathers how far readings lie from what the other readings of the same beacon predict.
+    ///
+    /// Leave-one-out residuals in closed form. Source: Rasmussen and Williams, 2006, eq. 5.12.
+    private struct Surprise {
+        let model: SignalModel
+        var squares: [(actual: Double, expected: Double)] = []
+
+        /// Larger groups are left out: the cubic step would cost more than they add.
+        private static let largest = 400
+        private static let smallest = 8
+
+        init(model: SignalModel) { self.model = model }
+
+        mutating func add(_ weights: [Double], _ factor: Cholesky) {
+            guard (Self.smallest...Self.largest).contains(weights.count), squares.count < 4000 else { return }
+            for (weight, precision) in zip(weights, factor.inverseDiagonal()) {
+                squares.append((weight * weight / (precision * precision), 1 / precision))
+            }
+        }
+
+        /// The deviation that makes the residuals as large as they are; nil if there are too few.
+        var deviation: Double? {
+            guard squares.count >= 50 else { return nil }
+            let ratios = squares.map { ($0.actual / $0.expected).squareRoot() }.sorted()
+            // 0.6745 is the median of the absolute value of a standard normal number.
+            let stretch = ratios[ratios.count / 2] / 0.6745
+            let expected = squares.map(\.expected).reduce(0, +) / Double(squares.count)
+            let excess = (stretch * stretch - 1) * expected
+            return max(0, model.surveyNoise * model.surveyNoise + excess).squareRoot()
+        }
+    }
+
+    private func factor(_ group: [(place: Int, reading: Int)], _ places: [RadioMap.Fingerprint]) -> Cholesky? {
         let count = group.count
         var kernel = [Double](repeating: 0, count: count * count)
         let constant = model.powerDeviation * model.powerDeviation
@@ -161,6 +200,6 @@ public struct RadioMapLearner: Sendable {
             let readings = places[group[row].place].readings[group[row].reading].count
             kernel[row * count + row] += model.surveyVariance(count: readings)
         }
-        return Cholesky(kernel, order: count)?.solve(residuals)
+        return Cholesky(kernel, order: count)
     }
 }

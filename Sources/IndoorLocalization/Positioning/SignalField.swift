@@ -40,6 +40,8 @@ package struct SignalField: Sendable {
     package let indexes: [BeaconIdentity: Int]
     /// The maps, in the venue's order.
     package let levels: [Level]
+    /// Standard deviation of a mean reading from the table, in dB: what the survey told and what it could not see.
+    package let readingDeviation: Double
     /// Whether detection rates are known, from a survey.
     package let isSurveyed: Bool
 
@@ -54,6 +56,8 @@ package struct SignalField: Sendable {
         beacons = builder.transmitters.map(\.identity)
         indexes = Dictionary(uniqueKeysWithValues: beacons.enumerated().map { ($1, $0) })
         isSurveyed = builder.isSurveyed
+        let surveyed = venue.radioMap?.readingDeviation ?? model.readingDeviation
+        readingDeviation = (surveyed * surveyed + model.unseenDeviation * model.unseenDeviation).squareRoot()
         levels = venue.maps.map(builder.level)
     }
 }

@@ -28,8 +28,10 @@ public struct SignalModel: Hashable, Sendable {
     /// Shadowing that remains where there is no survey, in dB.
     public var unsurveyedDeviation = 6.0
 
-    /// Standard deviation of a mean reading from the radio map, in dB: body, orientation, people, doors.
+    /// Standard deviation of a mean reading from the table, in dB, where no survey tells.
     public var readingDeviation = 3.0
+    /// What comes on top after the survey, in dB: another body, orientation, people, doors.
+    public var unseenDeviation = 2.0
     /// Degrees of freedom of Student's t distribution of the readings.
     public var degreesOfFreedom = 8.0
     /// A reading weaker than expected deviates this much more easily than a stronger one: obstacles only weaken.
