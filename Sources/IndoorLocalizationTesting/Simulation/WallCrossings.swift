@@ -1,7 +1,7 @@
 import IndoorLocalization
 
 /// How many walls of a map a straight line goes through.
-struct WallCrossings: Hashable, Sendable {
+package struct WallCrossings: Hashable, Sendable {
     private struct Segment: Hashable, Sendable {
         var start: MapPoint
         var end: MapPoint
@@ -10,14 +10,14 @@ struct WallCrossings: Hashable, Sendable {
     private let segments: [Segment]
 
     /// Takes in the segments of a map's walls.
-    init(of map: VenueMap) {
+    package init(of map: VenueMap) {
         segments = map.walls.flatMap { line in zip(line, line.dropFirst()).map { Segment(start: $0, end: $1) } }
     }
 
     /// The number of wall segments between two points; linear in the number of segments.
     ///
     /// A line through the joint of two segments of one polyline counts once.
-    func count(from: MapPoint, to: MapPoint) -> Int {
+    package func count(from: MapPoint, to: MapPoint) -> Int {
         segments.reduce(0) { count, wall in
             let starts = Self.side(of: wall.start, from, to) >= 0
             let ends = Self.side(of: wall.end, from, to) >= 0
