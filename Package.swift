@@ -13,6 +13,7 @@ let package = Package(
     ],
     targets: [
         .target(name: "CMath", linkerSettings: [.linkedLibrary("m")]),
+        .target(name: "CGetOpt"),
         .systemLibrary(name: "CLibArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .target(name: "IndoorLocalization", dependencies: ["CMath"]),
         .target(name: "VenuePackets", dependencies: ["IndoorLocalization", "CLibArchive"]),
@@ -20,7 +21,9 @@ let package = Package(
         .target(name: "IndoorLocalizationTesting", dependencies: ["IndoorLocalization", "ScanRecording", "CMath"]),
         .executableTarget(
             name: "indoorloc",
-            dependencies: ["IndoorLocalization", "VenuePackets", "ScanRecording", "IndoorLocalizationTesting"]),
+            dependencies: [
+                "IndoorLocalization", "VenuePackets", "ScanRecording", "IndoorLocalizationTesting", "CGetOpt",
+            ]),
         .testTarget(
             name: "IndoorLocalizationTests", dependencies: ["IndoorLocalization", "IndoorLocalizationTesting"]),
         .testTarget(name: "VenuePacketsTests", dependencies: ["VenuePackets", "IndoorLocalizationTesting"]),

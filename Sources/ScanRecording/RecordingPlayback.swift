@@ -7,14 +7,13 @@ import Synchronization
 final class RecordingPlayback: Sendable {
     private struct State: ~Copyable {
         var reader: RecordingReader?
+        var unfolding = AdvertisementUnfolding()
         /// The sighting that the last advertisement held, not handed out yet.
         var decoded: Sighting?
-        /// The sighting that was decoded and handed out last.
-        var delivered: Sighting?
     }
 
     private let source: RecordingSource
-    private let state = Mutex(State(reader: nil, decoded: nil, delivered: nil))
+    private let state = Mutex(State(reader: nil, decoded: nil))
 
     init(of source: RecordingSource) { self.source = source }
 
@@ -24,10 +23,7 @@ final class RecordingPlayback: Sendable {
             if state.reader == nil {
                 state.reader = try RecordingReader(path: source.path, strictness: source.strictness)
             }
-            if let sighting = state.decoded.take() {
-                state.delivered = sighting
-                return .sighting(sighting)
-            }
+            if let sighting = state.decoded.take() { return .sighting(sighting) }
             return try read(&state)
         }
     }
@@ -35,13 +31,10 @@ final class RecordingPlayback: Sendable {
     /// The next reading of the file, but for a sighting that was already decoded from the line before.
     private func read(_ state: inout State) throws(RecordingError) -> SensorReading? {
         while let entry = try state.reader?.next() {
-            guard case .measurement(let measurement) = entry else { continue }
-            if let delivered = state.delivered.take(), measurement == .sighting(delivered) { continue }
-            if case .advertisement(let advertisement) = measurement {
-                // Malformed data are what was heard, not an error of the recording: they hold no beacon.
-                state.decoded = try? advertisement.sighting()
-            }
-            return measurement
+            guard case .measurement(let recorded) = entry else { continue }
+            let (reading, sighting) = state.unfolding.unfold(recorded)
+            state.decoded = sighting
+            if let reading { return reading }
         }
         if let tally = state.reader?.tally { source.whenFinished(tally) }
         return nil

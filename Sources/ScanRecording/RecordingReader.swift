@@ -28,6 +28,9 @@ public struct RecordingReader: ~Copyable {
 
         /// How many errors are kept.
         public static let maximumErrors = 10
+
+        /// Creates a tally of nothing.
+        public init() {}
     }
 
     /// Path of the file.

@@ -1,1 +1,3 @@
-print("indoorloc")
+import Foundation
+
+exit(await CommandLineTool.run(Array(CommandLine.arguments.dropFirst())).rawValue)

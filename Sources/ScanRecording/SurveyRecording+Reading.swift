@@ -1,0 +1,29 @@
+import IndoorLocalization
+
+extension SurveyRecording {
+    /// Reads a survey from a recording: its truth with a point, and all sightings, also those within advertisements.
+    ///
+    /// - Throws: what is wrong with the file or, when strict, with a line.
+    public init(path: String, strictness: RecordingReader.Strictness = .strict) throws(RecordingError) {
+        var reader = try RecordingReader(path: path, strictness: strictness)
+        var unfolding = AdvertisementUnfolding()
+        var waypoints: [Waypoint] = []
+        var sightings: [Sighting] = []
+        var end = Instant.zero
+        while let entry = try reader.next() {
+            end = max(end, entry.instant ?? end)
+            switch entry {
+            case .header:
+                continue
+            case .truth(let truth):
+                guard let map = truth.mapID, let point = truth.point else { continue }
+                waypoints.append(Waypoint(instant: truth.instant, mapID: map, point: point, isHold: truth.isHold))
+            case .measurement(let recorded):
+                let (reading, decoded) = unfolding.unfold(recorded)
+                if case .sighting(let sighting) = reading { sightings.append(sighting) }
+                if let decoded { sightings.append(decoded) }
+            }
+        }
+        self.init(waypoints: waypoints, sightings: sightings, end: end)
+    }
+}

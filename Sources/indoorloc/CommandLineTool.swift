@@ -1,0 +1,108 @@
+/// How the tool ends.
+enum ExitStatus: Int32 {
+    case success = 0
+    /// What was asked for could not be done; standard error says why.
+    case failure = 1
+    /// The call itself was wrong.
+    case usage = 2
+}
+
+/// The command line `indoorloc`: finds the command, runs it, and turns what is thrown into an exit status.
+enum CommandLineTool {
+    /// The version that `--version` prints.
+    static let version = "0.1.0"
+
+    private static let commands: [any Command.Type] = [
+        ReplayCommand.self, EvaluateCommand.self, SurveyCommand.self, SimulateCommand.self, VenueCheckCommand.self,
+        VenueInfoCommand.self,
+    ]
+
+    /// A command, and the words behind its name.
+    private struct Call {
+        let command: any Command.Type
+        let rest: [String]
+    }
+
+    /// Runs the tool with the words behind its name.
+    static func run(_ words: [String]) async -> ExitStatus {
+        do {
+            try await runCommand(words)
+            return .success
+        } catch let error as UsageError {
+            let name = error.command.isEmpty ? "indoorloc" : "indoorloc \(error.command)"
+            StandardError.write("\(name): \(error.message)\nTry '\(name) --help'.\n")
+            return .usage
+        } catch is ReportedFailure {
+            return .failure
+        } catch {
+            StandardError.write("indoorloc: \(error)\n")
+            return .failure
+        }
+    }
+
+    private static func runCommand(_ words: [String]) async throws {
+        switch words.first {
+        case nil:
+            throw UsageError(message: "a command is missing", command: "")
+        case "--help", "-h", "help":
+            let named = try words.first == "help" && words.count > 1 ? find(Array(words.dropFirst())) : nil
+            try StandardOutput.write(named?.command.syntax.help ?? help)
+        case "--version":
+            try StandardOutput.write("indoorloc \(version)\n")
+        default:
+            let call = try find(words)
+            let arguments = try ParsedArguments(call.rest, syntax: call.command.syntax)
+            if arguments.wantsHelp { return try StandardOutput.write(call.command.syntax.help) }
+            try await call.command.init(arguments).run()
+        }
+    }
+
+    /// The command that the first words name.
+    ///
+    /// - Throws: `UsageError` if there is none.
+    private static func find(_ words: [String]) throws -> Call {
+        for command in commands {
+            let name = command.syntax.name.split(separator: " ").map(String.init)
+            if words.starts(with: name) { return Call(command: command, rest: Array(words.dropFirst(name.count))) }
+        }
+        let group = commands.map { $0.syntax.name }.filter { $0.hasPrefix((words.first ?? "") + " ") }
+        if group.isEmpty { throw UsageError(message: "there is no command '\(words.first ?? "")'", command: "") }
+        let list = group.joined(separator: "' or '")
+        throw UsageError(message: "'\(words.joined(separator: " "))' is no command; say '\(list)'", command: "")
+    }
+
+    private static var help: String {
+        let width = commands.map { $0.syntax.name.count }.max() ?? 0
+        let list = commands.map { command in
+            let name = command.syntax.name
+            return "  " + name + String(repeating: " ", count: width - name.count + 2) + command.syntax.summary
+        }
+        return """
+            usage: indoorloc COMMAND [options] [operands]
+
+            Tells from recordings of Bluetooth beacons where a device was indoors.
+
+            commands:
+            \(list.joined(separator: "\n"))
+
+            'indoorloc COMMAND --help' tells more of a command. Results go to standard output, errors and
+            progress to standard error. Exit status: 0 success, 1 failure, 2 wrong call.
+
+            """
+    }
+}
+
+/// A command of the tool.
+protocol Command: Sendable {
+    /// How it is called.
+    static var syntax: CommandSyntax { get }
+    /// Reads its arguments.
+    ///
+    /// - Throws: `UsageError` if one is wrong.
+    init(_ arguments: ParsedArguments) throws
+    /// Does it.
+    func run() async throws
+}
+
+/// A failure that has been told on standard output or standard error already.
+struct ReportedFailure: Error {}

@@ -1,0 +1,46 @@
+import IndoorLocalization
+import ScanRecording
+
+/// Options that several commands share, and what they mean.
+extension CommandOption {
+    static let venue = CommandOption(
+        name: "venue", argument: "V", help: "venue packet: a folder, its zip, or a venue.json")
+    static let output = CommandOption(name: "output", short: "o", argument: "FILE", help: "the file to write")
+    static let radioMap = CommandOption(
+        name: "radio-map", argument: "MAP", help: "radio map made by 'indoorloc survey', instead of the packet's")
+    static let seed = CommandOption(
+        name: "seed", argument: "N", help: "seed of all that is random (default 0); equal seeds, equal bytes")
+    static let lenient = CommandOption(name: "lenient", help: "skip and count bad lines of recordings")
+    static let method = CommandOption(
+        name: "method", argument: "METHOD",
+        help: PositioningMethod.allCases.map(\.rawValue).joined(separator: ", ") + " (default particle)")
+}
+
+extension ParsedArguments {
+    var strictness: RecordingReader.Strictness { has("lenient") ? .lenient : .strict }
+
+    func seed() throws(UsageError) -> UInt64 { try number("seed", in: 0...UInt64.max, else: 0) }
+
+    func settings() throws(UsageError) -> LocalizationSettings {
+        var settings = LocalizationSettings()
+        guard let name = value("method") else { return settings }
+        guard let method = PositioningMethod(rawValue: name) else {
+            let all = PositioningMethod.allCases.map(\.rawValue).joined(separator: ", ")
+            throw UsageError(message: "--method must be one of \(all), not '\(name)'", command: syntax.name)
+        }
+        settings.positioning.method = method
+        return settings
+    }
+}
+
+extension RecordingReader.Tally {
+    /// What a person should know of the lines that were passed over; nil if there is nothing.
+    func warning(for path: String) -> String? {
+        var parts: [String] = []
+        if skippedLines > 0 { parts.append("\(skippedLines) bad lines skipped, the first: \(errors[0])") }
+        if droppedNotMeasurements > 0 {
+            parts.append("\(droppedNotMeasurements) sightings dropped whose RSSI is no measurement (127, 0 or above)")
+        }
+        return parts.isEmpty ? nil : "indoorloc: \(path): \(parts.joined(separator: "; "))\n"
+    }
+}

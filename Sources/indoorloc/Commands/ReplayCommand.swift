@@ -1,0 +1,56 @@
+import IndoorLocalization
+import ScanRecording
+import VenuePackets
+
+/// Plays a recording through a session and prints what it tells.
+struct ReplayCommand: Command {
+    static let syntax = CommandSyntax(
+        name: "replay", operands: "RECORDING", operandCount: 1...1,
+        summary: "play a recording through a session and print its states and positions",
+        details: """
+            Prints JSON Lines, each with "t" (seconds of the recording) and "type": state, position, event,
+            downloadedVenue or error. Positions have venueId, mapId, x and y (metres from the plan's top left corner,
+            y down), radius (metres; the truth lies within it 68 times of 100), and where known label, latitude,
+            longitude and course (degrees clockwise from the plan's top). Truth in the recording is not used.
+
+            example: indoorloc replay --venue Fixtures/office Fixtures/recordings/one-floor/scan.jsonl.gz
+            """,
+        options: [.venue, .radioMap, .seed, .method, .lenient])
+
+    private let venue: String
+    private let radioMap: String?
+    private let recording: String
+    private let strictness: RecordingReader.Strictness
+    private let seed: UInt64
+    private let settings: LocalizationSettings
+
+    init(_ arguments: ParsedArguments) throws {
+        venue = try arguments.required("venue")
+        radioMap = arguments.value("radio-map")
+        recording = arguments.operands[0]
+        strictness = arguments.strictness
+        seed = try arguments.seed()
+        settings = try arguments.settings()
+    }
+
+    func run() async throws {
+        let packet = try VenuePacketReader().read(venue, radioMap: radioMap)
+        let session = RecordedSession(
+            venues: [packet.venue], settings: settings, seed: seed, strictness: strictness)
+        let progress = ProgressLine()
+        var lines = LineOutput()
+        do {
+            let tally = try await session.play(
+                recording, at: { instant in progress.show("replay: \(Int(instant.seconds)) s of the recording") }
+            ) { try lines.line($0.json) }
+            try lines.flush()
+            progress.clear()
+            tally.warning(for: recording).map(StandardError.write)
+        } catch {
+            progress.clear()
+            // What was right before the error is not lost.
+            try lines.flush()
+            throw error
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import IndoorLocalization
+import ScanRecording
+import VenuePackets
+
+/// Learns a radio map.
+struct SurveyCommand: Command {
+    static let syntax = CommandSyntax(
+        name: "survey", operands: "RECORDING...", operandCount: 1...Int.max,
+        summary: "learn a radio map from recordings with truth",
+        details: """
+            A radio map holds what was heard at each surveyed place, where each beacon stands and how strong it is.
+            Give it to 'indoorloc replay --radio-map MAP', or name it in the packet as "radioMap". A MAP that ends in
+            .gz is compressed.
+
+            example: indoorloc survey --venue Fixtures/office --output map.json.gz Fixtures/office/survey/*.jsonl
+            """,
+        options: [.venue, .output, .lenient])
+
+    private let venue: String
+    private let output: String
+    private let recordings: [String]
+    private let strictness: RecordingReader.Strictness
+
+    init(_ arguments: ParsedArguments) throws {
+        venue = try arguments.required("venue")
+        output = try arguments.required("output")
+        recordings = arguments.operands
+        strictness = arguments.strictness
+    }
+
+    func run() throws {
+        let packet = try VenuePacketReader().read(venue)
+        let progress = ProgressLine()
+        defer { progress.clear() }
+        var learning = SurveyLearning(venue: packet.venue, model: SignalModel())
+        try learning.add(recordings, strictness: strictness, progress: progress)
+        guard let map = learning.learner.finish() else {
+            throw DataSetError(
+                description: "the recordings tell no place at which a beacon was heard: they need truth with mapId, x, y")
+        }
+        try RadioMapFile.write(map, to: output)
+        progress.clear()
+        for path in learning.withoutPlaces {
+            StandardError.write("indoorloc: \(path) has no truth with a place and taught nothing\n")
+        }
+        let exponent = JSONText.number(map.pathLossExponent, decimals: 2)
+        try StandardOutput.write(
+            "\(output): \(map.fingerprints.count) places, \(map.beacons.count) beacons, path-loss exponent \(exponent)\n")
+    }
+}

@@ -1,0 +1,28 @@
+import VenuePackets
+
+/// Checks a venue packet.
+struct VenueCheckCommand: Command {
+    static let syntax = CommandSyntax(
+        name: "venue check", operands: "V", operandCount: 1...1, summary: "find all problems of a venue packet",
+        details: """
+            Prints a line a problem: error or warning, the JSON path, what is wrong and what to do. Exit status 1 if
+            there is an error; warnings alone are a success.
+
+            example: indoorloc venue check Fixtures/office
+            """)
+
+    private let path: String
+
+    init(_ arguments: ParsedArguments) { path = arguments.operands[0] }
+
+    func run() throws {
+        let problems = VenuePacketReader().check(path)
+        let errors = problems.count { $0.severity == .error }
+        var lines = problems.map(\.description)
+        lines.append(
+            problems.isEmpty
+                ? "\(path): no problems" : "\(path): \(errors) errors, \(problems.count - errors) warnings")
+        try StandardOutput.write(lines.joined(separator: "\n") + "\n")
+        if errors > 0 { throw ReportedFailure() }
+    }
+}

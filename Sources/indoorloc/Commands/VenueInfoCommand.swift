@@ -1,0 +1,49 @@
+import IndoorLocalization
+import VenuePackets
+
+/// Tells what is in a venue packet.
+struct VenueInfoCommand: Command {
+    static let syntax = CommandSyntax(
+        name: "venue info", operands: "V", operandCount: 1...1, summary: "tell what a venue packet holds",
+        details: "example: indoorloc venue info Fixtures/office")
+
+    private let path: String
+
+    init(_ arguments: ParsedArguments) { path = arguments.operands[0] }
+
+    func run() throws {
+        let packet = try VenuePacketReader().read(path)
+        let venue = packet.venue
+        var lines = ["venue \(venue.id.rawValue): \(venue.name), version \(venue.version)"]
+        if let coordinate = venue.coordinate {
+            let place = [coordinate.latitude, coordinate.longitude].map { JSONText.number($0, decimals: 6) }
+            let radius = venue.radius.map { ", radius \(JSONText.number($0, decimals: 0)) m" } ?? ""
+            lines.append("at \(place.joined(separator: ", "))\(radius)")
+        }
+        lines += venue.maps.map { Self.line(of: $0, in: venue) }
+        if let paths = venue.paths { lines.append("paths: \(paths.nodes.count) nodes, \(paths.edges.count) edges") }
+        lines.append(Self.radioMapLine(of: venue))
+        if !venue.settings.isEmpty { lines.append("settings: " + venue.settings.keys.sorted().joined(separator: ", ")) }
+        for warning in packet.warnings { lines.append(warning.description) }
+        try StandardOutput.write(lines.joined(separator: "\n") + "\n")
+    }
+
+    private static func line(of map: VenueMap, in venue: Venue) -> String {
+        let size = [map.width, map.height].map { JSONText.number($0, decimals: 1) }.joined(separator: " x ")
+        var parts = ["map \(map.id.rawValue): \(map.name), level \(map.level), \(size) m"]
+        parts.append("\(venue.beacons.count { $0.mapID == map.id }) beacons")
+        parts.append("\(venue.rooms.count { $0.mapID == map.id }) rooms")
+        parts.append("\(venue.fences.count { $0.mapID == map.id }) fences")
+        parts.append("\(venue.pointsOfInterest.count { $0.mapID == map.id }) POIs")
+        parts.append("\(map.walls.count) walls")
+        if map.georeference != nil { parts.append("georeferenced") }
+        if map.imagePath != nil { parts.append("plan image") }
+        if map.tilesPath != nil { parts.append("tiles") }
+        return parts.joined(separator: ", ")
+    }
+
+    private static func radioMapLine(of venue: Venue) -> String {
+        guard let map = venue.radioMap else { return "radio map: none; 'indoorloc survey' makes one from recordings" }
+        return "radio map: \(map.fingerprints.count) places, \(map.beacons.count) beacons"
+    }
+}

@@ -1,0 +1,35 @@
+import IndoorLocalization
+import ScanRecording
+import Synchronization
+
+/// A session over a recording.
+struct RecordedSession: Sendable {
+    var venues: [Venue]
+    var settings = LocalizationSettings()
+    var seed: UInt64 = 0
+    var strictness = RecordingReader.Strictness.strict
+    /// Tables made before, to share them between sessions.
+    var fields: [VenueID: SignalField] = [:]
+
+    /// Plays the recording and hands on what the session tells.
+    ///
+    /// - Returns: what was passed over in the recording.
+    /// - Throws: what is wrong with the recording, or what `body` throws.
+    func play(
+        _ path: String, at passing: (Instant) -> Void = { _ in }, _ body: (SessionReplay.Output) throws -> Void
+    ) async throws -> RecordingReader.Tally {
+        let tally = Mutex(RecordingReader.Tally())
+        let source = RecordingSource(path: path, strictness: strictness) { passed in tally.withLock { $0 = passed } }
+        var replay = SessionReplay(venues: venues, settings: settings, seed: seed, fields: fields)
+        var hasStarted = false
+        for try await reading in source.readings() {
+            if !hasStarted { try replay.start().forEach(body) }
+            hasStarted = true
+            passing(reading.instant)
+            try replay.handle(reading).forEach(body)
+        }
+        if !hasStarted { try replay.start().forEach(body) }
+        try replay.finish().forEach(body)
+        return tally.withLock { $0 }
+    }
+}

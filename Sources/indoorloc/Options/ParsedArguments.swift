@@ -1,0 +1,132 @@
+import CGetOpt
+import Glibc
+
+/// A wrong call: what was wrong, and of which command.
+struct UsageError: Error {
+    let message: String
+    var command: String
+}
+
+/// What stands on a command line behind the command's name.
+struct ParsedArguments {
+    /// The command.
+    let syntax: CommandSyntax
+    /// Every value of each option, in order; an empty text for an option without argument.
+    private(set) var values: [String: [String]] = [:]
+    /// What is no option.
+    private(set) var operands: [String] = []
+    /// Whether help was asked for; then nothing else is checked.
+    var wantsHelp: Bool { values["help"] != nil }
+
+    /// Reads a command line with getopt_long: options and operands in any order, `--` before operands with a dash.
+    ///
+    /// - Throws: `UsageError` for an unknown option, a missing argument or a wrong number of operands.
+    init(_ words: [String], syntax: CommandSyntax) throws(UsageError) {
+        self.syntax = syntax
+        var failure: UsageError?
+        CArguments.with(["indoorloc"] + words, options: syntax.options + [.help]) { count, arguments, names, options in
+            cgetopt_reset()
+            while failure == nil {
+                let item = cgetopt_next(count, arguments, names, options)
+                if item.code == -1 {
+                    operands = (Int(item.index)..<Int(count)).compactMap { arguments[$0].map { String(cString: $0) } }
+                    return
+                }
+                failure = take(item, arguments)
+            }
+        }
+        if let failure { throw failure }
+        if !wantsHelp { try checkOperands() }
+    }
+
+    private mutating func take(
+        _ item: cgetopt_item, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+    ) -> UsageError? {
+        let all = syntax.options + [.help]
+        guard let offset = CArguments.offset(of: item.code, in: all) else {
+            let word = arguments[Int(max(1, item.index - 1))].map { String(cString: $0) } ?? ""
+            let problem =
+                item.code == CArguments.missingArgument
+                ? "option '\(word)' needs an argument" : "there is no option '\(word)', or it takes no argument"
+            return UsageError(message: problem, command: syntax.name)
+        }
+        values[all[offset].name, default: []].append(item.argument.map { String(cString: $0) } ?? "")
+        return nil
+    }
+
+    private func checkOperands() throws(UsageError) {
+        if operands.count < syntax.operandCount.lowerBound {
+            throw UsageError(message: "\(syntax.operands) is missing", command: syntax.name)
+        }
+        if operands.count > syntax.operandCount.upperBound {
+            let extra = operands[syntax.operandCount.upperBound]
+            throw UsageError(message: "'\(extra)' is one operand too many", command: syntax.name)
+        }
+    }
+
+    /// Whether an option was given.
+    func has(_ option: String) -> Bool { values[option] != nil }
+
+    /// The last value of an option; nil if it was not given.
+    func value(_ option: String) -> String? { values[option]?.last }
+
+    /// The value of an option that must be given.
+    func required(_ option: String) throws(UsageError) -> String {
+        guard let value = value(option) else {
+            throw UsageError(message: "--\(option) is missing", command: syntax.name)
+        }
+        return value
+    }
+
+    /// The value of an option that is a whole number within `range`; `standard` if it was not given.
+    func number<Number: FixedWidthInteger>(
+        _ option: String, in range: ClosedRange<Number>, else standard: Number
+    ) throws(UsageError) -> Number {
+        guard let text = value(option) else { return standard }
+        guard let number = Number(text), range.contains(number) else {
+            let allowed = "a whole number from \(range.lowerBound) to \(range.upperBound)"
+            throw UsageError(message: "--\(option) must be \(allowed), not '\(text)'", command: syntax.name)
+        }
+        return number
+    }
+}
+
+/// The command line in the form that C wants.
+private enum CArguments {
+    /// The `val` of the first option; the others follow. Above every character, so that none can be mistaken.
+    static let firstCode = 1000
+    /// Which option a code stands for: by its long name or its short one.
+    static func offset(of code: Int32, in options: [CommandOption]) -> Int? {
+        if options.indices.contains(Int(code) - firstCode) { return Int(code) - firstCode }
+        return options.firstIndex { option in option.short.flatMap(\.asciiValue).map(Int32.init) == code }
+    }
+
+    /// What getopt_long returns where an argument is missing.
+    static let missingArgument = Int32(UnicodeScalar(":").value)
+
+    static func with(
+        _ words: [String], options: [CommandOption],
+        _ body: (
+            Int32, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, UnsafePointer<CChar>, UnsafePointer<option>
+        ) -> Void
+    ) {
+        var arguments = words.map { strdup($0) } + [nil]
+        let names = options.map { strdup($0.name) }
+        defer { (arguments + names).forEach { free($0) } }
+        var long = options.indices.map { index in
+            option(
+                name: names[index], has_arg: options[index].argument == nil ? no_argument : required_argument,
+                flag: nil, val: Int32(firstCode + index))
+        }
+        long.append(option())
+        // getopt permutes the array; what is to be freed stays the same set.
+        let count = Int32(words.count)
+        arguments.withUnsafeMutableBufferPointer { pointers in
+            guard let base = pointers.baseAddress else { return }
+            let short = options.map { option in
+                option.short.map { "\($0)" + (option.argument == nil ? "" : ":") } ?? ""
+            }
+            (":" + short.joined()).withCString { names in body(count, base, names, long) }
+        }
+    }
+}

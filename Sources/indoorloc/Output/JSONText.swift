@@ -1,0 +1,52 @@
+import Foundation
+
+/// Writes JSON with fixed decimals, so that equal results are equal bytes.
+struct JSONText {
+    /// The object's members so far, without braces.
+    private var members: [String] = []
+
+    /// The object as text, in one line.
+    var text: String { "{" + members.joined(separator: ",") + "}" }
+
+    /// Adds a number with that many decimals; one that is not finite is written as null.
+    mutating func add(_ name: String, _ value: Double, decimals: Int) {
+        members.append("\"\(name)\":" + Self.number(value, decimals: decimals))
+    }
+
+    /// Adds a number with that many decimals; nothing if it is nil.
+    mutating func add(_ name: String, _ value: Double?, decimals: Int) {
+        if let value { add(name, value, decimals: decimals) }
+    }
+
+    /// Adds a whole number.
+    mutating func add(_ name: String, _ value: Int) { members.append("\"\(name)\":\(value)") }
+
+    /// Adds a text; nothing if it is nil.
+    mutating func add(_ name: String, _ value: String?) {
+        if let value { members.append("\"\(name)\":" + Self.quoted(value)) }
+    }
+
+    static func number(_ value: Double, decimals: Int) -> String {
+        guard value.isFinite else { return "null" }
+        let text = String(format: "%.\(decimals)f", value)
+        // -0.000 and 0.000 are the same number.
+        return text.hasPrefix("-") && !text.contains(where: { ("1"..."9").contains($0) })
+            ? String(text.dropFirst()) : text
+    }
+
+    static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case "\n": quoted += "\\n"
+            case "\r": quoted += "\\r"
+            case "\t": quoted += "\\t"
+            case _ where scalar.value < 0x20: quoted += String(format: "\\u%04x", scalar.value)
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+}

@@ -1,0 +1,70 @@
+import IndoorLocalization
+
+extension SessionReplay.Output {
+    /// The output as one line of JSON.
+    var json: String {
+        var json = JSONText()
+        json.add("t", instant.seconds, decimals: 3)
+        switch content {
+        case .state(let state): state.write(to: &json)
+        case .position(let position): position.write(to: &json)
+        case .event(let event): event.write(to: &json)
+        case .downloadedVenue(let venue):
+            json.add("type", "downloadedVenue")
+            json.add("venueId", venue.id.rawValue)
+            json.add("name", venue.name)
+        case .error(let error):
+            json.add("type", "error")
+            json.add("code", error.code.rawValue)
+            json.add("message", error.message)
+            json.add("cause", error.cause)
+        }
+        return json.text
+    }
+}
+
+extension LocalizationState {
+    fileprivate func write(to json: inout JSONText) {
+        json.add("type", "state")
+        json.add("state", name)
+        if let venueID { json.add("venueId", venueID.rawValue) }
+        switch self {
+        case .getPacket(_, let progress): json.add("progress", progress, decimals: 3)
+        case .localizationRunning(let running): json.add("mapId", running.mapID.rawValue)
+        case .error(let error): json.add("message", error.description)
+        case .idle, .started, .searchVenue, .findFloor: break
+        }
+    }
+}
+
+extension Position {
+    fileprivate func write(to json: inout JSONText) {
+        json.add("type", "position")
+        json.add("venueId", venueID.rawValue)
+        json.add("mapId", mapID.rawValue)
+        json.add("x", x, decimals: 3)
+        json.add("y", y, decimals: 3)
+        json.add("radius", radius, decimals: 3)
+        json.add("label", label)
+        json.add("latitude", coordinate?.latitude, decimals: 8)
+        json.add("longitude", coordinate?.longitude, decimals: 8)
+        json.add("course", course, decimals: 1)
+    }
+}
+
+extension LocalizationEvent {
+    fileprivate func write(to json: inout JSONText) {
+        json.add("type", "event")
+        let (event, id, name) =
+            switch kind {
+            case .enterFence(let fence): ("enterFence", fence.id, fence.name)
+            case .exitFence(let fence): ("exitFence", fence.id, fence.name)
+            case .enterRoom(let room): ("enterRoom", room.id, room.name)
+            case .exitRoom(let room): ("exitRoom", room.id, room.name)
+            }
+        json.add("event", event)
+        json.add("venueId", venueID.rawValue)
+        json.add("id", id)
+        json.add("name", name)
+    }
+}
