@@ -32,6 +32,7 @@ public actor Localizer {
     /// - Parameters:
     ///   - source: what the device senses.
     ///   - venues: where venue packets come from.
+    ///   - settings: of the session.
     ///   - clock: passes the time between readings of a live source.
     ///   - seed: of all that is random; on a recording, equal seeds give equal positions.
     public init(

@@ -11,10 +11,15 @@ public struct SessionReplay: Sendable {
     public struct Output: Hashable, Sendable {
         /// What a session tells.
         public enum Content: Hashable, Sendable {
+            /// The session has a new state.
             case state(LocalizationState)
+            /// The device is here.
             case position(Position)
+            /// A room or a fence was entered or left.
             case event(LocalizationEvent)
+            /// The data of a venue that was found by its coordinate are there.
             case downloadedVenue(Venue)
+            /// Something failed; the state tells whether the session goes on.
             case error(LocalizationError)
         }
 
@@ -36,7 +41,10 @@ public struct SessionReplay: Sendable {
 
     /// Creates a session in which these venues are known.
     ///
-    /// - Parameter seed: of all that is random; equal seeds give equal outputs.
+    /// - Parameters:
+    ///   - venues: the known venues.
+    ///   - settings: of the session.
+    ///   - seed: of all that is random; equal seeds give equal outputs.
     public init(venues: [Venue], settings: LocalizationSettings = LocalizationSettings(), seed: UInt64 = 0) {
         self.init(venues: venues, settings: settings, seed: seed, fields: [:])
     }

@@ -158,7 +158,14 @@ public struct PathGraph: Hashable, Sendable {
     public struct Edge: Hashable, Sendable {
         /// What one walks on.
         public enum Kind: String, Hashable, Sendable, CaseIterable {
-            case walk, stairs, elevator, escalator
+            /// Level ground.
+            case walk
+            /// Stairs, up or down.
+            case stairs
+            /// An elevator, up or down.
+            case elevator
+            /// An escalator; which way it runs is told by `isOneWay`.
+            case escalator
         }
 
         /// Where it begins.

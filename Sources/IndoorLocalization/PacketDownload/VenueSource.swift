@@ -7,7 +7,9 @@ public protocol VenueSource: Sendable {
 
     /// The packet of a venue.
     ///
-    /// - Parameter progress: called with the fraction that is there, from 0 to 1, never decreasing.
+    /// - Parameters:
+    ///   - id: the venue's number.
+    ///   - progress: called with the fraction that is there, from 0 to 1, never decreasing.
     /// - Throws: whatever made the packet unavailable.
     func packet(for id: VenueID, progress: @escaping @Sendable (Double) -> Void) async throws -> Venue
 }

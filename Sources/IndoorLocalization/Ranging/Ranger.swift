@@ -28,7 +28,9 @@ public struct Ranger: Sendable {
 
     /// Creates a ranger that has heard nothing yet.
     ///
-    /// - Parameter models: what is known of single beacons; it counts more than what they advertise.
+    /// - Parameters:
+    ///   - settings: of the filter and the path-loss model.
+    ///   - models: what is known of single beacons; it counts more than what they advertise.
     public init(settings: Settings = Settings(), models: [BeaconIdentity: PathLossModel] = [:]) {
         self.settings = settings
         self.models = models

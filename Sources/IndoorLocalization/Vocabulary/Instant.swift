@@ -33,10 +33,12 @@ public struct Instant: InstantProtocol, Hashable, Sendable {
     /// Seconds since the timeline's zero point.
     public var seconds: Double { Double(nanoseconds) / 1e9 }
 
+    /// The instant that much later; beyond ±292 years it wraps around.
     public func advanced(by duration: Duration) -> Instant {
         Instant(nanoseconds: nanoseconds &+ duration.nanoseconds)
     }
 
+    /// How much later `other` is; negative if it is earlier.
     public func duration(to other: Instant) -> Duration {
         .nanoseconds(other.nanoseconds &- nanoseconds)
     }

@@ -16,14 +16,17 @@ public struct MapPoint: Hashable, Sendable {
     /// The distance to another point of the same map, in metres.
     public func distance(to other: MapPoint) -> Double { cmath_hypot(x - other.x, y - other.y) }
 
+    /// The point at a displacement from another, or two displacements one after the other.
     public static func + (left: MapPoint, right: MapPoint) -> MapPoint {
         MapPoint(x: left.x + right.x, y: left.y + right.y)
     }
 
+    /// The displacement from `right` to `left`.
     public static func - (left: MapPoint, right: MapPoint) -> MapPoint {
         MapPoint(x: left.x - right.x, y: left.y - right.y)
     }
 
+    /// The displacement made `factor` times as long.
     public static func * (point: MapPoint, factor: Double) -> MapPoint {
         MapPoint(x: point.x * factor, y: point.y * factor)
     }

@@ -1,0 +1,63 @@
+"""Prints what `indoorloc evaluate --json` measured as a table, and compares it: accuracy.py LIMITS FOLDER
+
+LIMITS holds an object for each data set, FOLDER a file NAME.json for each. A set without a limit, and a limit
+without a set, are failures: neither may be forgotten.
+"""
+
+import json
+import pathlib
+import sys
+
+COLUMNS = ["n", "answered", "floor", "mean", "median", "p75", "p90", "p95", "insideRadius"]
+SHARES = {"answered", "floor", "insideRadius"}
+# A limit's key, the measured key, and whether that must not be above it.
+LIMITS = [
+    ("maximumMean", "mean", True),
+    ("minimumFloor", "floor", False),
+    ("minimumAnswered", "answered", False),
+    ("minimumInsideRadius", "insideRadius", False),
+]
+
+
+def cell(key, value):
+    if value is None:
+        return "-"
+    if key == "n":
+        return str(value)
+    return f"{100 * value:.1f} %" if key in SHARES else f"{value:.2f}"
+
+
+def problems(name, measured, limit):
+    for field in ("reason", "date"):
+        if not limit.get(field):
+            yield f"{name}: its limits need a {field}"
+    for key, field, is_upper in LIMITS:
+        bound = limit.get(key)
+        if bound is None:
+            continue
+        value = measured.get(field)
+        if value is None:
+            yield f"{name}: {field} was not measured, the limit is {bound}"
+        elif (value > bound) if is_upper else (value < bound):
+            yield f"{name}: {field} is {value:.3f}, {'above' if is_upper else 'below'} the limit {bound}"
+
+
+with open(sys.argv[1], encoding="utf-8") as file:
+    limits = json.load(file)
+results = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(pathlib.Path(sys.argv[2]).glob("*.json"))}
+
+rows = [["set"] + COLUMNS + ["limit"]]
+for name, measured in results.items():
+    rows.append(
+        [name] + [cell(key, measured.get(key)) for key in COLUMNS]
+        + [cell("mean", limits.get(name, {}).get("maximumMean"))])
+widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+for row in rows:
+    print("| " + "  ".join(text.ljust(width) for text, width in zip(row, widths)).rstrip())
+
+found = [f"{name}: there is no limit in {sys.argv[1]}" for name in results if name not in limits]
+found += [f"{name}: has a limit but was not measured" for name in limits if name not in results]
+for name, measured in results.items():
+    found += problems(name, measured, limits.get(name, {"reason": "-", "date": "-"}))
+print("\n".join(found))
+sys.exit(1 if found else 0)

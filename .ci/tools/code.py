@@ -1,0 +1,77 @@
+"""Prints Swift code as "file:line:code", comments left out and strings emptied, for checks that look for words.
+
+usage: code.py FILE...
+"""
+
+import re
+import sys
+
+# What ends a piece of plain code: a comment, or a string with its number signs.
+OPENING = re.compile(r'//|/\*|(#*)("""|")')
+COMMENT_EDGE = re.compile(r"/\*|\*/")
+
+
+def end_of_comment(text, start):
+    """The index behind a block comment, which may hold others."""
+    depth, at = 1, start + 2
+    while depth:
+        edge = COMMENT_EDGE.search(text, at)
+        if not edge:
+            return len(text)
+        depth += 1 if edge.group() == "/*" else -1
+        at = edge.end()
+    return at
+
+
+def end_of_string(text, at, signs, quotes):
+    """The index behind a string that is open at `at`, interpolations and all that they hold included."""
+    escape = "\\" + signs
+    while at < len(text):
+        if text.startswith(quotes + signs, at):
+            return at + len(quotes + signs)
+        if text.startswith(escape + "(", at):
+            at = end_of_interpolation(text, at + len(escape) + 1)
+        elif text.startswith(escape, at):
+            at += len(escape) + 1
+        else:
+            at += 1
+    return at
+
+
+def end_of_interpolation(text, at):
+    """The index behind the parenthesis that closes an interpolation open at `at`."""
+    depth = 1
+    while at < len(text) and depth:
+        opening = OPENING.match(text, at)
+        if opening and opening.group(2):
+            at = end_of_string(text, opening.end(), opening.group(1), opening.group(2))
+            continue
+        depth += {"(": 1, ")": -1}.get(text[at], 0)
+        at += 1
+    return at
+
+
+def bare_code(text):
+    """The text with comments and the inside of strings replaced by nothing but their line ends."""
+    pieces, at = [], 0
+    while opening := OPENING.search(text, at):
+        pieces.append(text[at : opening.start()])
+        if opening.group() == "//":
+            end = text.find("\n", opening.end())
+            end = len(text) if end < 0 else end
+        elif opening.group() == "/*":
+            end = end_of_comment(text, opening.start())
+        else:
+            end = end_of_string(text, opening.end(), opening.group(1), opening.group(2))
+            pieces.append('""')
+        pieces.append("\n" * text.count("\n", opening.start(), end))
+        at = end
+    pieces.append(text[at:])
+    return "".join(pieces)
+
+
+for name in sys.argv[1:]:
+    with open(name, encoding="utf-8") as file:
+        for number, line in enumerate(bare_code(file.read()).split("\n"), start=1):
+            if line.strip():
+                print(f"{name}:{number}:{line}")

@@ -1,0 +1,52 @@
+"""Checks the links of Markdown files that lead into the repository, images and headings included: links.py FILE...
+
+Links between pages of a DocC catalogue (`<doc:...>`, ``Symbol``) are not looked at: DocC itself checks them.
+"""
+
+import os
+import re
+import sys
+
+FENCED = re.compile(r"^ *```.*?^ *```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)\s>]+)>?[^)]*\)|^\[[^\]]+\]:\s*<?([^\s>]+)|(?:src|href)=\"([^\"]+)\"", re.MULTILINE)
+HEADING = re.compile(r"^#+ +(.+?) *#*$", re.MULTILINE)
+
+
+def anchors(text):
+    """The anchors that GitHub gives to a page's headings."""
+    seen = {}
+    for heading in HEADING.findall(FENCED.sub("", text)):
+        slug = re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower()).replace(" ", "-")
+        count = seen.get(slug, 0)
+        seen[slug] = count + 1
+        yield slug if count == 0 else f"{slug}-{count}"
+
+
+def read(path):
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
+failed = False
+for page in sys.argv[1:]:
+    text = read(page)
+    # Blanked, so that line numbers stay.
+    prose = FENCED.sub(lambda block: "\n" * block.group().count("\n"), text)
+    prose = re.sub(r"`[^`\n]*`", "", prose)
+    for match in LINK.finditer(prose):
+        target = next(group for group in match.groups() if group)
+        if re.match(r"[a-z][a-z0-9+.-]*:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        whole = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
+        if not os.path.exists(whole):
+            problem = "leads to nothing"
+        elif whole.startswith(".."):
+            problem = "leads out of the repository"
+        elif anchor and whole.endswith(".md") and anchor not in anchors(read(whole)):
+            problem = "leads to a heading that is not there"
+        else:
+            continue
+        print(f"{page}:{prose.count(chr(10), 0, match.start()) + 1}: {target} {problem}")
+        failed = True
+sys.exit(1 if failed else 0)
