@@ -179,3 +179,7 @@ public struct RecordingReader: ~Copyable {
         RecordingError(file: path, line: line, field: field?.text, problem: problem)
     }
 }
+
+// Not Sendable: it owns an open file, which one task reads at a time.
+@available(*, unavailable)
+extension RecordingReader: Sendable {}

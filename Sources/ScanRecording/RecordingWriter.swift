@@ -100,3 +100,7 @@ public struct RecordingWriter: ~Copyable {
         }
     }
 }
+
+// Not Sendable: it owns an open file, which one task writes at a time.
+@available(*, unavailable)
+extension RecordingWriter: Sendable {}

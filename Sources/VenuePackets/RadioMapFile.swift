@@ -25,7 +25,7 @@ public struct RadioMapFileError: Error, Hashable, Sendable, CustomStringConverti
 /// | `readings[]` | `beacon`: index into `beacons[]`, `rssi`: mean in dBm, `count`, [`weight`: 1/dB] |
 ///
 /// Units and frames are those of the venue packet.
-public enum RadioMapFile {
+public enum RadioMapFile: Sendable {
     /// The value of `format`.
     static let format = "indoor-localization-radio-map"
     /// The highest `version` that is understood.

@@ -8,7 +8,7 @@ public struct AdvertisingStructure: Hashable, Sendable {
     public var payload: Range<Int>
 
     /// Types that beacons use. Source: Bluetooth SIG, Assigned Numbers, 2.3.
-    public enum KnownType {
+    public enum KnownType: Sendable {
         /// Flags.
         public static let flags: UInt8 = 0x01
         /// Complete list of 16-bit service UUIDs.
