@@ -17,7 +17,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case catalogueFailed(LocalizationError)
         /// The fraction of a packet that is there.
         case progress(VenueID, Double)
-        case packet(Venue)
+        /// The answer to the request for that venue's packet.
+        case packet(VenueID, Venue)
         case packetFailed(VenueID, LocalizationError)
         /// The source has nothing more to deliver.
         case sourceEnded
@@ -48,17 +49,19 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
 
     /// What the session is doing.
     package private(set) var state = LocalizationState.idle
-    /// When the machine wants a `tick`; nil if it waits for other events alone.
-    package internal(set) var nextWake: Instant?
-
     let settings: LocalizationSettings
     let makeBelief: @Sendable (Venue) -> Belief
     var search: VenueSearchMachine
     var visit: VenueVisit<Belief>?
     var backoff: Backoff
+    var scanBackoff: Backoff
     var recent = RecentReadings()
+    /// When the state itself wants a tick; nil if it waits for other events.
+    var wakeAt: Instant?
     /// When a failed request is due again; nil if none has failed.
     var retryAt: Instant?
+    /// When a failed scan is due again; nil if none has failed.
+    var rescanAt: Instant?
     var isFoundByGNSS = false
 
     /// Creates an idle machine.
@@ -73,6 +76,20 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         self.makeBelief = makeBelief
         search = VenueSearchMachine(settings: settings.venueSearch, forced: settings.forcedVenue)
         backoff = Backoff(first: settings.retryPause, seed: seed)
+        scanBackoff = Backoff(first: settings.retryPause, seed: ~seed)
+    }
+
+    /// When the machine wants a `tick`; nil if it waits for other events alone. An earlier tick does nothing.
+    package var nextWake: Instant? {
+        guard let wakeAt, let rescanAt else { return wakeAt ?? rescanAt }
+        return min(wakeAt, rescanAt)
+    }
+
+    /// Moves all that is due onto a timeline that begins elsewhere.
+    package mutating func shift(by duration: Duration) {
+        wakeAt = wakeAt?.advanced(by: duration)
+        retryAt = retryAt?.advanced(by: duration)
+        rescanAt = rescanAt?.advanced(by: duration)
     }
 
     /// Takes in an event; returns what is to be done.
@@ -102,16 +119,12 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
             return Transition(state: state)  // late answers to a session that is over
 
         case (_, .sourceFailed(let error)):
-            return error.endsSession
-                ? end(with: .error(error), at: now) : Transition(state: state, directives: [.report(error)])
+            return loseSource(error, at: now)
         case (_, .sourceEnded):
             return finish(at: now)
 
         case (.started, .catalogue(let venues)):
-            search.learn(venues)
-            backoff.reset()
-            nextWake = nil
-            return Transition(state: .searchVenue, directives: [.publish(.searchVenue)])
+            return learn(venues)
         case (.searchVenue, .catalogue), (.getPacket, .catalogue), (.findFloor, .catalogue),
             (.localizationRunning, .catalogue):
             return Transition(state: state)  // the answer to a request of an earlier session
@@ -125,29 +138,18 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
             guard id == wanted, fraction > known else { return Transition(state: state) }
             let next = LocalizationState.getPacket(venueID: id, progress: min(fraction, 1))
             return Transition(state: next, directives: [.publish(next)])
-        case (.getPacket(let wanted, _), .packet(let venue)) where venue.id == wanted:
+        case (.getPacket(let wanted, _), .packet(let id, let venue)) where id == wanted:
             return enter(venue, at: now)
         case (.getPacket(let wanted, _), .packetFailed(let id, let error)) where id == wanted:
             return fail(error, at: now)
         case (_, .progress), (_, .packet), (_, .packetFailed):
             return Transition(state: state)  // the answer to a request that was cancelled
 
-        case (.started, .reading(let reading)):
-            recent.add(reading)
-            return Transition(state: state)
         case (_, .reading(let reading)):
-            return observe(reading)
+            return observe(reading, at: now)
 
-        case (.started, .tick):
-            nextWake = nil
-            return Transition(state: state, directives: [.fetchCatalogue])
-        case (.searchVenue, .tick):
-            nextWake = nil
-            return Transition(state: state)
-        case (.getPacket(let id, _), .tick):
-            return retryPacket(id, at: now)
-        case (.findFloor, .tick), (.localizationRunning, .tick):
-            return locate(at: now)
+        case (_, .tick):
+            return tick(at: now)
         }
     }
 }

@@ -4,17 +4,17 @@ public struct LocalizationSettings: Hashable, Sendable {
     public var forcedVenue: VenueID?
     /// Sightings weaker than this are not used, in dBm; one exactly at the threshold is kept.
     public var rssiThreshold = -127.0
-    /// Time between two positions, at least 50 ms.
+    /// Time between two positions, from 50 ms to a day.
     public var positionInterval = Duration.milliseconds(500)
-    /// Without a beacon of the venue for this long, the venue is lost.
+    /// Without a beacon of the venue for this long, the venue is lost; above 0 s, at most a day.
     public var venueLostTimeout = Duration.seconds(30)
     /// How the venue is told from others.
     public var venueSearch = VenueSearchSettings()
     /// How the floor is decided.
     public var floor = FloorSettings()
-    /// How long a room or fence must hold before the device counts as in or out of it.
+    /// How long a room or fence must hold before the device counts as in or out of it; from 0 s to a day.
     public var areaDwell = Duration.seconds(2)
-    /// The first pause before a failed download is tried again; it doubles up to a minute.
+    /// The first pause before a failed download or scan is tried again, above 0 s; it doubles up to a minute.
     public var retryPause = Duration.seconds(1)
     /// How positions are found.
     public var positioning = PositioningSettings()
@@ -22,21 +22,62 @@ public struct LocalizationSettings: Hashable, Sendable {
     /// Creates the settings with their defaults.
     public init() {}
 
-    /// What is out of range, each with its key and what is allowed; empty if all is well.
+    /// What is out of range, each with its key, what is allowed and what was found; empty if all is well.
+    ///
+    /// A session with any of them ends with a critical error as soon as it starts.
     public var problems: [String] {
-        var problems: [String] = []
-        if !rssiThreshold.isFinite || rssiThreshold > 0 { problems.append("rssiThreshold must be 0 dBm or below") }
-        if positionInterval < .milliseconds(50) { problems.append("positionInterval must be at least 50 ms") }
-        if venueLostTimeout <= .zero { problems.append("venueLostTimeout must be above 0 s") }
-        if areaDwell < .zero { problems.append("areaDwell must not be negative") }
-        if retryPause <= .zero { problems.append("retryPause must be above 0 s") }
-        if !(0.5...1).contains(floor.settleProbability) {
-            problems.append("floor.settleProbability must be in [0.5, 1]")
-        }
-        if !(0.5...1).contains(floor.switchProbability) {
-            problems.append("floor.switchProbability must be in [0.5, 1]")
-        }
-        if positioning.particleCount < 100 { problems.append("positioning.particleCount must be at least 100") }
-        return problems
+        var check = SettingsCheck()
+        check.number("rssiThreshold", rssiThreshold, in: -127...0, "dBm")
+        check.duration("positionInterval", positionInterval, from: .milliseconds(50))
+        check.duration("venueLostTimeout", venueLostTimeout, above: .zero)
+        check.duration("areaDwell", areaDwell, from: .zero)
+        check.duration("retryPause", retryPause, above: .zero)
+        check.duration("venueSearch.window", venueSearch.window, above: .zero)
+        check.number("venueSearch.lead", venueSearch.lead, in: 1...1000, "")
+        check.duration("venueSearch.contestedTime", venueSearch.contestedTime, from: .zero)
+        check.duration("venueSearch.takeoverTime", venueSearch.takeoverTime, from: .zero)
+        check.number("venueSearch.gnssAccuracy", venueSearch.gnssAccuracy, in: 0...10_000, "m")
+        check.number("venueSearch.gnssCount", Double(venueSearch.gnssCount), in: 1...1000, "")
+        check.duration("venueSearch.gnssSilence", venueSearch.gnssSilence, from: .zero)
+        check.number("floor.settleProbability", floor.settleProbability, in: 0.5...1, "")
+        check.duration("floor.patience", floor.patience, from: .zero)
+        check.number("floor.switchProbability", floor.switchProbability, in: 0.5...1, "")
+        check.duration("floor.switchTime", floor.switchTime, from: .zero)
+        check.number("positioning.particleCount", Double(positioning.particleCount), in: 100...1_000_000, "")
+        return check.problems
+    }
+
+    /// The error of a session with these settings; nil if all is well.
+    var error: LocalizationError? {
+        let problems = problems
+        guard !problems.isEmpty else { return nil }
+        return LocalizationError(
+            code: .critical,
+            message: "settings out of range: \(problems.joined(separator: "; ")); correct them and start again")
+    }
+}
+
+/// Collects what is out of range.
+private struct SettingsCheck {
+    /// Longer durations are a mistake of the unit.
+    static let longest = Duration.seconds(86_400)
+
+    var problems: [String] = []
+
+    /// Not-a-number is in no range.
+    mutating func number(_ key: String, _ value: Double, in range: ClosedRange<Double>, _ unit: String) {
+        guard !range.contains(value) else { return }
+        let suffix = unit.isEmpty ? "" : " " + unit
+        problems.append("\(key) must be in [\(range.lowerBound), \(range.upperBound)]\(suffix), not \(value)")
+    }
+
+    mutating func duration(_ key: String, _ value: Duration, from least: Duration) {
+        guard value < least || value > Self.longest else { return }
+        problems.append("\(key) must be in [\(least.seconds), \(Self.longest.seconds)] s, not \(value.seconds)")
+    }
+
+    mutating func duration(_ key: String, _ value: Duration, above bound: Duration) {
+        guard value <= bound || value > Self.longest else { return }
+        problems.append("\(key) must be in (\(bound.seconds), \(Self.longest.seconds)] s, not \(value.seconds)")
     }
 }

@@ -3,14 +3,16 @@
 /// | from | to | when |
 /// | --- | --- | --- |
 /// | idle, error | started | `start()` |
+/// | idle, error | error | `start()` with settings out of range |
 /// | started | searchVenue | the catalogue of venues is there |
 /// | searchVenue | getPacket | a venue's beacons, or a satellite position, tell which venue this is |
 /// | getPacket | findFloor | the venue's packet is there |
 /// | findFloor | localizationRunning | the floor is known |
 /// | localizationRunning | findFloor | the floor has changed |
 /// | getPacket, findFloor, localizationRunning | searchVenue | the venue is lost, or the device is outdoors |
-/// | any | idle | `stop()`, or the source has ended |
-/// | any but idle | error | a critical or a credential error |
+/// | any but idle | idle | `stop()` |
+/// | any but idle and error | idle | the source has ended |
+/// | any but idle and error | error | a critical or a credential error |
 public enum LocalizationState: Hashable, Sendable {
     /// Nothing happens.
     case idle
@@ -33,6 +35,14 @@ public enum LocalizationState: Hashable, Sendable {
         case .idle, .error: nil
         case .started, .searchVenue: true
         case .getPacket, .findFloor, .localizationRunning: false
+        }
+    }
+
+    /// Whether no session is on.
+    var isOver: Bool {
+        switch self {
+        case .idle, .error: true
+        case .started, .searchVenue, .getPacket, .findFloor, .localizationRunning: false
         }
     }
 

@@ -1,8 +1,9 @@
 /// Tells where the device is indoors: the object that users hold.
 ///
 ///     let localizer = Localizer(source: radio, venues: packets)
+///     let positions = localizer.positions
 ///     await localizer.start()
-///     for await position in localizer.positions { print(position.x, position.y, position.label ?? "") }
+///     for await position in positions { print(position.x, position.y, position.label ?? "") }
 ///
 /// It turns what the source delivers into events of a `LocalizationMachine` and carries out its directives; it decides
 /// nothing itself. Any number of localizers can run side by side.
@@ -19,12 +20,14 @@ public actor Localizer {
     private var timeline = SessionTimeline()
     private var scan: Task<Void, Never>?
     private var fetch: Task<Void, Never>?
+    /// Counts requests, so that the late answer to an earlier one is recognised.
+    private var request = 0
     private var alarm: (wake: Instant, task: Task<Void, Never>)?
 
     private nonisolated let stateBroadcast = Broadcast<LocalizationState>(.unbounded, replaysLatest: true)
-    private nonisolated let positionBroadcast = Broadcast<Position>(.bufferingNewest(1024))
+    private nonisolated let positionBroadcast: Broadcast<Position>
     private nonisolated let venueBroadcast = Broadcast<Venue>(.bufferingNewest(16))
-    private nonisolated let eventBroadcast = Broadcast<LocalizationEvent>(.bufferingNewest(1024))
+    private nonisolated let eventBroadcast: Broadcast<LocalizationEvent>
     private nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
 
     /// Creates an idle localizer.
@@ -42,6 +45,9 @@ public actor Localizer {
         self.source = source
         self.venues = venues
         self.clock = SessionClock(clock)
+        // A recording plays faster than any subscriber may listen, and nothing of it is to be lost.
+        positionBroadcast = Broadcast(source.pace == .recorded ? .unbounded : .bufferingNewest(1024))
+        eventBroadcast = Broadcast(source.pace == .recorded ? .unbounded : .bufferingNewest(1024))
         driver = SessionDriver(
             LocalizationMachine(settings: settings, seed: seed) { venue in
                 PositioningEngine(venue: venue, settings: settings.positioning, seed: seed)
@@ -60,11 +66,13 @@ public actor Localizer {
 
     /// The session's states, the present one first. Each call gives a stream of its own.
     public nonisolated var states: AsyncStream<LocalizationState> { stateBroadcast.subscribe() }
-    /// Positions from now on; of those that nobody takes, the newest 1024 are kept.
+    /// Positions from now on; of those that nobody takes, the newest 1024 are kept, of a recording all.
     public nonisolated var positions: AsyncStream<Position> { positionBroadcast.subscribe() }
     /// Data of venues that were found by their coordinate, before any of their beacons was heard.
     public nonisolated var downloadedVenues: AsyncStream<Venue> { venueBroadcast.subscribe() }
-    /// Rooms and fences entered and left, from now on; of those that nobody takes, the newest 1024 are kept.
+    /// Rooms and fences entered and left, from now on.
+    ///
+    /// Of those that nobody takes, the newest 1024 are kept, of a recording all.
     public nonisolated var events: AsyncStream<LocalizationEvent> { eventBroadcast.subscribe() }
     /// Errors from now on, also those that the session survives.
     public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
@@ -83,22 +91,29 @@ public actor Localizer {
     }
 
     /// Begins a session; does nothing if one is on.
+    ///
+    /// With settings out of range, the session ends at once with a critical error that names them.
     public func start() async {
-        if timeline.isOver(state) {
+        if state.isOver {
             session += 1
-            timeline = SessionTimeline(startedAt: clock.elapsed())
+            timeline = SessionTimeline(startedAt: elapsed ?? .zero)
         }
-        await perform(driver.handle(.start, at: timeline.now(clock.elapsed())))
+        await perform(driver.handle(.start, at: now))
     }
 
     /// Ends the session: once this returns, nothing more is emitted until the next `start()`.
     public func stop() async {
-        await perform(driver.handle(.stop, at: timeline.now(clock.elapsed())))
+        await perform(driver.handle(.stop, at: now))
     }
+
+    /// The clock's time; nil on a recording, where only readings pass the time.
+    private var elapsed: Duration? { source.pace == .live ? clock.elapsed() : nil }
+    /// The session's present instant.
+    private var now: Instant { timeline.now(elapsed) }
 
     private func receive(_ reading: SensorReading, of expected: Int) async {
         guard expected == session else { return }
-        driver.shift(by: timeline.align(to: reading.instant, elapsed: clock.elapsed()))
+        driver.shift(by: timeline.align(to: reading.instant, elapsed: elapsed))
         while expected == session, let steps = driver.wake(before: reading.instant) {
             await perform(steps)
         }
@@ -115,9 +130,11 @@ public actor Localizer {
 
     private func finish(_ error: (any Error)?, of expected: Int) async {
         guard expected == session else { return }
-        let end = timeline.now(source.pace == .live ? clock.elapsed() : nil)
+        let end = now
         if let error {
-            let failure = LocalizationError(reporting: error, code: .critical, "the scan failed")
+            var failure = LocalizationError(reporting: error, code: .critical, "the scan failed")
+            // Without readings no time passes on a recording: a pause before the next scan would never end.
+            if source.pace == .recorded, !failure.endsSession { failure.code = .critical }
             return await perform(driver.handle(.sourceFailed(failure), at: end))
         }
         var rounds = 0
@@ -135,7 +152,7 @@ public actor Localizer {
             switch step.directive {
             case .startScanning: startScanning()
             case .stopScanning: stopScanning()
-            case .cancelFetch: fetch?.cancel()
+            case .cancelFetch: cancelFetch()
             case .fetchCatalogue:
                 await loadCatalogue()
                 guard current == session else { return }  // stopped while it was loading
@@ -180,7 +197,7 @@ extension Localizer {
     }
 
     private func loadCatalogue() async {
-        await load { [venues] in
+        await load { [venues] _ in
             .catalogue(try await venues.catalogue())
         } failed: {
             .catalogueFailed($0)
@@ -188,12 +205,11 @@ extension Localizer {
     }
 
     private func loadPacket(_ id: VenueID) async {
-        let current = session
-        await load { [weak self, venues] in
+        await load { [weak self, venues] number in
             // Progress is told in order and before the packet, whatever thread the source reports it on.
             let (fractions, teller) = AsyncStream.makeStream(of: Double.self)
             let forwarding = Task { [weak self] in
-                for await fraction in fractions { await self?.answer(.progress(id, fraction), of: current) }
+                for await fraction in fractions { await self?.answer(.progress(id, fraction), to: number) }
             }
             let result: Result<Venue, any Error>
             do { result = .success(try await venues.packet(for: id) { teller.yield($0) }) } catch {
@@ -201,7 +217,7 @@ extension Localizer {
             }
             teller.finish()
             await forwarding.value
-            return .packet(try result.get())
+            return .packet(id, try result.get())
         } failed: {
             .packetFailed(id, $0)
         }
@@ -209,28 +225,32 @@ extension Localizer {
 
     /// Asks the venue source in a task; on a recording, time stands still until the answer is there.
     private func load(
-        _ request: @escaping @Sendable () async throws -> Event,
+        _ ask: @escaping @Sendable (_ number: Int) async throws -> Event,
         failed: @escaping @Sendable (LocalizationError) -> Event
     ) async {
-        fetch?.cancel()
-        let current = session
+        cancelFetch()
+        let number = request
         let task = Task { [weak self] in
             let event: Event
             do {
-                event = try await request()
+                event = try await ask(number)
             } catch {
                 event = failed(LocalizationError(reporting: error, code: .generic, "a venue request failed"))
             }
-            guard !Task.isCancelled else { return }
-            await self?.answer(event, of: current)
+            await self?.answer(event, to: number)
         }
         fetch = task
         if source.pace == .recorded { await task.value }
     }
 
-    private func answer(_ event: Event, of expected: Int) async {
-        guard expected == session else { return }
-        let now = timeline.now(source.pace == .live ? clock.elapsed() : nil)
+    private func cancelFetch() {
+        fetch?.cancel()
+        fetch = nil
+        request += 1
+    }
+
+    private func answer(_ event: Event, to number: Int) async {
+        guard number == request else { return }
         await perform(driver.handle(event, at: now))
     }
 

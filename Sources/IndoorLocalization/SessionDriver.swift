@@ -11,13 +11,18 @@ package struct SessionDriver<Belief: PositioningBelief>: Sendable {
     }
 
     package private(set) var machine: LocalizationMachine<Belief>
+    /// The session's latest instant: what is delivered late happens now, so that time never runs backwards.
+    private var latest: Instant?
 
     /// Creates a driver of a machine.
     package init(_ machine: LocalizationMachine<Belief>) { self.machine = machine }
 
     /// Hands an event to the machine.
-    package mutating func handle(_ event: LocalizationMachine<Belief>.Event, at now: Instant) -> [Step] {
-        machine.handle(event, at: now).map { Step(instant: now, directive: $0) }
+    package mutating func handle(_ event: LocalizationMachine<Belief>.Event, at instant: Instant) -> [Step] {
+        if machine.state.isOver { latest = nil }  // the next session has a time of its own
+        let now = max(latest ?? instant, instant)
+        latest = now
+        return machine.handle(event, at: now).map { Step(instant: now, directive: $0) }
     }
 
     /// Delivers the next wake-up if it is due before `instant`; nil if none is.
@@ -32,8 +37,9 @@ package struct SessionDriver<Belief: PositioningBelief>: Sendable {
         return handle(.tick, at: wake)
     }
 
-    /// Moves the pending wake-up onto a timeline that begins elsewhere.
+    /// Moves the session's present and all that is due onto a timeline that begins elsewhere.
     package mutating func shift(by duration: Duration) {
-        machine.nextWake = machine.nextWake?.advanced(by: duration)
+        latest = latest?.advanced(by: duration)
+        machine.shift(by: duration)
     }
 }

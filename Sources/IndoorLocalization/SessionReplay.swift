@@ -36,7 +36,7 @@ public struct SessionReplay: Sendable {
     }
 
     private var driver: SessionDriver<PositioningEngine>
-    private let venues: [Venue]
+    private let venues: VenueLibrary
     private var now: Instant?
 
     /// Creates a session in which these venues are known.
@@ -51,7 +51,7 @@ public struct SessionReplay: Sendable {
 
     /// Creates a session on tables that were made before, to share them between replays.
     package init(venues: [Venue], settings: LocalizationSettings, seed: UInt64, fields: [VenueID: SignalField]) {
-        self.venues = venues
+        self.venues = VenueLibrary(venues)
         driver = SessionDriver(
             LocalizationMachine(settings: settings, seed: seed) { venue in
                 PositioningEngine(
@@ -102,11 +102,11 @@ public struct SessionReplay: Sendable {
             case .startScanning, .stopScanning, .cancelFetch:
                 continue
             case .fetchCatalogue:
-                outputs += perform(driver.handle(.catalogue(venues.map(VenueSummary.init)), at: at))
+                outputs += perform(driver.handle(.catalogue(venues.catalogue()), at: at))
             case .fetchPacket(let id):
-                guard let venue = venues.first(where: { $0.id == id }) else { continue }
+                guard let venue = venues.venues.first(where: { $0.id == id }) else { continue }
                 outputs += perform(driver.handle(.progress(id, 1), at: at))
-                outputs += perform(driver.handle(.packet(venue), at: at))
+                outputs += perform(driver.handle(.packet(id, venue), at: at))
             case .publish(let state): outputs.append(Output(instant: at, content: .state(state)))
             case .emit(let position): outputs.append(Output(instant: at, content: .position(position)))
             case .emitEvent(let event): outputs.append(Output(instant: at, content: .event(event)))

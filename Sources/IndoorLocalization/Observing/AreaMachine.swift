@@ -5,7 +5,7 @@ package struct AreaMachine: Hashable, Sendable {
         package var id: Int
         package var mapID: MapID
         package var area: Area
-        /// After an exit, entering again is silent for this long.
+        /// After an exit that was told, entering again is silent for this long.
         package var holdOff: Duration
 
         package init(id: Int, mapID: MapID, area: Area, holdOff: Duration = .zero) {
@@ -67,14 +67,17 @@ package struct AreaMachine: Hashable, Sendable {
             presences[index].isAnnounced = pause.map { $0 >= watched[index].holdOff } ?? true
             return presences[index].isAnnounced ? .enter(watched[index].id) : nil
         }
-        presences[index].lastExit = now
         guard presences[index].isAnnounced else { return nil }
         presences[index].isAnnounced = false
+        presences[index].lastExit = now
         return .exit(watched[index].id)
     }
 
     /// Leaves every area at once, as when the venue is lost.
     package mutating func leaveAll(at now: Instant) -> [Change] {
-        watched.indices.compactMap { presences[$0].isInside ? turn($0, false, now) : nil }
+        watched.indices.compactMap { index in
+            presences[index].changingSince = nil
+            return presences[index].isInside ? turn(index, false, now) : nil
+        }
     }
 }

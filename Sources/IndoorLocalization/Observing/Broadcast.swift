@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Hands each element to every subscriber, through a stream of its own.
-final class Broadcast<Element: Sendable>: Sendable {
+package final class Broadcast<Element: Sendable>: Sendable {
     private struct State {
         var continuations: [UInt64: AsyncStream<Element>.Continuation] = [:]
         var nextKey: UInt64 = 0
@@ -18,7 +18,7 @@ final class Broadcast<Element: Sendable>: Sendable {
     /// - Parameters:
     ///   - policy: how many elements wait for a slow subscriber.
     ///   - replaysLatest: whether a new subscriber first gets the latest element.
-    init(_ policy: AsyncStream<Element>.Continuation.BufferingPolicy, replaysLatest: Bool = false) {
+    package init(_ policy: AsyncStream<Element>.Continuation.BufferingPolicy, replaysLatest: Bool = false) {
         self.policy = policy
         self.replaysLatest = replaysLatest
     }
@@ -29,10 +29,10 @@ final class Broadcast<Element: Sendable>: Sendable {
     }
 
     /// How many elements slow subscribers have lost.
-    var dropped: Int { state.withLock { $0.dropped } }
+    package var dropped: Int { state.withLock { $0.dropped } }
 
     /// A new subscription: all elements from now on, after the latest one if that is replayed.
-    func subscribe() -> AsyncStream<Element> {
+    package func subscribe() -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: policy)
         let key = state.withLock { state in
             state.nextKey += 1
@@ -47,7 +47,7 @@ final class Broadcast<Element: Sendable>: Sendable {
     }
 
     /// Hands an element to every subscriber.
-    func send(_ element: Element) {
+    package func send(_ element: Element) {
         state.withLock { state in
             if replaysLatest { state.latest = element }
             for continuation in state.continuations.values {

@@ -2,31 +2,46 @@ import Synchronization
 
 /// A running `watch`; it ends with `close()`, or when this object goes away.
 public final class Observation: Sendable {
-    private let task: Task<Void, Never>
-    private let isOpen: IsOpen
+    /// What the watching task and its observation share.
+    private final class Gate: Sendable {
+        let isOpen = Atomic(true)
+        /// Held during each call, so that closing can wait for the call's end.
+        let call = Mutex(())
 
-    /// A flag that the watching task and its observation share.
-    private final class IsOpen: Sendable {
-        let value = Atomic(true)
+        /// The gate of the watch that this task serves: closing from within its call must not wait for it.
+        @TaskLocal static var served: ObjectIdentifier?
     }
 
+    private let task: Task<Void, Never>
+    private let gate: Gate
+
     /// Begins to call `body` with each element.
-    init<Element: Sendable>(_ stream: AsyncStream<Element>, _ body: @escaping @Sendable (Element) -> Void) {
-        let isOpen = IsOpen()
-        self.isOpen = isOpen
+    package init<Element: Sendable>(_ stream: AsyncStream<Element>, _ body: @escaping @Sendable (Element) -> Void) {
+        let gate = Gate()
+        self.gate = gate
         task = Task {
-            for await element in stream {
-                guard isOpen.value.load(ordering: .acquiring) else { return }
-                body(element)
+            await Gate.$served.withValue(ObjectIdentifier(gate)) {
+                for await element in stream {
+                    let isOpen = gate.call.withLock { _ in
+                        guard gate.isOpen.load(ordering: .acquiring) else { return false }
+                        body(element)
+                        return true
+                    }
+                    guard isOpen else { return }
+                }
             }
         }
     }
 
     deinit { close() }
 
-    /// Ends the watch: no call begins after this one has returned.
+    /// Ends the watch: no call begins or goes on after this has returned.
+    ///
+    /// It waits for a call that is running on another thread, so that call must not wait for the one that closes.
+    /// From within a call, it returns at once; that call is the last one.
     public func close() {
-        isOpen.value.store(false, ordering: .releasing)
+        gate.isOpen.store(false, ordering: .releasing)
         task.cancel()
+        if Gate.served != ObjectIdentifier(gate) { gate.call.withLock { _ in } }
     }
 }

@@ -29,15 +29,14 @@ struct SessionTimeline: Sendable {
     }
 
     /// Takes in a reading's instant; returns by how much the first one moves the timeline.
-    mutating func align(to instant: Instant, elapsed: Duration) -> Duration {
-        defer { hasReading = true }
-        if !hasReading {
-            let moved = now(elapsed).duration(to: instant)
-            anchor = (instant, elapsed)
-            return moved
-        }
-        if instant >= anchor.instant { anchor = (instant, elapsed) }
-        return .zero
+    ///
+    /// - Parameter elapsed: the clock's time; nil if only readings pass the time.
+    mutating func align(to instant: Instant, elapsed: Duration?) -> Duration {
+        let present = now(elapsed)
+        let isFirst = !hasReading
+        hasReading = true
+        if isFirst || instant >= anchor.instant { anchor = (instant, elapsed ?? .zero) }
+        return isFirst ? present.duration(to: instant) : .zero
     }
 
     /// The present instant; without a clock's time, that of the latest reading.
@@ -48,12 +47,4 @@ struct SessionTimeline: Sendable {
 
     /// The clock's time at an instant.
     func elapsed(at instant: Instant) -> Duration { anchor.elapsed + anchor.instant.duration(to: instant) }
-
-    /// Whether a session in that state has its time behind it.
-    func isOver(_ state: LocalizationState) -> Bool {
-        switch state {
-        case .idle, .error: true
-        case .started, .searchVenue, .getPacket, .findFloor, .localizationRunning: false
-        }
-    }
 }

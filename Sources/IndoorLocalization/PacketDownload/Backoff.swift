@@ -9,9 +9,9 @@ package struct Backoff: Hashable, Sendable {
     private var failures = 0
     private var generator: SeededGenerator
 
-    /// Creates a back-off whose first pause is at most `first`.
+    /// Creates a back-off whose first pause is at most `first`, and never more than `longest`.
     package init(first: Duration, seed: UInt64) {
-        self.first = first
+        self.first = min(first, Self.longest)
         generator = SeededGenerator(seed: seed)
     }
 

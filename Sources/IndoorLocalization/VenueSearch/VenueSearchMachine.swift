@@ -39,6 +39,7 @@ package struct VenueSearchMachine: Hashable, Sendable {
     private var heard: [Heard] = []
     private var leader: Leader?
     private var lastHeard: [VenueID: Instant] = [:]
+    private var lastInside: [VenueID: Instant] = [:]
     private var run = Run(venue: nil, count: 0)
 
     /// Creates a machine that knows no venue yet.
@@ -66,11 +67,19 @@ package struct VenueSearchMachine: Hashable, Sendable {
     /// When a beacon of the venue was last heard; nil if never.
     package func lastHeard(of venue: VenueID) -> Instant? { lastHeard[venue] }
 
+    /// When a beacon of the venue was last heard, or a satellite position last lay in it; nil if never.
+    package func lastEvidence(of venue: VenueID) -> Instant? {
+        guard let heard = lastHeard[venue], let inside = lastInside[venue] else {
+            return lastHeard[venue] ?? lastInside[venue]
+        }
+        return max(heard, inside)
+    }
+
     /// Takes in a sighting; `current` is the venue that the session is in.
     package mutating func observe(_ sighting: Sighting, current: VenueID?) -> Verdict {
         guard let venue = owner(of: sighting.beacon) else { return .undecided }
         let now = sighting.instant
-        lastHeard[venue] = now
+        lastHeard[venue] = max(lastHeard[venue] ?? now, now)
         let limit = now.advanced(by: .zero - settings.window)
         heard.removeAll { $0.instant < limit || $0.beacon == sighting.beacon }
         heard.append(
@@ -95,8 +104,13 @@ package struct VenueSearchMachine: Hashable, Sendable {
 
     /// Takes in a satellite position; `current` is the venue that the session is in.
     package mutating func observe(_ fix: GNSSFix, current: VenueID?) -> Verdict {
-        guard fix.accuracy <= settings.gnssAccuracy, fix.coordinate.isValid else { return .undecided }
+        guard fix.accuracy >= 0, fix.accuracy <= settings.gnssAccuracy, fix.coordinate.isValid else {
+            return .undecided
+        }
         guard let current else { return search(fix) }
+        if let summary = summaries[current], distance(of: fix, into: summary) != nil {
+            lastInside[current] = fix.instant
+        }
         guard let summary = summaries[current], let center = summary.coordinate, let radius = summary.radius,
             isSilent(current, at: fix.instant), center.distance(to: fix.coordinate) > radius + fix.accuracy
         else {
@@ -109,16 +123,22 @@ package struct VenueSearchMachine: Hashable, Sendable {
 
     private mutating func search(_ fix: GNSSFix) -> Verdict {
         let near = summaries.values.compactMap { summary -> (id: VenueID, distance: Double)? in
-            guard let center = summary.coordinate, let radius = summary.radius else { return nil }
-            let distance = center.distance(to: fix.coordinate)
-            return distance <= radius ? (summary.id, distance) : nil
+            distance(of: fix, into: summary).map { (summary.id, $0) }
         }
         guard let nearest = near.min(by: { ($0.distance, $0.id.rawValue) < ($1.distance, $1.id.rawValue) }) else {
             run = Run(venue: nil, count: 0)
             return .undecided
         }
+        lastInside[nearest.id] = fix.instant
         run = Run(venue: nearest.id, count: run.venue == nearest.id ? run.count + 1 : 1)
         return run.count >= settings.gnssCount ? .venueByGNSS(nearest.id) : .undecided
+    }
+
+    /// Metres from the venue's centre; nil outside of its radius.
+    private func distance(of fix: GNSSFix, into summary: VenueSummary) -> Double? {
+        guard let center = summary.coordinate, let radius = summary.radius else { return nil }
+        let distance = center.distance(to: fix.coordinate)
+        return distance <= radius ? distance : nil
     }
 
     private func isSilent(_ venue: VenueID, at now: Instant) -> Bool {

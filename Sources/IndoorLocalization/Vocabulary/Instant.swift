@@ -33,14 +33,16 @@ public struct Instant: InstantProtocol, Hashable, Sendable {
     /// Seconds since the timeline's zero point.
     public var seconds: Double { Double(nanoseconds) / 1e9 }
 
-    /// The instant that much later; beyond ±292 years it wraps around.
+    /// The instant a duration later; beyond ±292 years it stays at that bound.
     public func advanced(by duration: Duration) -> Instant {
-        Instant(nanoseconds: nanoseconds &+ duration.nanoseconds)
+        let (sum, overflow) = nanoseconds.addingReportingOverflow(duration.nanoseconds)
+        return Instant(nanoseconds: overflow ? (nanoseconds < 0 ? .min : .max) : sum)
     }
 
-    /// How much later `other` is; negative if it is earlier.
+    /// The duration until another instant; beyond ±292 years it stays at that bound.
     public func duration(to other: Instant) -> Duration {
-        .nanoseconds(other.nanoseconds &- nanoseconds)
+        let (difference, overflow) = other.nanoseconds.subtractingReportingOverflow(nanoseconds)
+        return .nanoseconds(overflow ? (nanoseconds < 0 ? .max : .min) : difference)
     }
 
     public static func < (left: Instant, right: Instant) -> Bool { left.nanoseconds < right.nanoseconds }
