@@ -4,7 +4,9 @@ import IndoorLocalization
 public final class ScriptedVenueSource: VenueSource {
     /// Something that was asked of the source.
     public enum Request: Hashable, Sendable {
+        /// What venues there are.
         case catalogue
+        /// The packet of one venue.
         case packet(VenueID)
     }
 
