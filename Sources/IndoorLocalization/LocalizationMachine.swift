@@ -135,7 +135,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
             return Transition(state: state)  // likewise
 
         case (.getPacket(let wanted, let known), .progress(let id, let fraction)):
-            guard id == wanted, fraction > known else { return Transition(state: state) }
+            // The comparison also keeps out what is no number.
+            guard id == wanted, known < 1, fraction > known else { return Transition(state: state) }
             let next = LocalizationState.getPacket(venueID: id, progress: min(fraction, 1))
             return Transition(state: next, directives: [.publish(next)])
         case (.getPacket(let wanted, _), .packet(let id, let venue)) where id == wanted:

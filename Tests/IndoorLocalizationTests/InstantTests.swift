@@ -21,6 +21,14 @@ final class InstantTests: XCTestCase {
         XCTAssertLessThan(start, end)
     }
 
+    func testTheTimelineDoesNotWrapAround() {
+        let (first, last) = (Instant(nanoseconds: .min), Instant(nanoseconds: .max))
+        XCTAssertEqual(Instant(seconds: 1).advanced(by: .seconds(Int64.max)), last)
+        XCTAssertEqual(Instant(seconds: -1).advanced(by: .seconds(Int64.min)), first)
+        XCTAssertEqual(first.duration(to: last).nanoseconds, .max)
+        XCTAssertEqual(last.duration(to: first).nanoseconds, .min)
+    }
+
     func testADurationBeyondTheTimelineStaysAtItsBounds() {
         XCTAssertEqual(Duration.seconds(Int64.max).nanoseconds, .max)
         XCTAssertEqual(Duration.seconds(Int64.min).nanoseconds, .min)

@@ -12,6 +12,11 @@ package struct FloorMachine: Hashable, Sendable {
     package struct Rival: Hashable, Sendable {
         package var map: MapID
         package var since: Instant
+
+        package init(map: MapID, since: Instant) {
+            self.map = map
+            self.since = since
+        }
     }
 
     /// The state, changed by `observe` alone.

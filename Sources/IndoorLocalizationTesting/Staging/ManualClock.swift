@@ -5,8 +5,8 @@ import IndoorLocalization
 ///     let clock = ManualClock()
 ///     let localizer = Localizer(source: source, venues: venues, clock: clock)
 ///     …
-///     try await clock.waitForSleeper()   // the localizer has set its alarm
-///     clock.advance(by: .seconds(30))    // and now it rings
+///     let alarm = try await clock.waitForSleeper()   // the localizer has set its alarm
+///     clock.advance(to: alarm)                       // and now it rings
 public final class ManualClock: Clock, Sendable {
     /// A point on the clock's timeline, with nanosecond resolution.
     public typealias Instant = IndoorLocalization.Instant
@@ -54,12 +54,18 @@ public final class ManualClock: Clock, Sendable {
         state.update { $0.now = max($0.now, instant) }
     }
 
-    /// Returns as soon as somebody sleeps; with a deadline, as soon as somebody sleeps until just then.
+    /// Waits until somebody sleeps who wants to be woken by `latest`, or ever if that is nil.
     ///
+    /// - Returns: when the first of them wants to be woken; move the clock there to do so.
     /// - Throws: `CancellationError` when the task is cancelled before that.
-    public func waitForSleeper(until deadline: Instant? = nil) async throws {
-        try await state.wait { state in
-            deadline.map { state.pending.contains($0) } ?? !state.pending.isEmpty
+    @discardableResult public func waitForSleeper(dueBy latest: Instant? = nil) async throws -> Instant {
+        let due: @Sendable (State) -> Instant? = { state in
+            state.pending.first.flatMap { first in latest.map { first <= $0 } ?? true ? first : nil }
+        }
+        while true {
+            try await state.wait { due($0) != nil }
+            // Whoever slept may have been cancelled since.
+            if let first = due(state.value) { return first }
         }
     }
 

@@ -4,9 +4,9 @@ import IndoorLocalization
 public final class ScriptedVenueSource: VenueSource {
     /// Something that was asked of the source.
     public enum Request: Hashable, Sendable {
-        /// What venues there are.
+        /// Which venues there are.
         case catalogue
-        /// The packet of one venue.
+        /// The data of a venue.
         case packet(VenueID)
     }
 
@@ -20,7 +20,7 @@ public final class ScriptedVenueSource: VenueSource {
         public var catalogueFailures: [any Error] = []
         /// The errors of the next packet requests, one each.
         public var packetFailures: [any Error] = []
-        /// Whether requests wait for `release()`.
+        /// Whether requests wait for `release()` or `release(_:)`.
         public var isHeld = false
         /// Whether a request that was cancelled is answered nevertheless, as by a server that hears too late.
         public var answersWhenCancelled = false
@@ -33,6 +33,9 @@ public final class ScriptedVenueSource: VenueSource {
         var script: Script
         var requests: [Request] = []
         var answered = 0
+        var released: Set<Int> = []
+
+        func isHeld(_ number: Int) -> Bool { script.isHeld && !released.contains(number) }
     }
 
     private let state: WatchedState<State>
@@ -49,8 +52,14 @@ public final class ScriptedVenueSource: VenueSource {
     /// Lets the requests that wait, and all later ones, be answered.
     public func release() { change { $0.isHeld = false } }
 
+    /// Lets one request be answered: the first is number 1.
+    public func release(_ number: Int) { state.update { _ = $0.released.insert(number) } }
+
     /// All that was asked, in order.
     public var requests: [Request] { state.value.requests }
+
+    /// How many requests were answered, with whatever.
+    public var answerCount: Int { state.value.answered }
 
     /// Returns as soon as so many requests have arrived.
     ///
@@ -90,10 +99,13 @@ public final class ScriptedVenueSource: VenueSource {
     }
 
     private func arrive(_ request: Request) async throws {
-        state.update { $0.requests.append(request) }
-        guard state.value.script.answersWhenCancelled else { return try await state.wait { !$0.script.isHeld } }
+        let number = state.update { state in
+            state.requests.append(request)
+            return state.requests.count
+        }
+        guard state.value.script.answersWhenCancelled else { return try await state.wait { !$0.isHeld(number) } }
         // A task of its own does not hear that the request was cancelled.
-        let held = Task { [state] in try await state.wait { !$0.script.isHeld } }
+        let held = Task { [state] in try await state.wait { !$0.isHeld(number) } }
         try await held.value
     }
 }

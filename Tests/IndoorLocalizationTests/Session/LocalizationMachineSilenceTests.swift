@@ -65,6 +65,13 @@ final class LocalizationMachineSilenceTests: XCTestCase {
         }
     }
 
+    func testProgressIsCompleteOnce() {
+        var machine = SessionStage.machine(in: .getPacket)
+        _ = machine.handle(.progress(1, 1.1), at: 10)
+        XCTAssertEqual(machine.state, .getPacket(venueID: 1, progress: 1))
+        assertNothing(machine, .progress(1, 1.2), at: 10, "beyond the whole")
+    }
+
     func testAnswersAboutAnotherVenueDoNothing() {
         let machine = SessionStage.machine(in: .getPacket)
         assertNothing(machine, .progress(2, 0.5), at: 10, "progress")

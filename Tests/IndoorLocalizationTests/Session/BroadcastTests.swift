@@ -1,0 +1,88 @@
+import IndoorLocalization
+import XCTest
+
+final class BroadcastTests: XCTestCase {
+    func testEverySubscriberGetsEveryElement() async throws {
+        var broadcast: Broadcast<Int>? = Broadcast(.unbounded)
+        let streams = (0..<5).compactMap { _ in broadcast?.subscribe() }
+        for number in 0..<100 { broadcast?.send(number) }
+        broadcast = nil
+        XCTAssertEqual(streams.count, 5)
+        for stream in streams {
+            let elements = try await Bounded.all(stream)
+            XCTAssertEqual(elements, Array(0..<100))
+        }
+    }
+
+    func testSubscribersThatListenAtTheSameTimeShareNothing() async throws {
+        let broadcast = Broadcast<Int>(.unbounded)
+        let streams = (0..<4).map { _ in broadcast.subscribe() }
+        let sums = try await Bounded.wait(for: "all subscribers") {
+            await withTaskGroup(of: Int.self) { group in
+                for stream in streams {
+                    group.addTask {
+                        var sum = 0
+                        for await number in stream {
+                            sum += number
+                            if number == 1000 { break }
+                        }
+                        return sum
+                    }
+                }
+                for number in 1...1000 { broadcast.send(number) }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+        }
+        XCTAssertEqual(sums, [500_500, 500_500, 500_500, 500_500])
+    }
+
+    func testALateSubscriberOfStatesGetsTheLatestFirst() async throws {
+        var broadcast: Broadcast<Int>? = Broadcast(.unbounded, replaysLatest: true)
+        for number in 1...3 { broadcast?.send(number) }
+        let stream = try XCTUnwrap(broadcast?.subscribe())
+        broadcast?.send(4)
+        broadcast = nil
+        let elements = try await Bounded.all(stream)
+        XCTAssertEqual(elements, [3, 4])
+    }
+
+    func testALateSubscriberOfEventsGetsNoOldOnes() async throws {
+        var broadcast: Broadcast<Int>? = Broadcast(.unbounded)
+        broadcast?.send(1)
+        let stream = try XCTUnwrap(broadcast?.subscribe())
+        broadcast?.send(2)
+        broadcast = nil
+        let elements = try await Bounded.all(stream)
+        XCTAssertEqual(elements, [2])
+    }
+
+    func testABoundedBufferKeepsTheNewestAndCountsWhatItDrops() async throws {
+        var broadcast: Broadcast<Int>? = Broadcast(.bufferingNewest(10))
+        let streams = (0..<2).compactMap { _ in broadcast?.subscribe() }
+        for number in 0..<25 { broadcast?.send(number) }
+        XCTAssertEqual(broadcast?.dropped, 2 * 15)
+        broadcast = nil
+        for stream in streams {
+            let elements = try await Bounded.all(stream)
+            XCTAssertEqual(elements, Array(15..<25))
+        }
+    }
+
+    func testASubscriberThatHasGoneIsForgotten() async throws {
+        let broadcast = Broadcast<Int>(.bufferingNewest(1))
+        let stream = broadcast.subscribe()
+        let task = Task { for await _ in stream {} }
+        task.cancel()
+        try await Bounded.wait(for: "the end of the subscriber") { await task.value }
+        for number in 0..<10 { broadcast.send(number) }
+        XCTAssertEqual(broadcast.dropped, 0, "nobody is there to lose anything")
+    }
+
+    func testTheEndOfTheBroadcastEndsItsStreams() async throws {
+        var broadcast: Broadcast<Int>? = Broadcast(.unbounded)
+        let stream = try XCTUnwrap(broadcast?.subscribe())
+        broadcast = nil
+        let elements = try await Bounded.all(stream)
+        XCTAssertEqual(elements, [])
+    }
+}

@@ -1,0 +1,169 @@
+import IndoorLocalization
+import XCTest
+
+/// What a session makes of what is heard.
+final class LocalizationMachineReadingTests: XCTestCase {
+    private let office = SessionStage.office
+
+    // MARK: - RSSI
+
+    func testASightingExactlyAtTheThresholdIsKept() {
+        var settings = LocalizationSettings()
+        settings.rssiThreshold = -80
+        for (rssi, isKept) in [(-80, true), (-79.9, true), (-80.1, false)] as [(Double, Bool)] {
+            var machine = SessionStage.machine(in: .searchVenue, settings)
+            _ = machine.handle(.reading(SessionStage.heard(1, at: 11, rssi: rssi)), at: 11)
+            XCTAssertEqual(machine.state.name == "getPacket", isKept, "\(rssi) dBm")
+        }
+    }
+
+    func testWhatIsNoMeasurementIsNeverHeard() {
+        for rssi in [127, 0, 1, 20, -128, .nan, .infinity, -.infinity] as [Double] {
+            for stage in [SessionStage.Stage.started, .searchVenue, .findFloor] {
+                let log = WatchedBelief()
+                var machine = SessionStage.machine(in: stage, log: log)
+                let known = log.readings.count
+                _ = machine.handle(.reading(SessionStage.heard(1, at: 11, rssi: rssi)), at: 11)
+                XCTAssertEqual(machine.state.name, stage.rawValue, "\(rssi) dBm")
+                if stage == .started { _ = machine.handle(.catalogue(SessionStage.summaries), at: 11) }
+                if stage != .findFloor {
+                    _ = machine.handle(.reading(SessionStage.heard(1, at: 12)), at: 12)
+                    _ = machine.handle(.packet(1, office), at: 12)
+                }
+                let heard = log.readings.dropFirst(known)
+                XCTAssertEqual(Array(heard), stage == .findFloor ? [] : [SessionStage.heard(1, at: 12)], "\(rssi) dBm")
+            }
+        }
+    }
+
+    func testWeakSightingsBeforeTheCatalogueDoNotReachTheBelief() {
+        var settings = LocalizationSettings()
+        settings.rssiThreshold = -80
+        let log = WatchedBelief()
+        var machine = SessionStage.machine(in: .started, settings, log: log)
+        let strong = SessionStage.heard(1, 2, at: 10.1, rssi: -80)
+        _ = machine.handle(.reading(SessionStage.heard(1, 1, at: 10, rssi: -81)), at: 10)
+        _ = machine.handle(.reading(strong), at: 10.1)
+        _ = machine.handle(.catalogue(SessionStage.summaries), at: 10.2)
+        let found = SessionStage.heard(1, 3, at: 10.3)
+        _ = machine.handle(.reading(found), at: 10.3)
+        _ = machine.handle(.packet(1, office), at: 10.4)
+        XCTAssertEqual(log.readings, [strong, found])
+    }
+
+    func testAdvertisementsAreDecodedAndFiltered() throws {
+        var settings = LocalizationSettings()
+        settings.rssiThreshold = -80
+        let frame = BeaconFrame(format: .iBeacon, beacon: SessionStage.beacon(1, 1), measuredPower: -59)
+        for (rssi, isKept) in [(-80, true), (-81, false), (127, false), (0, false)] as [(Double, Bool)] {
+            var machine = SessionStage.machine(in: .searchVenue, settings)
+            let advertisement = Advertisement(
+                instant: Instant(seconds: 11), address: DeviceAddress(rawValue: 1), rssi: rssi,
+                data: try frame.advertisingData())
+            _ = machine.handle(.reading(.advertisement(advertisement)), at: 11)
+            XCTAssertEqual(machine.state.venueID, isKept ? 1 : nil, "\(rssi) dBm")
+        }
+        var machine = SessionStage.machine(in: .searchVenue)
+        let broken = Advertisement(
+            instant: Instant(seconds: 11), address: DeviceAddress(rawValue: 1), rssi: -60, data: [200, 255])
+        XCTAssertEqual(machine.handle(.reading(.advertisement(broken)), at: 11), [])
+        XCTAssertEqual(machine.state, .searchVenue)
+    }
+
+    // MARK: - The belief
+
+    func testTheBeliefLearnsWhatWasHeardBeforeThePacketCame() {
+        let log = WatchedBelief()
+        var machine = SessionStage.machine(in: .getPacket, log: log)
+        let readings = [SessionStage.motion(at: 10.5), SessionStage.heard(1, 2, at: 11), SessionStage.fix(11, at: 12)]
+        for reading in readings { _ = machine.handle(.reading(reading), at: reading.instant) }
+        XCTAssertEqual(log.readings, [])
+        _ = machine.handle(.packet(1, office), at: 13)
+        XCTAssertEqual(log.readings, [SessionStage.heard(1, at: 10)] + readings)
+    }
+
+    func testTheBeliefIsBroughtUpToEachTick() {
+        let log = WatchedBelief()
+        var machine = SessionStage.machine(in: .findFloor, log: log)
+        _ = machine.pass(to: 11)
+        XCTAssertEqual(log.advances.map(\.seconds), [10, 10.5, 11])
+    }
+
+    func testWithoutAFloorThereIsNoPosition() {
+        var machine = SessionStage.machine(in: .findFloor)
+        XCTAssertEqual(machine.pass(to: 20), [])
+        XCTAssertEqual(machine.state, .findFloor(office))
+    }
+
+    // MARK: - Which venue
+
+    func testOnlyTheForcedVenueIsAccepted() {
+        var settings = LocalizationSettings()
+        settings.forcedVenue = 2
+        var machine = SessionStage.machine(in: .searchVenue, settings)
+        XCTAssertEqual(machine.handle(.reading(SessionStage.heard(1, at: 11)), at: 11), [])
+        XCTAssertEqual(machine.state, .searchVenue)
+        _ = machine.handle(.reading(SessionStage.heard(2, at: 11, rssi: -90)), at: 11)
+        XCTAssertEqual(machine.state, .getPacket(venueID: 2, progress: 0))
+    }
+
+    func testAForcedVenueThatIsNotInTheCatalogueIsReported() {
+        var settings = LocalizationSettings()
+        settings.forcedVenue = 7
+        var machine = SessionStage.machine(in: .started, settings)
+        let directives = machine.handle(.catalogue(SessionStage.summaries), at: 10)
+        XCTAssertEqual(directives.first, .publish(.searchVenue))
+        guard case .report(let error) = directives.last else { return XCTFail("\(directives)") }
+        XCTAssertEqual(error.code, .generic)
+        XCTAssertTrue(error.message.contains("forcedVenue 7"), error.message)
+    }
+
+    func testSatellitesAreNotBelievedWhileBeaconsAreHeard() {
+        var machine = SessionStage.machine(in: .localizationRunning)
+        for second in stride(from: 11.0, through: 20, by: 1) {
+            _ = machine.handle(.reading(SessionStage.heard(1, at: second)), at: second)
+            XCTAssertEqual(machine.handle(.reading(SessionStage.gnss(52.002, at: second)), at: second), [])
+        }
+        XCTAssertEqual(machine.state.name, "localizationRunning")
+    }
+
+    func testAVenueFoundBySatellitesStaysWhileTheySaySo() {
+        var machine = SessionStage.machine(in: .searchVenue)
+        for second in [11.0, 12] { _ = machine.handle(.reading(SessionStage.gnss(52, at: second)), at: second) }
+        for second in stride(from: 13.0, through: 60, by: 1) {
+            XCTAssertEqual(machine.pass(to: second), [])
+            _ = machine.handle(.reading(SessionStage.gnss(52, at: second)), at: second)
+        }
+        _ = machine.handle(.packet(1, office), at: 60)
+        for second in stride(from: 61.0, through: 120, by: 1) {
+            XCTAssertEqual(machine.pass(to: second), [])
+            _ = machine.handle(.reading(SessionStage.gnss(52, at: second)), at: second)
+        }
+        XCTAssertEqual(machine.state, .findFloor(office))
+        XCTAssertEqual(machine.pass(to: 150.5), [.cancelFetch, .publish(.searchVenue)], "they have fallen silent")
+    }
+
+    func testSatellitesAloneDoNotKeepPositionsComing() {
+        var machine = SessionStage.machine(in: .localizationRunning)
+        for second in stride(from: 11.0, through: 39, by: 1) {
+            _ = machine.pass(to: second)
+            _ = machine.handle(.reading(SessionStage.gnss(52, at: second)), at: second)
+        }
+        _ = machine.pass(to: 40)
+        XCTAssertEqual(machine.state, .searchVenue)
+    }
+
+    func testANewSessionKnowsNothingOfTheLast() {
+        let log = WatchedBelief()
+        var machine = SessionStage.machine(in: .localizationRunning, log: log)
+        let known = log.readings.count
+        _ = machine.handle(.stop, at: 20)
+        for (_, events) in SessionStage.Stage.way.prefix(2) {
+            for event in events { _ = machine.handle(event, at: 0) }
+        }
+        _ = machine.handle(.reading(SessionStage.heard(1, at: 1)), at: 1)
+        _ = machine.handle(.packet(1, office), at: 1)
+        XCTAssertEqual(Array(log.readings.dropFirst(known)), [SessionStage.heard(1, at: 1)])
+        XCTAssertEqual(machine.pass(to: 5), [], "the floor is not known any more")
+    }
+}

@@ -1,0 +1,72 @@
+import IndoorLocalization
+import XCTest
+
+final class LocalizationSettingsTests: XCTestCase {
+    private typealias Change = @Sendable (inout LocalizationSettings) -> Void
+
+    private func problems(_ change: Change) -> [String] {
+        var settings = LocalizationSettings()
+        change(&settings)
+        return settings.problems
+    }
+
+    func testTheDefaultsAreInRange() {
+        XCTAssertEqual(LocalizationSettings().problems, [])
+    }
+
+    func testEachKeyOutOfRangeIsNamedWithItsRangeAndItsValue() {
+        let day = "86400.0"
+        let cases: [(String, Change)] = [
+            ("rssiThreshold must be in [-127.0, 0.0] dBm, not 1.0", { $0.rssiThreshold = 1 }),
+            ("rssiThreshold must be in [-127.0, 0.0] dBm, not nan", { $0.rssiThreshold = .nan }),
+            ("positionInterval must be in [0.05, \(day)] s, not 0.049", { $0.positionInterval = .milliseconds(49) }),
+            ("venueLostTimeout must be in (0.0, \(day)] s, not 0.0", { $0.venueLostTimeout = .zero }),
+            ("areaDwell must be in [0.0, \(day)] s, not -1.0", { $0.areaDwell = .seconds(-1) }),
+            ("retryPause must be in (0.0, \(day)] s, not 0.0", { $0.retryPause = .zero }),
+            ("venueSearch.window must be in (0.0, \(day)] s, not 0.0", { $0.venueSearch.window = .zero }),
+            ("venueSearch.lead must be in [1.0, 1000.0], not 0.9", { $0.venueSearch.lead = 0.9 }),
+            (
+                "venueSearch.contestedTime must be in [0.0, \(day)] s, not -1.0",
+                { $0.venueSearch.contestedTime = .seconds(-1) }
+            ),
+            (
+                "venueSearch.takeoverTime must be in [0.0, \(day)] s, not 86401.0",
+                { $0.venueSearch.takeoverTime = .seconds(86_401) }
+            ),
+            ("venueSearch.gnssAccuracy must be in [0.0, 10000.0] m, not -1.0", { $0.venueSearch.gnssAccuracy = -1 }),
+            ("venueSearch.gnssCount must be in [1.0, 1000.0], not 0.0", { $0.venueSearch.gnssCount = 0 }),
+            (
+                "venueSearch.gnssSilence must be in [0.0, \(day)] s, not -1.0",
+                { $0.venueSearch.gnssSilence = .seconds(-1) }
+            ),
+            ("floor.settleProbability must be in [0.5, 1.0], not 0.49", { $0.floor.settleProbability = 0.49 }),
+            ("floor.switchProbability must be in [0.5, 1.0], not 1.01", { $0.floor.switchProbability = 1.01 }),
+            ("floor.patience must be in [0.0, \(day)] s, not -1.0", { $0.floor.patience = .seconds(-1) }),
+            ("floor.switchTime must be in [0.0, \(day)] s, not -1.0", { $0.floor.switchTime = .seconds(-1) }),
+            (
+                "positioning.particleCount must be in [100.0, 1000000.0], not 99.0",
+                { $0.positioning.particleCount = 99 }
+            ),
+        ]
+        for (problem, change) in cases { XCTAssertEqual(problems(change), [problem]) }
+    }
+
+    func testTheEdgesOfTheRangesAreAllowed() {
+        let changes: [Change] = [
+            { $0.rssiThreshold = 0 }, { $0.rssiThreshold = -127 }, { $0.positionInterval = .milliseconds(50) },
+            { $0.venueLostTimeout = .seconds(86_400) }, { $0.areaDwell = .zero }, { $0.retryPause = .nanoseconds(1) },
+            { $0.venueSearch.lead = 1 }, { $0.venueSearch.gnssCount = 1 }, { $0.venueSearch.contestedTime = .zero },
+            { $0.floor.settleProbability = 0.5 }, { $0.floor.switchProbability = 1 }, { $0.floor.patience = .zero },
+            { $0.positioning.particleCount = 100 },
+        ]
+        for (index, change) in changes.enumerated() { XCTAssertEqual(problems(change), [], "change \(index)") }
+    }
+
+    func testAllProblemsAreFoundInOnePass() {
+        XCTAssertEqual(
+            problems {
+                $0.areaDwell = .seconds(-1)
+                $0.floor.patience = .seconds(-1)
+            }.count, 2)
+    }
+}

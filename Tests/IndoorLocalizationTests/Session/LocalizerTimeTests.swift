@@ -1,0 +1,139 @@
+import IndoorLocalization
+import IndoorLocalizationTesting
+import XCTest
+
+/// How time passes for a localizer: by its clock on a live source, by the readings on a recording.
+final class LocalizerTimeTests: XCTestCase {
+    private static let beginning = LocalizerStage.beginning
+
+    func testTheVenueIsLostWithoutAnyReading() async throws {
+        let stage = LocalizerStage()
+        try await stage.run()
+        let waited = try await stage.passTime(until: "searchVenue")
+        // The last beacon was heard at 4.9 s, and the clock had not moved then; ticks come every half second.
+        XCTAssertEqual(waited, 30, accuracy: 1)
+    }
+
+    func testAPacketThatDoesNotComeIsGivenUpWithoutAnyReading() async throws {
+        let stage = LocalizerStage()
+        await stage.localizer.start()
+        try await stage.reach("searchVenue")
+        stage.venues.change { $0.isHeld = true }
+        stage.source.send(SessionStage.heard(1, at: Self.beginning))
+        try await stage.reach("getPacket")
+        let waited = try await stage.passTime(until: "searchVenue")
+        XCTAssertEqual(waited, 30, accuracy: 1)
+        try await Bounded.wait(for: "the cancelled request") { try await stage.venues.waitForAnswers(2) }
+    }
+
+    func testPositionsComeAtTheirIntervalWithoutAnyReading() async throws {
+        let stage = LocalizerStage()
+        try await stage.run()
+        let positions = stage.localizer.positions
+        for _ in 0..<20 { try await stage.ring(within: 0.5) }
+        let seen = try await Bounded.first(5, of: positions)
+        for (earlier, later) in zip(seen, seen.dropFirst()) {
+            XCTAssertEqual(earlier.instant.duration(to: later.instant), .milliseconds(500))
+        }
+    }
+
+    func testAnAlarmIsSetForTheSourcesInstantsWhereverTheyBegin() async throws {
+        let stage = LocalizerStage()
+        await stage.localizer.start()
+        try await stage.reach("searchVenue")
+        stage.clock.advance(by: .seconds(3))
+        stage.venues.change { $0.isHeld = true }
+        stage.source.send(SessionStage.heard(1, at: Self.beginning))
+        // The venue is lost 30 s from now on the clock, whatever the source calls now.
+        let due = try await Bounded.wait(for: "the alarm") { try await stage.clock.waitForSleeper() }
+        XCTAssertEqual(due, Instant(seconds: 777 + 3 + 30))
+        await stage.localizer.stop()
+        try await Bounded.wait(for: "the end of the alarm") { try await stage.clock.waitUntilNobodySleeps() }
+    }
+
+    func testARetryThatWaitsWhenTheFirstReadingComesStaysOnTheClock() async throws {
+        let stage = LocalizerStage()
+        stage.venues.change { $0.catalogueFailures = [SessionStage.network] }
+        let errors = stage.localizer.errors
+        await stage.localizer.start()
+        _ = try await Bounded.first(1, of: errors)
+        let due = try await Bounded.wait(for: "the alarm") { try await stage.clock.waitForSleeper() }
+        stage.source.send(SessionStage.motion(at: Self.beginning))
+        stage.source.send(SessionStage.heard(1, at: Self.beginning + 0.001))
+        _ = try await stage.passTime(until: "searchVenue")
+        XCTAssertEqual(stage.clock.now, due)
+        XCTAssertEqual(stage.venues.requests.count, 2)
+    }
+
+    func testReadingsThatComeLateDoNotTurnTimeBack() async throws {
+        let stage = LocalizerStage()
+        try await stage.run()
+        let (positions, states) = (stage.localizer.positions, stage.localizer.states)
+        for _ in 0..<10 {
+            try await stage.ring(within: 0.5)
+            // Sensed two seconds ago, delivered now.
+            stage.source.send(SessionStage.heard(1, at: Self.beginning + 3))
+        }
+        for reading in LocalizerStage.walk(from: Self.beginning + 20, for: 3) { stage.source.send(reading) }
+        stage.source.finish()
+        _ = try await Bounded.elements(of: states, until: "the end") { $0 == .idle }
+        let end = Instant(seconds: Self.beginning + 22)
+        let seen = try await Bounded.elements(of: positions, until: "the last position") { $0.instant > end }
+        XCTAssertGreaterThan(seen.count, 5)
+        for (earlier, later) in zip(seen, seen.dropFirst()) { XCTAssertLessThan(earlier.instant, later.instant) }
+    }
+
+    func testTheEndOfALiveSourceTellsALastPosition() async throws {
+        let stage = LocalizerStage()
+        try await stage.run()
+        let (positions, states) = (stage.localizer.positions, stage.localizer.states)
+        stage.source.finish()
+        _ = try await Bounded.elements(of: states, until: "the end") { $0 == .idle }
+        let seen = try await Bounded.elements(of: positions, until: "the last position") {
+            $0.instant >= Instant(seconds: Self.beginning + 4.9)
+        }
+        XCTAssertFalse(seen.isEmpty)
+    }
+
+    func testARecordingGivesTheOutputsOfItsReplay() async throws {
+        let readings =
+            LocalizerStage.walk(from: 3, for: 20) + [30.0, 31].map { SessionStage.gnss(52.002, at: $0) }
+            + LocalizerStage.walk(from: 32, for: 10, venue: 2)
+        let stage = LocalizerStage(ScriptedSource(readings))
+        let localizer = stage.localizer
+        let (states, positions) = (localizer.states, localizer.positions)
+        await localizer.start()
+
+        var replay = SessionReplay(
+            venues: [SessionStage.office, SessionStage.shop], settings: LocalizerStage.settings, seed: 1)
+        var outputs = replay.start()
+        for reading in readings { outputs += replay.handle(reading) }
+        outputs += replay.finish()
+        let expectedStates = outputs.compactMap { if case .state(let state) = $0.content { state } else { nil } }
+        let expectedPositions = outputs.compactMap { if case .position(let place) = $0.content { place } else { nil } }
+
+        let seenStates = try await Bounded.first(expectedStates.count + 1, of: states)
+        XCTAssertEqual(Array(seenStates.dropFirst()), expectedStates)
+        XCTAssertEqual(expectedStates.last, .idle)
+        XCTAssertGreaterThan(expectedPositions.count, 40)
+        XCTAssertEqual(Set(expectedPositions.map(\.venueID)), [1, 2])
+        let seenPositions = try await Bounded.first(expectedPositions.count, of: positions)
+        XCTAssertEqual(seenPositions, expectedPositions)
+        XCTAssertEqual(localizer.droppedElements, 0)
+    }
+
+    func testARecordingLosesNothingToASlowSubscriber() async throws {
+        var settings = LocalizerStage.settings
+        settings.positionInterval = .milliseconds(50)
+        let stage = LocalizerStage(ScriptedSource(LocalizerStage.walk(from: 0, for: 60)), settings)
+        let (states, positions) = (stage.localizer.states, stage.localizer.positions)
+        await stage.localizer.start()
+        _ = try await Bounded.elements(of: states, until: "positions") { $0.name == "localizationRunning" }
+        _ = try await Bounded.elements(of: states, until: "the end") { $0 == .idle }
+        XCTAssertEqual(stage.localizer.droppedElements, 0)
+        let seen = try await Bounded.elements(of: positions, until: "the last one") {
+            $0.instant >= Instant(seconds: 59.9)
+        }
+        XCTAssertGreaterThan(seen.count, 1100, "more than the buffer of a live session holds")
+    }
+}

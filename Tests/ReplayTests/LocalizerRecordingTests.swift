@@ -1,0 +1,97 @@
+import IndoorLocalization
+import IndoorLocalizationTesting
+import ScanRecording
+import VenuePackets
+import XCTest
+
+/// Recordings of the fixtures through a localizer and through a replay: tasks and streams change nothing.
+final class LocalizerRecordingTests: XCTestCase {
+    private struct Told: Equatable {
+        var states: [LocalizationState] = []
+        var positions: [Position] = []
+        var events: [LocalizationEvent] = []
+        var venues: [Venue] = []
+        var errors: [LocalizationError] = []
+    }
+
+    private struct Streams {
+        var states: AsyncStream<LocalizationState>
+        var positions: AsyncStream<Position>
+        var events: AsyncStream<LocalizationEvent>
+        var venues: AsyncStream<Venue>
+        var errors: AsyncStream<LocalizationError>
+    }
+
+    /// Few particles: how well the engine finds the place is not asked here.
+    private var settings: LocalizationSettings {
+        var settings = LocalizationSettings()
+        settings.positioning.particleCount = 100
+        return settings
+    }
+
+    private func replayed(_ path: String, _ venue: Venue) async throws -> Told {
+        var replay = SessionReplay(venues: [venue], settings: settings, seed: 7)
+        var outputs = replay.start()
+        for try await reading in RecordingSource(path: path).readings() { outputs += replay.handle(reading) }
+        outputs += replay.finish()
+        var told = Told()
+        for output in outputs {
+            switch output.content {
+            case .state(let state): told.states.append(state)
+            case .position(let position): told.positions.append(position)
+            case .event(let event): told.events.append(event)
+            case .downloadedVenue(let venue): told.venues.append(venue)
+            case .error(let error): told.errors.append(error)
+            }
+        }
+        return told
+    }
+
+    private func localized(_ path: String, _ venues: LocalVenueSource) async throws -> Told {
+        let ended = expectation(description: "\(path) has ended")
+        let streams = await play(path, venues, ended)
+        await fulfillment(of: [ended], timeout: 120)
+        // The localizer is gone, so the streams end.
+        return await Told(
+            states: Array(streams.states.collected.dropFirst()), positions: streams.positions.collected,
+            events: streams.events.collected, venues: streams.venues.collected, errors: streams.errors.collected)
+    }
+
+    private func play(_ path: String, _ venues: LocalVenueSource, _ ended: XCTestExpectation) async -> Streams {
+        let localizer = Localizer(source: RecordingSource(path: path), venues: venues, settings: settings, seed: 7)
+        let streams = Streams(
+            states: localizer.states, positions: localizer.positions, events: localizer.events,
+            venues: localizer.downloadedVenues, errors: localizer.errors)
+        let states = localizer.states
+        await localizer.start()
+        Task {
+            for await state in states.dropFirst() where state == .idle { break }
+            // The localizer is kept until here.
+            _ = await localizer.state
+            ended.fulfill()
+        }
+        return streams
+    }
+
+    func testALocalizerTellsWhatTheReplayTells() async throws {
+        let office = try FixtureFolder("office").path
+        for name in ["one-floor", "outdoors"] {
+            let path = try FixtureFolder("recordings/" + name).file("scan.jsonl.gz")
+            let venues = LocalVenueSource(paths: [office])
+            let identifier = try await venues.catalogue().first?.id
+            let venue = try await venues.packet(for: XCTUnwrap(identifier)) { _ in }
+            let expected = try await replayed(path, venue)
+            XCTAssertGreaterThan(expected.positions.count, 10, name)
+            let told = try await localized(path, venues)
+            XCTAssertEqual(told.states, expected.states, name)
+            XCTAssertTrue(told == expected, "\(name): positions, events, venues or errors differ")
+        }
+    }
+}
+
+extension AsyncStream where Element: Sendable {
+    /// All elements until the end.
+    fileprivate var collected: [Element] {
+        get async { await reduce(into: []) { $0.append($1) } }
+    }
+}
