@@ -22,7 +22,8 @@ public actor Localizer {
     private var fetch: Task<Void, Never>?
     /// Counts requests, so that the late answer to an earlier one is recognised.
     private var request = 0
-    private var alarm: (wake: Instant, task: Task<Void, Never>)?
+    private var alarm: (number: Int, wake: Instant, task: Task<Void, Never>)?
+    private var alarmCount = 0
 
     private nonisolated let stateBroadcast = Broadcast<LocalizationState>(.unbounded, replaysLatest: true)
     private nonisolated let positionBroadcast: Broadcast<Position>
@@ -121,8 +122,9 @@ public actor Localizer {
         await perform(driver.handle(.reading(reading), at: reading.instant))
     }
 
-    private func wakeUp(at wake: Instant, of expected: Int) async {
-        guard expected == session else { return }
+    /// An alarm rings; one that was replaced while it began to ring is none of ours any more.
+    private func wakeUp(at wake: Instant, number: Int) async {
+        guard number == alarm?.number else { return }
         alarm = nil
         if let steps = driver.wake(upTo: wake) { await perform(steps) }
         setAlarm()
@@ -264,10 +266,11 @@ extension Localizer {
         guard alarm?.wake != wake else { return }
         alarm?.task.cancel()
         let due = timeline.elapsed(at: wake)
-        let task = Task { [weak self, clock, session] in
+        alarmCount += 1
+        let task = Task { [weak self, clock, number = alarmCount] in
             do { try await clock.sleep(until: due) } catch { return }
-            await self?.wakeUp(at: wake, of: session)
+            await self?.wakeUp(at: wake, number: number)
         }
-        alarm = (wake, task)
+        alarm = (alarmCount, wake, task)
     }
 }

@@ -1,15 +1,13 @@
-import Synchronization
-
 /// Hands each element to every subscriber, through a stream of its own.
 package final class Broadcast<Element: Sendable>: Sendable {
-    private struct State {
+    private struct State: Sendable {
         var continuations: [UInt64: AsyncStream<Element>.Continuation] = [:]
         var nextKey: UInt64 = 0
         var latest: Element?
         var dropped = 0
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let policy: AsyncStream<Element>.Continuation.BufferingPolicy
     private let replaysLatest: Bool
 

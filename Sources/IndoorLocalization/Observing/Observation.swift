@@ -6,7 +6,7 @@ public final class Observation: Sendable {
     private final class Gate: Sendable {
         let isOpen = Atomic(true)
         /// Held during each call, so that closing can wait for the call's end.
-        let call = Mutex(())
+        let call = Guarded(true)
 
         /// The gate of the watch that this task serves: closing from within its call must not wait for it.
         @TaskLocal static var served: ObjectIdentifier?

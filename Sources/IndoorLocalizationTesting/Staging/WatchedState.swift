@@ -1,4 +1,4 @@
-import Synchronization
+import IndoorLocalization
 
 /// A value that many threads change, and whose changes can be waited for.
 final class WatchedState<Value: Sendable>: Sendable {
@@ -15,9 +15,9 @@ final class WatchedState<Value: Sendable>: Sendable {
         var nextKey: UInt64 = 0
     }
 
-    private let content: Mutex<Content>
+    private let content: Guarded<Content>
 
-    init(_ value: Value) { content = Mutex(Content(value: value)) }
+    init(_ value: Value) { content = Guarded(Content(value: value)) }
 
     var value: Value { content.withLock { $0.value } }
 

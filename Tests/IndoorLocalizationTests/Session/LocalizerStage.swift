@@ -42,8 +42,14 @@ struct LocalizerStage {
         await localizer.start()
         try await source.waitUntilScanning()
         _ = try await Bounded.elements(of: states, until: "searchVenue") { $0 == .searchVenue }
+        let positions = localizer.positions
         for reading in Self.walk(from: Self.beginning, for: 5) { source.send(reading) }
-        try await reach("localizationRunning")
+        // Ticks come every half second, so one lies in the half second before the last reading, and is done together
+        // with it: then all readings have arrived.
+        source.send(SessionStage.heard(1, at: Self.beginning + 5.55))
+        _ = try await Bounded.elements(of: positions, until: "the last position") {
+            $0.instant >= Instant(seconds: Self.beginning + 5.05)
+        }
     }
 
     /// Returns once the session has that state, without any time passing.

@@ -10,7 +10,7 @@ final class LocalizerTimeTests: XCTestCase {
         let stage = LocalizerStage()
         try await stage.run()
         let waited = try await stage.passTime(until: "searchVenue")
-        // The last beacon was heard at 4.9 s, and the clock had not moved then; ticks come every half second.
+        // The last beacon was heard at 5.55 s, and the clock had not moved then; ticks come every half second.
         XCTAssertEqual(waited, 30, accuracy: 1)
     }
 

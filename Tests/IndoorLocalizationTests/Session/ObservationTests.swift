@@ -1,19 +1,18 @@
 import Dispatch
 import IndoorLocalization
-import Synchronization
 import XCTest
 
 final class ObservationTests: XCTestCase {
     /// What a watch was called with.
     private final class Calls: Sendable {
-        private let numbers = Mutex<[Int]>([])
+        private let numbers = Guarded<[Int]>([])
         func add(_ number: Int) { numbers.withLock { $0.append(number) } }
         var all: [Int] { numbers.withLock { $0 } }
     }
 
     /// Keeps an observation where its own call finds it.
     private final class Kept: Sendable {
-        private let observation = Mutex<Observation?>(nil)
+        private let observation = Guarded<Observation?>(nil)
         func keep(_ observation: Observation) { self.observation.withLock { $0 = observation } }
         func close() { observation.withLock { $0 }?.close() }
     }
@@ -55,25 +54,22 @@ final class ObservationTests: XCTestCase {
     }
 
     func testCloseWaitsForTheCallThatIsRunning() async throws {
-        for round in 0..<200 {
-            let (began, teller) = AsyncStream.makeStream(of: Int.self)
+        for round in 0..<50 {
             let calls = Calls()
-            let mayEnd = DispatchSemaphore(value: 0)
-            let (observation, continuation, _) = watch { number in
-                calls.add(number)
-                teller.yield(number)
-                mayEnd.wait()
-                calls.add(-number)
+            let kept = Kept()
+            let (seen, teller) = AsyncStream.makeStream(of: [Int].self)
+            // The closing thread is none of those that tasks run on: these must not be blocked.
+            let (observation, continuation, _) = watch { _ in
+                DispatchQueue.global().async {
+                    kept.close()
+                    teller.yield(calls.all)
+                }
+                for number in 0..<1000 { calls.add(number) }
             }
+            kept.keep(observation)
             continuation.yield(7)
-            try await first("the call", began)
-            let closing = Task.detached {
-                observation.close()
-                return calls.all
-            }
-            mayEnd.signal()
-            let seen = try await Bounded.wait(for: "the end of close()") { await closing.value }
-            XCTAssertEqual(seen, [7, -7], "round \(round): the call had ended when close() returned")
+            let atClose = try await Bounded.first(1, of: seen)[0]
+            XCTAssertEqual(atClose.count, 1000, "round \(round): the call had ended when close() returned")
         }
     }
 

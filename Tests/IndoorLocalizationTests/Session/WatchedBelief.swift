@@ -1,9 +1,8 @@
 import IndoorLocalization
-import Synchronization
 
 /// Notes what beliefs are told, for tests that ask.
 final class WatchedBelief: Sendable {
-    private let notes = Mutex((readings: [SensorReading](), advances: [Instant]()))
+    private let notes = Guarded((readings: [SensorReading](), advances: [Instant]()))
 
     var readings: [SensorReading] { notes.withLock { $0.readings } }
     var advances: [Instant] { notes.withLock { $0.advances } }
