@@ -1,6 +1,6 @@
 import CMath
 
-/// What was and what was not heard during a stretch of time, ready to be weighed against places.
+/// What was heard during a stretch of time, ready to be weighed against places.
 package struct Evidence: Sendable {
     /// A beacon that was heard.
     struct Heard: Sendable {
@@ -12,24 +12,14 @@ package struct Evidence: Sendable {
         var variance: Float
         /// Share of the evidence that counts: less for repeated and for irrelevant readings.
         var share: Float
-        /// Seconds of silence before it was heard.
-        var gap: Float
-    }
-
-    /// A beacon that was silent all the time.
-    struct Missed: Sendable {
-        /// Index in the signal field.
-        var beacon: Int
-        /// Seconds of silence before the stretch.
-        var gap: Float
+        /// How many independent detections this counts as.
+        var draws: Float
     }
 
     /// Length of the stretch in seconds.
     var duration: Float
     /// The beacons that were heard, ordered by index.
     var heard: [Heard]
-    /// The known beacons that were not, ordered by index.
-    var missed: [Missed]
 }
 
 /// Gathers sightings into evidence.
@@ -37,7 +27,6 @@ package struct EvidenceCollector: Sendable {
     private struct Ear: Sendable {
         var sum = 0.0
         var count = 0
-        var lastHeard: Instant?
         var lastUsed: Instant?
     }
 
@@ -50,11 +39,8 @@ package struct EvidenceCollector: Sendable {
 
     /// Length of that window in seconds: as long as a walker stays within a few metres.
     static let window = 4.0
-    /// Silence longer than this says nothing more: the beacon may be dead.
-    private static let longestGap = 20.0
 
     private let model: SignalModel
-    private let isSurveyed: Bool
     private var ears: [Ear]
     private var recent: [Reading] = []
     private var start: Instant?
@@ -63,7 +49,6 @@ package struct EvidenceCollector: Sendable {
     /// Creates a collector for the beacons of a field.
     package init(field: SignalField) {
         model = field.model
-        isSurveyed = field.isSurveyed
         ears = Array(repeating: Ear(), count: field.beacons.count)
     }
 
@@ -88,29 +73,24 @@ package struct EvidenceCollector: Sendable {
         forget(before: now)
         let levels = recentLevels()
         let threshold = weakestRelevant(levels)
-        var evidence = Evidence(duration: Float(duration), heard: [], missed: [])
+        var evidence = Evidence(duration: Float(duration), heard: [])
         for index in ears.indices {
-            let silentSince = ears[index].lastHeard ?? start
-            let gap = Float(min(max(silentSince.duration(to: now).seconds - duration, 0), Self.longestGap))
-            if ears[index].count > 0 {
-                let age = ears[index].lastUsed.map { $0.duration(to: now).seconds }
-                let fresh = age.map { 1 - cmath_exp(-$0 / model.correlationTime) } ?? 1
-                let isRelevant = levels[index].map { $0.mean >= threshold } ?? true
-                evidence.heard.append(heard(index, gap: gap, share: isRelevant ? fresh : 0))
-                ears[index] = Ear(lastHeard: now, lastUsed: now)
-            } else if isSurveyed || ears[index].lastHeard != nil {
-                evidence.missed.append(Evidence.Missed(beacon: index, gap: gap))
-            }
+            guard ears[index].count > 0 else { continue }
+            let age = ears[index].lastUsed.map { $0.duration(to: now).seconds }
+            let fresh = age.map { 1 - cmath_exp(-$0 / model.correlationTime) } ?? 1
+            let isRelevant = levels[index].map { $0.mean >= threshold } ?? true
+            evidence.heard.append(heard(index, share: isRelevant ? fresh : 0, draws: fresh))
+            ears[index] = Ear(lastUsed: now)
         }
         return evidence
     }
 
-    private func heard(_ index: Int, gap: Float, share: Double) -> Evidence.Heard {
+    private func heard(_ index: Int, share: Double, draws: Double) -> Evidence.Heard {
         let ear = ears[index]
         let rssi = ear.sum / Double(ear.count)
         return Evidence.Heard(
             beacon: index, rssi: Float(rssi), variance: fading(ear.count),
-            share: Float(share), gap: gap)
+            share: Float(share), draws: Float(draws))
     }
 
     private func fading(_ count: Int) -> Float {
@@ -139,16 +119,13 @@ package struct EvidenceCollector: Sendable {
         let levels = recentLevels()
         let threshold = weakestRelevant(levels)
         let duration = min(max(start.duration(to: now).seconds, 0.5), Self.window)
-        var evidence = Evidence(duration: Float(duration), heard: [], missed: [])
+        var evidence = Evidence(duration: Float(duration), heard: [])
         for index in ears.indices {
-            if let (mean, count) = levels[index] {
-                evidence.heard.append(
-                    Evidence.Heard(
-                        beacon: index, rssi: Float(mean), variance: fading(count), share: mean >= threshold ? 1 : 0,
-                        gap: 0))
-            } else if isSurveyed || ears[index].lastHeard != nil {
-                evidence.missed.append(Evidence.Missed(beacon: index, gap: 0))
-            }
+            guard let (mean, count) = levels[index] else { continue }
+            evidence.heard.append(
+                Evidence.Heard(
+                    beacon: index, rssi: Float(mean), variance: fading(count), share: mean >= threshold ? 1 : 0,
+                    draws: 1))
         }
         return evidence
     }

@@ -2,63 +2,47 @@ import CMath
 
 /// How probable each cell of each map is, from evidence and expectation alone.
 package struct GridPosterior: Sendable {
-    /// Weights of the cells, running sums over all levels; the last is the total.
-    private let sums: [Double]
-    /// The first index of each level in `sums`, and the end.
-    private let starts: [Int]
+    /// Running sums of the cells' weights, by level.
+    private let sums: [[Double]]
+    /// Logarithm of the probability of each level, up to a common constant.
+    package let levelEvidence: [Double]
 
     /// Weighs the evidence on every cell.
-    package init(field: SignalField, evidence: Evidence, offset: Float, offsetVariance: Float) {
-        let likelihood = Likelihood(field: field, evidence: evidence, offset: offset, offsetVariance: offsetVariance)
-        var logarithms: [[Float]] = []
-        for level in field.levels {
-            let grid = level.grid
-            var sums = level.prior.map { cmath_logf($0) }
-            let columns = (0..<grid.count).map { Int32($0 % grid.columns) }
-            let rows = (0..<grid.count).map { Int32($0 / grid.columns) }
-            likelihood.add(to: &sums, level: level, columns: columns, rows: rows)
-            let area = cmath_logf(Float(grid.cellSize * grid.cellSize))
-            logarithms.append(sums.map { $0 + area })
-        }
-        let best = logarithms.joined().max() ?? 0
-        var running = 0.0
-        var sums: [Double] = []
-        var starts = [0]
-        for level in logarithms {
-            for value in level {
-                running += Double(cmath_expf(value - best))
-                sums.append(running)
+    package init(field: SignalField, evidence: Evidence, offsets: [ReceiverOffset]) {
+        let likelihood = Likelihood(field: field, evidence: evidence, offsets: offsets)
+        var sums: [[Double]] = []
+        var levelEvidence: [Double] = []
+        for (index, level) in field.levels.enumerated() {
+            var logarithms = [Float](repeating: 0, count: level.grid.count)
+            likelihood.add(toGrid: &logarithms, level: index)
+            let best = logarithms.max() ?? 0
+            var running = 0.0
+            var levelSums: [Double] = []
+            levelSums.reserveCapacity(logarithms.count)
+            for (value, prior) in zip(logarithms, level.prior) {
+                running += Double(prior * cmath_expf(value - best))
+                levelSums.append(running)
             }
-            starts.append(sums.count)
+            sums.append(levelSums)
+            levelEvidence.append(Double(best) + cmath_log(running * level.grid.cellSize * level.grid.cellSize))
         }
         self.sums = sums
-        self.starts = starts
+        self.levelEvidence = levelEvidence
     }
 
-    /// Draws cells in proportion to their probability, evenly spread over it.
-    func draw(_ count: Int, using generator: inout SeededGenerator) -> [(level: Int, cell: Int)] {
-        guard let total = sums.last, total > 0, count > 0 else { return [] }
+    /// Draws cells of a level in proportion to their probability, evenly spread over it.
+    func draw(_ count: Int, level: Int, using generator: inout SeededGenerator) -> [Int] {
+        guard let total = sums[level].last, total > 0, count > 0 else { return [] }
         let step = total / Double(count)
         var next = generator.uniform() * step
-        var cells: [(level: Int, cell: Int)] = []
+        var cells: [Int] = []
         cells.reserveCapacity(count)
         var index = 0
-        var level = 0
         for _ in 0..<count {
-            while index + 1 < sums.count, sums[index] < next { index += 1 }
-            while index >= starts[level + 1] { level += 1 }
-            cells.append((level, index - starts[level]))
+            while index + 1 < sums[level].count, sums[level][index] < next { index += 1 }
+            cells.append(index)
             next += step
         }
         return cells
-    }
-
-    /// The probability of each level, in the field's order.
-    package var levelShares: [Double] {
-        guard let total = sums.last, total > 0 else { return starts.dropLast().map { _ in 0 } }
-        return zip(starts, starts.dropFirst()).map { start, end in
-            guard end > start else { return 0 }
-            return (sums[end - 1] - (start > 0 ? sums[start - 1] : 0)) / total
-        }
     }
 }

@@ -5,7 +5,7 @@ public struct MotionModel: Hashable, Sendable {
     /// Seconds over which a walker keeps velocity and direction.
     public var velocityTime = 4.0
     /// Chance a second that somebody who stands begins to walk.
-    public var startRate = 0.3
+    public var startRate = 0.2
     /// Chance a second that somebody who walks stops.
     public var stopRate = 0.1
     /// Metres that a standing device wanders within a second.

@@ -1,41 +1,73 @@
 import CMath
 
 extension ParticleFilter {
-    /// Weighs the particles level by level with the logarithms that `fill` writes.
+    /// Weighs the particles level by level with the logarithms that `fill` writes. A level's share of all weight stays.
+    ///
+    /// - Returns: the logarithm of each level's likelihood; minus infinity for a level without particles.
     package mutating func weigh(
         field: SignalField,
-        fill: (_ level: SignalField.Level, _ columns: [Int32], _ rows: [Int32], _ sums: inout [Float]) -> Void
-    ) {
-        var logarithms = [Float](repeating: 0, count: particles.count)
+        fill: (_ level: Int, _ cells: [Int32], _ sums: inout [Float]) -> Void
+    ) -> [Double] {
+        var evidence = [Double](repeating: -.infinity, count: field.levels.count)
         for (index, level) in field.levels.enumerated() {
             let members = particles.level.indices.filter { particles.level[$0] == Int32(index) }
             guard !members.isEmpty else { continue }
-            let (columns, rows) = cells(of: members, grid: level.grid)
-            var sums = [Float](repeating: 0, count: members.count)
-            fill(level, columns, rows, &sums)
-            for (position, member) in members.enumerated() { logarithms[member] = sums[position] }
+            let cells = cells(of: members, grid: level.grid)
+            var logarithms = [Float](repeating: 0, count: members.count)
+            fill(index, cells, &logarithms)
+            evidence[index] = weigh(members, logarithms)
         }
-        weigh(logarithms)
+        return evidence
     }
 
-    private func cells(of members: [Int], grid: MapGrid) -> (columns: [Int32], rows: [Int32]) {
+    private mutating func weigh(_ members: [Int], _ logarithms: [Float]) -> Double {
+        guard let best = logarithms.max(), best.isFinite else { return -.infinity }
+        var before: Float = 0
+        var after: Float = 0
+        for (member, logarithm) in zip(members, logarithms) {
+            before += particles.weight[member]
+            // The floor keeps every guess alive for the case that the evidence is an outlier as a whole.
+            particles.weight[member] *= cmath_expf(max(logarithm - best, -30)) + 1e-6
+            after += particles.weight[member]
+        }
+        let scale = before / after
+        for member in members {
+            particles.weight[member] = scale.isFinite ? particles.weight[member] * scale : before / Float(members.count)
+        }
+        return before > 0 ? Double(best) + cmath_log(Double(after / before)) : -.infinity
+    }
+
+    /// Gives each level its share of all weight.
+    package mutating func setLevelShares(_ probabilities: [Double]) {
+        var sums = [Float](repeating: 0, count: probabilities.count)
+        for index in 0..<particles.count { sums[Int(particles.level[index])] += particles.weight[index] }
+        let scales = zip(probabilities, sums).map { $1 > 0 ? Float($0) / $1 : 0 }
+        for index in 0..<particles.count { particles.weight[index] *= scales[Int(particles.level[index])] }
+    }
+
+    private func cells(of members: [Int], grid: MapGrid) -> [Int32] {
         let scale = 1 / Float(grid.cellSize)
         let (left, top) = (Float(grid.origin.x), Float(grid.origin.y))
-        return (
-            members.map { Int32(((particles.x[$0] - left) * scale).rounded(.down)) },
-            members.map { Int32(((particles.y[$0] - top) * scale).rounded(.down)) }
-        )
+        return members.map { member in
+            let column = Int(((particles.x[member] - left) * scale).rounded(.down))
+            let row = Int(((particles.y[member] - top) * scale).rounded(.down))
+            let isInside = column >= 0 && row >= 0 && column < grid.columns && row < grid.rows
+            return isInside ? Int32(row * grid.columns + column) : -1
+        }
     }
 
-    /// Mean and variance of a beacon's expected RSSI under the belief; nil if most of it expects no signal.
-    func expectation(field: SignalField, beacon: Int) -> (mean: Double, variance: Double)? {
+    /// Mean and variance of a beacon's expected RSSI if the device is on a level; nil if no signal is expected there.
+    func expectation(field: SignalField, beacon: Int, level wanted: Int) -> (mean: Double, variance: Double)? {
         var weight: Float = 0
         var sum: Float = 0
         var squares: Float = 0
-        for index in 0..<particles.count {
-            let level = field.levels[Int(particles.level[index])]
+        var all: Float = 0
+        let level = field.levels[wanted]
+        guard let table = level.tables[beacon] else { return nil }
+        for index in 0..<particles.count where particles.level[index] == Int32(wanted) {
+            all += particles.weight[index]
             let point = MapPoint(x: Double(particles.x[index]), y: Double(particles.y[index]))
-            guard let table = level.tables[beacon], let cell = level.grid.cell(at: point),
+            guard let cell = level.grid.cell(at: point),
                 let entry = table.index(column: cell % level.grid.columns, row: cell / level.grid.columns)
             else { continue }
             let share = particles.weight[index]
@@ -43,17 +75,9 @@ extension ParticleFilter {
             sum += share * table.mean[entry]
             squares += share * table.mean[entry] * table.mean[entry]
         }
-        guard weight > 0.5 else { return nil }
+        guard weight > 0.5 * all, weight > 0 else { return nil }
         let mean = sum / weight
         return (Double(mean), Double(max(0, squares / weight - mean * mean)))
-    }
-
-    /// The share of the belief on each level.
-    package func levelShares(count: Int) -> [Double] {
-        var shares = [Double](repeating: 0, count: count)
-        for index in 0..<particles.count { shares[Int(particles.level[index])] += Double(particles.weight[index]) }
-        let total = shares.reduce(0, +)
-        return total > 0 ? shares.map { $0 / total } : shares
     }
 
     /// Mean place, sum of the variances along both axes in m², and mean velocity on a level; nil without particles.
@@ -70,7 +94,7 @@ extension ParticleFilter {
             vx += share * Double(particles.velocityX[index])
             vy += share * Double(particles.velocityY[index])
         }
-        guard weight > 1e-9 else { return nil }
+        guard weight > 1e-6 else { return nil }
         let mean = MapPoint(x: x / weight, y: y / weight)
         let variance = max(0, square / weight - mean.x * mean.x - mean.y * mean.y)
         return (mean, variance, MapPoint(x: vx / weight, y: vy / weight))

@@ -22,6 +22,18 @@ package struct ParticleFilter: Sendable {
         var weight: [Float] = []
 
         var count: Int { x.count }
+
+        mutating func append(_ other: Particles, _ index: Int, weight newWeight: Float) {
+            x.append(other.x[index])
+            y.append(other.y[index])
+            velocityX.append(other.velocityX[index])
+            velocityY.append(other.velocityY[index])
+            bias.append(other.bias[index])
+            scale.append(other.scale[index])
+            isWalking.append(other.isWalking[index])
+            level.append(other.level[index])
+            weight.append(newWeight)
+        }
     }
 
     /// A displacement that sensors measured.
@@ -32,7 +44,10 @@ package struct ParticleFilter: Sendable {
         package var heading: Double?
     }
 
-    private(set) var particles = Particles()
+    /// Fewest particles on a level, however improbable it is: what is to be told of it needs some.
+    private static let fewest = 100
+
+    var particles = Particles()
     private var generator: SeededGenerator
     private let motion: MotionModel
     private let walls: [WallIndex]
@@ -50,52 +65,63 @@ package struct ParticleFilter: Sendable {
         generator = SeededGenerator(seed: seed)
     }
 
-    /// Replaces `share` of the particles, or makes all if there are none, by draws from the grid posterior.
-    package mutating func seed(from posterior: GridPosterior, field: SignalField, share: Double) {
-        let total = particles.count
-        let fresh = total == 0 ? count : Int(Double(total) * share)
-        guard fresh > 0 else { return }
-        var drawn = Particles()
-        for sample in posterior.draw(fresh, using: &generator) {
-            appendParticle(&drawn, sample: sample, field: field)
+    /// Shares the particles out to the levels as these are probable, and renews some from the grid posterior.
+    ///
+    /// - Parameters:
+    ///   - probabilities: of each level; sums to 1.
+    ///   - share: of the particles of a level that are drawn anew; on a level without particles all are.
+    package mutating func redistribute(
+        to probabilities: [Double], posterior: GridPosterior, field: SignalField, share: Double
+    ) {
+        let old = particles
+        var members = [[Int]](repeating: [], count: probabilities.count)
+        for index in 0..<old.count { members[Int(old.level[index])].append(index) }
+        particles = Particles()
+        for (level, probability) in probabilities.enumerated() {
+            let wanted = max(Self.fewest, Int((probability * Double(count)).rounded()))
+            let fresh = members[level].isEmpty ? wanted : Int((Double(wanted) * share).rounded())
+            let even = wanted > 0 ? Float(probability / Double(wanted)) : 0
+            resample(members[level], of: old, count: wanted - fresh, weight: even)
+            for cell in posterior.draw(fresh, level: level, using: &generator) {
+                append(cell: cell, level: level, field: field, weight: even)
+            }
         }
-        if total == 0 {
-            particles = drawn
-            return
-        }
-        // Resampling has left the order random enough: every (total / fresh)-th makes room.
-        let stride = total / fresh
-        for index in 0..<fresh { move(drawn, index, to: index * stride) }
     }
 
-    private mutating func appendParticle(_ drawn: inout Particles, sample: (level: Int, cell: Int), field: SignalField)
-    {
-        let grid = field.levels[sample.level].grid
-        let center = grid.center(of: sample.cell)
-        drawn.x.append(Float(center.x + (generator.uniform() - 0.5) * grid.cellSize))
-        drawn.y.append(Float(center.y + (generator.uniform() - 0.5) * grid.cellSize))
+    /// Draws from old particles in proportion to their weights, evenly spread over them.
+    private mutating func resample(_ members: [Int], of old: Particles, count: Int, weight: Float) {
+        guard count > 0, let first = members.first else { return }
+        let step = members.reduce(Float(0)) { $0 + old.weight[$1] } / Float(count)
+        var next = Float(generator.uniform()) * step
+        var position = 0
+        var sum = old.weight[first]
+        for _ in 0..<count {
+            while sum < next, position + 1 < members.count {
+                position += 1
+                sum += old.weight[members[position]]
+            }
+            particles.append(old, members[position], weight: weight)
+            next += step
+        }
+    }
+
+    /// Appends a particle somewhere in a cell, moving in any way.
+    private mutating func append(cell: Int, level: Int, field: SignalField, weight: Float) {
+        let grid = field.levels[level].grid
+        let center = grid.center(of: cell)
+        particles.x.append(Float(center.x + (generator.uniform() - 0.5) * grid.cellSize))
+        particles.y.append(Float(center.y + (generator.uniform() - 0.5) * grid.cellSize))
         let (vx, vy) = generator.normalPair()
-        drawn.velocityX.append(Float(vx * motion.walkingSpeed))
-        drawn.velocityY.append(Float(vy * motion.walkingSpeed))
+        particles.velocityX.append(Float(vx * motion.walkingSpeed))
+        particles.velocityY.append(Float(vy * motion.walkingSpeed))
         let isUnknown = generator.uniform() < motion.headingUnknown
         let (turn, scale) = generator.normalPair()
         let bias = isUnknown ? generator.uniform() * 2 * .pi : turn * motion.headingBias * .pi / 180
-        drawn.bias.append(Float(bias))
-        drawn.scale.append(Float(max(0.4, 1 + scale * motion.stepScale)))
-        drawn.isWalking.append(generator.uniform() < motion.startRate / (motion.startRate + motion.stopRate))
-        drawn.level.append(Int32(sample.level))
-        drawn.weight.append(1 / Float(count))
-    }
-
-    private mutating func move(_ source: Particles, _ from: Int, to: Int) {
-        particles.x[to] = source.x[from]
-        particles.y[to] = source.y[from]
-        particles.velocityX[to] = source.velocityX[from]
-        particles.velocityY[to] = source.velocityY[from]
-        particles.bias[to] = source.bias[from]
-        particles.scale[to] = source.scale[from]
-        particles.isWalking[to] = source.isWalking[from]
-        particles.level[to] = source.level[from]
+        particles.bias.append(Float(bias))
+        particles.scale.append(Float(max(0.4, 1 + scale * motion.stepScale)))
+        particles.isWalking.append(generator.uniform() < motion.startRate / (motion.startRate + motion.stopRate))
+        particles.level.append(Int32(level))
+        particles.weight.append(weight)
     }
 
     /// Moves the particles as somebody moves whom no motion sensor watches.
@@ -165,45 +191,32 @@ package struct ParticleFilter: Sendable {
         particles.y[index] = y + dy
     }
 
-    /// Multiplies the weights by the likelihood whose logarithms are given, one a particle.
-    ///
-    package mutating func weigh(_ likelihood: [Float]) {
-        guard let best = likelihood.max(), best.isFinite else { return }
-        var sum: Float = 0
-        for index in 0..<particles.count {
-            // The floor keeps every guess alive for the case that the evidence is an outlier as a whole.
-            particles.weight[index] *= cmath_expf(max(likelihood[index] - best, -30)) + 1e-6
-            sum += particles.weight[index]
-        }
-        guard sum > 0, sum.isFinite else {
-            let even = 1 / Float(particles.count)
-            for index in 0..<particles.count { particles.weight[index] = even }
-            return
-        }
-        for index in 0..<particles.count { particles.weight[index] /= sum }
-    }
-
-    /// Draws the particles anew in proportion to their weights, if these have become too uneven.
+    /// Draws the particles of a level anew in proportion to their weights, where these have become too uneven.
     ///
     /// Systematic resampling. Source: J. Carpenter, P. Clifford, P. Fearnhead, *Improved Particle Filter for
     /// Nonlinear Problems*, IEE Proceedings Radar 146(1), 1999.
-    package mutating func resampleIfNeeded() {
-        let squares = particles.weight.reduce(Float(0)) { $0 + $1 * $1 }
-        let total = particles.count
-        guard total > 0, squares > 0, 1 / squares < Float(total) / 2 else { return }
+    package mutating func resampleIfNeeded(levels: Int) {
+        var sums = [Float](repeating: 0, count: levels)
+        var squares = [Float](repeating: 0, count: levels)
+        var counts = [Int](repeating: 0, count: levels)
+        for index in 0..<particles.count {
+            let level = Int(particles.level[index])
+            sums[level] += particles.weight[index]
+            squares[level] += particles.weight[index] * particles.weight[index]
+            counts[level] += 1
+        }
+        let isUneven = (0..<levels).map { sums[$0] * sums[$0] < squares[$0] * Float(counts[$0]) / 2 }
+        guard isUneven.contains(true) else { return }
         let old = particles
-        let even = 1 / Float(total)
-        var next = Float(generator.uniform()) * even
-        var source = 0
-        var sum = old.weight[0]
-        for index in 0..<total {
-            while sum < next, source + 1 < total {
-                source += 1
-                sum += old.weight[source]
+        var members = [[Int]](repeating: [], count: levels)
+        for index in 0..<old.count { members[Int(old.level[index])].append(index) }
+        particles = Particles()
+        for level in 0..<levels where counts[level] > 0 {
+            if isUneven[level] {
+                resample(members[level], of: old, count: counts[level], weight: sums[level] / Float(counts[level]))
+            } else {
+                for member in members[level] { particles.append(old, member, weight: old.weight[member]) }
             }
-            move(old, source, to: index)
-            particles.weight[index] = even
-            next += even
         }
     }
 }

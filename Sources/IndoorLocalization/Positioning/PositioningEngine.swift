@@ -18,16 +18,21 @@ public struct PositioningEngine: Sendable {
     private let settings: PositioningSettings
     private var collector: EvidenceCollector
     private var filter: ParticleFilter
-    private var offset: ReceiverOffset
+    /// By level: each guess of the level has a receiver that fits to it.
+    private var offsets: [ReceiverOffset]
     private var steps = StepDetector()
     private var strides: [ParticleFilter.Stride] = []
     private var lastStride: Instant?
     private var lastAdvance: Instant?
-    private var lastRecovery: Instant?
+    private var levels: LevelFilter
+    private var lastLook: Instant?
+    private var pressure = PressureMean()
     private var snapshot: Evidence?
 
     /// Without a reading of the accelerometer for this long, in seconds, motion is unknown.
     private static let motionTimeout = 1.0
+    /// Metres from floor to floor where the packet doesn't tell.
+    private static let storey = 4.0
 
     /// Creates an engine that knows nothing yet of where in the venue the device is.
     public init(venue: Venue, settings: PositioningSettings = PositioningSettings(), seed: UInt64 = 0) {
@@ -43,8 +48,10 @@ public struct PositioningEngine: Sendable {
         filter = ParticleFilter(
             walls: venue.maps.map { WallIndex(walls: $0.walls) }, motion: settings.motion,
             count: max(100, settings.particleCount), seed: seed)
-        offset = ReceiverOffset(
+        levels = LevelFilter(elevations: venue.maps.map { $0.elevation ?? Double($0.level) * Self.storey })
+        let offset = ReceiverOffset(
             deviation: settings.signal.receiverOffsetDeviation, degreesOfFreedom: settings.signal.degreesOfFreedom)
+        offsets = field.levels.map { _ in offset }
     }
 
     /// Takes in a reading; sightings of beacons that the venue doesn't know are ignored.
@@ -60,7 +67,9 @@ public struct PositioningEngine: Sendable {
         case .step(let step):
             let heading = step.heading.map { $0 * .pi / 180 } ?? steps.heading
             add(length: step.length ?? 0.7, heading: heading, at: step.instant)
-        case .advertisement, .pressure, .gnss, .fix:
+        case .pressure(let sample):
+            pressure.add(sample.hectopascals)
+        case .advertisement, .gnss, .fix:
             break
         }
     }
@@ -78,15 +87,10 @@ public struct PositioningEngine: Sendable {
         strides.removeAll()
         guard let evidence = collector.take(at: now) else { return }
         snapshot = collector.snapshot(at: now) ?? snapshot
-        offset.pass(seconds: seconds)
-        if filter.isEmpty {
-            recover(now, share: 1)
-        } else if seconds > 0 || !evidence.heard.isEmpty {
-            update(evidence, seconds)
-            if let lastRecovery, lastRecovery.duration(to: now).seconds >= settings.recoveryInterval {
-                recover(now, share: settings.recoveryShare)
-            }
-        }
+        for level in offsets.indices { offsets[level].pass(seconds: seconds) }
+        let isFirst = filter.isEmpty
+        if !isFirst, seconds > 0 || !evidence.heard.isEmpty { update(evidence, seconds) }
+        if isFirst || (lastLook?.duration(to: now).seconds ?? .infinity) >= settings.lookInterval { look(now) }
     }
 
     private mutating func predict(_ now: Instant, _ seconds: Double) {
@@ -99,37 +103,45 @@ public struct PositioningEngine: Sendable {
         }
     }
 
-    private mutating func recover(_ now: Instant, share: Double) {
+    /// Looks at the whole venue with the evidence of the last seconds: for the level, and for places that got lost.
+    private mutating func look(_ now: Instant) {
         guard let snapshot, !snapshot.heard.isEmpty else { return }
-        lastRecovery = now
         let posterior = GridPosterior(
-            field: field, evidence: snapshot, offset: Float(offset.value), offsetVariance: Float(offset.variance))
-        filter.seed(from: posterior, field: field, share: share)
+            field: field, evidence: snapshot, offsets: offsets)
+        lastLook = now
+        if levels.isEmpty { levels.observe(evidence: posterior.levelEvidence, height: nil, after: 0) }
+        filter.redistribute(
+            to: levels.probabilities, posterior: posterior, field: field, share: settings.recoveryShare)
     }
 
-    private mutating func update(_ evidence: Evidence, _ seconds: Double) {
+    private mutating func update(_ heard: Evidence, _ seconds: Double) {
         let likelihood = Likelihood(
-            field: field, evidence: evidence, offset: Float(offset.value), offsetVariance: Float(offset.variance))
+            field: field, evidence: heard, offsets: offsets)
         let expectation = Float(settings.priorShare * seconds)
-        filter.weigh(field: field) { level, columns, rows, sums in
-            for particle in sums.indices {
-                let (column, row) = (Int(columns[particle]), Int(rows[particle]))
-                let isInside = column >= 0 && row >= 0 && column < level.grid.columns && row < level.grid.rows
-                let prior = isInside ? level.prior[row * level.grid.columns + column] : 1e-3
-                sums[particle] = expectation * cmath_logf(prior)
+        let evidence = filter.weigh(field: field) { index, cells, sums in
+            let level = field.levels[index]
+            for (position, cell) in cells.enumerated() {
+                sums[position] = expectation * cmath_logf(cell < 0 ? 1e-3 : level.prior[Int(cell)])
             }
-            likelihood.add(to: &sums, level: level, columns: columns, rows: rows)
+            likelihood.add(to: &sums, level: index, cells: cells)
         }
-        learnOffset(evidence)
-        filter.resampleIfNeeded()
+        levels.observe(
+            evidence: evidence.map { $0 * settings.levelShare }, height: pressure.takeHeight(), after: seconds)
+        filter.setLevelShares(levels.probabilities)
+        learnOffsets(heard)
+        filter.resampleIfNeeded(levels: field.levels.count)
     }
 
-    /// Compares what was heard with what the belief expects.
-    private mutating func learnOffset(_ evidence: Evidence) {
+    /// Compares what was heard with what the belief expects, level by level.
+    private mutating func learnOffsets(_ evidence: Evidence) {
         for heard in evidence.heard {
-            guard let (mean, variance) = filter.expectation(field: field, beacon: heard.beacon) else { continue }
-            let noise = field.readingDeviation * field.readingDeviation + Double(heard.variance) + 2 * variance
-            offset.observe(difference: Double(heard.rssi) - mean, variance: noise)
+            for level in offsets.indices {
+                guard let (mean, variance) = filter.expectation(field: field, beacon: heard.beacon, level: level) else {
+                    continue
+                }
+                let noise = field.readingDeviation * field.readingDeviation + Double(heard.variance) + 2 * variance
+                offsets[level].observe(difference: Double(heard.rssi) - mean, variance: noise)
+            }
         }
     }
 
@@ -137,7 +149,7 @@ public struct PositioningEngine: Sendable {
     public var mapProbabilities: [MapID: Double] {
         guard !filter.isEmpty else { return [:] }
         var probabilities: [MapID: Double] = [:]
-        for (level, share) in zip(field.levels, filter.levelShares(count: field.levels.count)) {
+        for (level, share) in zip(field.levels, levels.probabilities) {
             probabilities[level.mapID, default: 0] += share
         }
         return probabilities

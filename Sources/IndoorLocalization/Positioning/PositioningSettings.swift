@@ -18,12 +18,14 @@ public struct PositioningSettings: Hashable, Sendable {
     public var signal = SignalModel()
     /// The motion model's numbers.
     public var motion = MotionModel()
-    /// Seconds between two looks at the whole venue for places that the filter may have lost.
-    public var recoveryInterval = 2.0
+    /// Seconds between two looks at the whole venue, for the level and for places that the filter may have lost.
+    public var lookInterval = 2.0
     /// Share of the particles that such a look replaces, in [0, 1].
     public var recoveryShare = 0.02
+    /// Share of the evidence that counts for the level: neighbouring looks have errors in common.
+    public var levelShare = 1.0
     /// How much the expectation of places (survey, walkable areas) counts within a second.
-    public var priorShare = 0.1
+    public var priorShare = 0.2
     /// Metres of error that remain even if the filter is certain.
     public var radiusFloor = 0.8
     /// What the spread of the particles is multiplied with to give a radius.

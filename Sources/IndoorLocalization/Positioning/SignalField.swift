@@ -10,8 +10,8 @@ package struct SignalField: Sendable {
         var mean: [Float]
         /// Variance in dB² of that expectation.
         var variance: [Float]
-        /// Detections a second; empty without a survey.
-        var rate: [Float]
+        /// Logarithm of the detections a second; empty without a survey.
+        var logRate: [Float]
 
         /// The index of a cell of the map's grid within this table; nil outside.
         @inline(__always)
@@ -30,6 +30,10 @@ package struct SignalField: Sendable {
         package var prior: [Float]
         /// By beacon index; nil where the beacon cannot be heard anywhere on this map.
         package var tables: [Table?]
+        /// Logarithm of the detections a second of all beacons together, by cell; empty without a survey.
+        package var logRate: [Float]
+        /// The same beyond the grid.
+        package var outsideRate: Float
     }
 
     /// The numbers of the measurement model.

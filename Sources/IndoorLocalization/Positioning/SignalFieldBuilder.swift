@@ -52,8 +52,11 @@ struct SignalFieldBuilder {
             }
             tables.append(table(index, map, grid, readings, exposure))
         }
+        let none = Float(model.unheardRate) * Float(transmitters.count)
         return SignalField.Level(
-            mapID: map.id, level: map.level, grid: grid, prior: prior(map, grid, places), tables: tables)
+            mapID: map.id, level: map.level, grid: grid, prior: prior(map, grid, places), tables: tables,
+            logRate: isSurveyed ? totalRate(tables, grid, none).map { cmath_logf($0) } : [],
+            outsideRate: cmath_logf(none))
     }
 
     /// Covers the plan, and what of the survey and the beacons lies beyond it.
@@ -128,7 +131,7 @@ struct SignalFieldBuilder {
         let count = extent.columns.count * extent.rows.count
         var table = SignalField.Table(
             columns: extent.columns, rows: extent.rows, mean: Array(repeating: 0, count: count),
-            variance: Array(repeating: 0, count: count), rate: [])
+            variance: Array(repeating: 0, count: count), logRate: [])
         let loss = isHome ? 0 : model.floorLoss * max(1, floors)
         var position = 0
         for row in extent.rows {
@@ -142,7 +145,7 @@ struct SignalFieldBuilder {
             }
         }
         addShadowing(&table, grid, readings)
-        if isSurveyed { table.rate = rates(table, grid, readings, exposure) }
+        if isSurveyed { table.logRate = rates(table, grid, readings, exposure).map { cmath_logf($0) } }
         return table
     }
 
@@ -206,6 +209,22 @@ struct SignalFieldBuilder {
                 }
             }
         }
+    }
+
+    /// Detections a second of all beacons, cell by cell.
+    private func totalRate(_ tables: [SignalField.Table?], _ grid: MapGrid, _ none: Float) -> [Float] {
+        var total = [Float](repeating: none, count: grid.count)
+        for table in tables {
+            guard let table else { continue }
+            var entry = 0
+            for row in table.rows {
+                for column in table.columns {
+                    total[row * grid.columns + column] += cmath_expf(table.logRate[entry]) - Float(model.unheardRate)
+                    entry += 1
+                }
+            }
+        }
+        return total.map { max($0, 1e-6) }
     }
 
     private func rates(

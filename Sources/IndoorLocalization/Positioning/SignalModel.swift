@@ -11,12 +11,12 @@ public struct SignalModel: Hashable, Sendable {
     /// Signal lost through one floor, in dB.
     public var floorLoss = 15.0
     /// Height difference between device and beacon in metres, where unknown.
-    public var heightDifference = 1.0
+    public var heightDifference = 0.5
 
     /// Standard deviation of what a place adds to the path loss (shadowing), in dB.
-    public var shadowing = 5.0
+    public var shadowing = 4.0
     /// Distance in metres over which shadowing stays alike.
-    public var shadowingLength = 5.0
+    public var shadowingLength = 8.0
     /// Standard deviation of a beacon's power from its learned value, in dB.
     public var powerDeviation = 5.0
     /// Standard deviation of a survey reading beyond fast fading, in dB.
@@ -34,8 +34,6 @@ public struct SignalModel: Hashable, Sendable {
     public var unseenDeviation = 2.0
     /// Degrees of freedom of Student's t distribution of the readings.
     public var degreesOfFreedom = 8.0
-    /// A reading weaker than expected deviates this much more easily than a stronger one: obstacles only weaken.
-    public var asymmetry = 1.0
     /// Only the RSSI of this many strongest beacons counts: the errors of the far ones come from the same obstacles,
     /// so that many of them would outvote the near ones.
     public var beaconLimit = 10
@@ -43,20 +41,18 @@ public struct SignalModel: Hashable, Sendable {
     public var correlationTime = 1.5
 
     /// Distance in metres over which detection rates are averaged.
-    public var rateLength = 2.0
+    public var rateLength = 1.5
     /// Longest listening time, in seconds, that a survey place counts with in detection rates.
     public var rateDurationCap = 4.0
     /// Seconds of listening that the assumption `unheardRate` weighs as much as.
     public var ratePrior = 2.0
     /// Detections a second assumed where the survey never heard the beacon.
-    public var unheardRate = 0.03
-    /// Shape of the negative binomial distribution of detections: small when detections come in bursts.
-    public var detectionShape = 0.5
+    public var unheardRate = 0.003
     /// Share of the detection evidence that is believed.
-    public var detectionWeight = 0.8
+    public var detectionWeight = 0.7
 
     /// Standard deviation of the receiver's offset from the one that the map was made with, in dB.
-    public var receiverOffsetDeviation = 4.0
+    public var receiverOffsetDeviation = 3.0
 
     /// Width in metres of the band around the survey's places within which people are expected.
     public var supportWidth = 2.0

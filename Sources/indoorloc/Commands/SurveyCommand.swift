@@ -36,7 +36,8 @@ struct SurveyCommand: Command {
         try learning.add(recordings, strictness: strictness, progress: progress)
         guard let map = learning.learner.finish() else {
             throw DataSetError(
-                description: "the recordings tell no place at which a beacon was heard: they need truth with mapId, x, y")
+                description:
+                    "the recordings tell no place at which a beacon was heard: they need truth with mapId, x, y")
         }
         try RadioMapFile.write(map, to: output)
         progress.clear()
@@ -45,6 +46,7 @@ struct SurveyCommand: Command {
         }
         let exponent = JSONText.number(map.pathLossExponent, decimals: 2)
         try StandardOutput.write(
-            "\(output): \(map.fingerprints.count) places, \(map.beacons.count) beacons, path-loss exponent \(exponent)\n")
+            "\(output): \(map.fingerprints.count) places, \(map.beacons.count) beacons, path-loss exponent \(exponent)\n"
+        )
     }
 }

@@ -1,0 +1,126 @@
+import CMath
+
+/// How probable each level is, over time: a hidden Markov model whose states are the levels.
+///
+/// What is heard weighs the levels. Air pressure tells climbing: each level carries what the barometer would read on
+/// the ground floor if the device is on that level now, so that a change of height speaks for the level that lies so
+/// much higher. Source of the recursion: L. R. Rabiner, *A Tutorial on Hidden Markov Models*, Proceedings of the IEEE
+/// 77(2), 1989.
+package struct LevelFilter: Hashable, Sendable {
+    /// Chance a second to leave a level, without a barometer.
+    private static let leaving = 0.01
+    /// The same with a barometer that could tell: its reading decides then.
+    private static let leavingWithPressure = 0.1
+    /// One look can't make a level less probable than this against the best, as a logarithm: looks may be wrong.
+    private static let outlier = -6.0
+    /// Standard deviation in metres of the height that pressure tells, between two looks.
+    private static let heightDeviation = 0.6
+    /// Metres that the pressure's height wanders within a second, by weather and doors.
+    private static let heightWander = 0.05
+    /// A height can't make a level less probable than this, as a logarithm.
+    private static let heightOutlier = -8.0
+
+    /// Height of the barometer less that of the level, in metres.
+    private struct Reference: Hashable, Sendable {
+        var value: Double
+        var variance: Double
+    }
+
+    private struct State: Hashable, Sendable {
+        var probability: Double
+        /// Nil before any pressure.
+        var reference: Reference?
+    }
+
+    private let elevations: [Double]
+    private var states: [State]
+
+    /// Whether anything was taken in yet.
+    package private(set) var isEmpty = true
+
+    /// How probable each level is, in order; sums to 1.
+    package var probabilities: [Double] { states.map(\.probability) }
+
+    /// Creates a filter for levels at these heights in metres; all are equally probable.
+    package init(elevations: [Double]) {
+        self.elevations = elevations
+        states = elevations.map { _ in State(probability: 1 / Double(max(1, elevations.count))) }
+    }
+
+    /// Takes in a look at all levels.
+    ///
+    /// - Parameters:
+    ///   - evidence: logarithm of each level's likelihood, up to a common constant.
+    ///   - height: metres that the barometer tells, above whatever; nil without one.
+    ///   - seconds: since the last look.
+    package mutating func observe(evidence: [Double], height: Double?, after seconds: Double) {
+        guard evidence.count == states.count, let best = evidence.max(), best.isFinite else { return }
+        move(height, after: seconds)
+        for index in states.indices { states[index].probability *= cmath_exp(max(evidence[index] - best, Self.outlier)) }
+        normalize()
+        isEmpty = false
+    }
+
+    private mutating func move(_ height: Double?, after seconds: Double) {
+        guard !isEmpty, states.count > 1 else {
+            if let height { begin(height) }
+            return
+        }
+        let rate = height == nil ? Self.leaving : Self.leavingWithPressure
+        let leave = (1 - cmath_exp(-rate * seconds)) / Double(states.count - 1)
+        let old = states
+        for target in states.indices {
+            var total = 0.0
+            var value = 0.0
+            var square = 0.0
+            var hasReference = false
+            for source in old.indices {
+                var share = old[source].probability * (source == target ? 1 - leave * Double(states.count - 1) : leave)
+                if let height, let reference = old[source].reference {
+                    let variance = reference.variance + Self.heightWander * Self.heightWander * seconds
+                    let updated = Self.update(reference.value, variance, height - elevations[target])
+                    share *= cmath_exp(updated.logarithm)
+                    value += share * updated.value
+                    square += share * (updated.variance + updated.value * updated.value)
+                    hasReference = true
+                }
+                total += share
+            }
+            states[target].probability = total
+            if hasReference, total > 0 {
+                let mean = value / total
+                states[target].reference = Reference(
+                    value: mean, variance: max(square / total - mean * mean, 0.01))
+            }
+        }
+        if let height, old.contains(where: { $0.reference == nil }) { begin(height) }
+    }
+
+    /// Takes what the barometer tells for the height of each level.
+    private mutating func begin(_ height: Double) {
+        for index in states.indices where states[index].reference == nil {
+            states[index].reference = Reference(
+                value: height - elevations[index], variance: Self.heightDeviation * Self.heightDeviation)
+        }
+    }
+
+    private static func update(
+        _ reference: Double, _ variance: Double, _ measured: Double
+    ) -> (value: Double, variance: Double, logarithm: Double) {
+        let noise = heightDeviation * heightDeviation
+        let total = variance + noise
+        let innovation = measured - reference
+        let logarithm = max(-innovation * innovation / (2 * total), heightOutlier)
+        let gain = variance / total
+        return (reference + gain * innovation, variance * (1 - gain), logarithm)
+    }
+
+    private mutating func normalize() {
+        let sum = states.reduce(0) { $0 + $1.probability }
+        guard sum > 0, sum.isFinite else {
+            for index in states.indices { states[index].probability = 1 / Double(states.count) }
+            return
+        }
+        for index in states.indices { states[index].probability /= sum }
+    }
+}
