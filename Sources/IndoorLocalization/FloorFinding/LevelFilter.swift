@@ -11,12 +11,16 @@ package struct LevelFilter: Hashable, Sendable {
     private static let leaving = 0.01
     /// The same with a barometer that could tell: its reading decides then.
     private static let leavingWithPressure = 0.1
+    /// Chance a second to find out that it was another level all the time.
+    private static let mistake = 0.005
     /// One look can't make a level less probable than this against the best, as a logarithm: looks may be wrong.
     private static let outlier = -6.0
     /// Standard deviation in metres of the height that pressure tells, between two looks.
     private static let heightDeviation = 0.6
     /// Metres that the pressure's height wanders within a second, by weather and doors.
     private static let heightWander = 0.05
+    /// A barometer silent for this many seconds counts as gone.
+    private static let longestSilence = 5.0
     /// A height can't make a level less probable than this, as a logarithm.
     private static let heightOutlier = -8.0
 
@@ -34,6 +38,8 @@ package struct LevelFilter: Hashable, Sendable {
 
     private let elevations: [Double]
     private var states: [State]
+    /// Seconds since levels were last changed.
+    private var silence = 0.0
 
     /// Whether anything was taken in yet.
     package private(set) var isEmpty = true
@@ -56,44 +62,65 @@ package struct LevelFilter: Hashable, Sendable {
     package mutating func observe(evidence: [Double], height: Double?, after seconds: Double) {
         guard evidence.count == states.count, let best = evidence.max(), best.isFinite else { return }
         move(height, after: seconds)
-        for index in states.indices { states[index].probability *= cmath_exp(max(evidence[index] - best, Self.outlier)) }
+        for index in states.indices {
+            states[index].probability *= cmath_exp(max(evidence[index] - best, Self.outlier))
+        }
         normalize()
         isEmpty = false
     }
 
     private mutating func move(_ height: Double?, after seconds: Double) {
-        guard !isEmpty, states.count > 1 else {
-            if let height { begin(height) }
-            return
+        silence += seconds
+        // Between two readings of a barometer nobody changes level unseen.
+        if height == nil, hasBarometer, silence < Self.longestSilence { return }
+        if height == nil { for index in states.indices { states[index].reference = nil } }
+        if !isEmpty, states.count > 1 {
+            let seconds = silence
+            let rate = height == nil ? Self.leaving : Self.leavingWithPressure
+            let leave = (1 - cmath_exp(-rate * seconds)) / Double(states.count - 1)
+            let old = states
+            for level in states.indices {
+                states[level] = Self.arrive(at: level, from: old, leave, height.map { $0 - elevations[level] }, seconds)
+            }
         }
-        let rate = height == nil ? Self.leaving : Self.leavingWithPressure
-        let leave = (1 - cmath_exp(-rate * seconds)) / Double(states.count - 1)
-        let old = states
-        for target in states.indices {
-            var total = 0.0
-            var value = 0.0
-            var square = 0.0
-            var hasReference = false
-            for source in old.indices {
-                var share = old[source].probability * (source == target ? 1 - leave * Double(states.count - 1) : leave)
-                if let height, let reference = old[source].reference {
-                    let variance = reference.variance + Self.heightWander * Self.heightWander * seconds
-                    let updated = Self.update(reference.value, variance, height - elevations[target])
-                    share *= cmath_exp(updated.logarithm)
-                    value += share * updated.value
-                    square += share * (updated.variance + updated.value * updated.value)
-                    hasReference = true
+        silence = 0
+        if let height { begin(height) }
+    }
+
+    private var hasBarometer: Bool { states.contains { $0.reference != nil } }
+
+    /// The state of a level after some may have left theirs: all ways there, weighed by what the barometer says.
+    private static func arrive(
+        at level: Int, from old: [State], _ leave: Double, _ measured: Double?, _ seconds: Double
+    ) -> State {
+        var total = 0.0
+        var value = 0.0
+        var square = 0.0
+        var known = 0.0
+        let mistaken = (1 - cmath_exp(-mistake * seconds)) / Double(max(1, old.count - 1))
+        for source in old.indices {
+            let stay = 1 - (leave + mistaken) * Double(old.count - 1)
+            let ways =
+                source == level
+                ? [(stay, old[level].reference)] : [(leave, old[source].reference), (mistaken, old[level].reference)]
+            for (chance, reference) in ways {
+                var share = old[source].probability * chance
+                if let reference {
+                    var next = (value: reference.value, variance: reference.variance, logarithm: 0.0)
+                    next.variance += heightWander * heightWander * seconds
+                    if let measured { next = update(next.value, next.variance, measured) }
+                    share *= cmath_exp(next.logarithm)
+                    known += share
+                    value += share * next.value
+                    square += share * (next.variance + next.value * next.value)
                 }
                 total += share
             }
-            states[target].probability = total
-            if hasReference, total > 0 {
-                let mean = value / total
-                states[target].reference = Reference(
-                    value: mean, variance: max(square / total - mean * mean, 0.01))
-            }
         }
-        if let height, old.contains(where: { $0.reference == nil }) { begin(height) }
+        guard known > 0 else { return State(probability: total, reference: old[level].reference) }
+        let mean = value / known
+        return State(
+            probability: total, reference: Reference(value: mean, variance: max(square / known - mean * mean, 0.01)))
     }
 
     /// Takes what the barometer tells for the height of each level.

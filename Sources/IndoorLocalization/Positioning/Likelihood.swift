@@ -82,7 +82,8 @@ struct Likelihood {
 
     private func density(difference: Float, variance: Float) -> Float {
         let freedom = Float(field.model.degreesOfFreedom)
-        return -(freedom + 1) / 2 * cmath_log1pf(difference * difference / (freedom * variance)) - cmath_logf(variance) / 2
+        return -(freedom + 1) / 2 * cmath_log1pf(difference * difference / (freedom * variance)) - cmath_logf(variance)
+            / 2
     }
 
     /// How many draws a heard beacon counts as.

@@ -21,7 +21,7 @@ public struct PositioningSettings: Hashable, Sendable {
     /// Seconds between two looks at the whole venue, for the level and for places that the filter may have lost.
     public var lookInterval = 2.0
     /// Share of the particles that such a look replaces, in [0, 1].
-    public var recoveryShare = 0.02
+    public var recoveryShare = 0.03
     /// Share of the evidence that counts for the level: neighbouring looks have errors in common.
     public var levelShare = 1.0
     /// How much the expectation of places (survey, walkable areas) counts within a second.

@@ -49,7 +49,7 @@ public struct SignalModel: Hashable, Sendable {
     /// Detections a second assumed where the survey never heard the beacon.
     public var unheardRate = 0.003
     /// Share of the detection evidence that is believed.
-    public var detectionWeight = 0.7
+    public var detectionWeight = 1.0
 
     /// Standard deviation of the receiver's offset from the one that the map was made with, in dB.
     public var receiverOffsetDeviation = 3.0
