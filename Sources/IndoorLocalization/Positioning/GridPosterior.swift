@@ -30,6 +30,32 @@ package struct GridPosterior: Sendable {
         self.levelEvidence = levelEvidence
     }
 
+    /// Mean place on a level, and the sum of the variances along both axes in m²; nil if nothing is probable there.
+    func moments(level index: Int, field: SignalField) -> (mean: MapPoint, variance: Double)? {
+        guard let total = sums[index].last, total > 0 else { return nil }
+        let grid = field.levels[index].grid
+        var mean = MapPoint(x: 0, y: 0)
+        var square = 0.0
+        var before = 0.0
+        for (cell, sum) in sums[index].enumerated() {
+            let share = (sum - before) / total
+            before = sum
+            guard share > 0 else { continue }
+            let center = grid.center(of: cell)
+            mean = mean + center * share
+            square += share * (center.x * center.x + center.y * center.y)
+        }
+        return (mean, max(0, square - mean.x * mean.x - mean.y * mean.y))
+    }
+
+    /// How probable each level is, in the field's order; sums to 1.
+    var levelProbabilities: [Double] {
+        let best = levelEvidence.max() ?? 0
+        let shares = levelEvidence.map { cmath_exp($0 - best) }
+        let sum = shares.reduce(0, +)
+        return shares.map { $0 / sum }
+    }
+
     /// Draws cells of a level in proportion to their probability, evenly spread over it.
     func draw(_ count: Int, level: Int, using generator: inout SeededGenerator) -> [Int] {
         guard let total = sums[level].last, total > 0, count > 0 else { return [] }

@@ -45,7 +45,7 @@ package struct ParticleFilter: Sendable {
     }
 
     /// Fewest particles on a level, however improbable it is: what is to be told of it needs some.
-    private static let fewest = 100
+    static let fewest = 100
 
     var particles = Particles()
     private var generator: SeededGenerator
@@ -89,7 +89,7 @@ package struct ParticleFilter: Sendable {
     }
 
     /// Draws from old particles in proportion to their weights, evenly spread over them.
-    private mutating func resample(_ members: [Int], of old: Particles, count: Int, weight: Float) {
+    mutating func resample(_ members: [Int], of old: Particles, count: Int, weight: Float) {
         guard count > 0, let first = members.first else { return }
         let step = members.reduce(Float(0)) { $0 + old.weight[$1] } / Float(count)
         var next = Float(generator.uniform()) * step
@@ -109,8 +109,19 @@ package struct ParticleFilter: Sendable {
     private mutating func append(cell: Int, level: Int, field: SignalField, weight: Float) {
         let grid = field.levels[level].grid
         let center = grid.center(of: cell)
-        particles.x.append(Float(center.x + (generator.uniform() - 0.5) * grid.cellSize))
-        particles.y.append(Float(center.y + (generator.uniform() - 0.5) * grid.cellSize))
+        let x = center.x + (generator.uniform() - 0.5) * grid.cellSize
+        append(MapPoint(x: x, y: center.y + (generator.uniform() - 0.5) * grid.cellSize), level: level, weight: weight)
+    }
+
+    /// Appends a particle near a point, moving in any way.
+    mutating func append(around point: MapPoint, deviation: Double, level: Int, weight: Float) {
+        let (dx, dy) = generator.normalPair()
+        append(point + MapPoint(x: dx, y: dy) * deviation, level: level, weight: weight)
+    }
+
+    private mutating func append(_ point: MapPoint, level: Int, weight: Float) {
+        particles.x.append(Float(point.x))
+        particles.y.append(Float(point.y))
         let (vx, vy) = generator.normalPair()
         particles.velocityX.append(Float(vx * motion.walkingSpeed))
         particles.velocityY.append(Float(vy * motion.walkingSpeed))

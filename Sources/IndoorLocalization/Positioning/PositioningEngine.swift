@@ -28,9 +28,14 @@ public struct PositioningEngine: Sendable {
     private var lastLook: Instant?
     private var pressure = PressureMean()
     private var snapshot: Evidence?
+    private var memoryless = MemorylessBelief()
 
     /// Without a reading of the accelerometer for this long, in seconds, motion is unknown.
     private static let motionTimeout = 1.0
+    /// How strongly a fix speaks for its level, as a logarithm.
+    private static let fixEvidence = 6.0
+    /// 68 % of a normal distribution in the plane lie within this many deviations along an axis: √(−2 ln 0.32).
+    private static let radiusOfDeviation = 1.51
     /// Metres from floor to floor where the packet doesn't tell.
     private static let storey = 4.0
 
@@ -69,7 +74,9 @@ public struct PositioningEngine: Sendable {
             add(length: step.length ?? 0.7, heading: heading, at: step.instant)
         case .pressure(let sample):
             pressure.add(sample.hectopascals)
-        case .advertisement, .gnss, .fix:
+        case .fix(let fix):
+            take(fix)
+        case .advertisement, .gnss:
             break
         }
     }
@@ -77,6 +84,19 @@ public struct PositioningEngine: Sendable {
     private mutating func add(length: Double, heading: Double?, at instant: Instant) {
         strides.append(ParticleFilter.Stride(length: length, heading: heading))
         lastStride = instant
+    }
+
+    /// Believes a place given from outside as far as its radius says: before any evidence it is where the device
+    /// begins, later the belief converges to it.
+    private mutating func take(_ fix: Fix) {
+        guard settings.method == .particle, fix.radius > 0, fix.point.x.isFinite, fix.point.y.isFinite,
+            let level = field.levels.firstIndex(where: { $0.mapID == fix.mapID })
+        else { return }
+        levels.observe(
+            evidence: field.levels.indices.map { $0 == level ? Self.fixEvidence : 0 }, height: nil, after: 0)
+        filter.take(
+            fix.point, deviation: fix.radius / Self.radiusOfDeviation, level: level,
+            probabilities: levels.probabilities, field: field)
     }
 
     /// Brings the belief up to `now`, with all that was observed until then.
@@ -87,10 +107,20 @@ public struct PositioningEngine: Sendable {
         strides.removeAll()
         guard let evidence = collector.take(at: now) else { return }
         snapshot = collector.snapshot(at: now) ?? snapshot
+        guard settings.method == .particle else { return compareOnly(settings.method) }
         for level in offsets.indices { offsets[level].pass(seconds: seconds) }
-        let isFirst = filter.isEmpty
-        if !isFirst, seconds > 0 || !evidence.heard.isEmpty { update(evidence, seconds) }
+        let isFirst = lastLook == nil
+        if !filter.isEmpty, seconds > 0 || !evidence.heard.isEmpty { update(evidence, seconds) }
         if isFirst || (lastLook?.duration(to: now).seconds ?? .infinity) >= settings.lookInterval { look(now) }
+    }
+
+    private mutating func compareOnly(_ method: PositioningMethod) {
+        guard let snapshot, !snapshot.heard.isEmpty else { return }
+        switch method {
+        case .particle: break
+        case .fingerprint: memoryless.takeFingerprint(snapshot, field: field, offsets: offsets)
+        case .trilateration: memoryless.takeTrilateration(snapshot, field: field)
+        }
     }
 
     private mutating func predict(_ now: Instant, _ seconds: Double) {
@@ -147,9 +177,10 @@ public struct PositioningEngine: Sendable {
 
     /// How probable each map is; empty before there is any evidence. Sums to 1 otherwise.
     public var mapProbabilities: [MapID: Double] {
-        guard !filter.isEmpty else { return [:] }
+        let shares = settings.method == .particle ? levels.probabilities : memoryless.probabilities
+        guard settings.method != .particle || !filter.isEmpty else { return [:] }
         var probabilities: [MapID: Double] = [:]
-        for (level, share) in zip(field.levels, levels.probabilities) {
+        for (level, share) in zip(field.levels, shares) {
             probabilities[level.mapID, default: 0] += share
         }
         return probabilities
@@ -157,11 +188,20 @@ public struct PositioningEngine: Sendable {
 
     /// The belief about the place if the device is on that map; nil if there is no evidence for that map.
     public func estimate(on map: MapID) -> Estimate? {
-        guard let level = field.levels.firstIndex(where: { $0.mapID == map }),
-            let moments = filter.moments(level: level)
-        else { return nil }
-        let spread = settings.radiusFactor * 1.07 * moments.variance.squareRoot()
-        let radius = (spread * spread + settings.radiusFloor * settings.radiusFloor).squareRoot()
-        return Estimate(point: moments.mean, radius: radius, course: moments.velocity.course)
+        guard let level = field.levels.firstIndex(where: { $0.mapID == map }) else { return nil }
+        if settings.method != .particle {
+            return memoryless.place(level: level).map {
+                Estimate(point: $0.point, radius: radius(variance: $0.variance), course: nil)
+            }
+        }
+        return filter.moments(level: level).map {
+            Estimate(point: $0.mean, radius: radius(variance: $0.variance), course: $0.velocity.course)
+        }
+    }
+
+    /// Metres around a mean within which the truth lies 68 times of 100.
+    private func radius(variance: Double) -> Double {
+        let spread = settings.radiusFactor * Self.radiusOfDeviation * (variance / 2).squareRoot()
+        return (spread * spread + settings.radiusFloor * settings.radiusFloor).squareRoot()
     }
 }

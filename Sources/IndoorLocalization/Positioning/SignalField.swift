@@ -36,10 +36,21 @@ package struct SignalField: Sendable {
         package var outsideRate: Float
     }
 
+    /// A beacon as path loss knows it.
+    struct Transmitter: Hashable, Sendable {
+        var mapID: MapID
+        var point: MapPoint
+        /// Signal strength at 1 m in dBm.
+        var power: Double
+        var exponent: Double
+    }
+
     /// The numbers of the measurement model.
     package let model: SignalModel
     /// The beacons with a table, by index.
     package let beacons: [BeaconIdentity]
+    /// The same beacons' places and powers.
+    let transmitters: [Transmitter]
     /// The index of each beacon.
     package let indexes: [BeaconIdentity: Int]
     /// The maps, in the venue's order.
@@ -59,6 +70,9 @@ package struct SignalField: Sendable {
         self.model = model
         beacons = builder.transmitters.map(\.identity)
         indexes = Dictionary(uniqueKeysWithValues: beacons.enumerated().map { ($1, $0) })
+        transmitters = zip(builder.transmitters, builder.exponents).map { beacon, exponent in
+            Transmitter(mapID: beacon.mapID, point: beacon.point, power: beacon.power, exponent: exponent)
+        }
         isSurveyed = builder.isSurveyed
         let surveyed = venue.radioMap?.readingDeviation ?? model.readingDeviation
         readingDeviation = (surveyed * surveyed + model.unseenDeviation * model.unseenDeviation).squareRoot()

@@ -1,0 +1,35 @@
+import CMath
+
+extension ParticleFilter {
+    /// Takes in a place given from outside: half of a level's particles are drawn from it, the others weighed by it.
+    ///
+    /// - Parameters:
+    ///   - deviation: standard deviation along each axis, in metres, above 0.
+    ///   - level: index of the level that the place is on.
+    ///   - probabilities: of each level, the place taken into account; sums to 1.
+    package mutating func take(
+        _ point: MapPoint, deviation: Double, level: Int, probabilities: [Double], field: SignalField
+    ) {
+        let old = particles
+        var members = [[Int]](repeating: [], count: probabilities.count)
+        for index in 0..<old.count { members[Int(old.level[index])].append(index) }
+        var weighed = old
+        for index in members[level] {
+            let (dx, dy) = (Double(old.x[index]) - point.x, Double(old.y[index]) - point.y)
+            let exponent = (dx * dx + dy * dy) / (2 * deviation * deviation)
+            weighed.weight[index] *= Float(cmath_exp(-min(exponent, 60)))
+        }
+        particles = Particles()
+        for (index, probability) in probabilities.enumerated() {
+            let wanted = max(Self.fewest, Int((probability * Double(count)).rounded()))
+            let even = Float(probability / Double(wanted))
+            guard index == level else {
+                resample(members[index], of: old, count: wanted, weight: even)
+                continue
+            }
+            let drawn = members[index].isEmpty ? wanted : wanted / 2
+            resample(members[index], of: weighed, count: wanted - drawn, weight: even)
+            for _ in 0..<drawn { append(around: point, deviation: deviation, level: level, weight: even) }
+        }
+    }
+}
