@@ -9,6 +9,6 @@ void cgetopt_reset(void) {
 
 struct cgetopt_item cgetopt_next(int argc, char *argv[], const char *names, const struct option *options) {
     int code = getopt_long(argc, argv, names, options, NULL);
-    struct cgetopt_item item = {code, optarg, optind};
+    struct cgetopt_item item = {code, optopt, optarg, optind};
     return item;
 }

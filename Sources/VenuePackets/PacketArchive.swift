@@ -89,7 +89,7 @@ struct PacketArchive: PacketFiles {
             } catch let error as PacketFileError {
                 throw error
             } catch {
-                throw PacketFileError(message: "\(file) cannot be unpacked into \(folder): \(error)")
+                throw PacketFileError(message: "\(file) cannot be unpacked into \(folder): \(error.systemReason)")
             }
         }
     }

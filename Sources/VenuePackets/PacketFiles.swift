@@ -58,7 +58,7 @@ struct PacketFolder: PacketFiles {
         } catch let error as PacketFileError {
             throw error
         } catch {
-            throw PacketFileError(message: "\(file) cannot be read: \(error)")
+            throw PacketFileError(message: "\(file) cannot be read: \(error.systemReason)")
         }
     }
 }

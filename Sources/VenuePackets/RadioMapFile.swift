@@ -49,9 +49,11 @@ public enum RadioMapFile: Sendable {
         do throws(PacketFileError) {
             let bytes = try bytes(of: radioMap, named: path)
             do {
-                try Data(bytes).write(to: URL(filePath: LocalPath.absolute(path)), options: .atomic)
+                let absolute = LocalPath.absolute(path)
+                try Data(bytes).write(to: URL(filePath: absolute), options: LocalPath.writingOptions(for: absolute))
             } catch {
-                throw PacketFileError(message: "cannot be written: \(error)")
+                throw PacketFileError(
+                    message: "cannot be written: \(error.systemReason); check the folder and the free space")
             }
         } catch {
             throw RadioMapFileError(file: path, path: error.path, message: error.message)

@@ -65,4 +65,12 @@ enum LocalPath {
         }
         return "/" + parts.joined(separator: "/")
     }
+
+    /// How a file is written so that a reader never finds half of it: aside, then put in its place.
+    ///
+    /// A pipe or a device is written into instead: put in its place, the file would replace it for everybody.
+    static func writingOptions(for path: String) -> Data.WritingOptions {
+        let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+        return type == nil || type == .typeRegular ? .atomic : []
+    }
 }

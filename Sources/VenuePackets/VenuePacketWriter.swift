@@ -51,7 +51,7 @@ public struct VenuePacketWriter: Sendable {
                 try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
                 try Data(bytes).write(to: URL(filePath: folder + "/" + name), options: .atomic)
             } catch {
-                throw VenuePacketError(file: folder + "/" + name, message: "cannot be written: \(error)")
+                throw VenuePacketError(file: folder + "/" + name, message: "cannot be written: \(error.systemReason)")
             }
         }
     }
@@ -84,7 +84,7 @@ public struct VenuePacketWriter: Sendable {
                 .filter { !$0.split(separator: "/").contains { $0.hasPrefix(".") } && packet.contains($0) }
                 .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         } catch {
-            throw PacketFileError(message: "\(folder) cannot be listed: \(error)")
+            throw PacketFileError(message: "\(folder) cannot be listed: \(error.systemReason)")
         }
     }
 }

@@ -53,7 +53,7 @@ final class ZipWriter {
             if FileManager.default.fileExists(atPath: path) { try FileManager.default.removeItem(atPath: path) }
             try FileManager.default.moveItem(atPath: unfinishedPath, toPath: path)
         } catch {
-            throw PacketFileError(message: "\(path) cannot be written: \(error)")
+            throw PacketFileError(message: "\(path) cannot be written: \(error.systemReason)")
         }
     }
 

@@ -44,11 +44,14 @@ enum CommandLineTool {
         switch words.first {
         case nil:
             throw UsageError(message: "a command is missing", command: "")
-        case "--help", "-h", "help":
-            let named = try words.first == "help" && words.count > 1 ? find(Array(words.dropFirst())) : nil
-            try StandardOutput.write(named?.command.syntax.help ?? help)
+        case "--help", "-h":
+            try StandardOutput.write(help)
+        case "help":
+            try StandardOutput.write(help(of: Array(words.dropFirst())))
         case "--version":
             try StandardOutput.write("indoorloc \(version)\n")
+        case let group? where words.count == 2 && ["--help", "-h"].contains(words[1]) && !members(of: group).isEmpty:
+            try StandardOutput.write(help(of: [group]))
         default:
             let call = try find(words)
             let arguments = try ParsedArguments(call.rest, syntax: call.command.syntax)
@@ -65,30 +68,53 @@ enum CommandLineTool {
             let name = command.syntax.name.split(separator: " ").map(String.init)
             if words.starts(with: name) { return Call(command: command, rest: Array(words.dropFirst(name.count))) }
         }
-        let group = commands.map { $0.syntax.name }.filter { $0.hasPrefix((words.first ?? "") + " ") }
+        let group = members(of: words.first ?? "")
         if group.isEmpty { throw UsageError(message: "there is no command '\(words.first ?? "")'", command: "") }
-        let list = group.joined(separator: "' or '")
+        let list = group.map { $0.syntax.name }.joined(separator: "' or '")
         throw UsageError(message: "'\(words.joined(separator: " "))' is no command; say '\(list)'", command: "")
     }
 
-    private static var help: String {
+    /// The commands whose first word, of several, is this one: those of `venue`.
+    private static func members(of group: String) -> [any Command.Type] {
+        commands.filter { $0.syntax.name.hasPrefix(group + " ") }
+    }
+
+    /// What `help` prints: of the tool if no words follow, else of the command or the group that they name.
+    private static func help(of words: [String]) throws -> String {
+        guard let first = words.first else { return help }
+        let group = members(of: first)
+        if words.count > 1 || group.isEmpty { return try find(words).command.syntax.help }
+        return """
+            usage: indoorloc \(first) COMMAND [options] [operands]
+
+            commands:
+            \(list(of: group))
+
+            """
+    }
+
+    private static func list(of commands: [any Command.Type]) -> String {
         let width = commands.map { $0.syntax.name.count }.max() ?? 0
-        let list = commands.map { command in
+        let lines = commands.map { command in
             let name = command.syntax.name
             return "  " + name + String(repeating: " ", count: width - name.count + 2) + command.syntax.summary
         }
-        return """
-            usage: indoorloc COMMAND [options] [operands]
+        return lines.joined(separator: "\n")
+    }
 
-            Tells from recordings of Bluetooth beacons where a device was indoors.
+    private static var help: String {
+        """
+        usage: indoorloc COMMAND [options] [operands]
 
-            commands:
-            \(list.joined(separator: "\n"))
+        Tells from recordings of Bluetooth beacons where a device was indoors.
 
-            'indoorloc COMMAND --help' tells more of a command. Results go to standard output, errors and
-            progress to standard error. Exit status: 0 success, 1 failure, 2 wrong call.
+        commands:
+        \(list(of: commands))
 
-            """
+        'indoorloc COMMAND --help' tells more of a command. Results go to standard output, errors and
+        progress to standard error. Exit status: 0 success, 1 failure, 2 wrong call.
+
+        """
     }
 }
 

@@ -33,6 +33,35 @@ final class RadioMapFileTests: XCTestCase {
         XCTAssertEqual(Array(contents[0].prefix(2)), [0x1F, 0x8B])
     }
 
+    func testAPipeIsWrittenIntoAndNotReplaced() throws {
+        var random = SeededGenerator(seed: 6)
+        let radioMap = radioMap(beacons: 2, using: &random)
+        let folder = try temporaryFolder()
+        let pipe = folder + "/pipe"
+        XCTAssertEqual(mkfifo(pipe, 0o600), 0)
+        // Open at both ends, so that nobody waits: the few bytes stay in the pipe.
+        let descriptor = open(pipe, O_RDWR | O_NONBLOCK)
+        defer { close(descriptor) }
+        try RadioMapFile.write(radioMap, to: pipe)
+        let type = try FileManager.default.attributesOfItem(atPath: pipe)[.type] as? FileAttributeType
+        XCTAssertNotEqual(type, .typeRegular)
+        var bytes = [UInt8](repeating: 0, count: 1 << 16)
+        let count = read(descriptor, &bytes, bytes.count)
+        let file = folder + "/map.json"
+        try RadioMapFile.write(radioMap, to: file)
+        XCTAssertEqual(Data(bytes.prefix(max(0, count))), try Data(contentsOf: URL(filePath: file)))
+    }
+
+    func testAFileThatCannotBeWrittenIsToldWithTheSystemsReason() throws {
+        var random = SeededGenerator(seed: 6)
+        let radioMap = radioMap(beacons: 2, using: &random)
+        let file = try temporaryFolder() + "/missing/map.json"
+        XCTAssertThrowsError(try RadioMapFile.write(radioMap, to: file)) { error in
+            let text = "\(error)"
+            XCTAssertTrue(text.hasPrefix("\(file): $: cannot be written: No such file or directory"), text)
+        }
+    }
+
     func testAWrongFileIsRefusedWithItsPath() throws {
         let beacon = """
             {"uuid": "3F2504E0-4F89-41D3-9A0C-0305E82C3301", "major": 1, "minor": 1, "mapId": 1, "x": 1, "y": 2, "power": -60}

@@ -8,6 +8,8 @@
 struct cgetopt_item {
     /// The option's `val`; -1 behind the last option; '?' for an unknown option; ':' where an argument is missing.
     int code;
+    /// Where `code` is '?' or ':': the short option's character or the long one's `val`; 0 if it is an unknown long one.
+    int culprit;
     /// The option's argument; NULL if it has none.
     const char *argument;
     /// Index into `argv` of the first operand once `code` is -1; of the element behind this one otherwise.

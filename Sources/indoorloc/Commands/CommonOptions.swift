@@ -37,9 +37,14 @@ extension RecordingReader.Tally {
     /// What a person should know of the lines that were passed over; nil if there is nothing.
     func warning(for path: String) -> String? {
         var parts: [String] = []
-        if skippedLines > 0 { parts.append("\(skippedLines) bad lines skipped, the first: \(errors[0])") }
+        if let first = errors.first {
+            parts.append(
+                skippedLines == 1
+                    ? "1 bad line skipped: \(first)" : "\(skippedLines) bad lines skipped, the first: \(first)")
+        }
         if droppedNotMeasurements > 0 {
-            parts.append("\(droppedNotMeasurements) sightings dropped whose RSSI is no measurement (127, 0 or above)")
+            let sightings = droppedNotMeasurements == 1 ? "1 sighting" : "\(droppedNotMeasurements) sightings"
+            parts.append("\(sightings) dropped whose RSSI is no measurement (127, 0 or above)")
         }
         return parts.isEmpty ? nil : "indoorloc: \(path): \(parts.joined(separator: "; "))\n"
     }

@@ -3,6 +3,7 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import ScanRecording
 import Synchronization
+import VenuePackets
 
 /// Surveys, replays and scores a data set.
 struct EvaluateCommand: Command {
@@ -51,7 +52,9 @@ struct EvaluateCommand: Command {
         defer { progress.clear() }
         let dataSet = try DataSet(path: path, radioMap: radioMap)
         if let replays {
-            try FileManager.default.createDirectory(atPath: replays, withIntermediateDirectories: true)
+            try Self.explained(replays) {
+                try FileManager.default.createDirectory(atPath: replays, withIntermediateDirectories: true)
+            }
         }
         var venue = dataSet.venue
         if radioMap == nil, !dataSet.surveys.isEmpty {
@@ -69,6 +72,16 @@ struct EvaluateCommand: Command {
         let method = settings.positioning.method
         try StandardOutput.write(
             (isJSON ? score.json(of: dataSet.name, method) : score.line(of: dataSet.name)) + "\n")
+    }
+}
+
+extension EvaluateCommand {
+    /// Does something with a file or folder; a failure tells its path, the system's reason and what to do.
+    fileprivate static func explained(_ path: String, _ body: () throws -> Void) throws(DataSetError) {
+        do { try body() } catch {
+            let reason = "cannot be written: \(error.systemReason)"
+            throw DataSetError(description: "\(path): \(reason). Check the path, its permissions and the free space.")
+        }
     }
 }
 
@@ -122,7 +135,9 @@ private struct TrackEvaluation: Sendable {
         var name = URL(filePath: track).lastPathComponent
         if name.hasSuffix(".gz") { name.removeLast(3) }
         let text = lines.map { $0 + "\n" }.joined()
-        try Data(text.utf8).write(to: URL(filePath: folder).appending(path: name))
+        try EvaluateCommand.explained(folder + "/" + name) {
+            try Data(text.utf8).write(to: URL(filePath: folder).appending(path: name))
+        }
     }
 
     /// The truth of a recording, and its last instant.

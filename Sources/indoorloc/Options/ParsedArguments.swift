@@ -45,18 +45,31 @@ struct ParsedArguments {
         let all = syntax.options + [.help]
         guard let offset = CArguments.offset(of: item.code, in: all) else {
             let word = arguments[Int(max(1, item.index - 1))].map { String(cString: $0) } ?? ""
-            let problem =
-                item.code == CArguments.missingArgument
-                ? "option '\(word)' needs an argument" : "there is no option '\(word)', or it takes no argument"
-            return UsageError(message: problem, command: syntax.name)
+            return UsageError(message: Self.problem(of: item, word: word, in: all), command: syntax.name)
         }
         values[all[offset].name, default: []].append(item.argument.map { String(cString: $0) } ?? "")
         return nil
     }
 
+    /// What is wrong with an option that getopt refuses; `word` is the one that it has read last.
+    private static func problem(of item: cgetopt_item, word: String, in options: [CommandOption]) -> String {
+        let short = UInt8(exactly: item.culprit).map { UnicodeScalar($0) }
+        if let offset = CArguments.offset(of: item.culprit, in: options) {
+            let name = short.map { "-\($0)" } ?? "--" + options[offset].name
+            let isMissing = item.code == CArguments.missingArgument
+            return isMissing ? "option '\(name)' needs an argument" : "option '\(name)' takes no argument"
+        }
+        // Of a group such as -xl, getopt has not passed the word yet: the letter alone is sure.
+        if let short, short.value > 0 { return "there is no option '-\(short)'" }
+        let meant = options.map { "--" + $0.name }.filter { $0.hasPrefix(word) }
+        if meant.count > 1 { return "option '\(word)' may be \(meant.joined(separator: " or ")); write it out" }
+        return "there is no option '\(word)'"
+    }
+
     private func checkOperands() throws(UsageError) {
         if operands.count < syntax.operandCount.lowerBound {
-            throw UsageError(message: "\(syntax.operands) is missing", command: syntax.name)
+            let missing = syntax.operands.hasSuffix("...") ? String(syntax.operands.dropLast(3)) : syntax.operands
+            throw UsageError(message: "\(missing) is missing", command: syntax.name)
         }
         if operands.count > syntax.operandCount.upperBound {
             let extra = operands[syntax.operandCount.upperBound]

@@ -12,15 +12,8 @@ enum StandardOutput {
     ///
     /// - Throws: `OutputError` if the system can't, such as on a full disk.
     static func write(_ text: String) throws(OutputError) {
-        var bytes = Array(text.utf8)[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw OutputError(reason: String(cString: strerror(errno)))
-            }
-            bytes = bytes.dropFirst(count)
-        }
+        let error = FileDescriptor.write(text, to: STDOUT_FILENO)
+        if error != 0 { throw OutputError(reason: String(cString: strerror(error))) }
     }
 }
 
@@ -30,7 +23,26 @@ enum StandardError {
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// Writes the text; there is nowhere to tell if that fails.
-    static func write(_ text: String) { FileHandle.standardError.write(Data(text.utf8)) }
+    static func write(_ text: String) { _ = FileDescriptor.write(text, to: STDERR_FILENO) }
+}
+
+/// What the system can be asked to write to.
+private enum FileDescriptor {
+    /// Writes all of the text; the system's error number if it can't, else 0.
+    ///
+    /// Not `FileHandle.write`, which ends the process where it cannot write.
+    static func write(_ text: String, to descriptor: Int32) -> Int32 {
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0 {
+                if errno == EINTR { continue }
+                return errno
+            }
+            bytes = bytes.dropFirst(count)
+        }
+        return 0
+    }
 }
 
 /// Collects lines for standard output, so that the system is called once for many of them.

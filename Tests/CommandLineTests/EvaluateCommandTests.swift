@@ -1,0 +1,104 @@
+import Foundation
+import IndoorLocalizationTesting
+import XCTest
+
+final class EvaluateCommandTests: XCTestCase {
+    private typealias Figures = [String: Any]
+    private static let keys = [
+        "dataset", "method", "n", "answered", "floor", "mean", "median", "p75", "p90", "p95", "ipin", "insideRadius",
+    ]
+
+    private func figures(_ text: String) throws -> Figures {
+        try XCTUnwrap(JSONSerialization.jsonObject(with: Data(text.utf8)) as? Figures, text)
+    }
+
+    func testTheOfficeHasAllFiguresAndAnyNumberOfJobsGivesTheSame() throws {
+        let replays = try temporaryFolder()
+        let one = try Tool.run(["evaluate", "Fixtures/office", "--json", "-j", "1", "--replays", replays])
+        let two = try Tool.run(["evaluate", "Fixtures/office", "--json", "-j", "2"])
+        XCTAssertEqual(one.status, 0)
+        XCTAssertEqual(one.errors, "")
+        XCTAssertEqual(one.output, two.output)
+
+        let figures = try figures(one.output)
+        XCTAssertEqual(Set(figures.keys), Set(Self.keys))
+        XCTAssertEqual(figures["dataset"] as? String, "office")
+        XCTAssertEqual(figures["method"] as? String, "particle")
+        XCTAssertGreaterThan(try XCTUnwrap(figures["n"] as? Int), 100)
+        for share in ["answered", "floor", "insideRadius"] {
+            XCTAssertTrue((0.5...1).contains(try XCTUnwrap(figures[share] as? Double)), share)
+        }
+        let order = try ["median", "p75", "p90", "p95"].map { try XCTUnwrap(figures[$0] as? Double) }
+        XCTAssertEqual(order, order.sorted())
+
+        let names = try FileManager.default.contentsOfDirectory(atPath: replays).sorted()
+        XCTAssertEqual(names, ["elevator.jsonl", "ground.jsonl", "upper.jsonl"])
+        try assertSameAsTheOtherScorer(figures, replays: replays)
+    }
+
+    /// Compares with a scorer that others have written, where it lies beside the checkout.
+    private func assertSameAsTheOtherScorer(_ figures: Figures, replays: String) throws {
+        let scorer = try Checkout.root().appending(path: "../shared/tools/score.py").standardizedFileURL
+        let python = ["/usr/bin/python3", "/usr/local/bin/python3"].first {
+            FileManager.default.isExecutableFile(atPath: $0)
+        }
+        guard let python, FileManager.default.fileExists(atPath: scorer.path) else {
+            return print("not compared with another scorer: \(scorer.path) or python3 is not there")
+        }
+        let office = try FixtureFolder("office").path
+        let result = try Tool.run([scorer.path, office, replays, "--json"], program: python)
+        XCTAssertEqual(result.status, 0, result.errors)
+        let others = try self.figures(result.output)
+        XCTAssertEqual(others["n"] as? Int, figures["n"] as? Int)
+        for key in Self.keys.dropFirst(3) {
+            let (ours, theirs) = (try XCTUnwrap(figures[key] as? Double), try XCTUnwrap(others[key] as? Double))
+            // Ours is printed with four decimals.
+            XCTAssertEqual(ours, theirs, accuracy: 0.000_051, key)
+        }
+    }
+
+    func testAReplayOfEvaluatePrintsWhatReplayPrints() throws {
+        let folder = try temporaryFolder()
+        let set = try shortSet(in: folder, lines: 60)
+        let result = try Tool.run(["evaluate", set, "--replays", folder + "/replays"])
+        XCTAssertEqual(result.status, 0, result.errors)
+        let replay = try Tool.run(["replay", "--venue", set, set + "/tracks/short.jsonl"])
+        XCTAssertEqual(String(decoding: try bytes(folder + "/replays/short.jsonl"), as: UTF8.self), replay.output)
+    }
+
+    func testATrackTooShortToScoreIsToldSo() throws {
+        let set = try shortSet(in: temporaryFolder(), lines: 1)
+        XCTAssertEqual(
+            try Tool.run(["evaluate", set]).output, "set: no truth with a place to score on\n")
+        let figures = try figures(Tool.run(["evaluate", set, "--json"]).output)
+        XCTAssertEqual(figures["n"] as? Int, 0)
+        XCTAssertTrue(figures["mean"] is NSNull)
+        XCTAssertEqual(Set(figures.keys), Set(Self.keys))
+    }
+
+    func testABadLineOfATrackIsAFailureUnlessLenient() throws {
+        let folder = try temporaryFolder()
+        let set = try shortSet(in: folder, lines: 60)
+        var recording = try ShortRecording(lines: 60)
+        recording.lines.insert("not JSON", at: 10)
+        let track = try recording.write(to: set + "/tracks")
+        let strict = try Tool.run(["evaluate", set])
+        XCTAssertEqual(strict.status, 1)
+        XCTAssertTrue(strict.errors.hasPrefix("indoorloc: \(track):11: "), strict.errors)
+        let lenient = try Tool.run(["evaluate", set, "--lenient"])
+        XCTAssertEqual(lenient.status, 0)
+        XCTAssertTrue(lenient.errors.contains("\(track): 1 bad line skipped"), lenient.errors)
+    }
+
+    /// A data set without survey: the office's packet without files beside it, and one short track.
+    private func shortSet(in folder: String, lines: Int) throws -> String {
+        let set = folder + "/set"
+        try FileManager.default.createDirectory(atPath: set + "/tracks", withIntermediateDirectories: true)
+        for name in ["venue.json", "plans", "tiles"] {
+            let source = try FixtureFolder("office").path + "/" + name
+            try FileManager.default.createSymbolicLink(atPath: set + "/" + name, withDestinationPath: source)
+        }
+        _ = try ShortRecording(lines: lines).write(to: set + "/tracks")
+        return set
+    }
+}

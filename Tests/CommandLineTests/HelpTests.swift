@@ -1,0 +1,40 @@
+import XCTest
+
+final class HelpTests: XCTestCase {
+    /// Asserts that the call succeeds, writes no error, and prints what the test's snapshot holds.
+    private func assertPrints(_ arguments: String..., test: String = #function, line: UInt = #line) throws {
+        let result = try Tool.run(arguments)
+        XCTAssertEqual(result.status, 0, line: line)
+        XCTAssertEqual(result.errors, "", line: line)
+        try assertSnapshot(result.output, test: test, line: line)
+    }
+
+    func testHelpOfTheTool() throws { try assertPrints("--help") }
+    func testHelpOfReplay() throws { try assertPrints("replay", "--help") }
+    func testHelpOfEvaluate() throws { try assertPrints("evaluate", "--help") }
+    func testHelpOfSurvey() throws { try assertPrints("survey", "--help") }
+    func testHelpOfSimulate() throws { try assertPrints("simulate", "--help") }
+    func testHelpOfVenue() throws { try assertPrints("venue", "--help") }
+    func testHelpOfVenueCheck() throws { try assertPrints("venue", "check", "--help") }
+    func testHelpOfVenueInfo() throws { try assertPrints("venue", "info", "--help") }
+    func testVersion() throws { try assertPrints("--version") }
+
+    func testHelpCanBeAskedForInFourWays() throws {
+        for (long, others) in [
+            (["--help"], [["-h"], ["help"]]),
+            (["replay", "--help"], [["replay", "-h"], ["help", "replay"], ["replay", "walk.jsonl", "--help"]]),
+            (["venue", "--help"], [["venue", "-h"], ["help", "venue"]]),
+            (["venue", "info", "--help"], [["venue", "info", "-h"], ["help", "venue", "info"]]),
+        ] {
+            let expected = try Tool.run(long).output
+            for other in others { XCTAssertEqual(try Tool.run(other).output, expected, "\(other)") }
+        }
+    }
+
+    func testEveryCommandIsInTheHelpOfTheTool() throws {
+        let help = try Tool.run(["--help"]).output
+        for name in ["replay", "evaluate", "survey", "simulate", "venue check", "venue info"] {
+            XCTAssertTrue(help.contains("\n  \(name) "), name)
+        }
+    }
+}

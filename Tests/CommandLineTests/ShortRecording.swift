@@ -1,0 +1,24 @@
+import Foundation
+import IndoorLocalizationTesting
+
+/// The beginning of a walk through the office as lines of text, to spoil them: a debug build replays them at once.
+struct ShortRecording {
+    /// The lines, the header first.
+    var lines: [String]
+
+    /// Takes the header and that many lines after it; a hundred lines are about three seconds.
+    init(lines count: Int) throws {
+        let path = try FixtureFolder("office/tracks").file("ground.jsonl")
+        let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)
+        lines = text.split(separator: "\n").prefix(count + 1).map(String.init)
+    }
+
+    /// Writes the lines into a folder.
+    ///
+    /// - Returns: the file's path.
+    func write(to folder: String, as name: String = "short.jsonl") throws -> String {
+        let path = folder + "/" + name
+        try Data((lines.joined(separator: "\n") + "\n").utf8).write(to: URL(filePath: path))
+        return path
+    }
+}

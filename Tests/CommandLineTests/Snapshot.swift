@@ -1,0 +1,40 @@
+import Foundation
+import XCTest
+
+extension XCTestCase {
+    /// Compares a text with `Fixtures/snapshots/<test name>.txt`; with UPDATE_SNAPSHOTS=1 it becomes the snapshot.
+    func assertSnapshot(_ text: String, test: String = #function, file: StaticString = #filePath, line: UInt = #line)
+        throws
+    {
+        let name = test.replacing("()", with: "") + ".txt"
+        let folder = try Checkout.root().appending(path: "Fixtures/snapshots")
+        let snapshot = folder.appending(path: name)
+        if ProcessInfo.processInfo.environment["UPDATE_SNAPSHOTS"] == "1" {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try Data(text.utf8).write(to: snapshot)
+            return
+        }
+        guard let kept = try? Data(contentsOf: snapshot) else {
+            return XCTFail("\(snapshot.path) is missing: make it with UPDATE_SNAPSHOTS=1", file: file, line: line)
+        }
+        XCTAssertEqual(
+            text, String(decoding: kept, as: UTF8.self),
+            "differs from \(name); if that is wanted, write it again with UPDATE_SNAPSHOTS=1", file: file, line: line)
+    }
+}
+
+final class SnapshotTests: XCTestCase {
+    func testEverySnapshotIsThatOfATest() throws {
+        let root = try Checkout.root()
+        let tests = root.appending(path: "Tests/CommandLineTests")
+        let sources = try FileManager.default.contentsOfDirectory(at: tests, includingPropertiesForKeys: nil)
+        let text = try sources.map { try String(contentsOf: $0, encoding: .utf8) }.joined()
+        let snapshots = try FileManager.default.contentsOfDirectory(
+            atPath: root.appending(path: "Fixtures/snapshots").path)
+        XCTAssertFalse(snapshots.isEmpty)
+        for name in snapshots {
+            XCTAssertTrue(name.hasSuffix(".txt"), name)
+            XCTAssertTrue(text.contains("func \(name.dropLast(4))()"), "\(name): there is no such test")
+        }
+    }
+}

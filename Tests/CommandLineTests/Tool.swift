@@ -1,0 +1,100 @@
+import Foundation
+import Synchronization
+
+/// The built command line, as a process of its own.
+enum Tool {
+    /// How a run ended, and what it has printed.
+    struct Result: Sendable {
+        /// The exit status; 128 and the signal's number if a signal ended it, as shells count.
+        var status: Int32
+        var output: String
+        var errors: String
+
+        /// The lines on standard output.
+        var lines: [Substring] { output.split(separator: "\n") }
+    }
+
+    enum Failure: Error, CustomStringConvertible {
+        case notBuilt(String)
+        case tooSlow(String)
+
+        var description: String {
+            switch self {
+            case .notBuilt(let path): "\(path) is missing: build the product indoorloc"
+            case .tooSlow(let call): "indoorloc \(call) has not ended within \(Int(Tool.bound)) s"
+            }
+        }
+    }
+
+    /// Seconds after which a run counts as hanging: many times what the longest one takes.
+    static let bound = 180.0
+
+    /// The tool lies beside the program that the tests are in.
+    static func path() throws -> String {
+        let program = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
+        let path = program.resolvingSymlinksInPath().deletingLastPathComponent().appending(path: "indoorloc").path
+        guard FileManager.default.isExecutableFile(atPath: path) else { throw Failure.notBuilt(path) }
+        return path
+    }
+
+    /// Runs the tool in the root of the checkout, so that paths print the same everywhere.
+    ///
+    /// - Parameters:
+    ///   - program: another program to run in its place.
+    ///   - device: where standard output goes instead of into the result.
+    ///   - errorDevice: where standard error goes instead of into the result.
+    ///   - closesEarly: close standard output after the first bytes, as `head` does.
+    static func run(
+        _ arguments: [String], program: String? = nil, device: String? = nil, errorDevice: String? = nil,
+        closesEarly: Bool = false
+    ) throws -> Result {
+        let process = Process()
+        process.executableURL = URL(filePath: try program ?? path())
+        process.arguments = arguments
+        process.currentDirectoryURL = try Checkout.root()
+        process.standardInput = FileHandle.nullDevice
+        let output = Pipe()
+        let errors = Pipe()
+        process.standardOutput = try device.map { try FileHandle(forWritingTo: URL(filePath: $0)) } ?? output
+        process.standardError = try errorDevice.map { try FileHandle(forWritingTo: URL(filePath: $0)) } ?? errors
+        // Both pipes are read while the tool runs: it would wait for ever at a full one.
+        let group = DispatchGroup()
+        process.terminationHandler = { _ in group.leave() }
+        group.enter()
+        try process.run()
+        let outputBytes = collect(device == nil ? output : nil, group, onlyFirst: closesEarly)
+        let errorBytes = collect(errorDevice == nil ? errors : nil, group, onlyFirst: false)
+        guard group.wait(timeout: .now() + bound) == .success else {
+            kill(process.processIdentifier, SIGKILL)
+            throw Failure.tooSlow(arguments.joined(separator: " "))
+        }
+        let signal: Int32 = process.terminationReason == .uncaughtSignal ? 128 : 0
+        return Result(
+            status: signal + process.terminationStatus, output: String(decoding: outputBytes.value, as: UTF8.self),
+            errors: String(decoding: errorBytes.value, as: UTF8.self))
+    }
+
+    /// What a pipe has given; a class, as the thread that reads shares it.
+    private final class Bytes: Sendable {
+        private let bytes = Mutex(Data())
+        var value: Data { bytes.withLock { $0 } }
+        func set(_ data: Data) { bytes.withLock { $0 = data } }
+    }
+
+    private static func collect(_ pipe: Pipe?, _ group: DispatchGroup, onlyFirst: Bool) -> Bytes {
+        let bytes = Bytes()
+        guard let handle = pipe?.fileHandleForReading else { return bytes }
+        let descriptor = dup(handle.fileDescriptor)
+        try? handle.close()
+        // A thread of its own: a queue could keep it waiting behind other work.
+        group.enter()
+        Thread.detachNewThread {
+            let reader = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+            let data = try? onlyFirst ? reader.read(upToCount: 1) : reader.readToEnd()
+            try? reader.close()
+            bytes.set(data ?? Data())
+            group.leave()
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,95 @@
+import XCTest
+
+/// Wrong calls end with status 2, print nothing, and say what is wrong and where to look.
+final class UsageErrorTests: XCTestCase {
+    private func assertUsageError(
+        _ arguments: [String], _ message: String, of command: String = "", line: UInt = #line
+    ) throws {
+        let result = try Tool.run(arguments)
+        let name = command.isEmpty ? "indoorloc" : "indoorloc \(command)"
+        XCTAssertEqual(result.status, 2, "\(arguments)", line: line)
+        XCTAssertEqual(result.output, "", "\(arguments)", line: line)
+        XCTAssertEqual(result.errors, "\(name): \(message)\nTry '\(name) --help'.\n", "\(arguments)", line: line)
+    }
+
+    func testNoCommand() throws { try assertUsageError([], "a command is missing") }
+
+    func testAnUnknownCommand() throws {
+        try assertUsageError(["locate"], "there is no command 'locate'")
+        try assertUsageError(["help", "locate"], "there is no command 'locate'")
+        try assertUsageError(["--locate"], "there is no command '--locate'")
+    }
+
+    func testAGroupWithoutACommandOfIt() throws {
+        try assertUsageError(["venue"], "'venue' is no command; say 'venue check' or 'venue info'")
+        try assertUsageError(["venue", "burn"], "'venue burn' is no command; say 'venue check' or 'venue info'")
+    }
+
+    func testAnUnknownOptionIsNamedWhereverItStands() throws {
+        try assertUsageError(["replay", "--loud"], "there is no option '--loud'", of: "replay")
+        try assertUsageError(["replay", "--venue", "V", "-xl", "R"], "there is no option '-x'", of: "replay")
+        try assertUsageError(["evaluate", "D", "-z"], "there is no option '-z'", of: "evaluate")
+        try assertUsageError(["venue", "check", "V", "--all"], "there is no option '--all'", of: "venue check")
+    }
+
+    func testAnOptionThatMayBeSeveralIsToldWithThem() throws {
+        let message = "option '--r' may be --radio-map or --replays; write it out"
+        try assertUsageError(["evaluate", "D", "--r", "x"], message, of: "evaluate")
+    }
+
+    func testAnOptionWithoutItsArgument() throws {
+        try assertUsageError(["replay", "R", "--venue"], "option '--venue' needs an argument", of: "replay")
+        try assertUsageError(["evaluate", "D", "-j"], "option '-j' needs an argument", of: "evaluate")
+    }
+
+    func testAnArgumentThatAnOptionDoesNotTake() throws {
+        try assertUsageError(["replay", "--lenient=3", "R"], "option '--lenient' takes no argument", of: "replay")
+    }
+
+    func testAnOptionThatMustBeGiven() throws {
+        try assertUsageError(["replay", "R"], "--venue is missing", of: "replay")
+        try assertUsageError(["survey", "--venue", "V", "R"], "--output is missing", of: "survey")
+        try assertUsageError(["simulate", "--venue", "V", "-o", "R"], "--path is missing", of: "simulate")
+    }
+
+    func testAMissingOperand() throws {
+        try assertUsageError(["replay", "--venue", "V"], "RECORDING is missing", of: "replay")
+        try assertUsageError(["survey", "--venue", "V", "-o", "M"], "RECORDING is missing", of: "survey")
+        try assertUsageError(["evaluate"], "DATASET is missing", of: "evaluate")
+        try assertUsageError(["venue", "check"], "V is missing", of: "venue check")
+    }
+
+    func testTooManyOperands() throws {
+        try assertUsageError(["replay", "--venue", "V", "a", "b"], "'b' is one operand too many", of: "replay")
+        try assertUsageError(["simulate", "a"], "'a' is one operand too many", of: "simulate")
+        try assertUsageError(["venue", "info", "a", "--", "-b"], "'-b' is one operand too many", of: "venue info")
+    }
+
+    func testABadNumber() throws {
+        let seed = "--seed must be a whole number from 0 to 18446744073709551615, not "
+        for text in ["one", "-1", "1.5", "", "18446744073709551616"] {
+            let arguments = ["replay", "--venue", "V", "--seed=\(text)", "R"]
+            try assertUsageError(arguments, seed + "'\(text)'", of: "replay")
+        }
+        let jobs = "--jobs must be a whole number from 1 to 1024, not '0'"
+        try assertUsageError(["evaluate", "D", "-j", "0"], jobs, of: "evaluate")
+    }
+
+    func testAnUnknownMethod() throws {
+        let message = "--method must be one of particle, fingerprint, trilateration, not 'dice'"
+        try assertUsageError(["replay", "--venue", "V", "--method", "dice", "R"], message, of: "replay")
+    }
+
+    func testASettingOfTheSimulatorThatItDoesNotTake() throws {
+        let call = ["simulate", "--venue", "V", "--path", "P", "-o", "R", "--set"]
+        try assertUsageError(call + ["loud"], "--set must be NAME=VALUE, not 'loud'", of: "simulate")
+        let notANumber = "--set radio.power must be a number, true or false, not 'high'"
+        try assertUsageError(call + ["radio.power=high"], notANumber, of: "simulate")
+        let outOfRange = "--set settings.radio.power: is 9.0, allowed is from -100.0 to -20.0."
+        try assertUsageError(call + ["radio.power=9"], outOfRange, of: "simulate")
+        let unknown = try Tool.run(call + ["radio.volume=9"])
+        XCTAssertEqual(unknown.status, 2)
+        XCTAssertTrue(unknown.errors.contains("radio.volume: there is no such setting"), unknown.errors)
+        XCTAssertTrue(unknown.errors.contains("radio.power,"), unknown.errors)
+    }
+}
