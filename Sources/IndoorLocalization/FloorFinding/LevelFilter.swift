@@ -97,9 +97,11 @@ package struct LevelFilter: Hashable, Sendable {
         var value = 0.0
         var square = 0.0
         var known = 0.0
-        let mistaken = (1 - cmath_exp(-mistake * seconds)) / Double(max(1, old.count - 1))
+        let others = Double(max(1, old.count - 1))
+        // Only who did not leave can be mistaken: chances stay above zero after any gap.
+        let mistaken = (1 - leave * others) * (1 - cmath_exp(-mistake * seconds)) / others
         for source in old.indices {
-            let stay = 1 - (leave + mistaken) * Double(old.count - 1)
+            let stay = 1 - (leave + mistaken) * others
             let ways =
                 source == level
                 ? [(stay, old[level].reference)] : [(leave, old[source].reference), (mistaken, old[level].reference)]

@@ -13,7 +13,7 @@ struct FingerprintCutter {
         var readings: [BeaconIdentity: (sum: Double, count: Int)]
     }
 
-    /// The pieces of a recording, in order of time; none without way points.
+    /// The pieces of a recording, stays first, each in order of time; none without way points.
     func pieces(of recording: SurveyRecording) -> [Piece] {
         var pieces: [Piece] = []
         let points = recording.waypoints
@@ -26,8 +26,25 @@ struct FingerprintCutter {
                     piece(recording, from: waypoint.instant, through: end, waypoint.mapID, waypoint.point, duration))
             }
         }
-        let walk = points.filter { !$0.isHold }
-        guard let first = walk.first, let last = walk.last else { return pieces }
+        return pieces + Self.walks(points).flatMap { cut($0, of: recording) }
+    }
+
+    /// The way points between which the device walked without standing: the last of each is where it stops.
+    private static func walks(_ points: [SurveyRecording.Waypoint]) -> [[SurveyRecording.Waypoint]] {
+        var walks: [[SurveyRecording.Waypoint]] = []
+        var walk: [SurveyRecording.Waypoint] = []
+        for point in points {
+            walk.append(point)
+            guard point.isHold else { continue }
+            walks.append(walk)
+            walk = []
+        }
+        return walks + [walk]
+    }
+
+    private func cut(_ walk: [SurveyRecording.Waypoint], of recording: SurveyRecording) -> [Piece] {
+        guard let first = walk.first, let last = walk.last else { return [] }
+        var pieces: [Piece] = []
         var start = first.instant.seconds
         while start < last.instant.seconds {
             let end = min(start + window, last.instant.seconds)

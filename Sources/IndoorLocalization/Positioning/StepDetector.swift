@@ -42,7 +42,10 @@ package struct StepDetector: Sendable {
         let interval = lastSample.map { $0.duration(to: sample.instant).seconds } ?? 0.02
         lastSample = sample.instant
         guard interval > 0, interval < 1 else {
+            // What was before a gap is no part of the swing after it.
             smooth = nil
+            isAbove = false
+            (highest, lowest) = (0, 0)
             return nil
         }
         let magnitude = acceleration.length

@@ -68,7 +68,7 @@ public struct Trilateration: Sendable {
     ///
     /// - Parameter readings: at least three, of beacons that don't all stand on one line.
     public static func solve(_ readings: [Reading]) -> Solution? {
-        guard readings.count >= 3 else { return nil }
+        guard readings.count >= 3, spanPlane(readings) else { return nil }
         var point = start(readings)
         var damping = 1e-2
         var normal = linearize(readings, at: point)
@@ -91,6 +91,20 @@ public struct Trilateration: Sendable {
             }
         }
         return solution(normal, point)
+    }
+
+    /// Whether the beacons stand on more than one line: from a line both sides sound alike.
+    private static func spanPlane(_ readings: [Reading]) -> Bool {
+        let mean = readings.reduce(MapPoint(x: 0, y: 0)) { $0 + $1.point } * (1 / Double(readings.count))
+        var (xx, xy, yy) = (0.0, 0.0, 0.0)
+        for reading in readings {
+            let offset = reading.point - mean
+            xx += offset.x * offset.x
+            xy += offset.x * offset.y
+            yy += offset.y * offset.y
+        }
+        // The deviation across the line is at least a thousandth of that along it.
+        return xx * yy - xy * xy > 1e-6 * (xx + yy) * (xx + yy)
     }
 
     private static func solution(_ normal: Normal, _ point: MapPoint) -> Solution? {

@@ -1,0 +1,154 @@
+import XCTest
+
+@testable import IndoorLocalization
+
+final class LevelFilterTests: XCTestCase {
+    func testBeforeAnythingAllLevelsAreEquallyProbable() {
+        let filter = LevelFilter(elevations: [0, 4, 8, 12])
+        XCTAssertEqual(filter.probabilities, [0.25, 0.25, 0.25, 0.25])
+        XCTAssertTrue(filter.isEmpty)
+    }
+
+    func testTheFirstEvidenceWeighsByItsLikelihood() {
+        var filter = LevelFilter(elevations: [0, 4])
+        filter.observe(evidence: [log(3), 0], height: nil, after: 0)
+        XCTAssertEqual(filter.probabilities[0], 0.75, accuracy: 1e-9)
+        XCTAssertFalse(filter.isEmpty)
+    }
+
+    func testOneOutlierDoesNotDecideForGood() {
+        var filter = LevelFilter(elevations: [0, 4])
+        filter.observe(evidence: [0, -1000], height: nil, after: 1)
+        XCTAssertGreaterThan(filter.probabilities[1], 1e-3)
+    }
+
+    func testEvidenceThatLastsMovesTheDevice() {
+        var filter = LevelFilter(elevations: [0, 4])
+        for _ in 0..<10 { filter.observe(evidence: [0, -2], height: nil, after: 1) }
+        for _ in 0..<10 { filter.observe(evidence: [-2, 0], height: nil, after: 1) }
+        XCTAssertGreaterThan(filter.probabilities[1], 0.95)
+    }
+
+    func testProbabilitiesSumToOneAfterAnyEvidence() {
+        for seed in UInt64(1)...20 {
+            var generator = SeededGenerator(seed: seed)
+            var filter = LevelFilter(elevations: (0..<Int(1 + seed % 5)).map { Double($0) * 4 })
+            for _ in 0..<50 {
+                let evidence = filter.probabilities.map { _ in generator.normal() * 30 }
+                let height = generator.uniform() < 0.6 ? 100 + 8 * generator.normal() : nil
+                filter.observe(evidence: evidence, height: height, after: generator.uniform() * 3)
+                XCTAssertEqual(filter.probabilities.reduce(0, +), 1, accuracy: 1e-9, "seed \(seed)")
+            }
+        }
+    }
+
+    func testAfterAGapOfAnyLengthProbabilitiesAreBetweenZeroAndOne() {
+        for seconds in [10, 30, 60, 600, 100_000] as [Double] {
+            for height in [nil, 100] as [Double?] {
+                var filter = LevelFilter(elevations: [0, 4, 8])
+                filter.observe(evidence: [0, -5, -5], height: height, after: 0)
+                filter.observe(evidence: [0, -1, -2], height: height, after: seconds)
+                for probability in filter.probabilities {
+                    XCTAssertTrue((0...1).contains(probability), "\(filter.probabilities) after \(seconds) s")
+                }
+            }
+        }
+    }
+
+    func testEvidenceForAnotherNumberOfLevelsIsNotTaken() {
+        var filter = LevelFilter(elevations: [0, 4])
+        filter.observe(evidence: [0, -5, -5], height: nil, after: 1)
+        XCTAssertTrue(filter.isEmpty)
+    }
+
+    func testALevelWithoutAnyLikelihoodIsNotTheDevices() {
+        var filter = LevelFilter(elevations: [0, 4])
+        filter.observe(evidence: [-3, -.infinity], height: nil, after: 1)
+        XCTAssertGreaterThan(filter.probabilities[0], 0.99)
+    }
+
+    func testFourMetresOfClimbLeadToTheLevelAbove() {
+        var filter = settled(height: 100)
+        climb(&filter, from: 100, by: 4)
+        XCTAssertGreaterThan(filter.probabilities[1], 0.8, "\(filter.probabilities)")
+    }
+
+    func testEightMetresOfClimbLeadTwoLevelsUp() {
+        var filter = settled(height: 100)
+        climb(&filter, from: 100, by: 8)
+        XCTAssertGreaterThan(filter.probabilities[2], 0.8, "\(filter.probabilities)")
+    }
+
+    func testFourMetresDownLeadToTheLevelBelow() {
+        var filter = LevelFilter(elevations: [0, 4, 8])
+        for _ in 0..<5 { filter.observe(evidence: [-3, -3, 0], height: 100, after: 1) }
+        climb(&filter, from: 100, by: -4)
+        XCTAssertGreaterThan(filter.probabilities[1], 0.8, "\(filter.probabilities)")
+    }
+
+    func testTheWeathersDriftIsNoClimb() {
+        var filter = settled(height: 100)
+        for second in 1...300 {
+            filter.observe(evidence: [0, -0.5, -0.5], height: 100 + 0.001 * Double(second), after: 1)
+        }
+        XCTAssertGreaterThan(filter.probabilities[0], 0.9, "\(filter.probabilities)")
+    }
+
+    func testAWrongStartIsRecoveredFromAlthoughTheHeightStays() {
+        var filter = LevelFilter(elevations: [0, 4, 8])
+        for _ in 0..<3 { filter.observe(evidence: [-4, -4, 0], height: 100, after: 1) }
+        for _ in 0..<30 { filter.observe(evidence: [0, -1, -2], height: 100, after: 1) }
+        XCTAssertGreaterThan(filter.probabilities[0], 0.9, "\(filter.probabilities)")
+    }
+
+    func testASilentBarometerIsForgotten() {
+        var filter = settled(height: 100)
+        for _ in 0..<10 { filter.observe(evidence: [0, -3, -3], height: nil, after: 1) }
+        // Another height after the silence is the weather or another sensor, not a climb.
+        for _ in 0..<3 { filter.observe(evidence: [0, 0, 0], height: 104, after: 1) }
+        XCTAssertGreaterThan(filter.probabilities[0], 0.8, "\(filter.probabilities)")
+    }
+
+    func testEvidenceDecidesWhereTheBarometerDied() {
+        var filter = settled(height: 100)
+        for _ in 0..<15 { filter.observe(evidence: [-2, 0, -2], height: nil, after: 1) }
+        XCTAssertGreaterThan(filter.probabilities[1], 0.9, "\(filter.probabilities)")
+    }
+
+    func testBetweenTwoReadingsOfABarometerNobodyChangesLevel() {
+        var filter = settled(height: 100)
+        let before = filter.probabilities
+        for _ in 0..<4 { filter.observe(evidence: [0, 0, 0], height: nil, after: 1) }
+        for (old, new) in zip(before, filter.probabilities) { XCTAssertEqual(new, old, accuracy: 1e-9) }
+    }
+
+    func testAClimbDoesNotTellTwoBuildingsApart() {
+        var filter = LevelFilter(elevations: [0, 4, 0, 4])
+        for _ in 0..<5 { filter.observe(evidence: [0, -3, 0, -3], height: 100, after: 1) }
+        climb(&filter, from: 100, by: 4)
+        XCTAssertEqual(filter.probabilities[1], filter.probabilities[3], accuracy: 1e-9)
+        XCTAssertGreaterThan(filter.probabilities[1] + filter.probabilities[3], 0.8)
+    }
+
+    func testWhatIsHeardTellsTwoBuildingsOfOneHeightApart() {
+        var filter = LevelFilter(elevations: [0, 0])
+        for _ in 0..<5 { filter.observe(evidence: [0, -1], height: 100, after: 1) }
+        XCTAssertGreaterThan(filter.probabilities[0], 0.9)
+    }
+
+    private func settled(height: Double) -> LevelFilter {
+        var filter = LevelFilter(elevations: [0, 4, 8])
+        for _ in 0..<5 { filter.observe(evidence: [0, -3, -3], height: height, after: 1) }
+        return filter
+    }
+
+    /// A metre a second, as in an elevator, while nothing else tells.
+    private func climb(_ filter: inout LevelFilter, from start: Double, by metres: Double) {
+        let none = filter.probabilities.map { _ in 0.0 }
+        let duration = Int(abs(metres))
+        for second in 1...duration {
+            filter.observe(evidence: none, height: start + metres * Double(second) / Double(duration), after: 1)
+        }
+        for _ in 0..<3 { filter.observe(evidence: none, height: start + metres, after: 1) }
+    }
+}

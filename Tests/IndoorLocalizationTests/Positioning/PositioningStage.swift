@@ -1,0 +1,114 @@
+import XCTest
+
+@testable import IndoorLocalization
+
+/// A hall of 20 × 20 m with eight beacons whose signal falls as the log-distance model says, and what is heard there.
+enum PositioningStage {
+    static let hall: MapID = 1
+    static let gallery: MapID = 2
+    static let power = -60.0
+    static let exponent = 2.2
+    /// Height difference between device and beacon in metres, the model's default.
+    static let height = 0.5
+    static let beaconPoints = [
+        MapPoint(x: 2, y: 2), MapPoint(x: 10, y: 1), MapPoint(x: 18, y: 3), MapPoint(x: 1, y: 11),
+        MapPoint(x: 19, y: 12), MapPoint(x: 3, y: 18), MapPoint(x: 11, y: 19), MapPoint(x: 18, y: 17),
+    ]
+
+    static func identity(_ index: Int) -> BeaconIdentity {
+        BeaconIdentity(uuid: BeaconUUID(high: 0xA, low: 0xB), major: 1, minor: UInt16(index))
+    }
+
+    static func map(_ id: MapID = hall, level: Int = 0, width: Double = 20) -> VenueMap {
+        VenueMap(id: id, name: "hall", level: level, width: width, height: 20)
+    }
+
+    /// The hall with its eight beacons known from the packet alone; without a survey.
+    static let venue = Venue(
+        id: 1, name: "hall", maps: [map()],
+        beacons: beaconPoints.enumerated().map { index, point in
+            VenueBeacon(
+                identity: identity(index), mapID: hall, point: point, measuredPower: power, pathLossExponent: exponent)
+        })
+
+    /// The hall and a gallery above it where nothing was mounted.
+    static let twoFloors: Venue = {
+        var venue = Self.venue
+        venue.maps.append(map(gallery, level: 1))
+        return venue
+    }()
+
+    /// The hall after a survey on a grid of 2 m.
+    static let surveyedVenue: Venue = {
+        var venue = Self.venue
+        var learner = RadioMapLearner(venue: venue)
+        learner.add(survey(noise: 2, seed: 11))
+        venue.radioMap = learner.finish()
+        return venue
+    }()
+
+    static let packetField = SignalField(venue: venue)
+    static let surveyedField = SignalField(venue: surveyedVenue)
+    static let twoFloorField = SignalField(venue: twoFloors)
+
+    /// What a beacon sounds like, by the formula of the textbook.
+    static func rssi(
+        from beacon: MapPoint, to place: MapPoint, power: Double = power, exponent: Double = exponent
+    ) -> Double {
+        let planar = beacon.distance(to: place)
+        return power - 10 * exponent * log10((planar * planar + height * height).squareRoot())
+    }
+
+    /// Stays of 4 s on a grid, each beacon heard four times at each.
+    static func survey(
+        of beacons: [MapPoint] = beaconPoints, powers: [Double]? = nil, exponent: Double = exponent,
+        on map: MapID = hall, noise: Double, seed: UInt64
+    ) -> SurveyRecording {
+        var generator = SeededGenerator(seed: seed)
+        var waypoints: [SurveyRecording.Waypoint] = []
+        var sightings: [Sighting] = []
+        var seconds = 0.0
+        for row in 0..<10 {
+            for column in 0..<10 {
+                let place = MapPoint(x: Double(column) * 2 + 1, y: Double(row) * 2 + 1)
+                waypoints.append(
+                    SurveyRecording.Waypoint(
+                        instant: Instant(seconds: seconds), mapID: map, point: place, isHold: true))
+                for turn in 0..<4 {
+                    for (index, beacon) in beacons.enumerated() {
+                        let mean = rssi(from: beacon, to: place, power: powers?[index] ?? power, exponent: exponent)
+                        sightings.append(
+                            Sighting(
+                                instant: Instant(seconds: seconds + Double(turn) + 0.5), beacon: identity(index),
+                                rssi: mean + noise * generator.normal()))
+                    }
+                }
+                seconds += 4
+            }
+        }
+        return SurveyRecording(waypoints: waypoints, sightings: sightings)
+    }
+
+    /// Evidence as it is heard at a place, without noise.
+    static func evidence(at place: MapPoint, beacons: [Int] = Array(0..<8)) -> Evidence {
+        Evidence(
+            duration: 1,
+            heard: beacons.map {
+                Evidence.Heard(
+                    beacon: $0, rssi: Float(rssi(from: beaconPoints[$0], to: place)), variance: 1, share: 1, draws: 1)
+            })
+    }
+
+    static func offset(deviation: Double = 3) -> ReceiverOffset {
+        ReceiverOffset(deviation: deviation, degreesOfFreedom: 8)
+    }
+}
+
+/// Fails unless the value is there and no further than the tolerance from what is expected.
+func expectClose(
+    _ value: Double?, _ expected: Double, within tolerance: Double, _ message: @autoclosure () -> String = "",
+    file: StaticString = #filePath, line: UInt = #line
+) {
+    guard let value else { return XCTFail("there is no value. \(message())", file: file, line: line) }
+    XCTAssertEqual(value, expected, accuracy: tolerance, message(), file: file, line: line)
+}

@@ -1,0 +1,39 @@
+import XCTest
+
+@testable import IndoorLocalization
+
+final class PressureMeanTests: XCTestCase {
+    func testTheStandardPressureIsTheHeightOfTheSea() {
+        expectClose(height(of: [1013.25]), 0, within: 1e-6)
+    }
+
+    func testTheStandardAtmosphereHas954HectopascalAt500Metres() {
+        // ICAO Doc 7488: 954.61 hPa at 500 m.
+        expectClose(height(of: [954.61]), 500, within: 0.5)
+    }
+
+    func testReadingsAreMeant() {
+        expectClose(height(of: [1012, 1014.5]), 0, within: 1e-6)
+    }
+
+    func testWhatIsNoPressureIsDropped() {
+        expectClose(height(of: [1013.25, .nan, 0, -5, 101_325, .infinity]), 0, within: 1e-6)
+    }
+
+    func testWithoutReadingsThereIsNoHeight() {
+        XCTAssertNil(height(of: []))
+    }
+
+    func testAHeightIsTakenOnce() {
+        var mean = PressureMean()
+        mean.add(1000)
+        XCTAssertNotNil(mean.takeHeight())
+        XCTAssertNil(mean.takeHeight())
+    }
+
+    private func height(of pressures: [Double]) -> Double? {
+        var mean = PressureMean()
+        for pressure in pressures { mean.add(pressure) }
+        return mean.takeHeight()
+    }
+}

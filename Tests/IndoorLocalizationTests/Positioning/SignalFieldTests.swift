@@ -1,0 +1,200 @@
+import XCTest
+
+@testable import IndoorLocalization
+
+final class SignalFieldTests: XCTestCase {
+    private typealias Stage = PositioningStage
+    private let beacon = MapPoint(x: 5, y: 10)
+
+    func testFromThePacketAloneTheMeanIsPathLoss() throws {
+        let level = Stage.packetField.levels[0]
+        for cell in stride(from: 0, to: level.grid.count, by: 37) {
+            let center = level.grid.center(of: cell)
+            for (index, point) in Stage.beaconPoints.enumerated() {
+                let mean = try XCTUnwrap(value(\.mean, at: center, beacon: index, in: Stage.packetField))
+                XCTAssertEqual(mean, Stage.rssi(from: point, to: center), accuracy: 0.01)
+            }
+        }
+    }
+
+    func testFromThePacketAloneNothingIsSurveyed() {
+        XCTAssertFalse(Stage.packetField.isSurveyed)
+        XCTAssertTrue(Stage.packetField.levels[0].logRate.isEmpty)
+        XCTAssertEqual(Set(Stage.packetField.levels[0].prior), [1])
+    }
+
+    func testThroughAFloorTheSignalIsWeaker() throws {
+        let point = MapPoint(x: 10, y: 10)
+        let here = try XCTUnwrap(value(\.mean, at: point, beacon: 1, in: Stage.twoFloorField))
+        let above = try XCTUnwrap(value(\.mean, at: point, beacon: 1, level: 1, in: Stage.twoFloorField))
+        XCTAssertEqual(here - above, SignalModel().floorLoss, accuracy: 0.01)
+    }
+
+    func testAtASurveyedPlaceTheMeanIsCloseToWhatWasHeard() throws {
+        let map = try XCTUnwrap(Stage.surveyedVenue.radioMap)
+        for place in map.fingerprints {
+            for reading in place.readings {
+                let mean = try XCTUnwrap(value(\.mean, at: place.point, beacon: reading.beacon))
+                // Four readings of 2 dB noise are 1 dB off, and the cell's middle is not quite the place.
+                XCTAssertEqual(mean, reading.rssi, accuracy: 4, "\(place.point), beacon \(reading.beacon)")
+            }
+        }
+    }
+
+    func testAReadingRaisesTheMeanAroundIt() throws {
+        let field = corridor(readings: [(6, 0.2), (94, 0)])
+        let place = center(MapPoint(x: 6, y: 10), in: field)
+        let near = try XCTUnwrap(value(\.mean, at: place, beacon: 0, in: field))
+        // The Gaussian process: weight × (constant 25 + shadowing 16), less by at most half a cell's distance.
+        XCTAssertEqual(near, Stage.rssi(from: beacon, to: place) + 0.2 * 41, accuracy: 0.1)
+    }
+
+    func testFarFromAllReadingsTheMeanIsPathLossAndWhatAllShare() throws {
+        let field = corridor(readings: [(6, 0.2), (94, -0.15)])
+        let place = center(MapPoint(x: 50, y: 10), in: field)
+        let far = try XCTUnwrap(value(\.mean, at: place, beacon: 0, in: field))
+        XCTAssertEqual(far, Stage.rssi(from: beacon, to: place) + 0.05 * 25, accuracy: 0.05)
+    }
+
+    func testNearAReadingTheTableIsSurer() throws {
+        let field = corridor(readings: [(6, 0.2), (94, 0)])
+        let near = try XCTUnwrap(value(\.variance, at: MapPoint(x: 6, y: 10), beacon: 0, in: field))
+        let further = try XCTUnwrap(value(\.variance, at: MapPoint(x: 12, y: 10), beacon: 0, in: field))
+        let far = try XCTUnwrap(value(\.variance, at: MapPoint(x: 50, y: 10), beacon: 0, in: field))
+        XCTAssertLessThan(near, further)
+        XCTAssertLessThan(further, far)
+        XCTAssertEqual(far, 16, accuracy: 0.1)
+    }
+
+    func testABeaconHeardMoreOftenHasTheHigherRate() throws {
+        let field = corridor(readings: [(6, 0), (94, 0)], counts: [40, 2])
+        let often = try XCTUnwrap(value(\.logRate, at: MapPoint(x: 6, y: 10), beacon: 0, in: field))
+        let seldom = try XCTUnwrap(value(\.logRate, at: MapPoint(x: 94, y: 10), beacon: 0, in: field))
+        XCTAssertGreaterThan(often, seldom + 1)
+    }
+
+    func testTheRateIsDetectionsASecond() throws {
+        let rate = exp(try XCTUnwrap(value(\.logRate, at: MapPoint(x: 9, y: 9), beacon: 0)))
+        // One a second was heard; the assumption of silence before the survey takes some of it.
+        XCTAssertTrue((0.5...1).contains(rate), "\(rate)")
+    }
+
+    func testTheTotalRateIsTheSumOfAllBeacons() {
+        let field = Stage.surveyedField
+        let level = field.levels[0]
+        for cell in stride(from: 0, to: level.grid.count, by: 13) {
+            let (row, column) = cell.quotientAndRemainder(dividingBy: level.grid.columns)
+            let sum = level.tables.reduce(0.0) { sum, table in
+                guard let table, let entry = table.index(column: column, row: row) else {
+                    return sum + field.model.unheardRate
+                }
+                return sum + Double(exp(table.logRate[entry]))
+            }
+            XCTAssertEqual(Double(exp(level.logRate[cell])), sum, accuracy: sum * 1e-3)
+        }
+    }
+
+    func testOutsideEveryBeaconIsHeardAsSeldomAsUnheardOnes() {
+        let field = Stage.surveyedField
+        XCTAssertEqual(Double(exp(field.levels[0].outsideRate)), 8 * field.model.unheardRate, accuracy: 1e-5)
+    }
+
+    func testABeaconThatTheSurveyDidNotHearIsKnownFromThePacket() throws {
+        var venue = Stage.surveyedVenue
+        let silent = VenueBeacon(
+            identity: Stage.identity(100), mapID: Stage.hall, point: MapPoint(x: 10, y: 10), measuredPower: -50,
+            pathLossExponent: 2.2)
+        venue.beacons.append(silent)
+        let field = SignalField(venue: venue)
+        let index = try XCTUnwrap(field.indexes[silent.identity])
+        XCTAssertEqual(index, 8)
+        let place = MapPoint(x: 12.25, y: 10.25)
+        let level = field.levels[0]
+        let center = level.grid.center(of: try XCTUnwrap(level.grid.cell(at: place)))
+        let mean = try XCTUnwrap(value(\.mean, at: place, beacon: index, in: field))
+        XCTAssertEqual(mean, Stage.rssi(from: silent.point, to: center, power: -50), accuracy: 0.01)
+    }
+
+    func testTheGridCoversThePlan() {
+        let grid = Stage.packetField.levels[0].grid
+        for corner in [MapPoint(x: 0, y: 0), MapPoint(x: 19.99, y: 0), MapPoint(x: 19.99, y: 19.99)] {
+            XCTAssertNotNil(grid.cell(at: corner))
+        }
+    }
+
+    func testTheGridCoversBeaconsBeyondThePlan() {
+        var venue = Stage.venue
+        venue.beacons[0].point = MapPoint(x: -7, y: -3)
+        venue.beacons[1].point = MapPoint(x: 28, y: 26)
+        let grid = SignalField(venue: venue).levels[0].grid
+        XCTAssertNotNil(grid.cell(at: MapPoint(x: -7, y: -3)))
+        XCTAssertNotNil(grid.cell(at: MapPoint(x: 27.9, y: 25.9)))
+    }
+
+    func testTheGridCoversSurveyedPlacesBeyondThePlan() {
+        var venue = Stage.surveyedVenue
+        venue.radioMap?.fingerprints[0].point = MapPoint(x: -12, y: 5)
+        XCTAssertNotNil(SignalField(venue: venue).levels[0].grid.cell(at: MapPoint(x: -12, y: 5)))
+    }
+
+    func testNobodyIsExpectedFarFromTheSurvey() throws {
+        let field = corridor(readings: [(6, 0.2), (94, 0)])
+        let level = field.levels[0]
+        let there = level.prior[try XCTUnwrap(level.grid.cell(at: MapPoint(x: 6, y: 10)))]
+        let away = level.prior[try XCTUnwrap(level.grid.cell(at: MapPoint(x: 50, y: 10)))]
+        XCTAssertGreaterThan(there, 0.9)
+        XCTAssertEqual(Double(away), field.model.unsupportedShare, accuracy: 1e-4)
+    }
+
+    func testNobodyIsExpectedOutsideTheWalkableAreas() throws {
+        var venue = Stage.venue
+        venue.maps[0].walkable = [
+            [MapPoint(x: 0, y: 0), MapPoint(x: 10, y: 0), MapPoint(x: 10, y: 20), MapPoint(x: 0, y: 20)]
+        ]
+        let field = SignalField(venue: venue)
+        let level = field.levels[0]
+        XCTAssertEqual(level.prior[try XCTUnwrap(level.grid.cell(at: MapPoint(x: 5, y: 5)))], 1)
+        let away = level.prior[try XCTUnwrap(level.grid.cell(at: MapPoint(x: 15, y: 5)))]
+        XCTAssertEqual(Double(away), field.model.unsupportedShare, accuracy: 1e-6)
+    }
+
+    func testTheReadingDeviationAddsWhatASurveyCannotSee() {
+        // √(3² + 2²), from the model alone.
+        XCTAssertEqual(Stage.packetField.readingDeviation, 13.0.squareRoot(), accuracy: 1e-9)
+    }
+
+    /// A number of a beacon's table in the cell of a point.
+    private func value(
+        _ quantity: KeyPath<SignalField.Table, [Float]>, at point: MapPoint, beacon: Int, level index: Int = 0,
+        in field: SignalField = Stage.surveyedField
+    ) -> Double? {
+        let level = field.levels[index]
+        guard let cell = level.grid.cell(at: point), let table = level.tables[beacon],
+            let entry = table.index(column: cell % level.grid.columns, row: cell / level.grid.columns)
+        else { return nil }
+        return Double(table[keyPath: quantity][entry])
+    }
+
+    /// The middle of the cell that a point lies in.
+    private func center(_ point: MapPoint, in field: SignalField) -> MapPoint {
+        let grid = field.levels[0].grid
+        return grid.center(of: grid.cell(at: point) ?? 0)
+    }
+
+    /// A hall of 100 m with one beacon near its left end and readings of given weights along it.
+    private func corridor(readings: [(x: Double, weight: Double)], counts: [Int] = [10, 10]) -> SignalField {
+        var venue = Stage.venue
+        venue.maps = [Stage.map(width: 100)]
+        venue.beacons = []
+        let places = zip(readings, counts).map { reading, count in
+            RadioMap.Fingerprint(
+                mapID: Stage.hall, point: MapPoint(x: reading.x, y: 10), duration: 4,
+                readings: [RadioMap.Reading(beacon: 0, rssi: -60, count: count, weight: reading.weight)])
+        }
+        venue.radioMap = RadioMap(
+            beacons: [
+                RadioMap.Beacon(identity: Stage.identity(0), mapID: Stage.hall, point: beacon, power: Stage.power)
+            ], fingerprints: places, pathLossExponent: Stage.exponent, readingDeviation: 3)
+        return SignalField(venue: venue)
+    }
+}

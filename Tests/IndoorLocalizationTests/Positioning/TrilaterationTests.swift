@@ -1,0 +1,136 @@
+import IndoorLocalization
+import XCTest
+
+final class TrilaterationTests: XCTestCase {
+    private typealias Reading = Trilateration.Reading
+    private static let place = MapPoint(x: 7, y: 12)
+
+    func testExactDistancesGiveThePlaceWithinAMillimetre() throws {
+        let solution = try XCTUnwrap(Trilateration.solve(Self.readings(at: Self.place)))
+        XCTAssertEqual(solution.point.distance(to: Self.place), 0, accuracy: 1e-3)
+    }
+
+    func testExactDistancesToAnyBeaconsGiveThePlace() throws {
+        for seed in UInt64(1)...40 {
+            var generator = SeededGenerator(seed: seed)
+            func point() -> MapPoint { MapPoint(x: generator.uniform() * 20, y: generator.uniform() * 20) }
+            let place = point()
+            let readings = Self.readings(at: place, of: PositioningStage.beaconPoints + [point(), point()])
+            let solution = try XCTUnwrap(Trilateration.solve(readings), "seed \(seed)")
+            XCTAssertEqual(solution.point.distance(to: place), 0, accuracy: 1e-3, "seed \(seed)")
+        }
+    }
+
+    func testNoPlaceNearbyFitsBetter() throws {
+        let seed: UInt64 = 4
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<20 {
+            let readings = Self.readings(at: Self.place, noise: 4, using: &generator)
+            let point = try XCTUnwrap(Trilateration.solve(readings)).point
+            let best = Self.cost(readings, at: point)
+            for degrees in stride(from: 0.0, to: 360, by: 30) {
+                let step = MapPoint(x: cos(degrees * .pi / 180), y: sin(degrees * .pi / 180)) * 0.01
+                XCTAssertGreaterThanOrEqual(Self.cost(readings, at: point + step), best, "seed \(seed)")
+            }
+        }
+    }
+
+    func testTheCovarianceIsThatOfManyTrials() throws {
+        let seed: UInt64 = 8
+        var generator = SeededGenerator(seed: seed)
+        let trials = 1000
+        let claimed = try XCTUnwrap(Trilateration.solve(Self.readings(at: Self.place, deviation: 1)))
+        let points = (0..<trials).compactMap { _ in
+            Trilateration.solve(Self.readings(at: Self.place, noise: 1, deviation: 1, using: &generator))?.point
+        }
+        XCTAssertEqual(points.count, trials)
+        let mean = points.reduce(MapPoint(x: 0, y: 0), +) * (1 / Double(trials))
+        let varianceX = points.reduce(0) { $0 + ($1.x - mean.x) * ($1.x - mean.x) } / Double(trials)
+        let varianceY = points.reduce(0) { $0 + ($1.y - mean.y) * ($1.y - mean.y) } / Double(trials)
+        // Four standard errors of a variance from 1000 trials are 18 %.
+        XCTAssertEqual(claimed.varianceX / varianceX, 1, accuracy: 0.2, "seed \(seed)")
+        XCTAssertEqual(claimed.varianceY / varianceY, 1, accuracy: 0.2, "seed \(seed)")
+    }
+
+    func testTheRadiusHoldsAboutTwoThirdsOfTheTrials() {
+        let seed: UInt64 = 15
+        var generator = SeededGenerator(seed: seed)
+        var held = 0
+        for _ in 0..<400 {
+            let readings = Self.readings(at: Self.place, noise: 3, deviation: 3, using: &generator)
+            guard let solution = Trilateration.solve(readings) else { continue }
+            if solution.point.distance(to: Self.place) <= solution.radius { held += 1 }
+        }
+        XCTAssertEqual(Double(held) / 400, 0.68, accuracy: 0.1, "seed \(seed)")
+    }
+
+    func testTwiceTheDeviationIsTwiceTheRadius() throws {
+        let near = try XCTUnwrap(Trilateration.solve(Self.readings(at: Self.place, deviation: 2)))
+        let far = try XCTUnwrap(Trilateration.solve(Self.readings(at: Self.place, deviation: 4)))
+        XCTAssertEqual(far.radius / near.radius, 2, accuracy: 1e-3)
+    }
+
+    func testTwoBeaconsGiveNoPlace() {
+        XCTAssertNil(Trilateration.solve(Array(Self.readings(at: Self.place).prefix(2))))
+        XCTAssertNil(Trilateration.solve([]))
+    }
+
+    func testBeaconsOnOneLineGiveNoPlace() {
+        let directions = [MapPoint(x: 1, y: 0), MapPoint(x: 0, y: 1), MapPoint(x: 1, y: 1), MapPoint(x: 0.3, y: -0.7)]
+        for direction in directions {
+            for count in [3, 5] {
+                let beacons = (0..<count).map { MapPoint(x: 3, y: 4) + direction * (Double($0) * 4.3) }
+                XCTAssertNil(Trilateration.solve(Self.readings(at: Self.place, of: beacons)), "along \(direction)")
+            }
+        }
+    }
+
+    func testBeaconsAtOnePlaceGiveNoPlace() {
+        let beacons = [MapPoint](repeating: MapPoint(x: 5, y: 5), count: 4)
+        XCTAssertNil(Trilateration.solve(Self.readings(at: Self.place, of: beacons)))
+    }
+
+    func testReadingsThatAreNoNumbersGiveNoPlace() {
+        var readings = Self.readings(at: Self.place)
+        readings[0].rssi = .nan
+        XCTAssertNil(Trilateration.solve(readings))
+    }
+
+    func testAnOutlierMovesThePlaceLessThanInPlainLeastSquares() throws {
+        var readings = Self.readings(at: Self.place, deviation: 2)
+        readings[3].rssi -= 25
+        let robust = try XCTUnwrap(Trilateration.solve(readings)).point.distance(to: Self.place)
+        // With deviations so large no reading counts as an outlier: least squares without robustness.
+        for index in readings.indices { readings[index].deviation = 1000 }
+        let plain = try XCTUnwrap(Trilateration.solve(readings)).point.distance(to: Self.place)
+        XCTAssertLessThan(robust, plain / 2)
+    }
+
+    private static func readings(
+        at place: MapPoint, of beacons: [MapPoint] = PositioningStage.beaconPoints, deviation: Double = 4
+    ) -> [Reading] {
+        beacons.map {
+            Reading(
+                point: $0, height: PositioningStage.height, power: PositioningStage.power,
+                exponent: PositioningStage.exponent, rssi: PositioningStage.rssi(from: $0, to: place),
+                deviation: deviation)
+        }
+    }
+
+    private static func readings(
+        at place: MapPoint, noise: Double, deviation: Double = 4, using generator: inout SeededGenerator
+    ) -> [Reading] {
+        var readings = readings(at: place, deviation: deviation)
+        for index in readings.indices { readings[index].rssi += noise * generator.normal() }
+        return readings
+    }
+
+    /// The sum of Huber's losses, written down once more.
+    private static func cost(_ readings: [Reading], at point: MapPoint) -> Double {
+        readings.reduce(0) { sum, reading in
+            let expected = PositioningStage.rssi(from: reading.point, to: point)
+            let size = abs(reading.rssi - expected) / reading.deviation
+            return sum + (size <= 1.5 ? size * size : 3 * size - 2.25)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import IndoorLocalization
+import XCTest
+
+final class WallIndexTests: XCTestCase {
+    /// From the top of the hall to its middle.
+    private let wall = WallIndex(walls: [[MapPoint(x: 10, y: 0), MapPoint(x: 10, y: 10)]])
+
+    func testAWayThroughAWallIsBlocked() {
+        XCTAssertTrue(wall.blocks(fromX: 9.5, y: 5, toX: 10.5, y: 5))
+        XCTAssertTrue(wall.blocks(fromX: 10.5, y: 5, toX: 9.5, y: 5.7))
+    }
+
+    func testAWayPastAWallsEndIsFree() {
+        XCTAssertFalse(wall.blocks(fromX: 9.5, y: 10.1, toX: 10.5, y: 10.1))
+    }
+
+    func testAWayThatStopsInFrontOfAWallIsFree() {
+        XCTAssertFalse(wall.blocks(fromX: 8, y: 5, toX: 9.99, y: 5))
+    }
+
+    func testAWayThatEndsOnAWallIsBlocked() {
+        XCTAssertTrue(wall.blocks(fromX: 9, y: 5, toX: 10, y: 5))
+    }
+
+    func testAWayAlongAWallIsFree() {
+        XCTAssertFalse(wall.blocks(fromX: 9.9, y: 1, toX: 9.9, y: 9))
+    }
+
+    func testAWayFarFromAllWallsIsFree() {
+        XCTAssertFalse(wall.blocks(fromX: -100, y: -100, toX: -90, y: -100))
+        XCTAssertFalse(wall.blocks(fromX: 100, y: 100, toX: 101, y: 300))
+    }
+
+    func testALongWayAcrossTheWholeMapIsBlocked() {
+        XCTAssertTrue(wall.blocks(fromX: -500, y: 5, toX: 500, y: 5))
+    }
+
+    func testWithoutWallsEveryWayIsFree() {
+        let none = WallIndex(walls: [])
+        XCTAssertTrue(none.isEmpty)
+        XCTAssertFalse(none.blocks(fromX: 0, y: 0, toX: 100, y: 100))
+    }
+
+    func testALineOfOnePointIsNoWall() {
+        let point = MapPoint(x: 1, y: 1)
+        XCTAssertTrue(WallIndex(walls: [[point], [], [point, point]]).isEmpty)
+    }
+
+    func testNobodyLeavesARoomWithoutADoor() {
+        let room = WallIndex(walls: [
+            [
+                MapPoint(x: 0, y: 0), MapPoint(x: 6, y: 0), MapPoint(x: 6, y: 6), MapPoint(x: 0, y: 6),
+                MapPoint(x: 0, y: 0),
+            ]
+        ])
+        for degrees in 0..<360 {
+            let angle = Float(degrees) * .pi / 180
+            XCTAssertTrue(
+                room.blocks(fromX: 3, y: 3, toX: 3 + 5 * cos(angle), y: 3 + 5 * sin(angle)), "\(degrees) degrees")
+        }
+    }
+
+    func testTheIndexFindsTheWallsThatASearchOfAllWallsFinds() {
+        let seed: UInt64 = 21
+        var generator = SeededGenerator(seed: seed)
+        func point(_ size: Double) -> MapPoint {
+            MapPoint(x: generator.uniform() * size - 5, y: generator.uniform() * size - 5)
+        }
+        let walls = (0..<60).map { _ in
+            let start = point(40)
+            return [start, start + MapPoint(x: generator.normal() * 4, y: generator.normal() * 4)]
+        }
+        let index = WallIndex(walls: walls)
+        var blocked = 0
+        for _ in 0..<1000 {
+            let (from, to) = (point(40), point(40))
+            let expected = walls.contains { Self.cross(from, to, $0[0], $0[1]) }
+            let found = index.blocks(fromX: Float(from.x), y: Float(from.y), toX: Float(to.x), y: Float(to.y))
+            XCTAssertEqual(found, expected, "\(from) to \(to), seed \(seed)")
+            blocked += found ? 1 : 0
+        }
+        XCTAssertTrue((100...999).contains(blocked), "\(blocked) of 1000 ways say nothing, seed \(seed)")
+    }
+
+    /// Each segment's ends lie on both sides of the other.
+    private static func cross(_ a: MapPoint, _ b: MapPoint, _ c: MapPoint, _ d: MapPoint) -> Bool {
+        func side(_ p: MapPoint, _ q: MapPoint, _ r: MapPoint) -> Double {
+            (q.x - p.x) * (r.y - p.y) - (q.y - p.y) * (r.x - p.x)
+        }
+        return side(a, b, c) * side(a, b, d) < 0 && side(c, d, a) * side(c, d, b) < 0
+    }
+}
