@@ -1,0 +1,111 @@
+import XCTest
+
+@testable import IndoorLocalization
+
+final class EvidenceCollectorTests: XCTestCase {
+    private typealias Stage = PositioningStage
+    private var collector = EvidenceCollector(field: Stage.packetField)
+
+    override func setUp() { collector = EvidenceCollector(field: Stage.packetField) }
+
+    func testBeforeAnythingWasHeardThereIsNoEvidence() {
+        XCTAssertNil(collector.take(at: Instant(seconds: 1)))
+        XCTAssertNil(collector.snapshot(at: Instant(seconds: 1)))
+        XCTAssertTrue(collector.isEmpty)
+    }
+
+    func testAFirstReadingCountsWhole() throws {
+        hear(2, -60, at: 1)
+        let heard = try XCTUnwrap(collector.take(at: Instant(seconds: 1))?.heard.first)
+        XCTAssertEqual(heard.beacon, 2)
+        XCTAssertEqual(heard.rssi, -60)
+        XCTAssertEqual(heard.share, 1)
+        XCTAssertEqual(heard.draws, 1)
+    }
+
+    func testAReadingSoonAfterAnotherCountsLess() throws {
+        hear(2, -60, at: 0)
+        _ = collector.take(at: .zero)
+        hear(2, -60, at: 0.5)
+        let share = try XCTUnwrap(collector.take(at: Instant(seconds: 0.5))?.heard.first?.share)
+        // 1 - exp(-0.5 / 1.5) = 0.2835.
+        XCTAssertEqual(share, 0.2835, accuracy: 1e-3)
+    }
+
+    func testAReadingLongAfterAnotherCountsWhole() throws {
+        hear(2, -60, at: 0)
+        _ = collector.take(at: .zero)
+        hear(2, -60, at: 20)
+        let share = try XCTUnwrap(collector.take(at: Instant(seconds: 20))?.heard.first?.share)
+        XCTAssertEqual(share, 1, accuracy: 1e-4)
+    }
+
+    func testReadingsOfOneStretchAreMeantAndFadeLess() throws {
+        for (index, rssi) in [-60.0, -64, -62, -66].enumerated() { hear(0, rssi, at: Double(index) * 0.1) }
+        let heard = try XCTUnwrap(collector.take(at: Instant(seconds: 0.5))?.heard.first)
+        XCTAssertEqual(heard.rssi, -63, accuracy: 1e-4)
+        XCTAssertEqual(heard.variance, 6.25 / 4, accuracy: 1e-4)
+    }
+
+    func testWhatWasTakenIsGone() throws {
+        hear(0, -60, at: 0)
+        _ = collector.take(at: .zero)
+        XCTAssertTrue(collector.isEmpty)
+        XCTAssertEqual(collector.take(at: Instant(seconds: 1))?.heard.count, 0)
+    }
+
+    func testTheStretchIsTheTimeSinceTheLastOne() throws {
+        hear(0, -60, at: 0)
+        _ = collector.take(at: .zero)
+        expectClose(collector.take(at: Instant(seconds: 3)).map { Double($0.duration) }, 3, within: 1e-6)
+    }
+
+    func testNoStretchIsEmpty() throws {
+        hear(0, -60, at: 5)
+        expectClose(collector.take(at: Instant(seconds: 5)).map { Double($0.duration) }, 0.5, within: 1e-6)
+    }
+
+    func testBeaconsAreOrderedByIndex() {
+        for beacon in [5, 1, 7, 3] { hear(beacon, -60, at: 1) }
+        XCTAssertEqual(collector.take(at: Instant(seconds: 1))?.heard.map(\.beacon), [1, 3, 5, 7])
+    }
+
+    func testOnlyTheStrongestBeaconsRSSICounts() throws {
+        var model = SignalModel()
+        model.beaconLimit = 3
+        collector = EvidenceCollector(field: SignalField(venue: Stage.venue, model: model))
+        for beacon in 0..<8 { hear(beacon, -50 - Double(beacon) * 3, at: 0) }
+        let heard = try XCTUnwrap(collector.take(at: .zero)?.heard)
+        XCTAssertEqual(heard.map(\.share), [1, 1, 1, 0, 0, 0, 0, 0])
+        XCTAssertEqual(heard.map(\.draws), [Float](repeating: 1, count: 8))
+        XCTAssertEqual(collector.snapshot(at: .zero)?.heard.map(\.share), [1, 1, 1, 0, 0, 0, 0, 0])
+    }
+
+    func testTheSnapshotHasAllOfTheWindow() throws {
+        hear(0, -60, at: 0)
+        _ = collector.take(at: .zero)
+        hear(0, -64, at: 3)
+        hear(1, -70, at: 3)
+        _ = collector.take(at: Instant(seconds: 3))
+        let snapshot = try XCTUnwrap(collector.snapshot(at: Instant(seconds: 3)))
+        XCTAssertEqual(snapshot.heard.map(\.rssi), [-62, -70])
+        XCTAssertEqual(snapshot.heard.map(\.draws), [1, 1])
+    }
+
+    func testTheSnapshotForgetsWhatIsOlderThanTheWindow() {
+        hear(0, -60, at: 0)
+        hear(1, -70, at: 5)
+        _ = collector.take(at: Instant(seconds: 5))
+        XCTAssertEqual(collector.snapshot(at: Instant(seconds: 5))?.heard.map(\.beacon), [1])
+    }
+
+    func testAfterALongSilenceThereIsNoSnapshot() {
+        hear(0, -60, at: 0)
+        _ = collector.take(at: Instant(seconds: 60))
+        XCTAssertNil(collector.snapshot(at: Instant(seconds: 60)))
+    }
+
+    private func hear(_ beacon: Int, _ rssi: Double, at seconds: Double) {
+        collector.add(beacon: beacon, rssi: rssi, at: Instant(seconds: seconds))
+    }
+}

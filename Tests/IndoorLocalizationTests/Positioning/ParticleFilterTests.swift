@@ -1,0 +1,290 @@
+import XCTest
+
+@testable import IndoorLocalization
+
+final class ParticleFilterTests: XCTestCase {
+    private typealias Stage = PositioningStage
+    private typealias Stride = ParticleFilter.Stride
+    private static let wall = [MapPoint(x: 10, y: -5), MapPoint(x: 10, y: 25)]
+
+    func testItBeginsWithoutParticles() {
+        let filter = Self.empty(count: 500)
+        XCTAssertTrue(filter.isEmpty)
+        XCTAssertNil(filter.moments(level: 0))
+    }
+
+    func testRedistributingGivesEachLevelItsShare() {
+        var filter = Self.empty(count: 1000, levels: 2)
+        Self.redistribute(&filter, to: [0.7, 0.3])
+        XCTAssertEqual(Self.members(filter, of: 0), 700)
+        XCTAssertEqual(Self.members(filter, of: 1), 300)
+        XCTAssertEqual(Self.weight(filter, of: 0), 0.7, accuracy: 1e-4)
+        XCTAssertEqual(Self.weight(filter, of: 1), 0.3, accuracy: 1e-4)
+    }
+
+    func testAnImprobableLevelHasTheFewestParticles() {
+        var filter = Self.empty(count: 1000, levels: 2)
+        Self.redistribute(&filter, to: [1, 0])
+        XCTAssertEqual(Self.members(filter, of: 1), 100)
+        XCTAssertEqual(Self.weight(filter, of: 1), 0)
+    }
+
+    func testRedistributingAgainKeepsWhereTheParticlesWere() throws {
+        var filter = Self.cloud(at: MapPoint(x: 4, y: 15), count: 1000)
+        Self.redistribute(&filter, to: [1], share: 0)
+        let mean = try XCTUnwrap(filter.moments(level: 0)).mean
+        XCTAssertEqual(mean.distance(to: MapPoint(x: 4, y: 15)), 0, accuracy: 0.01)
+    }
+
+    func testTheShareOfParticlesIsDrawnFromTheEvidence() {
+        var filter = Self.cloud(at: MapPoint(x: 100, y: 100), count: 1000)
+        Self.redistribute(&filter, to: [1], share: 0.2)
+        XCTAssertEqual(filter.particles.x.filter { $0 < 50 }.count, 200)
+    }
+
+    func testWeighingKeepsEachLevelsShare() {
+        let seed: UInt64 = 2
+        var generator = SeededGenerator(seed: seed)
+        var filter = Self.empty(count: 400, levels: 2)
+        Self.redistribute(&filter, to: [0.6, 0.4])
+        _ = filter.weigh(field: Stage.twoFloorField) { _, _, sums in
+            for index in sums.indices { sums[index] = Float(5 * generator.normal()) }
+        }
+        XCTAssertEqual(Self.weight(filter, of: 0), 0.6, accuracy: 1e-3, "seed \(seed)")
+        XCTAssertEqual(Self.weight(filter, of: 1), 0.4, accuracy: 1e-3, "seed \(seed)")
+    }
+
+    func testWeighingTellsEachLevelsMeanLikelihood() {
+        var filter = Self.empty(count: 400, levels: 2)
+        Self.redistribute(&filter, to: [0.5, 0.5])
+        let evidence = filter.weigh(field: Stage.twoFloorField) { level, _, sums in
+            for index in sums.indices { sums[index] = level == 0 ? -2 : (index % 2 == 0 ? 0 : -30) }
+        }
+        XCTAssertEqual(evidence[0], -2, accuracy: 1e-3)
+        XCTAssertEqual(evidence[1], log(0.5), accuracy: 1e-3)
+    }
+
+    func testALevelWithoutParticlesHasNoLikelihood() {
+        var filter = Self.cloud(at: MapPoint(x: 5, y: 5), count: 100)
+        let evidence = filter.weigh(field: Stage.twoFloorField) { _, _, _ in }
+        XCTAssertEqual(evidence[1], -.infinity)
+    }
+
+    func testWeighingAsksForTheCellsOfTheParticles() {
+        var filter = Self.cloud(at: MapPoint(x: 5.3, y: 7.1), count: 3)
+        filter.particles.x[2] = -50
+        var asked: [Int32] = []
+        _ = filter.weigh(field: Stage.packetField) { _, cells, _ in asked = cells }
+        let cell = Int32(Stage.packetField.levels[0].grid.cell(at: MapPoint(x: 5.3, y: 7.1)) ?? -2)
+        XCTAssertEqual(asked, [cell, cell, -1])
+    }
+
+    func testLevelSharesAreSet() {
+        var filter = Self.empty(count: 400, levels: 2)
+        Self.redistribute(&filter, to: [0.6, 0.4])
+        filter.setLevelShares([0.1, 0.9])
+        XCTAssertEqual(Self.weight(filter, of: 0), 0.1, accuracy: 1e-4)
+        XCTAssertEqual(Self.weight(filter, of: 1), 0.9, accuracy: 1e-4)
+    }
+
+    func testResamplingKeepsTheWeightedMean() throws {
+        for seed in UInt64(1)...5 {
+            var generator = SeededGenerator(seed: seed)
+            var filter = Self.empty(count: 2000, seed: seed)
+            Self.redistribute(&filter, to: [1])
+            for index in 0..<filter.particles.count { filter.particles.weight[index] = Self.spiky(&generator) }
+            filter.setLevelShares([1])
+            let before = try XCTUnwrap(filter.moments(level: 0))
+            filter.resampleIfNeeded(levels: 1)
+            let after = try XCTUnwrap(filter.moments(level: 0))
+            XCTAssertEqual(Set(filter.particles.weight).count, 1, "nothing was resampled, seed \(seed)")
+            // Four standard errors of a mean of 2000, though systematic resampling does better.
+            let tolerance = 4 * (before.variance / 2000).squareRoot()
+            XCTAssertEqual(after.mean.distance(to: before.mean), 0, accuracy: tolerance, "seed \(seed)")
+        }
+    }
+
+    func testResamplingCopiesEachParticleAsOftenAsItsWeightSays() {
+        var filter = Self.cloud(at: MapPoint(x: 0, y: 0), count: 100)
+        for index in 0..<100 {
+            filter.particles.x[index] = Float(index)
+            filter.particles.weight[index] = index == 7 ? 0.5 : (index < 50 ? 0.5 / 49 : 0)
+        }
+        filter.resampleIfNeeded(levels: 1)
+        XCTAssertEqual(filter.particles.x.filter { $0 == 7 }.count, 50)
+        XCTAssertEqual(filter.particles.x.filter { $0 >= 50 }.count, 0)
+        XCTAssertEqual(filter.particles.count, 100)
+    }
+
+    func testEvenWeightsAreNotResampled() {
+        var filter = Self.empty(count: 200)
+        Self.redistribute(&filter, to: [1])
+        let before = filter.particles.x
+        filter.resampleIfNeeded(levels: 1)
+        XCTAssertEqual(filter.particles.x, before)
+    }
+
+    func testAWallStopsWhoWalksIntoIt() {
+        var filter = Self.cloud(at: MapPoint(x: 9.5, y: 10), count: 300, walls: [Self.wall])
+        filter.walk([Stride(length: 2, heading: .pi / 2)], seconds: 1)
+        XCTAssertEqual(filter.particles.x.filter { $0 > 10 }.count, 0)
+    }
+
+    func testWhoWalksIntoAWallIsLessProbableNotImpossible() {
+        var filter = Self.cloud(at: MapPoint(x: 9.5, y: 10), count: 300, walls: [Self.wall])
+        let before = filter.particles.weight[0]
+        filter.walk([Stride(length: 4, heading: .pi / 2)], seconds: 1)
+        for weight in filter.particles.weight { XCTAssertEqual(weight, before * 0.3, accuracy: before * 1e-3) }
+    }
+
+    func testWithoutAWallEverybodyPasses() {
+        var filter = Self.cloud(at: MapPoint(x: 9.5, y: 10), count: 300)
+        filter.walk([Stride(length: 2, heading: .pi / 2)], seconds: 1)
+        XCTAssertGreaterThan(filter.particles.x.filter { $0 > 10 }.count, 290)
+    }
+
+    func testStridesMoveTheMeanByTheirLength() throws {
+        let directions: [(heading: Double, way: MapPoint)] = [
+            (0, MapPoint(x: 0, y: -1.4)), (.pi / 2, MapPoint(x: 1.4, y: 0)), (.pi, MapPoint(x: 0, y: 1.4)),
+            (-.pi / 2, MapPoint(x: -1.4, y: 0)),
+        ]
+        for (heading, way) in directions {
+            let start = MapPoint(x: 10, y: 10)
+            var filter = Self.cloud(at: start, count: 2000)
+            let stride = Stride(length: 0.7, heading: heading)
+            filter.walk([stride, stride], seconds: 1)
+            let mean = try XCTUnwrap(filter.moments(level: 0)).mean
+            // Turns of 8° shorten the way by 1 %.
+            XCTAssertEqual(mean.distance(to: start + way), 0, accuracy: 0.04, "heading \(heading)")
+        }
+    }
+
+    func testStridesWithoutHeadingSpreadInAllDirections() throws {
+        var filter = Self.cloud(at: MapPoint(x: 10, y: 10), count: 3000)
+        filter.walk([Stride(length: 0.7, heading: nil)], seconds: 1)
+        let moments = try XCTUnwrap(filter.moments(level: 0))
+        XCTAssertEqual(moments.mean.distance(to: MapPoint(x: 10, y: 10)), 0, accuracy: 0.04)
+        // 0.7² of the step, 1 % more by its own variance, and 2·0.15² of wandering.
+        XCTAssertEqual(moments.variance, 0.54, accuracy: 0.04)
+    }
+
+    func testWithoutStridesTheDeviceStands() throws {
+        var filter = Self.cloud(at: MapPoint(x: 10, y: 10), count: 1000)
+        for _ in 0..<10 { filter.walk([], seconds: 1) }
+        // Ten seconds of wandering: 2·0.15²·10 = 0.45 m².
+        XCTAssertEqual(try XCTUnwrap(filter.moments(level: 0)).variance, 0.45, accuracy: 0.08)
+    }
+
+    func testWithoutSensorsWalkersSpreadAtWalkingSpeed() {
+        var filter = Self.walkers(count: 2000)
+        filter.drift(seconds: 1)
+        let moved = zip(filter.particles.x, filter.particles.y).enumerated()
+            .filter { filter.particles.isWalking[$0.offset] }
+            .map { Double((($1.0 - 10) * ($1.0 - 10) + ($1.1 - 10) * ($1.1 - 10)).squareRoot()) }
+        // The mean of a Rayleigh distribution with 0.9² + 0.3² m² along each axis: 0.949·√(π/2) = 1.19 m.
+        XCTAssertEqual(moved.reduce(0, +) / Double(moved.count), 1.19, accuracy: 0.08)
+    }
+
+    func testWhoStandsHardlyMoves() {
+        var filter = Self.cloud(at: MapPoint(x: 10, y: 10), count: 1000)
+        filter.drift(seconds: 1)
+        let standing = filter.particles.x.indices.filter { !filter.particles.isWalking[$0] }
+        // A fifth a second starts to walk: 1 - exp(-0.2) = 0.18.
+        XCTAssertEqual(Double(standing.count), 819, accuracy: 50)
+        let farthest = standing.map { abs(filter.particles.x[$0] - 10) }.max() ?? 99
+        XCTAssertLessThan(farthest, 0.75)
+    }
+
+    func testTheSameSeedGivesTheSameParticles() {
+        let (first, second) = (Self.journey(seed: 4), Self.journey(seed: 4))
+        XCTAssertEqual(first.x, second.x)
+        XCTAssertEqual(first.y, second.y)
+        XCTAssertEqual(first.weight, second.weight)
+    }
+
+    func testAnotherSeedGivesOtherParticles() {
+        XCTAssertNotEqual(Self.journey(seed: 4).x, Self.journey(seed: 5).x)
+    }
+
+    func testTheExpectedSignalIsThatOfThePlace() throws {
+        let field = Stage.packetField
+        let place = field.levels[0].grid.center(of: field.levels[0].grid.cell(at: MapPoint(x: 7, y: 7)) ?? 0)
+        let filter = Self.cloud(at: place, count: 10)
+        let expected = try XCTUnwrap(filter.expectation(field: field, beacon: 2, level: 0))
+        XCTAssertEqual(expected.mean, Stage.rssi(from: Stage.beaconPoints[2], to: place), accuracy: 0.01)
+        XCTAssertEqual(expected.variance, 0, accuracy: 0.01)
+    }
+
+    func testOutsideTheMapNoSignalIsExpected() {
+        let filter = Self.cloud(at: MapPoint(x: 500, y: 500), count: 10)
+        XCTAssertNil(filter.expectation(field: Stage.packetField, beacon: 2, level: 0))
+    }
+
+    func testMomentsAreThoseOfTheWeights() throws {
+        var filter = Self.cloud(at: MapPoint(x: 0, y: 0), count: 2)
+        filter.particles.x = [0, 4]
+        filter.particles.weight = [0.75, 0.25]
+        let moments = try XCTUnwrap(filter.moments(level: 0))
+        XCTAssertEqual(moments.mean.x, 1, accuracy: 1e-6)
+        // 0.75·1² + 0.25·3².
+        XCTAssertEqual(moments.variance, 3, accuracy: 1e-5)
+    }
+
+    private static func empty(
+        count: Int, levels: Int = 1, walls: [[MapPoint]] = [], seed: UInt64 = 1
+    ) -> ParticleFilter {
+        ParticleFilter(
+            walls: (0..<levels).map { _ in WallIndex(walls: walls) }, motion: MotionModel(), count: count, seed: seed)
+    }
+
+    /// Particles that stand at one place with equal weights, without bias.
+    private static func cloud(at point: MapPoint, count: Int, walls: [[MapPoint]] = []) -> ParticleFilter {
+        var filter = empty(count: count, walls: walls)
+        let zeros = [Float](repeating: 0, count: count)
+        filter.particles = ParticleFilter.Particles(
+            x: zeros.map { _ in Float(point.x) }, y: zeros.map { _ in Float(point.y) }, velocityX: zeros,
+            velocityY: zeros, bias: zeros, scale: zeros.map { _ in 1 }, isWalking: zeros.map { _ in false },
+            level: zeros.map { _ in 0 }, weight: zeros.map { _ in 1 / Float(count) })
+        return filter
+    }
+
+    private static func walkers(count: Int) -> ParticleFilter {
+        var generator = SeededGenerator(seed: 3)
+        var filter = cloud(at: MapPoint(x: 10, y: 10), count: count)
+        for index in 0..<count {
+            filter.particles.isWalking[index] = true
+            filter.particles.velocityX[index] = Float(0.9 * generator.normal())
+            filter.particles.velocityY[index] = Float(0.9 * generator.normal())
+        }
+        return filter
+    }
+
+    private static func redistribute(
+        _ filter: inout ParticleFilter, to probabilities: [Double], share: Double = 0.03
+    ) {
+        let field = probabilities.count == 1 ? Stage.packetField : Stage.twoFloorField
+        let posterior = GridPosterior(
+            field: field, evidence: Stage.evidence(at: MapPoint(x: 10, y: 10)),
+            offsets: field.levels.map { _ in Stage.offset() })
+        filter.redistribute(to: probabilities, posterior: posterior, field: field, share: share)
+    }
+
+    private static func journey(seed: UInt64) -> ParticleFilter.Particles {
+        var filter = empty(count: 200, seed: seed)
+        redistribute(&filter, to: [1])
+        filter.drift(seconds: 1)
+        filter.walk([Stride(length: 0.7, heading: 1)], seconds: 1)
+        redistribute(&filter, to: [1])
+        return filter.particles
+    }
+
+    private static func members(_ filter: ParticleFilter, of level: Int32) -> Int {
+        filter.particles.level.filter { $0 == level }.count
+    }
+
+    private static func weight(_ filter: ParticleFilter, of level: Int32) -> Double {
+        zip(filter.particles.level, filter.particles.weight).reduce(0) { $0 + ($1.0 == level ? Double($1.1) : 0) }
+    }
+
+    private static func spiky(_ generator: inout SeededGenerator) -> Float { Float(exp(3 * generator.normal())) }
+}
