@@ -71,8 +71,9 @@ final class OfficeFixtureTests: XCTestCase {
 
     func testEveryRecordingAndEveryPathIsCompared() throws {
         let folders = ["recordings", "office/survey", "office/tracks"]
-        let recordings = try folders.map { try FixtureFolder($0).files().count }.reduce(0, +)
-        XCTAssertEqual(recordings, walks.count)
+        let files = try folders.flatMap { try FixtureFolder($0).files() }
+        // Limits are written by hand; ReplayTests reads them.
+        XCTAssertEqual(files.filter { !$0.hasSuffix("/limits.json") }.count, walks.count)
         XCTAssertEqual(try FixtureFolder("office/paths").files(ending: ".json").count, walks.count)
     }
 

@@ -29,13 +29,9 @@ final class LocalizerRecordingTests: XCTestCase {
         return settings
     }
 
-    private func replayed(_ path: String, _ venue: Venue) async throws -> Told {
-        var replay = SessionReplay(venues: [venue], settings: settings, seed: 7)
-        var outputs = replay.start()
-        for try await reading in RecordingSource(path: path).readings() { outputs += replay.handle(reading) }
-        outputs += replay.finish()
+    private func told(by walk: RecordedWalk) -> Told {
         var told = Told()
-        for output in outputs {
+        for output in walk.outputs {
             switch output.content {
             case .state(let state): told.states.append(state)
             case .position(let position): told.positions.append(position)
@@ -76,11 +72,11 @@ final class LocalizerRecordingTests: XCTestCase {
     func testALocalizerTellsWhatTheReplayTells() async throws {
         let office = try FixtureFolder("office").path
         for name in ["one-floor", "outdoors"] {
-            let path = try FixtureFolder("recordings/" + name).file("scan.jsonl.gz")
+            let path = try RecordedWalk.path(name)
             let venues = LocalVenueSource(paths: [office])
             let identifier = try await venues.catalogue().first?.id
             let venue = try await venues.packet(for: XCTUnwrap(identifier)) { _ in }
-            let expected = try await replayed(path, venue)
+            let expected = told(by: try await RecordedWalk(name, in: venue, settings: settings, seed: 7))
             XCTAssertGreaterThan(expected.positions.count, 10, name)
             let told = try await localized(path, venues)
             XCTAssertEqual(told.states, expected.states, name)

@@ -1,0 +1,82 @@
+import IndoorLocalization
+import XCTest
+
+/// What must happen on each recording, whatever its figures are.
+final class RecordingStoryTests: XCTestCase {
+    /// The names of the states up to the first position.
+    private static let start = ["started", "searchVenue", "getPacket", "getPacket", "findFloor", "localizationRunning"]
+
+    func testPositionsComeOnlyWhileRunningAndOnTheMapOfTheState() async throws {
+        for name in RecordedWalk.names {
+            var mapID: MapID?
+            for output in try await RecordedWalk.replayed(name).outputs {
+                switch output.content {
+                case .state(.localizationRunning(let running)): mapID = running.mapID
+                case .state: mapID = nil
+                case .position(let position): XCTAssertEqual(position.mapID, mapID, "\(name) at \(output.instant)")
+                case .event, .downloadedVenue, .error: break
+                }
+            }
+        }
+    }
+
+    func testOutputsAreInOrderOfTimeAndWithoutErrors() async throws {
+        for name in RecordedWalk.names {
+            let outputs = try await RecordedWalk.replayed(name).outputs
+            for (earlier, later) in zip(outputs, outputs.dropFirst()) {
+                XCTAssertLessThanOrEqual(earlier.instant, later.instant, name)
+            }
+            for output in outputs { if case .error(let error) = output.content { XCTFail("\(name): \(error)") } }
+        }
+    }
+
+    func testOneFloorNeverLeavesIt() async throws {
+        let walk = try await RecordedWalk.replayed("one-floor")
+        XCTAssertEqual(walk.states.map(\.what.name), Self.start + ["idle"])
+        XCTAssertEqual(walk.runningMaps, [1])
+    }
+
+    func testStairsChangeTheFloorOnceAndNeverBack() async throws {
+        let walk = try await RecordedWalk.replayed("stairs")
+        XCTAssertEqual(walk.states.map(\.what.name), Self.start + ["findFloor", "localizationRunning", "idle"])
+        XCTAssertEqual(walk.runningMaps, [1, 2])
+    }
+
+    func testStairsChangeTheFloorSoonAfterTheyWereClimbed() async throws {
+        let walk = try await RecordedWalk.replayed("stairs")
+        let climbed = try XCTUnwrap(walk.truths.first { $0.mapID == 2 }).instant.seconds
+        let changed = try XCTUnwrap(walk.states.last { $0.what.name == "localizationRunning" }).instant.seconds
+        // A map changes half way up; the way from there takes 5 s, and a floor is not believed at once.
+        XCTAssertEqual(changed, climbed, accuracy: 8)
+    }
+
+    func testOutdoorsLosesTheVenueAndFindsItAgain() async throws {
+        let walk = try await RecordedWalk.replayed("outdoors")
+        let names = walk.states.map(\.what.name)
+        XCTAssertEqual(Array(names.prefix(7)), Self.start + ["searchVenue"])
+        XCTAssertEqual(names.suffix(2), ["localizationRunning", "idle"])
+        XCTAssertEqual(walk.runningMaps.first, 1)
+        XCTAssertEqual(walk.runningMaps.last, 1)
+        let back = try XCTUnwrap(walk.truths.last { $0.room == "outdoors" }).instant
+        XCTAssertGreaterThan(walk.positions.filter { $0.instant > back }.count, 10)
+    }
+
+    func testOutdoorsHasNoPositionWhileNothingIsHeard() async throws {
+        let walk = try await RecordedWalk.replayed("outdoors")
+        let silence = try XCTUnwrap(
+            zip(walk.sightings, walk.sightings.dropFirst()).max { $0.0.duration(to: $0.1) < $1.0.duration(to: $1.1) })
+        XCTAssertGreaterThan(silence.1.seconds - silence.0.seconds, 30)
+        // For ten seconds the last readings may still speak.
+        let heard = walk.positions.filter { $0.instant.seconds > silence.0.seconds + 10 && $0.instant < silence.1 }
+        XCTAssertEqual(heard, [])
+    }
+
+    func testHalfSilentGoesOnWithPositions() async throws {
+        let walk = try await RecordedWalk.replayed("half-silent")
+        XCTAssertEqual(walk.states.map(\.what.name), Self.start + ["idle"])
+        XCTAssertEqual(walk.runningMaps, [2])
+        let times = walk.positions.map(\.instant.seconds)
+        XCTAssertGreaterThanOrEqual(try XCTUnwrap(times.last), walk.end.seconds - 1)
+        for (earlier, later) in zip(times, times.dropFirst()) { XCTAssertLessThanOrEqual(later - earlier, 1.001) }
+    }
+}
