@@ -39,6 +39,7 @@ public struct LocalizationSettings: Hashable, Sendable {
         check.number("venueSearch.gnssAccuracy", venueSearch.gnssAccuracy, in: 0...10_000, "m")
         check.number("venueSearch.gnssCount", Double(venueSearch.gnssCount), in: 1...1000, "")
         check.duration("venueSearch.gnssSilence", venueSearch.gnssSilence, from: .zero)
+        check.number("venueSearch.gnssRSSILimit", venueSearch.gnssRSSILimit, in: -127...0, "dBm")
         check.number("floor.settleProbability", floor.settleProbability, in: 0.5...1, "")
         check.duration("floor.patience", floor.patience, from: .zero)
         check.number("floor.switchProbability", floor.switchProbability, in: 0.5...1, "")

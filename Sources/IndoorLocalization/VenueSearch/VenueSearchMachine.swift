@@ -39,7 +39,9 @@ package struct VenueSearchMachine: Hashable, Sendable {
     private var heard: [Heard] = []
     private var leader: Leader?
     private var lastHeard: [VenueID: Instant] = [:]
+    private var lastHeardWell: [VenueID: Instant] = [:]
     private var lastInside: [VenueID: Instant] = [:]
+    private var lastOutside: [VenueID: Instant] = [:]
     private var run = Run(venue: nil, count: 0)
 
     /// Creates a machine that knows no venue yet.
@@ -80,6 +82,7 @@ package struct VenueSearchMachine: Hashable, Sendable {
         guard let venue = owner(of: sighting.beacon) else { return .undecided }
         let now = sighting.instant
         lastHeard[venue] = max(lastHeard[venue] ?? now, now)
+        if sighting.rssi >= settings.gnssRSSILimit { lastHeardWell[venue] = max(lastHeardWell[venue] ?? now, now) }
         let limit = now.advanced(by: .zero - settings.window)
         heard.removeAll { $0.instant < limit || $0.beacon == sighting.beacon }
         heard.append(
@@ -97,7 +100,7 @@ package struct VenueSearchMachine: Hashable, Sendable {
         }
         let since = leader?.venue == first.key ? leader?.since ?? now : now
         leader = Leader(venue: first.key, since: since)
-        guard first.key != current else { return .undecided }
+        guard first.key != current, !isOutside(first.key, at: now) else { return .undecided }
         let required = current != nil ? settings.takeoverTime : ranking.count > 1 ? settings.contestedTime : .zero
         return since.duration(to: now) >= required ? .venue(first.key) : .undecided
     }
@@ -107,13 +110,12 @@ package struct VenueSearchMachine: Hashable, Sendable {
         guard fix.accuracy >= 0, fix.accuracy <= settings.gnssAccuracy, fix.coordinate.isValid else {
             return .undecided
         }
+        for summary in summaries.values where isOutside(fix, summary) { lastOutside[summary.id] = fix.instant }
         guard let current else { return search(fix) }
         if let summary = summaries[current], distance(of: fix, into: summary) != nil {
             lastInside[current] = fix.instant
         }
-        guard let summary = summaries[current], let center = summary.coordinate, let radius = summary.radius,
-            isSilent(current, at: fix.instant), center.distance(to: fix.coordinate) > radius + fix.accuracy
-        else {
+        guard let summary = summaries[current], isSilent(current, at: fix.instant), isOutside(fix, summary) else {
             run = Run(venue: current, count: 0)
             return .undecided
         }
@@ -141,8 +143,20 @@ package struct VenueSearchMachine: Hashable, Sendable {
         return distance <= radius ? distance : nil
     }
 
+    private func isOutside(_ fix: GNSSFix, _ summary: VenueSummary) -> Bool {
+        guard let center = summary.coordinate, let radius = summary.radius else { return false }
+        return center.distance(to: fix.coordinate) > radius + fix.accuracy
+    }
+
+    /// Whether satellites have seen the device outside lately, and no beacon was heard well since.
+    private func isOutside(_ venue: VenueID, at now: Instant) -> Bool {
+        guard let outside = lastOutside[venue], outside.duration(to: now) < settings.gnssSilence else { return false }
+        return isSilent(venue, at: now)
+    }
+
+    /// Whether no beacon of the venue has been heard well lately.
     private func isSilent(_ venue: VenueID, at now: Instant) -> Bool {
-        lastHeard[venue].map { $0.duration(to: now) >= settings.gnssSilence } ?? true
+        lastHeardWell[venue].map { $0.duration(to: now) >= settings.gnssSilence } ?? true
     }
 
     /// Forgets what was heard, not what is known: a new search begins.

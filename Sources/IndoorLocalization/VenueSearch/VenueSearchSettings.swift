@@ -12,8 +12,11 @@ public struct VenueSearchSettings: Hashable, Sendable {
     public var gnssAccuracy = 15.0
     /// So many satellite positions in a row must agree, in [1, 1000].
     public var gnssCount = 2
-    /// Satellites speak only if no beacon of the venue was heard for this long; from 0 s to a day.
+    /// Satellites speak only if no beacon of the venue was heard well for this long; from 0 s to a day.
     public var gnssSilence = Duration.seconds(5)
+    /// Weaker sightings don't contradict satellites that see the device outside, in dBm, in [-127, 0]: across the
+    /// street beacons are still heard.
+    public var gnssRSSILimit = -80.0
 
     /// Creates the settings with their defaults.
     public init() {}

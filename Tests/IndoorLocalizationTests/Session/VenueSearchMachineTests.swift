@@ -208,6 +208,24 @@ final class VenueSearchMachineTests: XCTestCase {
         _ = locate(&machine, 52, at: 0)
         machine.restart()
         XCTAssertEqual(locate(&machine, 52, at: 1), .undecided)
-        XCTAssertEqual(hear(&machine, 2, at: 1, rssi: -90), .venue(2))
+        XCTAssertEqual(hear(&machine, 2, at: 1, rssi: -70), .venue(2))
+    }
+
+    func testBeaconsHeardFaintlyAcrossTheStreetDontOutweighSatellites() {
+        var machine = machine()
+        XCTAssertEqual(hear(&machine, 1, at: 0, rssi: -60), .venue(1))
+        _ = hear(&machine, 1, at: 6, rssi: -81)
+        XCTAssertEqual(locate(&machine, 52.002, at: 6, current: 1), .undecided)
+        _ = hear(&machine, 1, at: 7, rssi: -81)
+        XCTAssertEqual(locate(&machine, 52.002, at: 7, current: 1), .outdoors)
+        XCTAssertEqual(hear(&machine, 1, at: 7.5, rssi: -81), .undecided)
+        XCTAssertEqual(hear(&machine, 1, at: 8, rssi: -80), .venue(1), "exactly at the limit is heard well")
+    }
+
+    func testOldSatellitePositionsDontKeepAVenueFromBeingFound() {
+        var machine = machine()
+        _ = locate(&machine, 52.002, at: 0)
+        XCTAssertEqual(hear(&machine, 1, at: 4.9, rssi: -90), .undecided)
+        XCTAssertEqual(hear(&machine, 1, at: 5, rssi: -90), .venue(1))
     }
 }
