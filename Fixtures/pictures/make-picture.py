@@ -54,7 +54,7 @@ def main(venue_file, recording, replay, map_id):
         if beacon["mapId"] == map_id:
             out.append(dot(beacon["x"], beacon["y"], 4, fill="#2f7fd0"))
     for position in positions:
-        out.append(dot(position["x"], position["y"], position["radius"] * SCALE, fill="#e07020", fill_opacity="0.04"))
+        out.append(dot(position["x"], position["y"], position["radius"] * SCALE, fill="#e07020", fill_opacity="0.025"))
     out.append(path([(r["x"], r["y"]) for r in truth], stroke="#208050", stroke_width="4", stroke_opacity="0.6"))
     out.append(path([(p["x"], p["y"]) for p in positions], stroke="#e07020", stroke_width="2"))
     for position in positions:
