@@ -21,6 +21,8 @@ package struct LevelFilter: Hashable, Sendable {
     private static let heightWander = 0.05
     /// A barometer silent for this many seconds counts as gone.
     private static let longestSilence = 5.0
+    /// A climb longer than this many seconds is none: the barometer is noisy.
+    private static let longestClimb = 60.0
     /// A height can't make a level less probable than this, as a logarithm.
     private static let heightOutlier = -8.0
 
@@ -40,6 +42,9 @@ package struct LevelFilter: Hashable, Sendable {
     private var states: [State]
     /// Seconds since levels were last changed.
     private var silence = 0.0
+    private var climb = ClimbDetector()
+    /// Seconds since heights were last compared with levels, because of a climb.
+    private var climbTime = 0.0
 
     /// Whether anything was taken in yet.
     package private(set) var isEmpty = true
@@ -71,16 +76,21 @@ package struct LevelFilter: Hashable, Sendable {
 
     private mutating func move(_ height: Double?, after seconds: Double) {
         silence += seconds
+        climb.observe(height, after: seconds)
         // Between two readings of a barometer nobody changes level unseen.
         if height == nil, hasBarometer, silence < Self.longestSilence { return }
         if height == nil { for index in states.indices { states[index].reference = nil } }
         if !isEmpty, states.count > 1 {
             let seconds = silence
             let rate = height == nil ? Self.leaving : Self.leavingWithPressure
+            // On the stairs heights fit no level, and references would follow them: what counts is where a climb ends.
+            climbTime = climb.isClimbing ? climbTime + seconds : 0
+            let isClimbing = climbTime > 0 && climbTime < Self.longestClimb
             let leave = (1 - cmath_exp(-rate * seconds)) / Double(states.count - 1)
             let old = states
             for level in states.indices {
-                states[level] = Self.arrive(at: level, from: old, leave, height.map { $0 - elevations[level] }, seconds)
+                let measured = isClimbing ? nil : height.map { $0 - elevations[level] }
+                states[level] = Self.arrive(at: level, from: old, leave, measured, seconds)
             }
         }
         silence = 0

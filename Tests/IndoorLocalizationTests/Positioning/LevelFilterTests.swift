@@ -86,6 +86,43 @@ final class LevelFilterTests: XCTestCase {
         XCTAssertGreaterThan(filter.probabilities[1], 0.8, "\(filter.probabilities)")
     }
 
+    func testAClimbOfAnySpeedLeadsToTheLevelAbove() {
+        // From slow stairs to a fast elevator, looked at as often as a session does and half as often.
+        for speed in [0.25, 0.35, 0.5, 0.7, 1, 2] {
+            for interval in [0.5, 1] {
+                let seed: UInt64 = 12
+                var generator = SeededGenerator(seed: seed)
+                var filter = LevelFilter(elevations: [0, 4, 8])
+                var time = 0.0
+                while time < 6 + 4 / speed + 6 {
+                    let height = 100 + min(4, max(0, (time - 6) * speed)) + 0.1 * generator.normal()
+                    let evidence = time < 6 ? [0, -2, -4] : [0.0, 0, 0]
+                    filter.observe(evidence: evidence, height: height, after: interval)
+                    time += interval
+                }
+                let note = "\(speed) m/s, every \(interval) s, seed \(seed): \(filter.probabilities)"
+                XCTAssertGreaterThan(filter.probabilities[1], 0.8, note)
+            }
+        }
+    }
+
+    func testABarometerThatNeverRestsIsReadAllTheSame() {
+        var filter = settled(height: 100)
+        for second in 1...90 {
+            let height = second < 80 ? 100 + Double(second % 2) : 104
+            filter.observe(evidence: [0, 0, 0], height: height, after: 1)
+        }
+        XCTAssertGreaterThan(filter.probabilities[1], 0.5, "\(filter.probabilities)")
+    }
+
+    func testAReadingThatIsLateAfterAClimbDoesNotEndTheBarometer() {
+        var filter = settled(height: 100)
+        for second in 1...8 { filter.observe(evidence: [0, 0, 0], height: 100 + Double(second) / 2, after: 1) }
+        filter.observe(evidence: [0, 0, 0], height: nil, after: 1)
+        for _ in 0..<6 { filter.observe(evidence: [0, 0, 0], height: 104, after: 1) }
+        XCTAssertGreaterThan(filter.probabilities[1], 0.8, "\(filter.probabilities)")
+    }
+
     func testTheWeathersDriftIsNoClimb() {
         var filter = settled(height: 100)
         for second in 1...300 {
@@ -149,6 +186,6 @@ final class LevelFilterTests: XCTestCase {
         for second in 1...duration {
             filter.observe(evidence: none, height: start + metres * Double(second) / Double(duration), after: 1)
         }
-        for _ in 0..<3 { filter.observe(evidence: none, height: start + metres, after: 1) }
+        for _ in 0..<6 { filter.observe(evidence: none, height: start + metres, after: 1) }
     }
 }
