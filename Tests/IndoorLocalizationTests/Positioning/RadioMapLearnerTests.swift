@@ -21,6 +21,14 @@ final class RadioMapLearnerTests: XCTestCase {
         }
     }
 
+    func testABeaconHeardOnceLeansOnThePowerOfAll() throws {
+        var recording = Stage.survey(powers: [-60, -60, -60, -60, -60, -60, -60, -40], noise: 0, seed: 2)
+        recording.sightings.removeAll { $0.beacon == Stage.identity(7) && $0.instant > Instant(seconds: 4) }
+        let map = try XCTUnwrap(Self.learn([recording]))
+        // Half its own -40, half the others' -60.
+        XCTAssertEqual(map.beacons[7].power, -50, accuracy: 0.5)
+    }
+
     func testAKnownBeaconStaysWhereThePacketSays() throws {
         let map = try XCTUnwrap(Self.learn([Stage.survey(noise: 2, seed: 2)]))
         XCTAssertEqual(map.beacons.map(\.point), Stage.beaconPoints)
