@@ -5,7 +5,7 @@ import CMath
 /// Found on the surveys of ten public data sets by leaving places out; none is tuned to one building.
 public struct SignalModel: Hashable, Sendable {
     /// Path-loss exponent where no survey tells another.
-    public var pathLossExponent = 2.0
+    public var pathLossExponent = 2.4
     /// Signal strength at 1 m in dBm where neither the venue nor a survey tells another.
     public var defaultPower = -62.0
     /// Signal lost through one floor, in dB.
@@ -26,7 +26,7 @@ public struct SignalModel: Hashable, Sendable {
     /// More readings than this at one place don't make the mean any better.
     public var readingCap = 10
     /// Shadowing that remains where there is no survey, in dB.
-    public var unsurveyedDeviation = 6.0
+    public var unsurveyedDeviation = 5.0
 
     /// Standard deviation of a mean reading from the table, in dB, where no survey tells.
     public var readingDeviation = 3.0

@@ -16,7 +16,7 @@ public struct VenueSearchSettings: Hashable, Sendable {
     public var gnssSilence = Duration.seconds(5)
     /// Weaker sightings don't contradict satellites that see the device outside, in dBm, in [-127, 0]: across the
     /// street beacons are still heard.
-    public var gnssRSSILimit = -80.0
+    public var gnssRSSILimit = -75.0
 
     /// Creates the settings with their defaults.
     public init() {}
