@@ -214,12 +214,12 @@ final class VenueSearchMachineTests: XCTestCase {
     func testBeaconsHeardFaintlyAcrossTheStreetDontOutweighSatellites() {
         var machine = machine()
         XCTAssertEqual(hear(&machine, 1, at: 0, rssi: -60), .venue(1))
-        _ = hear(&machine, 1, at: 6, rssi: -81)
+        _ = hear(&machine, 1, at: 6, rssi: -76)
         XCTAssertEqual(locate(&machine, 52.002, at: 6, current: 1), .undecided)
-        _ = hear(&machine, 1, at: 7, rssi: -81)
+        _ = hear(&machine, 1, at: 7, rssi: -76)
         XCTAssertEqual(locate(&machine, 52.002, at: 7, current: 1), .outdoors)
-        XCTAssertEqual(hear(&machine, 1, at: 7.5, rssi: -81), .undecided)
-        XCTAssertEqual(hear(&machine, 1, at: 8, rssi: -80), .venue(1), "exactly at the limit is heard well")
+        XCTAssertEqual(hear(&machine, 1, at: 7.5, rssi: -76), .undecided)
+        XCTAssertEqual(hear(&machine, 1, at: 8, rssi: -75), .venue(1), "exactly at the limit is heard well")
     }
 
     func testOldSatellitePositionsDontKeepAVenueFromBeingFound() {
