@@ -49,10 +49,11 @@ extension ParticleFilter {
         let scale = 1 / Float(grid.cellSize)
         let (left, top) = (Float(grid.origin.x), Float(grid.origin.y))
         return members.map { member in
-            let column = Int(((particles.x[member] - left) * scale).rounded(.down))
-            let row = Int(((particles.y[member] - top) * scale).rounded(.down))
-            let isInside = column >= 0 && row >= 0 && column < grid.columns && row < grid.rows
-            return isInside ? Int32(row * grid.columns + column) : -1
+            let column = ((particles.x[member] - left) * scale).rounded(.down)
+            let row = ((particles.y[member] - top) * scale).rounded(.down)
+            // Compared before they are made whole: a wild fix or step brings particles anywhere.
+            let isInside = column >= 0 && row >= 0 && column < Float(grid.columns) && row < Float(grid.rows)
+            return isInside ? Int32(row) * Int32(grid.columns) + Int32(column) : -1
         }
     }
 

@@ -42,6 +42,9 @@ package struct ParticleFilter: Sendable {
         package var length: Double
         /// Course of the device in radians clockwise from the plan's top; nil if unknown.
         package var heading: Double?
+
+        /// Whether somebody may have made it; a broken sensor tells other things, too.
+        var isPlausible: Bool { (0...10).contains(length) && heading?.isFinite ?? true }
     }
 
     /// Fewest particles on a level, however improbable it is: what is to be told of it needs some.
@@ -166,7 +169,10 @@ package struct ParticleFilter: Sendable {
     }
 
     /// Moves the particles by measured steps over a time of `seconds`; no steps mean that the device stands.
+    ///
+    /// Steps that nobody makes, longer than 10 m, are ignored.
     package mutating func walk(_ strides: [Stride], seconds: Double) {
+        let strides = strides.filter(\.isPlausible)
         let drift = motion.headingDrift * .pi / 180 * seconds.squareRoot()
         for index in 0..<particles.count {
             let (biasNoise, _) = generator.normalPair()

@@ -230,6 +230,36 @@ final class ParticleFilterTests: XCTestCase {
         XCTAssertEqual(moments.variance, 3, accuracy: 1e-5)
     }
 
+    func testParticlesThatAreNowhereAreOutsideTheMap() {
+        for wild in [Float.nan, .infinity, -.infinity, 1e30] {
+            var filter = Self.cloud(at: MapPoint(x: 5, y: 5), count: 3)
+            filter.particles.x[1] = wild
+            var found: [Int32] = []
+            _ = filter.weigh(field: Stage.packetField) { _, cells, _ in found = cells }
+            XCTAssertEqual(found.map { $0 < 0 }, [false, true, false], "\(wild)")
+        }
+    }
+
+    func testAFixBeyondAllBuildingsIsIgnored() {
+        var filter = Self.cloud(at: MapPoint(x: 5, y: 5), count: 300)
+        for (place, deviation) in [(1e300, 1.0), (1e30, 1), (5, .infinity), (.nan, 1)] {
+            filter.take(
+                MapPoint(x: place, y: 5), deviation: deviation, level: 0, probabilities: [1], field: Stage.packetField)
+        }
+        XCTAssertTrue(filter.particles.x.allSatisfy { $0 == 5 })
+    }
+
+    func testAStepThatNobodyMakesIsIgnored() throws {
+        var filter = Self.cloud(at: MapPoint(x: 5, y: 5), count: 300)
+        let wild = [
+            Stride(length: 1e300, heading: 0), Stride(length: .nan, heading: 0), Stride(length: 1, heading: .infinity),
+            Stride(length: -1, heading: 0),
+        ]
+        filter.walk(wild, seconds: 0.5)
+        let mean = try XCTUnwrap(filter.moments(level: 0)).mean
+        XCTAssertEqual(mean.distance(to: MapPoint(x: 5, y: 5)), 0, accuracy: 0.05)
+    }
+
     private static func empty(
         count: Int, levels: Int = 1, walls: [[MapPoint]] = [], seed: UInt64 = 1
     ) -> ParticleFilter {
