@@ -110,6 +110,7 @@ package struct EvidenceCollector: Sendable {
     /// The level in dBm of the weakest beacon whose RSSI still counts.
     private func weakestRelevant(_ levels: [Int: (mean: Double, count: Int)]) -> Double {
         guard levels.count > model.beaconLimit else { return -.infinity }
+        guard model.beaconLimit > 0 else { return .infinity }
         return levels.values.map(\.mean).sorted(by: >)[model.beaconLimit - 1]
     }
 
@@ -131,9 +132,7 @@ package struct EvidenceCollector: Sendable {
     }
 
     private mutating func forget(before now: Instant) {
-        let limit = now.nanoseconds - Int64(Self.window * 1e9)
-        if let first = recent.first, first.instant.nanoseconds < limit {
-            recent.removeAll { $0.instant.nanoseconds < limit }
-        }
+        let limit = now.advanced(by: .zero - .seconds(Self.window))
+        if let first = recent.first, first.instant < limit { recent.removeAll { $0.instant < limit } }
     }
 }

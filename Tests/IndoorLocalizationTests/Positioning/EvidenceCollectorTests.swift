@@ -81,6 +81,23 @@ final class EvidenceCollectorTests: XCTestCase {
         XCTAssertEqual(collector.snapshot(at: .zero)?.heard.map(\.share), [1, 1, 1, 0, 0, 0, 0, 0])
     }
 
+    func testWithABeaconLimitOfNoneNoRSSICounts() throws {
+        var model = SignalModel()
+        model.beaconLimit = 0
+        collector = EvidenceCollector(field: SignalField(venue: Stage.venue, model: model))
+        hear(0, -60, at: 0)
+        let heard = try XCTUnwrap(collector.take(at: .zero)?.heard.first)
+        XCTAssertEqual(heard.share, 0)
+        XCTAssertEqual(heard.draws, 1)
+    }
+
+    func testTheFirstInstantOfAllCountsAsAnyOther() {
+        let first = Instant(nanoseconds: .min)
+        collector.add(beacon: 0, rssi: -60, at: first)
+        XCTAssertEqual(collector.take(at: first)?.heard.map(\.beacon), [0])
+        XCTAssertEqual(collector.snapshot(at: first)?.heard.map(\.beacon), [0])
+    }
+
     func testTheSnapshotHasAllOfTheWindow() throws {
         hear(0, -60, at: 0)
         _ = collector.take(at: .zero)
