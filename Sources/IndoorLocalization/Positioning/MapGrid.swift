@@ -12,12 +12,21 @@ package struct MapGrid: Hashable, Sendable {
     /// Number of cells.
     package var count: Int { columns * rows }
 
-    /// Creates the grid that covers the box between two corners.
+    /// More cells than this, such as of a plan in millimetres, would cost gigabytes: they are made larger then.
+    private static let limit = 250_000.0
+
+    /// Creates the grid that covers the box between two corners, with cells of at least `cellSize` metres.
     package init(from low: MapPoint, to high: MapPoint, cellSize: Double) {
+        let (width, height) = (max(0, high.x - low.x), max(0, high.y - low.y))
         origin = low
-        self.cellSize = cellSize
-        columns = max(1, Int(((high.x - low.x) / cellSize).rounded(.up)))
-        rows = max(1, Int(((high.y - low.y) / cellSize).rounded(.up)))
+        self.cellSize = max(cellSize, (width * height / Self.limit).squareRoot(), max(width, height) / Self.limit)
+        columns = max(1, Self.whole((width / self.cellSize).rounded(.up), upTo: Int(Self.limit)))
+        rows = max(1, Self.whole((height / self.cellSize).rounded(.up), upTo: Int(Self.limit)))
+    }
+
+    /// The number within `0...limit`; 0 for what is no number.
+    private static func whole(_ number: Double, upTo limit: Int) -> Int {
+        number > 0 ? Int(min(number, Double(limit))) : 0
     }
 
     /// The middle of a cell.
@@ -46,8 +55,8 @@ package struct MapGrid: Hashable, Sendable {
     private static func range(_ offset: Double, _ radius: Double, _ cell: Double, _ count: Int) -> Range<Int> {
         let low = ((offset - radius) / cell - 0.5).rounded(.up)
         let high = ((offset + radius) / cell - 0.5).rounded(.down)
-        let first = Int(min(max(low, 0), Double(count)))
-        let end = Int(min(max(high + 1, 0), Double(count)))
+        let first = whole(low, upTo: count)
+        let end = whole(high + 1, upTo: count)
         return first..<max(first, end)
     }
 }

@@ -12,8 +12,10 @@ struct SignalFieldBuilder {
 
     /// Beyond this many shadowing lengths a reading says nothing of shadowing.
     private static let reach = 4.0
-    /// Cells of a map: enough for a metre or less in a house, bounded in a mall.
+    /// Cells of a map that are aimed at, for a metre or less in a house; between 0.5 and 1.5 m each.
     private static let cellTarget = 6000.0
+    /// No beacon is heard from farther away than this, in metres.
+    private static let longestRange = 100.0
 
     init(venue: Venue, model: SignalModel) {
         self.venue = venue
@@ -59,11 +61,15 @@ struct SignalFieldBuilder {
             outsideRate: cmath_logf(none))
     }
 
-    /// Covers the plan, and what of the survey and the beacons lies beyond it.
+    /// Covers the plan, and what of the survey and the beacons lies beyond it; not a beacon too far off to be heard.
     private func makeGrid(_ map: VenueMap, _ places: [RadioMap.Fingerprint]) -> MapGrid {
         var low = MapPoint(x: 0, y: 0)
         var high = MapPoint(x: map.width, y: map.height)
-        for point in places.map(\.point) + venue.beacons.filter({ $0.mapID == map.id }).map(\.point) {
+        let beacons = venue.beacons.filter { $0.mapID == map.id }.map(\.point).filter { point in
+            let beyond = max(-point.x, -point.y, point.x - map.width, point.y - map.height)
+            return beyond <= Self.longestRange
+        }
+        for point in places.map(\.point) + beacons {
             low = MapPoint(x: min(low.x, point.x), y: min(low.y, point.y))
             high = MapPoint(x: max(high.x, point.x), y: max(high.y, point.y))
         }
@@ -158,7 +164,7 @@ struct SignalFieldBuilder {
             let loss = beacon.mapID == map.id ? 0 : model.floorLoss
             let exponent = venue.radioMap?.pathLossExponent ?? model.pathLossExponent
             let range = cmath_pow(10, (beacon.power - loss - Double(SignalField.inaudible)) / (10 * exponent))
-            return grid.block(around: beacon.point, radius: min(max(range, 1), 100))
+            return grid.block(around: beacon.point, radius: min(max(range, 1), Self.longestRange))
         }
         var columns = grid.columns..<grid.columns
         var rows = grid.rows..<grid.rows

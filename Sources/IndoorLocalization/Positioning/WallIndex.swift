@@ -11,35 +11,43 @@ package struct WallIndex: Sendable {
     private let starts: [Int32]
     private let members: [Int32]
     private let origin: MapPoint
+    /// Edge of an index cell in metres.
+    private let cell: Float
     private let columns: Int
     private let rows: Int
 
-    /// Edge of an index cell in metres: longer than a step, shorter than a room.
-    private static let cell: Float = 2
+    /// Smallest edge of a cell in metres: longer than a step, shorter than a room.
+    private static let smallestCell = 2.0
+    /// More cells than this, such as of a wall in millimetres, would cost gigabytes: they are made larger then.
+    private static let cellLimit = 250_000.0
 
     /// Whether there is no wall at all.
     package var isEmpty: Bool { segments.isEmpty }
 
-    /// Sorts the segments of polylines into cells.
+    /// Sorts the segments of polylines into cells; a segment with an end that is no place is no wall.
     package init(walls: [[MapPoint]]) {
         var found: [Segment] = []
+        var low = MapPoint(x: .infinity, y: .infinity)
+        var high = MapPoint(x: -.infinity, y: -.infinity)
         for wall in walls {
-            for (from, to) in zip(wall, wall.dropFirst()) where from != to {
+            for (from, to) in zip(wall, wall.dropFirst()) where from != to && Self.isPlace(from) && Self.isPlace(to) {
                 found.append(
                     Segment(x: Float(from.x), y: Float(from.y), dx: Float(to.x - from.x), dy: Float(to.y - from.y)))
+                low = MapPoint(x: min(low.x, from.x, to.x), y: min(low.y, from.y, to.y))
+                high = MapPoint(x: max(high.x, from.x, to.x), y: max(high.y, from.y, to.y))
             }
         }
         segments = found
-        let low = MapPoint(
-            x: walls.joined().map(\.x).min() ?? 0, y: walls.joined().map(\.y).min() ?? 0)
-        let high = MapPoint(
-            x: walls.joined().map(\.x).max() ?? 0, y: walls.joined().map(\.y).max() ?? 0)
-        origin = low
-        columns = Int((high.x - low.x) / Double(Self.cell)) + 1
-        rows = Int((high.y - low.y) / Double(Self.cell)) + 1
+        origin = found.isEmpty ? MapPoint(x: 0, y: 0) : low
+        let (width, height) = found.isEmpty ? (0, 0) : (high.x - low.x, high.y - low.y)
+        let edge = max(
+            Self.smallestCell, (width * height / Self.cellLimit).squareRoot(), max(width, height) / Self.cellLimit)
+        cell = Float(edge)
+        columns = Int(width / Double(cell)) + 1
+        rows = Int(height / Double(cell)) + 1
         var lists = [[Int32]](repeating: [], count: columns * rows)
         for (index, segment) in found.enumerated() {
-            let range = Self.cells(segment, low, columns, rows)
+            let range = Self.cells(segment, origin, cell, columns, rows)
             for row in range.rows { for column in range.columns { lists[row * columns + column].append(Int32(index)) } }
         }
         var starts: [Int32] = [0]
@@ -48,11 +56,14 @@ package struct WallIndex: Sendable {
         members = lists.flatMap { $0 }
     }
 
+    /// Whether a point may lie in a building: squares of its coordinates are numbers, too.
+    private static func isPlace(_ point: MapPoint) -> Bool { abs(point.x) < 1e15 && abs(point.y) < 1e15 }
+
     /// Whether the straight way between two points crosses a wall.
     package func blocks(fromX x: Float, y: Float, toX: Float, y toY: Float) -> Bool {
         guard !segments.isEmpty else { return false }
         let way = Segment(x: x, y: y, dx: toX - x, dy: toY - y)
-        let range = Self.cells(way, origin, columns, rows)
+        let range = Self.cells(way, origin, cell, columns, rows)
         for row in range.rows {
             for column in range.columns {
                 let cell = row * columns + column
@@ -66,13 +77,13 @@ package struct WallIndex: Sendable {
     }
 
     private static func cells(
-        _ segment: Segment, _ origin: MapPoint, _ columns: Int, _ rows: Int
+        _ segment: Segment, _ origin: MapPoint, _ cell: Float, _ columns: Int, _ rows: Int
     ) -> (columns: Range<Int>, rows: Range<Int>) {
         func range(_ from: Float, _ delta: Float, _ origin: Double, _ count: Int) -> Range<Int> {
             let low = (min(from, from + delta) - Float(origin)) / cell
             let high = (max(from, from + delta) - Float(origin)) / cell
             guard high >= 0, low < Float(count) else { return 0..<0 }
-            return Int(max(low, 0))..<min(Int(high) + 1, count)
+            return Int(max(low, 0))..<Int(min(high + 1, Float(count)))
         }
         return (range(segment.x, segment.dx, origin.x, columns), range(segment.y, segment.dy, origin.y, rows))
     }

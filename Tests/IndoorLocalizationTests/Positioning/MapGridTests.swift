@@ -68,4 +68,18 @@ final class MapGridTests: XCTestCase {
         XCTAssertTrue(grid.block(around: MapPoint(x: 100, y: 3), radius: 5).columns.isEmpty)
         XCTAssertTrue(grid.block(around: MapPoint(x: 0, y: -100), radius: 5).rows.isEmpty)
     }
+
+    func testAHugeBoxHasLargerCellsNotMoreOfThem() {
+        for (width, height) in [(1e6, 1e6), (1e300, 1e300), (1e6, 1)] {
+            let grid = MapGrid(from: MapPoint(x: 0, y: 0), to: MapPoint(x: width, y: height), cellSize: 0.5)
+            XCTAssertTrue((1...252_000).contains(grid.count), "\(width) x \(height): \(grid.count) cells")
+        }
+        let grid = MapGrid(from: MapPoint(x: 0, y: 0), to: MapPoint(x: 1e6, y: 1e6), cellSize: 0.5)
+        XCTAssertNotNil(grid.cell(at: MapPoint(x: 999_999, y: 999_999)))
+    }
+
+    func testABlockAroundWhatIsNoPlaceIsEmpty() {
+        XCTAssertTrue(grid.block(around: MapPoint(x: .nan, y: 3), radius: 5).columns.isEmpty)
+        XCTAssertTrue(grid.block(around: MapPoint(x: 0, y: 3), radius: .nan).rows.isEmpty)
+    }
 }

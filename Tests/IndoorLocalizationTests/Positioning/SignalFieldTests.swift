@@ -131,6 +131,15 @@ final class SignalFieldTests: XCTestCase {
         XCTAssertNotNil(grid.cell(at: MapPoint(x: 27.9, y: 25.9)))
     }
 
+    func testABeaconTooFarOffToBeHeardDoesNotStretchTheGrid() {
+        var venue = Stage.venue
+        let plain = SignalField(venue: venue).levels[0].grid
+        for far in [1e4, -1e6, 1e300] {
+            venue.beacons[0].point = MapPoint(x: 5, y: far)
+            XCTAssertEqual(SignalField(venue: venue).levels[0].grid, plain, "\(far)")
+        }
+    }
+
     func testTheGridCoversSurveyedPlacesBeyondThePlan() {
         var venue = Stage.surveyedVenue
         venue.radioMap?.fingerprints[0].point = MapPoint(x: -12, y: 5)

@@ -82,6 +82,27 @@ final class WallIndexTests: XCTestCase {
         XCTAssertTrue((100...999).contains(blocked), "\(blocked) of 1000 ways say nothing, seed \(seed)")
     }
 
+    func testAWallAcrossTheCountryCostsNoMoreMemoryThanOneAcrossTheHall() {
+        let walls = WallIndex(walls: [
+            [MapPoint(x: -1e6, y: -1e6), MapPoint(x: 1e6, y: 1e6)], [MapPoint(x: 10, y: 0), MapPoint(x: 10, y: 9)],
+        ])
+        XCTAssertTrue(walls.blocks(fromX: 0, y: 5, toX: 5, y: 0))
+        XCTAssertTrue(walls.blocks(fromX: 9.5, y: 5, toX: 10.5, y: 5))
+        XCTAssertFalse(walls.blocks(fromX: 9.5, y: 5, toX: 9.8, y: 5))
+    }
+
+    func testAWallWithAnEndThatIsNoPlaceIsNone() {
+        for wild in [Double.nan, .infinity, 1e300] {
+            let walls = WallIndex(walls: [[MapPoint(x: wild, y: 0), MapPoint(x: 10, y: 10)]])
+            XCTAssertTrue(walls.isEmpty, "\(wild)")
+        }
+    }
+
+    func testAWayWithoutEndIsNoReasonToStop() {
+        XCTAssertTrue(wall.blocks(fromX: 0, y: 5, toX: 1e30, y: 5))
+        XCTAssertFalse(wall.blocks(fromX: 0, y: 5, toX: .nan, y: 5))
+    }
+
     /// Each segment's ends lie on both sides of the other.
     private static func cross(_ a: MapPoint, _ b: MapPoint, _ c: MapPoint, _ d: MapPoint) -> Bool {
         func side(_ p: MapPoint, _ q: MapPoint, _ r: MapPoint) -> Double {
