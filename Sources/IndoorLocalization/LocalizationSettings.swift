@@ -45,6 +45,12 @@ public struct LocalizationSettings: Hashable, Sendable {
         check.number("floor.switchProbability", floor.switchProbability, in: 0.5...1, "")
         check.duration("floor.switchTime", floor.switchTime, from: .zero)
         check.number("positioning.particleCount", Double(positioning.particleCount), in: 100...1_000_000, "")
+        check.number("positioning.lookInterval", positioning.lookInterval, in: 0.1...60, "s")
+        check.number("positioning.recoveryShare", positioning.recoveryShare, in: 0...1, "")
+        check.number("positioning.levelShare", positioning.levelShare, in: 0...10, "")
+        check.number("positioning.priorShare", positioning.priorShare, in: 0...10, "")
+        check.number("positioning.radiusFloor", positioning.radiusFloor, in: 0...1000, "m")
+        check.number("positioning.radiusFactor", positioning.radiusFactor, in: 0...100, "")
         return check.problems
     }
 

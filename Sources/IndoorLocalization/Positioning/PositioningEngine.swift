@@ -107,14 +107,15 @@ public struct PositioningEngine: Sendable {
         strides.removeAll()
         guard let evidence = collector.take(at: now) else { return }
         snapshot = collector.snapshot(at: now) ?? snapshot
-        guard settings.method == .particle else { return compareOnly(settings.method) }
+        guard settings.method == .particle else { return observeWithoutMemory(settings.method) }
         for level in offsets.indices { offsets[level].pass(seconds: seconds) }
         let isFirst = lastLook == nil
         if !filter.isEmpty, seconds > 0 || !evidence.heard.isEmpty { update(evidence, seconds) }
         if isFirst || (lastLook?.duration(to: now).seconds ?? .infinity) >= settings.lookInterval { look(now) }
     }
 
-    private mutating func compareOnly(_ method: PositioningMethod) {
+    /// The simple methods look at the last seconds alone.
+    private mutating func observeWithoutMemory(_ method: PositioningMethod) {
         guard let snapshot, !snapshot.heard.isEmpty else { return }
         switch method {
         case .particle: break
@@ -133,11 +134,11 @@ public struct PositioningEngine: Sendable {
         }
     }
 
-    /// Looks at the whole venue with the evidence of the last seconds: for the level, and for places that got lost.
+    /// Looks at the whole venue with the evidence of the last seconds: for the first level, and for places that got
+    /// lost.
     private mutating func look(_ now: Instant) {
         guard let snapshot, !snapshot.heard.isEmpty else { return }
-        let posterior = GridPosterior(
-            field: field, evidence: snapshot, offsets: offsets)
+        let posterior = GridPosterior(field: field, evidence: snapshot, offsets: offsets)
         lastLook = now
         if levels.isEmpty { levels.observe(evidence: posterior.levelEvidence, height: nil, after: 0) }
         filter.redistribute(
@@ -145,8 +146,7 @@ public struct PositioningEngine: Sendable {
     }
 
     private mutating func update(_ heard: Evidence, _ seconds: Double) {
-        let likelihood = Likelihood(
-            field: field, evidence: heard, offsets: offsets)
+        let likelihood = Likelihood(field: field, evidence: heard, offsets: offsets)
         let expectation = Float(settings.priorShare * seconds)
         let evidence = filter.weigh(field: field) { index, cells, sums in
             let level = field.levels[index]

@@ -12,23 +12,23 @@ public enum PositioningMethod: String, Hashable, Sendable, CaseIterable {
 public struct PositioningSettings: Hashable, Sendable {
     /// How the place is found.
     public var method: PositioningMethod = .particle
-    /// Number of particles, at least 100.
+    /// Number of particles, from 100 to 1,000,000.
     public var particleCount = 1500
     /// The measurement model's numbers.
     public var signal = SignalModel()
     /// The motion model's numbers.
     public var motion = MotionModel()
-    /// Seconds between two looks at the whole venue, for the level and for places that the filter may have lost.
+    /// Seconds between two looks at the whole venue for places that the filter may have lost, in [0.1, 60].
     public var lookInterval = 2.0
     /// Share of the particles that such a look replaces, in [0, 1].
     public var recoveryShare = 0.03
-    /// Share of the evidence that counts for the level: neighbouring looks have errors in common.
+    /// How much of the evidence counts for the level, in [0, 10]; 1 takes it as it is.
     public var levelShare = 1.0
-    /// How much the expectation of places (survey, walkable areas) counts within a second.
+    /// How much the expectation of places (survey, walkable areas) counts within a second, in [0, 10].
     public var priorShare = 0.2
-    /// Metres of error that remain even if the filter is certain.
+    /// Metres of error that remain even if the filter is certain, in [0, 1000].
     public var radiusFloor = 0.8
-    /// What the spread of the particles is multiplied with to give a radius.
+    /// What the spread of the particles is multiplied with to give a radius, in [0, 100].
     public var radiusFactor = 1.2
 
     /// Creates the settings with their defaults.

@@ -47,6 +47,16 @@ final class LocalizationSettingsTests: XCTestCase {
                 "positioning.particleCount must be in [100.0, 1000000.0], not 99.0",
                 { $0.positioning.particleCount = 99 }
             ),
+            ("positioning.lookInterval must be in [0.1, 60.0] s, not 0.0", { $0.positioning.lookInterval = 0 }),
+            ("positioning.recoveryShare must be in [0.0, 1.0], not 1.1", { $0.positioning.recoveryShare = 1.1 }),
+            ("positioning.levelShare must be in [0.0, 10.0], not nan", { $0.positioning.levelShare = .nan }),
+            ("positioning.priorShare must be in [0.0, 10.0], not -0.1", { $0.positioning.priorShare = -0.1 }),
+            ("positioning.radiusFloor must be in [0.0, 1000.0] m, not -1.0", { $0.positioning.radiusFloor = -1 }),
+            ("positioning.radiusFactor must be in [0.0, 100.0], not 101.0", { $0.positioning.radiusFactor = 101 }),
+            (
+                "venueSearch.gnssRSSILimit must be in [-127.0, 0.0] dBm, not 1.0",
+                { $0.venueSearch.gnssRSSILimit = 1 }
+            ),
         ]
         for (problem, change) in cases { XCTAssertEqual(problems(change), [problem]) }
     }
