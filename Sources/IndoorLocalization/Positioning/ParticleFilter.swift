@@ -72,18 +72,19 @@ package struct ParticleFilter: Sendable {
     ///
     /// - Parameters:
     ///   - probabilities: of each level; sums to 1.
-    ///   - share: of the particles of a level that are drawn anew; on a level without particles all are.
+    ///   - share: of the particles of a level that are drawn anew, in [0, 1]; on a level without particles all are.
     package mutating func redistribute(
         to probabilities: [Double], posterior: GridPosterior, field: SignalField, share: Double
     ) {
+        let part = share > 0 ? min(share, 1) : 0
         let old = particles
         var members = [[Int]](repeating: [], count: probabilities.count)
         for index in 0..<old.count { members[Int(old.level[index])].append(index) }
         particles = Particles()
         for (level, probability) in probabilities.enumerated() {
             let wanted = max(Self.fewest, Int((probability * Double(count)).rounded()))
-            let fresh = members[level].isEmpty ? wanted : Int((Double(wanted) * share).rounded())
-            let even = wanted > 0 ? Float(probability / Double(wanted)) : 0
+            let fresh = members[level].isEmpty ? wanted : Int((Double(wanted) * part).rounded())
+            let even = Float(probability / Double(wanted))
             resample(members[level], of: old, count: wanted - fresh, weight: even)
             for cell in posterior.draw(fresh, level: level, using: &generator) {
                 append(cell: cell, level: level, field: field, weight: even)

@@ -69,7 +69,7 @@ package struct SignalField: Sendable {
         let builder = SignalFieldBuilder(venue: venue, model: model)
         self.model = model
         beacons = builder.transmitters.map(\.identity)
-        indexes = Dictionary(uniqueKeysWithValues: beacons.enumerated().map { ($1, $0) })
+        indexes = Dictionary(beacons.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         transmitters = zip(builder.transmitters, builder.exponents).map { beacon, exponent in
             Transmitter(mapID: beacon.mapID, point: beacon.point, power: beacon.power, exponent: exponent)
         }

@@ -1,0 +1,133 @@
+import XCTest
+
+@testable import IndoorLocalization
+
+/// Venues, radio maps and settings that make no sense end no process: a public initialiser takes any number.
+final class OddInputTests: XCTestCase {
+    private typealias Stage = PositioningStage
+    private static let wild = [Double.nan, .infinity, -1e300, 0]
+
+    /// The hall after a survey of ten places, as a large one takes long.
+    private static let surveyedVenue: Venue = {
+        var venue = Stage.surveyedVenue
+        let places = venue.radioMap?.fingerprints ?? []
+        venue.radioMap?.fingerprints = Array(places.prefix(10))
+        return venue
+    }()
+
+    /// Lets an engine hear the hall's beacons for a while, with a fix and steps between: no map's chance is no number.
+    private func run(
+        _ venue: Venue, _ settings: PositioningSettings = PositioningSettings(), _ name: String = "",
+        line: UInt = #line
+    ) {
+        var settings = settings
+        settings.particleCount = 100
+        var engine = PositioningEngine(venue: venue, settings: settings, seed: 1)
+        for turn in 0..<8 {
+            let instant = Instant(seconds: Double(turn) / 2)
+            for index in 0..<4 {
+                engine.observe(
+                    .sighting(Sighting(instant: instant, beacon: Stage.identity(index), rssi: -60 - Double(index))))
+            }
+            engine.observe(.step(Step(instant: instant, length: 0.7, heading: 90)))
+            if turn == 4 {
+                engine.observe(
+                    .fix(Fix(instant: instant, mapID: Stage.hall, point: MapPoint(x: 5, y: 5), radius: 1)))
+            }
+            engine.advance(to: instant)
+            XCTAssertTrue(engine.mapProbabilities.values.allSatisfy((0...1.001).contains), name, line: line)
+            _ = engine.estimate(on: Stage.hall)
+        }
+    }
+
+    func testAVenueWithoutAnything() {
+        run(Venue(id: 1, name: "nothing", maps: [], beacons: []))
+        run(Venue(id: 1, name: "nothing", maps: [Stage.map()], beacons: []))
+    }
+
+    func testMapsOfAnySize() {
+        for size in Self.wild {
+            var venue = Self.surveyedVenue
+            venue.maps[0].width = size
+            run(venue)
+            venue.maps[0].height = size
+            run(venue)
+        }
+    }
+
+    func testBeaconsAnywhere() {
+        for number in Self.wild {
+            for survey in [nil, Self.surveyedVenue.radioMap] {
+                var venue = Stage.venue
+                venue.radioMap = survey
+                venue.beacons[0].point = MapPoint(x: number, y: number)
+                venue.beacons[1].measuredPower = number
+                venue.beacons[2].pathLossExponent = number
+                run(venue)
+            }
+        }
+    }
+
+    func testRadioMapsOfAnyNumbers() {
+        for number in Self.wild {
+            for spoil in [
+                { $0.beacons[0].point = MapPoint(x: number, y: number) }, { $0.beacons[0].power = number },
+                { $0.pathLossExponent = number }, { $0.readingDeviation = number },
+                { $0.fingerprints[0].point = MapPoint(x: number, y: number) }, { $0.fingerprints[0].duration = number },
+                { $0.fingerprints[0].readings[0].rssi = number }, { $0.fingerprints[0].readings[0].weight = number },
+            ] as [(inout RadioMap) -> Void] {
+                var venue = Self.surveyedVenue
+                if var map = venue.radioMap {
+                    spoil(&map)
+                    venue.radioMap = map
+                }
+                run(venue)
+            }
+        }
+    }
+
+    func testARadioMapThatNamesABeaconTwiceOrNone() throws {
+        var venue = Self.surveyedVenue
+        let first = try XCTUnwrap(venue.radioMap?.beacons.first)
+        venue.radioMap?.beacons[1] = first
+        run(venue)
+        venue.radioMap?.fingerprints[0].readings[0].beacon = 99
+        venue.radioMap?.fingerprints[0].readings[1].beacon = -1
+        venue.radioMap?.fingerprints[0].readings[2].count = 0
+        run(venue)
+    }
+
+    func testSettingsOfAnyNumber() {
+        for number in Self.wild {
+            for (index, spoil) in Self.spoils(number).enumerated() {
+                var settings = PositioningSettings()
+                spoil(&settings)
+                run(Stage.venue, settings, "setting \(index) is \(number)")
+                run(Self.surveyedVenue, settings, "setting \(index) is \(number)")
+            }
+        }
+    }
+
+    private static func spoils(_ number: Double) -> [(inout PositioningSettings) -> Void] {
+        [
+            { $0.recoveryShare = number }, { $0.lookInterval = number }, { $0.levelShare = number },
+            { $0.priorShare = number }, { $0.radiusFloor = number }, { $0.radiusFactor = number },
+            { $0.motion.walkingSpeed = number }, { $0.motion.velocityTime = number }, { $0.motion.startRate = number },
+            { $0.motion.stopRate = number }, { $0.motion.standingWander = number },
+            { $0.motion.walkingWander = number }, { $0.motion.headingBias = number },
+            { $0.motion.headingUnknown = number }, { $0.motion.headingDrift = number },
+            { $0.motion.stepTurn = number }, { $0.motion.stepScale = number }, { $0.motion.stepLength = number },
+            { $0.signal.pathLossExponent = number }, { $0.signal.defaultPower = number },
+            { $0.signal.floorLoss = number }, { $0.signal.heightDifference = number },
+            { $0.signal.shadowing = number }, { $0.signal.shadowingLength = number },
+            { $0.signal.powerDeviation = number }, { $0.signal.surveyNoise = number },
+            { $0.signal.fastFading = number }, { $0.signal.unsurveyedDeviation = number },
+            { $0.signal.readingDeviation = number }, { $0.signal.unseenDeviation = number },
+            { $0.signal.degreesOfFreedom = number }, { $0.signal.correlationTime = number },
+            { $0.signal.rateLength = number }, { $0.signal.rateDurationCap = number },
+            { $0.signal.ratePrior = number }, { $0.signal.unheardRate = number },
+            { $0.signal.detectionWeight = number }, { $0.signal.receiverOffsetDeviation = number },
+            { $0.signal.supportWidth = number }, { $0.signal.unsupportedShare = number },
+        ]
+    }
+}
