@@ -161,14 +161,13 @@ public struct RadioMapLearner: Sendable {
         let model: SignalModel
         var squares: [(actual: Double, expected: Double)] = []
 
-        /// Larger groups are left out: the cubic step would cost more than they add.
-        private static let largest = 400
+        /// Readings of a group that tell too little of each other if there are fewer.
         private static let smallest = 8
 
         init(model: SignalModel) { self.model = model }
 
         mutating func add(_ weights: [Double], _ factor: Cholesky) {
-            guard (Self.smallest...Self.largest).contains(weights.count), squares.count < 4000 else { return }
+            guard weights.count >= Self.smallest, squares.count < 4000 else { return }
             for (weight, precision) in zip(weights, factor.inverseDiagonal()) {
                 squares.append((weight * weight / (precision * precision), 1 / precision))
             }

@@ -24,7 +24,6 @@ package struct SignalField: Sendable {
     /// One map of the venue.
     package struct Level: Sendable {
         package let mapID: MapID
-        package let level: Int
         package let grid: MapGrid
         /// How expected it is to find somebody in a cell, against the best cell: in (0, 1].
         package var prior: [Float]

@@ -7,7 +7,6 @@ struct SignalFieldBuilder {
     /// Surveyed beacons first, in the radio map's order, then those that the survey did not hear.
     let transmitters: [RadioMap.Beacon]
     let exponents: [Double]
-    let heights: [Double]
     let isSurveyed: Bool
 
     /// Beyond this many shadowing lengths a reading says nothing of shadowing.
@@ -36,7 +35,6 @@ struct SignalFieldBuilder {
         exponents = transmitters.map { beacon in
             heard.contains(beacon.identity) ? common : known[beacon.identity]?.pathLossExponent ?? common
         }
-        heights = transmitters.map { _ in model.heightDifference }
         isSurveyed = !surveyed.isEmpty
     }
 
@@ -56,7 +54,7 @@ struct SignalFieldBuilder {
         }
         let none = Float(model.unheardRate) * Float(transmitters.count)
         return SignalField.Level(
-            mapID: map.id, level: map.level, grid: grid, prior: prior(map, grid, places), tables: tables,
+            mapID: map.id, grid: grid, prior: prior(map, grid, places), tables: tables,
             logRate: isSurveyed ? totalRate(tables, grid, none).map { cmath_logf($0) } : [],
             outsideRate: cmath_logf(none))
     }
@@ -146,7 +144,8 @@ struct SignalFieldBuilder {
                 let planar = point.distance(to: beacon.point)
                 table.mean[position] = Float(
                     model.pathLoss(
-                        power: beacon.power, exponent: exponents[index], planar: planar, height: heights[index]) - loss)
+                        power: beacon.power, exponent: exponents[index], planar: planar, height: model.heightDifference)
+                        - loss)
                 position += 1
             }
         }
