@@ -102,7 +102,8 @@ public actor Localizer {
         await perform(driver.handle(.start, at: now))
     }
 
-    /// Ends the session: once this returns, nothing more is emitted until the next `start()`.
+    /// Ends the session: once this returns, nothing more is emitted until the next `start()`. What was emitted before
+    /// may still wait in a subscriber's stream.
     public func stop() async {
         await perform(driver.handle(.stop, at: now))
     }

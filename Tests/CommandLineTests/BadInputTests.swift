@@ -23,6 +23,16 @@ final class BadInputTests: XCTestCase {
         }
     }
 
+    func testARecordingWithoutABeaconOfTheVenueIsToldSo() throws {
+        let folder = try temporaryFolder()
+        var recording = try ShortRecording(lines: 60)
+        recording.lines.removeAll { $0.contains("\"beacon\"") }
+        let path = try recording.write(to: folder)
+        let result = try Tool.run(["replay", "--venue", "Fixtures/office", path])
+        XCTAssertEqual(result.status, 0)
+        XCTAssertEqual(result.errors, "indoorloc: \(path): no position, as no beacon of 'Office' was heard in it\n")
+    }
+
     func testADataSetWithoutTracksIsToldSo() throws {
         let path = try FixtureFolder("packets/accepted/smallest").path
         let result = try Tool.run(["evaluate", path])

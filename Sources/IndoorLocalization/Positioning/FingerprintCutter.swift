@@ -42,9 +42,16 @@ struct FingerprintCutter {
         return walks + [walk]
     }
 
+    /// Way points further apart than this, in seconds, have no walk between them: the recording was interrupted.
+    private static let longestLeg = 600.0
+
     private func cut(_ walk: [SurveyRecording.Waypoint], of recording: SurveyRecording) -> [Piece] {
         guard let first = walk.first, let last = walk.last else { return [] }
         var pieces: [Piece] = []
+        let gap = walk.indices.dropFirst().first { index in
+            walk[index - 1].instant.duration(to: walk[index].instant).seconds > Self.longestLeg
+        }
+        if let gap { return cut(Array(walk[..<gap]), of: recording) + cut(Array(walk[gap...]), of: recording) }
         var start = first.instant.seconds
         while start < last.instant.seconds {
             let end = min(start + window, last.instant.seconds)

@@ -4,6 +4,11 @@ extension ParticleFilter {
     /// Metres: no building is larger, and `Float` tells centimetres there.
     private static let farthest = 1e6
 
+    /// Whether a place and its uncertainty, in metres, are ones that the filter can compute with.
+    package static func isWithinReach(_ point: MapPoint, _ deviation: Double) -> Bool {
+        abs(point.x) <= farthest && abs(point.y) <= farthest && deviation <= farthest
+    }
+
     /// Takes in a place given from outside: half of a level's particles are drawn from it, the others weighed by it.
     ///
     /// A place farther than 1000 km from the map's origin, or less certain than that, tells nothing and is ignored.
@@ -15,7 +20,7 @@ extension ParticleFilter {
     package mutating func take(
         _ point: MapPoint, deviation: Double, level: Int, probabilities: [Double], field: SignalField
     ) {
-        guard abs(point.x) <= Self.farthest, abs(point.y) <= Self.farthest, deviation <= Self.farthest else { return }
+        guard Self.isWithinReach(point, deviation) else { return }
         let old = particles
         var members = [[Int]](repeating: [], count: probabilities.count)
         for index in 0..<old.count { members[Int(old.level[index])].append(index) }

@@ -89,7 +89,7 @@ public struct PositioningEngine: Sendable {
     /// Believes a place given from outside as far as its radius says: before any evidence it is where the device
     /// begins, later the belief converges to it.
     private mutating func take(_ fix: Fix) {
-        guard settings.method == .particle, fix.radius > 0, fix.point.x.isFinite, fix.point.y.isFinite,
+        guard settings.method == .particle, fix.radius > 0, ParticleFilter.isWithinReach(fix.point, fix.radius),
             let level = field.levels.firstIndex(where: { $0.mapID == fix.mapID })
         else { return }
         levels.observe(

@@ -39,13 +39,21 @@ struct ReplayCommand: Command {
             venues: [packet.venue], settings: settings, seed: seed, strictness: strictness)
         let progress = ProgressLine()
         var lines = LineOutput()
+        var hasFoundVenue = false
         do {
             let tally = try await session.play(
                 recording, at: { instant in progress.show("replay: \(Int(instant.seconds)) s of the recording") }
-            ) { try lines.line($0.json) }
+            ) { output in
+                if case .state(.getPacket) = output.content { hasFoundVenue = true }
+                try lines.line(output.json)
+            }
             try lines.flush()
             progress.clear()
             tally.warning(for: recording).map(StandardError.write)
+            if !hasFoundVenue {
+                StandardError.write(
+                    "indoorloc: \(recording): no position, as no beacon of '\(packet.venue.name)' was heard in it\n")
+            }
         } catch {
             progress.clear()
             // What was right before the error is not lost.

@@ -34,6 +34,11 @@ final class FingerprintCutterTests: XCTestCase {
         XCTAssertEqual(pieces.first?.readings[PositioningStage.identity(0)]?.count, 1)
     }
 
+    func testAnInterruptionOfYearsIsNoWalk() {
+        let points = [walk(at: 0, x: 0), walk(at: 4, x: 4), walk(at: 1e9, x: 8), walk(at: 1e9 + 4, x: 12)]
+        XCTAssertEqual(cutter.pieces(of: recording(points)).map(\.duration), [2, 2, 2, 2])
+    }
+
     func testAWalkIsCutIntoPiecesOfTwoSeconds() {
         let pieces = cutter.pieces(of: recording([walk(at: 0, x: 0), walk(at: 10, x: 10)]))
         XCTAssertEqual(pieces.map(\.duration), [2, 2, 2, 2, 2])

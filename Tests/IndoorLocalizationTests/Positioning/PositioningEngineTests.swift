@@ -120,6 +120,8 @@ final class PositioningEngineTests: XCTestCase {
         let before = receiver.estimate
         receiver.observe(Self.fix(MapPoint(x: .nan, y: 5), radius: 1))
         receiver.observe(Self.fix(MapPoint(x: 5, y: 5), radius: 0))
+        receiver.observe(Self.fix(MapPoint(x: 1e30, y: 5), radius: 1))
+        receiver.observe(Self.fix(MapPoint(x: 5, y: 5), radius: .infinity))
         receiver.observe(Self.fix(MapPoint(x: 5, y: 5), radius: 1, map: 99))
         XCTAssertEqual(receiver.estimate, before)
     }
