@@ -3,13 +3,6 @@ import ScanRecording
 import XCTest
 
 final class ConstantMemoryTests: XCTestCase {
-    /// Memory of this process that is in RAM, in KiB.
-    private func residentMemory() throws -> Int {
-        let status = String(decoding: try Data(contentsOf: URL(filePath: "/proc/self/status")), as: UTF8.self)
-        let line = try XCTUnwrap(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
-        return try XCTUnwrap(line.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) })
-    }
-
     func testTwentyMegabytesAreReadInConstantMemory() throws {
         let folder = try TemporaryFolder()
         let line =
@@ -20,12 +13,12 @@ final class ConstantMemoryTests: XCTestCase {
 
         var reader = try RecordingReader(path: path)
         for _ in 0..<500 { _ = try reader.next() }
-        let before = try residentMemory()
+        let before = try ResidentMemory.kibibytes()
         var peak = before
         var count = 500
         while try reader.next() != nil {
             count += 1
-            if count % 500 == 0 { peak = max(peak, try residentMemory()) }
+            if count % 500 == 0 { peak = max(peak, try ResidentMemory.kibibytes()) }
         }
         XCTAssertEqual(count, 21_001)
         // A reader that kept the file, or the entries, would add several thousand KiB; ours a page or two.

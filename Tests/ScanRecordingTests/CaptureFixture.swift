@@ -1,0 +1,99 @@
+import FoundationEssentials
+import IndoorLocalization
+import ScanRecording
+import XCTest
+
+/// One file of `Fixtures/captures/files`: a capture's bytes, and what a reader finds in them.
+struct CaptureFixture {
+    let name: String
+    let bytes: [UInt8]
+    /// Lengths in bytes to which the file may be cut without an error: those at which a record ends.
+    let boundaries: [Int]
+    let readings: [String]
+    let tally: String
+    let startMicroseconds: Int64
+
+    init(path: String) throws {
+        name = String(path.split(separator: "/").last ?? "")
+        let lines = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self).split(separator: "\n")
+        var bytes: [UInt8] = []
+        var boundaries: [Int] = []
+        var readings: [String] = []
+        var others: [Substring: String] = [:]
+        for line in lines where !line.hasPrefix("#") {
+            let parts = line.split(separator: ":", maxSplits: 1)
+            let value = parts.last.map { String($0.drop { $0 == " " }) } ?? ""
+            switch parts[0] {
+            case "header", "record", "packet":
+                if parts[0] == "record" { boundaries.append(bytes.count) }
+                bytes += try value.split(separator: " ").map { try XCTUnwrap(UInt8($0, radix: 16), path) }
+            case "reading": readings.append(value)
+            default: others[parts[0]] = value
+            }
+        }
+        self.bytes = bytes
+        self.boundaries = boundaries + [bytes.count]
+        self.readings = readings
+        tally = try XCTUnwrap(others.removeValue(forKey: "tally"), path)
+        startMicroseconds = try XCTUnwrap(others.removeValue(forKey: "start").flatMap { Int64($0) }, path)
+        XCTAssertEqual(others, [:], "\(name) has lines that nobody reads")
+    }
+
+    /// An advertisement as the fixtures write it.
+    static func text(of reading: SensorReading) -> String {
+        guard case .advertisement(let heard) = reading else { return "\(reading)" }
+        let hex = heard.data.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true) }
+        let sender = "\(heard.address.kind?.rawValue ?? "unknown") \(heard.address)"
+        return "\(heard.instant.nanoseconds / 1000) \(sender) \(Int(heard.rssi)) \(hex.joined())"
+    }
+
+    /// A tally as the fixtures write it.
+    static func text(of tally: BTSnoopReader.Tally) -> String {
+        let adapters = tally.adapters.sorted().map { "\($0)" }.joined(separator: ",")
+        return "records \(tally.records) notMeasurements \(tally.droppedNotMeasurements)"
+            + " scanResponses \(tally.scanResponses) lost \(tally.lostPackets) adapters \(adapters)"
+    }
+}
+
+/// A capture that comes from memory.
+enum CaptureStream {
+    /// All readings of a capture, and what ended it before its end.
+    ///
+    /// - Parameter chunk: how many bytes arrive at once.
+    static func decode(
+        _ bytes: [UInt8], chunk: Int = 1 << 16
+    ) -> (readings: [SensorReading], problem: BTSnoopError.Problem?) {
+        var buffer = BTSnoopBuffer()
+        var decoder = BTSnoopDecoder()
+        var readings: [SensorReading] = []
+        var rest = bytes[...]
+        while true {
+            do throws(BTSnoopError.Problem) {
+                switch try buffer.next() {
+                case .header(let datalink): decoder.begin(datalink)
+                case .record(let record):
+                    let bytes = buffer.bytes
+                    decoder.decode(record, of: bytes.span)
+                    while let reading = decoder.next() { readings.append(reading) }
+                    if let problem = decoder.takeProblem() { throw problem }
+                case .needsMore:
+                    buffer.fill { bytes in
+                        bytes += rest.prefix(chunk)
+                        rest = rest.dropFirst(chunk)
+                    }
+                case .end: return (readings, nil)
+                }
+            } catch {
+                return (readings, error)
+            }
+        }
+    }
+}
+
+extension TemporaryFolder {
+    /// Writes a file and returns its path.
+    func write(_ name: String, bytes: some Sequence<UInt8>) throws -> String {
+        try Data(bytes).write(to: URL(filePath: path + "/" + name))
+        return path + "/" + name
+    }
+}

@@ -1,0 +1,11 @@
+import FoundationEssentials
+import XCTest
+
+/// Memory of this process that is in RAM.
+enum ResidentMemory {
+    static func kibibytes() throws -> Int {
+        let status = String(decoding: try Data(contentsOf: URL(filePath: "/proc/self/status")), as: UTF8.self)
+        let line = try XCTUnwrap(status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
+        return try XCTUnwrap(line.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) })
+    }
+}
