@@ -33,7 +33,8 @@ let package = Package(
         .testTarget(
             name: "IndoorLocalizationTestingTests",
             dependencies: ["ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
-        .testTarget(name: "CommandLineTests", dependencies: ["indoorloc", "IndoorLocalizationTesting"]),
+        .testTarget(
+            name: "CommandLineTests", dependencies: ["indoorloc", "ScanRecording", "IndoorLocalizationTesting"]),
     ],
     swiftLanguageModes: [.v6]
 )

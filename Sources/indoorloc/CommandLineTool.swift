@@ -13,8 +13,8 @@ enum CommandLineTool {
     static let version = "0.1.0"
 
     private static let commands: [any Command.Type] = [
-        ReplayCommand.self, EvaluateCommand.self, SurveyCommand.self, SimulateCommand.self, VenueCheckCommand.self,
-        VenueInfoCommand.self,
+        ReplayCommand.self, EvaluateCommand.self, SurveyCommand.self, SimulateCommand.self, ConvertCommand.self,
+        VenueCheckCommand.self, VenueInfoCommand.self,
     ]
 
     /// A command, and the words behind its name.

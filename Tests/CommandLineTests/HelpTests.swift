@@ -14,6 +14,7 @@ final class HelpTests: XCTestCase {
     func testHelpOfEvaluate() throws { try assertPrints("evaluate", "--help") }
     func testHelpOfSurvey() throws { try assertPrints("survey", "--help") }
     func testHelpOfSimulate() throws { try assertPrints("simulate", "--help") }
+    func testHelpOfConvert() throws { try assertPrints("convert", "--help") }
     func testHelpOfVenue() throws { try assertPrints("venue", "--help") }
     func testHelpOfVenueCheck() throws { try assertPrints("venue", "check", "--help") }
     func testHelpOfVenueInfo() throws { try assertPrints("venue", "info", "--help") }
@@ -33,7 +34,7 @@ final class HelpTests: XCTestCase {
 
     func testEveryCommandIsInTheHelpOfTheTool() throws {
         let help = try Tool.run(["--help"]).output
-        for name in ["replay", "evaluate", "survey", "simulate", "venue check", "venue info"] {
+        for name in ["replay", "evaluate", "survey", "simulate", "convert", "venue check", "venue info"] {
             XCTAssertTrue(help.contains("\n  \(name) "), name)
         }
     }

@@ -8,6 +8,8 @@ struct ReplayCommand: Command {
         name: "replay", operands: "RECORDING", operandCount: 1...1,
         summary: "play a recording through a session and print its states and positions",
         details: """
+            RECORDING may be a Bluetooth capture, too (btsnoop, as 'btmon -w' writes it).
+
             Prints JSON Lines, each with "t" (seconds of the recording) and "type": state, position, event,
             downloadedVenue or error. Positions have venueId, mapId, x and y (metres from the plan's top left corner,
             y down), radius (metres; the truth lies within it 68 times of 100), and where known label, latitude,

@@ -2,7 +2,7 @@ import IndoorLocalization
 import ScanRecording
 import Synchronization
 
-/// A session over a recording.
+/// A session over a recording or a Bluetooth capture, as the file's content tells.
 struct RecordedSession: Sendable {
     var venues: [Venue]
     var settings = LocalizationSettings()
@@ -17,9 +17,15 @@ struct RecordedSession: Sendable {
     /// - Throws: what is wrong with the recording, or what `body` throws.
     func play(
         _ path: String, at passing: (Instant) -> Void = { _ in }, _ body: (SessionReplay.Output) throws -> Void
-    ) async throws -> RecordingReader.Tally {
-        let tally = Mutex(RecordingReader.Tally())
-        let source = RecordingSource(path: path, strictness: strictness) { passed in tally.withLock { $0 = passed } }
+    ) async throws -> PassedOver {
+        let isCapture = BTSnoopReader.isCapture(path: path)
+        let tally = Mutex(isCapture ? PassedOver.capture(.init()) : .recording(.init()))
+        let source: any ScanSource =
+            isCapture
+            ? BTSnoopSource(path: path, strictness: strictness) { passed in tally.withLock { $0 = .capture(passed) } }
+            : RecordingSource(path: path, strictness: strictness) { passed in
+                tally.withLock { $0 = .recording(passed) }
+            }
         var replay = SessionReplay(venues: venues, settings: settings, seed: seed, fields: fields)
         var hasStarted = false
         for try await reading in source.readings() {

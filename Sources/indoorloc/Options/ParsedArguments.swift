@@ -68,7 +68,9 @@ struct ParsedArguments {
 
     private func checkOperands() throws(UsageError) {
         if operands.count < syntax.operandCount.lowerBound {
-            let missing = syntax.operands.hasSuffix("...") ? String(syntax.operands.dropLast(3)) : syntax.operands
+            let names = syntax.operands.split(separator: " ").map(String.init)
+            let name = names[min(operands.count, names.count - 1)]
+            let missing = name.hasSuffix("...") ? String(name.dropLast(3)) : name
             throw UsageError(message: "\(missing) is missing", command: syntax.name)
         }
         if operands.count > syntax.operandCount.upperBound {

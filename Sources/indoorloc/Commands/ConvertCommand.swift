@@ -1,0 +1,108 @@
+import Foundation
+import IndoorLocalization
+import ScanRecording
+
+/// Turns Bluetooth captures into recordings, and recordings into captures.
+struct ConvertCommand: Command {
+    static let syntax = CommandSyntax(
+        name: "convert", operands: "INPUT OUTPUT", operandCount: 2...2,
+        summary: "turn a Bluetooth capture into a recording, or a recording into a capture",
+        details: """
+            INPUT is a recording or a btsnoop capture, as its content tells. OUTPUT is what its name ends in: .jsonl and
+            .jsonl.gz are recordings, .btsnoop and .snoop captures as btmon writes them (Linux monitor), .log and .cfa
+            captures as phones and Wireshark write them (H4). A capture holds advertisements only: what else is in a
+            recording is left out, which standard error tells. Beacons without their bytes become iBeacons, with
+            \(BTSnoopWriter.measuredPower) dBm where their measured power is unknown.
+
+            example: btmon -w walk.btsnoop; indoorloc convert walk.btsnoop walk.jsonl.gz
+            """,
+        options: [
+            CommandOption(
+                name: "adapter", argument: "N",
+                help: "of a capture, take what hciN heard only; to a capture, write hciN (default 0)"),
+            .lenient,
+        ])
+
+    private let input: String
+    private let output: String
+    private let format: ConvertedFormat
+    private let adapter: UInt16?
+    private let strictness: RecordingReader.Strictness
+
+    init(_ arguments: ParsedArguments) throws {
+        input = arguments.operands[0]
+        output = arguments.operands[1]
+        guard let format = ConvertedFormat(path: output) else {
+            let message = "'\(output)' must end in \(ConvertedFormat.endings)"
+            throw UsageError(message: message, command: arguments.syntax.name)
+        }
+        self.format = format
+        let files = [input, output].map { URL(filePath: $0).resolvingSymlinksInPath().standardizedFileURL }
+        guard files[0] != files[1] else {
+            throw UsageError(message: "INPUT and OUTPUT are the same file", command: arguments.syntax.name)
+        }
+        adapter =
+            arguments.has("adapter")
+            ? try arguments.number("adapter", in: UInt16.min...UInt16.max - 1, else: 0) : nil
+        strictness = arguments.strictness
+    }
+
+    func run() throws {
+        let progress = ProgressLine()
+        defer { progress.clear() }
+        if BTSnoopReader.isCapture(path: input) {
+            try convertCapture(progress)
+        } else {
+            try convertRecording(progress)
+        }
+    }
+
+    private func convertCapture(_ progress: ProgressLine) throws {
+        var reader = try BTSnoopReader(path: input, adapter: adapter, strictness: strictness)
+        // The output is made only when the input has turned out to be readable.
+        var next = try reader.next()
+        let start = reader.startMicroseconds ?? BTSnoopWriter.unknownStart
+        let header = RecordingHeader(
+            startedAt: start == BTSnoopWriter.unknownStart ? nil : RecordingStart.text(start))
+        var converted = try ConvertedOutput(
+            path: output, format: format, header: header, startMicroseconds: start, adapter: adapter ?? 0,
+            strictness: strictness)
+        while let reading = next {
+            progress.show("convert: \(Int(reading.instant.seconds)) s of the capture")
+            try converted.write(.measurement(reading))
+            next = try reader.next()
+        }
+        try converted.close()
+        progress.clear()
+        tell([reader.tally.warning(for: input), reader.adaptersWarning] + converted.notes)
+    }
+
+    private func convertRecording(_ progress: ProgressLine) throws {
+        var reader = try RecordingReader(path: input, strictness: strictness)
+        var next = try reader.next()
+        let header = reader.header ?? RecordingHeader()
+        let start = header.startedAt.flatMap(RecordingStart.microseconds) ?? BTSnoopWriter.unknownStart
+        var converted = try ConvertedOutput(
+            path: output, format: format, header: header, startMicroseconds: start, adapter: adapter ?? 0,
+            strictness: strictness)
+        while let entry = next {
+            progress.show("convert: \(Int(entry.instant?.seconds ?? 0)) s of the recording")
+            try converted.write(entry)
+            next = try reader.next()
+        }
+        try converted.close()
+        progress.clear()
+        tell([reader.tally.warning(for: input)] + converted.notes)
+    }
+
+    private func tell(_ notes: [String?]) { notes.compactMap { $0 }.forEach(StandardError.write) }
+}
+
+extension BTSnoopReader {
+    /// What a person should know if adapters were mixed; nil if they were not.
+    fileprivate var adaptersWarning: String? {
+        guard adapter == nil, tally.adapters.count > 1 else { return nil }
+        let list = tally.adapters.sorted().map { "hci\($0)" }.joined(separator: ", ")
+        return "indoorloc: \(path): \(list) heard advertisements; take one with --adapter\n"
+    }
+}

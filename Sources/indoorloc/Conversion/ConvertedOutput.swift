@@ -1,0 +1,90 @@
+import IndoorLocalization
+import ScanRecording
+
+/// The file that `convert` writes, and what could not be kept in it.
+struct ConvertedOutput: ~Copyable {
+    private let path: String
+    private let strictness: RecordingReader.Strictness
+    private var recording: RecordingWriter?
+    private var capture: BTSnoopWriter?
+    /// What the capture tells of itself once it is closed.
+    private var tally: BTSnoopWriter.Tally?
+    private var truths = 0
+    private var lostFields: [String] = []
+    private var refused = 0
+    private var firstRefusal: BTSnoopError?
+
+    /// Creates the file.
+    ///
+    /// - Parameter strictness: what to do with a beacon that has no place in a capture.
+    init(
+        path: String, format: ConvertedFormat, header: RecordingHeader, startMicroseconds: Int64, adapter: UInt16,
+        strictness: RecordingReader.Strictness
+    ) throws {
+        self.path = path
+        self.strictness = strictness
+        switch format {
+        case .recording:
+            recording = try RecordingWriter(path: path, header: header)
+            capture = nil
+        case .capture(let datalink):
+            recording = nil
+            capture = try BTSnoopWriter(
+                path: path, datalink: datalink, startMicroseconds: startMicroseconds, adapter: adapter)
+            if header.device != nil { lostFields.append("device") }
+            if header.venueID != nil { lostFields.append("venueId") }
+            if header.name != nil { lostFields.append("name") }
+        }
+    }
+
+    /// Writes an entry, or counts it if it has no place. The header is written when the file is created.
+    mutating func write(_ entry: RecordingEntry) throws {
+        if case .header = entry { return }
+        try recording?.write(entry)
+        guard capture != nil else { return }
+        switch entry {
+        case .header: return
+        case .truth: truths += 1
+        case .measurement(let reading):
+            do throws(BTSnoopError) { try capture?.write(reading) } catch {
+                if strictness == .strict { throw error }
+                if case .unwritable = error.problem { throw error }
+                refused += 1
+                firstRefusal = firstRefusal ?? error
+            }
+        }
+    }
+
+    /// Completes the file; then `notes` are there.
+    mutating func close() throws {
+        try recording?.close()
+        try capture?.close()
+        tally = capture?.tally
+    }
+
+    /// What a person should know of what was left out or changed; a line each.
+    var notes: [String] {
+        guard let tally else { return [] }
+        var notes: [String] = []
+        var leftOut = tally.leftOut
+        if truths > 0 { leftOut["truth"] = truths }
+        let lines = leftOut.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }
+        let parts = lines + lostFields.map { "the header's \($0)" }
+        if !parts.isEmpty {
+            notes.append("not kept, as a capture holds advertisements only: \(parts.joined(separator: ", "))")
+        }
+        if tally.encodedSightings > 0 {
+            let lines = tally.encodedSightings == 1 ? "1 beacon line" : "\(tally.encodedSightings) beacon lines"
+            notes.append("\(lines) without bytes written as iBeacon advertisements")
+        }
+        if tally.assumedPowers > 0 {
+            notes.append(
+                "\(tally.assumedPowers) of them with \(BTSnoopWriter.measuredPower) dBm for an unknown measured power")
+        }
+        if let firstRefusal {
+            let count = refused == 1 ? "1 reading refused" : "\(refused) readings refused, the first"
+            notes.append("\(count): \(firstRefusal)")
+        }
+        return notes.map { "indoorloc: \(path): \($0)\n" }
+    }
+}
