@@ -62,7 +62,7 @@ package struct LevelFilter: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - evidence: logarithm of each level's likelihood, up to a common constant.
-    ///   - height: metres that the barometer tells, above whatever; nil without one.
+    ///   - height: metres that the barometer tells, above any height that stays the same; nil without one.
     ///   - seconds: since the last look.
     package mutating func observe(evidence: [Double], height: Double?, after seconds: Double) {
         guard evidence.count == states.count, let best = evidence.max(), best.isFinite else { return }

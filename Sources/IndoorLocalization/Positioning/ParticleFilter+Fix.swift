@@ -18,12 +18,11 @@ extension ParticleFilter {
     ///   - level: index of the level that the place is on.
     ///   - probabilities: of each level, the place taken into account; sums to 1.
     package mutating func take(
-        _ point: MapPoint, deviation: Double, level: Int, probabilities: [Double], field: SignalField
+        _ point: MapPoint, deviation: Double, level: Int, probabilities: [Double]
     ) {
         guard Self.isWithinReach(point, deviation) else { return }
         let old = particles
-        var members = [[Int]](repeating: [], count: probabilities.count)
-        for index in 0..<old.count { members[Int(old.level[index])].append(index) }
+        let members = old.members(levels: probabilities.count)
         var weighed = old
         for index in members[level] {
             let (dx, dy) = (Double(old.x[index]) - point.x, Double(old.y[index]) - point.y)
@@ -32,7 +31,7 @@ extension ParticleFilter {
         }
         particles = Particles()
         for (index, probability) in probabilities.enumerated() {
-            let wanted = max(Self.fewest, Int((probability * Double(count)).rounded()))
+            let wanted = wanted(probability)
             let even = Float(probability / Double(wanted))
             guard index == level else {
                 resample(members[index], of: old, count: wanted, weight: even)

@@ -9,10 +9,8 @@ extension ParticleFilter {
         fill: (_ level: Int, _ cells: [Int32], _ sums: inout [Float]) -> Void
     ) -> [Double] {
         var evidence = [Double](repeating: -.infinity, count: field.levels.count)
-        for (index, level) in field.levels.enumerated() {
-            let members = particles.level.indices.filter { particles.level[$0] == Int32(index) }
-            guard !members.isEmpty else { continue }
-            let cells = cells(of: members, grid: level.grid)
+        for (index, members) in particles.members(levels: field.levels.count).enumerated() where !members.isEmpty {
+            let cells = cells(of: members, grid: field.levels[index].grid)
             var logarithms = [Float](repeating: 0, count: members.count)
             fill(index, cells, &logarithms)
             evidence[index] = weigh(members, logarithms)

@@ -23,6 +23,13 @@ package struct ParticleFilter: Sendable {
 
         var count: Int { x.count }
 
+        /// The indexes of the particles on each level, in order.
+        func members(levels: Int) -> [[Int]] {
+            var members = [[Int]](repeating: [], count: levels)
+            for index in 0..<count { members[Int(level[index])].append(index) }
+            return members
+        }
+
         mutating func append(_ other: Particles, _ index: Int, weight newWeight: Float) {
             x.append(other.x[index])
             y.append(other.y[index])
@@ -48,7 +55,7 @@ package struct ParticleFilter: Sendable {
     }
 
     /// Fewest particles on a level, however improbable it is: what is to be told of it needs some.
-    static let fewest = 100
+    private static let fewest = 100
 
     var particles = Particles()
     private var generator: SeededGenerator
@@ -78,11 +85,10 @@ package struct ParticleFilter: Sendable {
     ) {
         let part = share > 0 ? min(share, 1) : 0
         let old = particles
-        var members = [[Int]](repeating: [], count: probabilities.count)
-        for index in 0..<old.count { members[Int(old.level[index])].append(index) }
+        let members = old.members(levels: probabilities.count)
         particles = Particles()
         for (level, probability) in probabilities.enumerated() {
-            let wanted = max(Self.fewest, Int((probability * Double(count)).rounded()))
+            let wanted = wanted(probability)
             let fresh = members[level].isEmpty ? wanted : Int((Double(wanted) * part).rounded())
             let even = Float(probability / Double(wanted))
             resample(members[level], of: old, count: wanted - fresh, weight: even)
@@ -90,6 +96,11 @@ package struct ParticleFilter: Sendable {
                 append(cell: cell, level: level, field: field, weight: even)
             }
         }
+    }
+
+    /// How many particles a level of that probability gets.
+    func wanted(_ probability: Double) -> Int {
+        max(Self.fewest, Int((probability * Double(count)).rounded()))
     }
 
     /// Draws from old particles in proportion to their weights, evenly spread over them.
@@ -226,8 +237,7 @@ package struct ParticleFilter: Sendable {
         let isUneven = (0..<levels).map { sums[$0] * sums[$0] < squares[$0] * Float(counts[$0]) / 2 }
         guard isUneven.contains(true) else { return }
         let old = particles
-        var members = [[Int]](repeating: [], count: levels)
-        for index in 0..<old.count { members[Int(old.level[index])].append(index) }
+        let members = old.members(levels: levels)
         particles = Particles()
         for level in 0..<levels where counts[level] > 0 {
             if isUneven[level] {

@@ -96,7 +96,7 @@ public struct PositioningEngine: Sendable {
             evidence: field.levels.indices.map { $0 == level ? Self.fixEvidence : 0 }, height: nil, after: 0)
         filter.take(
             fix.point, deviation: fix.radius / Self.radiusOfDeviation, level: level,
-            probabilities: levels.probabilities, field: field)
+            probabilities: levels.probabilities)
     }
 
     /// Brings the belief up to `now`, with all that was observed until then.

@@ -43,13 +43,7 @@ struct SignalFieldBuilder {
         let grid = makeGrid(map, places)
         var tables: [SignalField.Table?] = []
         let exposure = isSurveyed ? exposure(grid, places) : []
-        for index in transmitters.indices {
-            var readings: [(place: RadioMap.Fingerprint, reading: RadioMap.Reading)] = []
-            for place in places {
-                if let reading = place.readings.first(where: { $0.beacon == index }) {
-                    readings.append((place, reading))
-                }
-            }
+        for (index, readings) in readingsByBeacon(places).enumerated() {
             tables.append(table(index, map, grid, readings, exposure))
         }
         let none = Float(model.unheardRate) * Float(transmitters.count)
@@ -57,6 +51,23 @@ struct SignalFieldBuilder {
             mapID: map.id, grid: grid, prior: prior(map, grid, places), tables: tables,
             logRate: isSurveyed ? totalRate(tables, grid, none).map { cmath_logf($0) } : [],
             outsideRate: cmath_logf(none))
+    }
+
+    /// What was heard of each transmitter, place by place; of two readings of one at a place the first.
+    private func readingsByBeacon(
+        _ places: [RadioMap.Fingerprint]
+    ) -> [[(place: RadioMap.Fingerprint, reading: RadioMap.Reading)]] {
+        var all = [[(place: RadioMap.Fingerprint, reading: RadioMap.Reading)]](
+            repeating: [], count: transmitters.count)
+        var lastPlace = [Int](repeating: -1, count: transmitters.count)
+        for (index, place) in places.enumerated() {
+            for reading in place.readings
+            where transmitters.indices.contains(reading.beacon) && lastPlace[reading.beacon] != index {
+                lastPlace[reading.beacon] = index
+                all[reading.beacon].append((place, reading))
+            }
+        }
+        return all
     }
 
     /// Covers the plan, and what of the survey and the beacons lies beyond it; not a beacon too far off to be heard.

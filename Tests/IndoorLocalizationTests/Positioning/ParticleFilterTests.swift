@@ -244,7 +244,7 @@ final class ParticleFilterTests: XCTestCase {
         var filter = Self.cloud(at: MapPoint(x: 5, y: 5), count: 300)
         for (place, deviation) in [(1e300, 1.0), (1e30, 1), (5, .infinity), (.nan, 1)] {
             filter.take(
-                MapPoint(x: place, y: 5), deviation: deviation, level: 0, probabilities: [1], field: Stage.packetField)
+                MapPoint(x: place, y: 5), deviation: deviation, level: 0, probabilities: [1])
         }
         XCTAssertTrue(filter.particles.x.allSatisfy { $0 == 5 })
     }
