@@ -69,7 +69,10 @@ final class ManualClockTests: XCTestCase {
 
     func testTheEarliestDeadlineIsWaitedFor() async throws {
         let clock = ManualClock()
-        let sleepers = [30, 10, 20].map { seconds in Task { try await clock.sleep(for: .seconds(seconds)) } }
+        // By instants: whoever falls asleep only after the clock has been moved must not wait anew.
+        let sleepers = [30.0, 10, 20].map { seconds in
+            Task { try await clock.sleep(until: Instant(seconds: seconds)) }
+        }
         let first = try await clock.waitForSleeper(dueBy: Instant(seconds: 15))
         XCTAssertEqual(first, Instant(seconds: 10))
         clock.advance(by: .seconds(30))
