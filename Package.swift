@@ -8,6 +8,7 @@ let package = Package(
         .library(name: "IndoorLocalization", targets: ["IndoorLocalization"]),
         .library(name: "VenuePackets", targets: ["VenuePackets"]),
         .library(name: "ScanRecording", targets: ["ScanRecording"]),
+        .library(name: "BlueZScanning", targets: ["BlueZScanning"]),
         .library(name: "IndoorLocalizationTesting", targets: ["IndoorLocalizationTesting"]),
         .executable(name: "indoorloc", targets: ["indoorloc"]),
     ],
@@ -15,18 +16,25 @@ let package = Package(
         .target(name: "CMath", linkerSettings: [.linkedLibrary("m")]),
         .target(name: "CGetOpt"),
         .systemLibrary(name: "CLibArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+        .target(name: "CBlueZ"),
+        .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .target(name: "IndoorLocalization", dependencies: ["CMath"]),
+        .target(name: "BlueZScanning", dependencies: ["IndoorLocalization", "CBlueZ", "CDBus"]),
         .target(name: "VenuePackets", dependencies: ["IndoorLocalization", "CLibArchive"]),
         .target(name: "ScanRecording", dependencies: ["IndoorLocalization", "CLibArchive"]),
         .target(name: "IndoorLocalizationTesting", dependencies: ["IndoorLocalization", "ScanRecording", "CMath"]),
         .executableTarget(
             name: "indoorloc",
             dependencies: [
-                "IndoorLocalization", "VenuePackets", "ScanRecording", "IndoorLocalizationTesting", "CGetOpt",
+                "IndoorLocalization", "BlueZScanning", "VenuePackets", "ScanRecording", "IndoorLocalizationTesting",
+                "CGetOpt",
             ]),
         .testTarget(
             name: "IndoorLocalizationTests", dependencies: ["IndoorLocalization", "IndoorLocalizationTesting"]),
         .testTarget(name: "VenuePacketsTests", dependencies: ["VenuePackets", "IndoorLocalizationTesting"]),
+        .testTarget(
+            name: "BlueZScanningTests",
+            dependencies: ["BlueZScanning", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
         .testTarget(name: "ScanRecordingTests", dependencies: ["ScanRecording", "IndoorLocalizationTesting"]),
         .testTarget(
             name: "ReplayTests", dependencies: ["ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),

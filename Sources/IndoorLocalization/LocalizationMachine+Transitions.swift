@@ -100,6 +100,7 @@ extension LocalizationMachine {
     }
 
     mutating func observe(_ reading: SensorReading, at now: Instant) -> Transition {
+        if case .radio(let event) = reading { return hear(event) }
         scanBackoff.reset()
         guard let reading = accepted(reading) else { return Transition(state: state) }
         if visit != nil { visit?.belief.observe(reading) } else { recent.add(reading) }
@@ -108,7 +109,7 @@ extension LocalizationMachine {
         switch reading {
         case .sighting(let sighting): verdict = search.observe(sighting, current: state.venueID)
         case .gnss(let fix): verdict = search.observe(fix, current: state.venueID)
-        case .advertisement, .motion, .step, .pressure, .fix: verdict = .undecided
+        case .advertisement, .motion, .step, .pressure, .fix, .radio: verdict = .undecided
         }
         switch verdict {
         case .undecided:
@@ -124,19 +125,29 @@ extension LocalizationMachine {
         }
     }
 
+    /// A radio that ceased to hear is worth an error: silence alone would not tell why there is no position.
+    private func hear(_ event: RadioEvent) -> Transition {
+        guard !event.status.isHearing else { return Transition(state: state) }
+        return Transition(
+            state: state, directives: [.report(LocalizationError(code: .generic, message: "\(event)"))])
+    }
+
     /// The reading as the session uses it: decoded, and strong enough; nil if it is to be ignored.
-    private func accepted(_ reading: SensorReading) -> SensorReading? {
+    ///
+    /// A source may put behind an advertisement the sighting that it holds; what was heard once counts once.
+    private mutating func accepted(_ reading: SensorReading) -> SensorReading? {
+        let previous = decoded.take()
         switch reading {
         case .sighting(let sighting):
+            guard sighting != previous else { return nil }
             let isUsable = Sighting.isMeasurement(rssi: sighting.rssi) && sighting.rssi >= settings.rssiThreshold
             return isUsable ? reading : nil
         case .advertisement(let advertisement):
             // What is no beacon, or a broken one, is none of a session's business.
-            guard let sighting = try? advertisement.sighting(), sighting.rssi >= settings.rssiThreshold else {
-                return nil
-            }
+            decoded = try? advertisement.sighting()
+            guard let sighting = decoded, sighting.rssi >= settings.rssiThreshold else { return nil }
             return .sighting(sighting)
-        case .motion, .step, .pressure, .gnss, .fix:
+        case .motion, .step, .pressure, .gnss, .fix, .radio:
             return reading
         }
     }

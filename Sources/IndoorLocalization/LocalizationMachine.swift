@@ -56,6 +56,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     var backoff: Backoff
     var scanBackoff: Backoff
     var recent = RecentReadings()
+    /// What the latest reading held, if that was an advertisement.
+    var decoded: Sighting?
     /// When the state itself wants a tick; nil if it waits for other events.
     var wakeAt: Instant?
     /// When a failed request is due again; nil if none has failed.

@@ -32,6 +32,7 @@ package struct RecordDecoder {
         case .gnss: return .entry(.measurement(.gnss(try gnss(line))))
         case .fix: return .entry(.measurement(.fix(try fix(line))))
         case .truth: return .entry(.truth(try truth(line)))
+        case .radio: return try radio(line)
         }
     }
 
@@ -81,6 +82,18 @@ package struct RecordDecoder {
             instant: instant, address: address, rssi: try rssi(line), data: try fields.hexBytes(.data, line))
         guard Sighting.isMeasurement(rssi: advertisement.rssi) else { return .notAMeasurement(instant) }
         return .entry(.measurement(.advertisement(advertisement)))
+    }
+
+    private func radio(_ line: Span<UInt8>) throws(RecordProblem) -> DecodedLine {
+        let instant = try fields.instant(line)
+        // A status of a later version tells this one nothing.
+        guard let status = RadioEvent.Status(rawValue: try fields.string(.status, line)) else { return .unknownType }
+        return .entry(
+            .measurement(
+                .radio(
+                    RadioEvent(
+                        instant: instant, status: status, adapter: try fields.optionalString(.adapter, line),
+                        detail: try fields.optionalString(.detail, line)))))
     }
 
     private func optionalAddress(_ line: Span<UInt8>) throws(RecordProblem) -> DeviceAddress? {

@@ -56,6 +56,11 @@ package struct RecordEncoder {
             append(.mapId, text: fix.mapID.description)
             try append(fix.point)
             try append(.radius, fix.radius)
+        case .radio(let event):
+            begin(.radio, at: event.instant)
+            append(.status, string: event.status.rawValue)
+            append(.adapter, string: event.adapter)
+            append(.detail, string: event.detail)
         }
     }
 

@@ -6,6 +6,7 @@ package enum RecordField: Int, CaseIterable, Sendable {
     case acceleration, rotationRate, magneticField, attitude
     case length, heading, hPa, latitude, longitude, accuracy, altitude
     case mapId, x, y, radius, room, hold
+    case status, adapter, detail
 
     /// The name in the file.
     var text: String { Self.texts[rawValue] }
@@ -19,7 +20,7 @@ package enum RecordField: Int, CaseIterable, Sendable {
 
 /// The kinds of line that this package knows, each named as in the file.
 enum RecordType: Int, CaseIterable, Sendable {
-    case header, beacon, advertisement, motion, step, pressure, gnss, fix, truth
+    case header, beacon, advertisement, motion, step, pressure, gnss, fix, truth, radio
 
     /// The name in the file.
     var text: String { Self.texts[rawValue] }

@@ -76,7 +76,7 @@ public struct PositioningEngine: Sendable {
             pressure.add(sample.hectopascals)
         case .fix(let fix):
             take(fix)
-        case .advertisement, .gnss:
+        case .advertisement, .gnss, .radio:
             break
         }
     }

@@ -14,6 +14,8 @@ public enum SensorReading: Hashable, Sendable {
     case gnss(GNSSFix)
     /// A position was given from outside.
     case fix(Fix)
+    /// The radio began or ceased to hear.
+    case radio(RadioEvent)
 
     /// When it was sensed.
     public var instant: Instant {
@@ -25,6 +27,7 @@ public enum SensorReading: Hashable, Sendable {
         case .pressure(let sample): sample.instant
         case .gnss(let fix): fix.instant
         case .fix(let fix): fix.instant
+        case .radio(let event): event.instant
         }
     }
 }
