@@ -248,9 +248,10 @@ final class RecordingReaderTests: XCTestCase {
         let (entries, tally) = try tally([
             #"{"type":"weather","sun":true}"#, #"{"t":1,"type":"step","shoe":{"size":[42]},"length":null}"#,
             #"{"t":2,"type":"a type whose name is rather long"}"#, #"{"t":2,"type":""}"#,
+            #"{"t":2,"type":"radio","status":"a status of tomorrow"}"#,
         ])
         XCTAssertEqual(entries, [.measurement(.step(Step(instant: Instant(seconds: 1))))])
-        XCTAssertEqual(tally.unknownTypes, 3)
+        XCTAssertEqual(tally.unknownTypes, 4)
         XCTAssertEqual(tally.skippedLines, 0)
     }
 

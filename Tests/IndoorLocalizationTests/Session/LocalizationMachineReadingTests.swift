@@ -70,6 +70,50 @@ final class LocalizationMachineReadingTests: XCTestCase {
         XCTAssertEqual(machine.state, .searchVenue)
     }
 
+    func testAnAdvertisementAndTheSightingBehindItCountOnce() throws {
+        let log = WatchedBelief()
+        var machine = SessionStage.machine(in: .findFloor, log: log)
+        let address = DeviceAddress(rawValue: 1)
+        let frame = BeaconFrame(format: .iBeacon, beacon: SessionStage.beacon(1, 1), measuredPower: -59)
+        let advertisement = Advertisement(
+            instant: Instant(seconds: 11), address: address, rssi: -60, data: try frame.advertisingData())
+        let sighting = try XCTUnwrap(try advertisement.sighting())
+        let before = log.readings.count
+        for reading in [SensorReading.advertisement(advertisement), .sighting(sighting), .sighting(sighting)] {
+            _ = machine.handle(.reading(reading), at: reading.instant)
+        }
+        XCTAssertEqual(
+            Array(log.readings.dropFirst(before)), [.sighting(sighting), .sighting(sighting)],
+            "only the one right behind the advertisement is the same")
+    }
+
+    // MARK: - The radio
+
+    func testARadioThatCeasesToHearIsReportedAndTheSessionGoesOn() {
+        for status in RadioEvent.Status.allCases {
+            var machine = SessionStage.machine(in: .localizationRunning)
+            let state = machine.state
+            let event = RadioEvent(instant: Instant(seconds: 10.2), status: status, adapter: "hci3", detail: "why")
+            let directives = machine.handle(.reading(.radio(event)), at: 10.2)
+            let errors = directives.compactMap { directive -> LocalizationError? in
+                guard case .report(let error) = directive else { return nil }
+                return error
+            }
+            XCTAssertEqual(errors.count, status.isHearing ? 0 : 1, status.rawValue)
+            XCTAssertEqual(directives.count, errors.count, status.rawValue)
+            XCTAssertTrue(errors.allSatisfy { !$0.endsSession && $0.message.contains("hci3") }, status.rawValue)
+            XCTAssertEqual(machine.state, state)
+        }
+    }
+
+    func testNoRadioEventReachesTheBelief() {
+        let log = WatchedBelief()
+        var machine = SessionStage.machine(in: .findFloor, log: log)
+        let before = log.readings
+        _ = machine.handle(.reading(.radio(RadioEvent(instant: Instant(seconds: 11), status: .scanning))), at: 11)
+        XCTAssertEqual(log.readings, before)
+    }
+
     // MARK: - The belief
 
     func testTheBeliefLearnsWhatWasHeardBeforeThePacketCame() {
