@@ -1,0 +1,28 @@
+import BlueZScanning
+import Glibc
+import XCTest
+
+final class HCIErrorTests: XCTestCase {
+    func testAMissingCapabilityComesWithTheCommandThatGrantsIt() {
+        let error = BluetoothError.notPermitted(
+            capabilities: ["CAP_NET_RAW", "CAP_NET_ADMIN"], program: "/usr/bin/indoorloc")
+        XCTAssertTrue(
+            "\(error)".hasSuffix("sudo setcap cap_net_raw,cap_net_admin+eip /usr/bin/indoorloc"), "\(error)")
+    }
+
+    func testAPathThatAShellWouldSplitIsQuoted() {
+        let error = BluetoothError.notPermitted(capabilities: ["CAP_NET_RAW"], program: "/opt/my tool's")
+        XCTAssertTrue("\(error)".hasSuffix("setcap cap_net_raw+eip '/opt/my tool'\\''s'"), "\(error)")
+    }
+
+    func testEveryErrorSaysWhatToDo() {
+        XCTAssertTrue("\(BluetoothError.noBluetooth)".contains("sudo modprobe bluetooth"))
+        XCTAssertTrue("\(BluetoothError.busUnavailable(reason: "gone"))".contains("(gone): start it with"))
+        XCTAssertTrue("\(BluetoothError.busForbidden(reason: "no"))".contains("sudo usermod -aG bluetooth"))
+    }
+
+    func testASystemErrorNamesCallAndReason() {
+        let error = BluetoothError.system(call: "bind", number: ENODEV)
+        XCTAssertEqual("\(error)", "bind failed: No such device (error 19).")
+    }
+}

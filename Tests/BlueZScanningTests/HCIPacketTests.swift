@@ -1,0 +1,109 @@
+import BlueZScanning
+import IndoorLocalization
+import XCTest
+
+final class HCIPacketTests: XCTestCase {
+    func testAnAnswerTellsOpcodeStatusAndWhatFollows() {
+        XCTAssertEqual(
+            packet([4, 0x0E, 6, 1, 0x0B, 0x20, 0x0C, 7, 8]),
+            .answer(HCIAnswer(opcode: 0x200B, status: 0x0C, parameters: [7, 8])))
+    }
+
+    func testACommandStatusIsAnAnswerToo() {
+        XCTAssertEqual(packet([4, 0x0F, 4, 0x01, 1, 0x41, 0x20]), .answer(HCIAnswer(opcode: 0x2041, status: 1)))
+    }
+
+    func testACommandOfOthersIsRead() {
+        XCTAssertEqual(packet([1, 0x0C, 0x20, 2, 1, 1]), .command(HCICommand(opcode: 0x200C, parameters: [1, 1])))
+    }
+
+    func testTheKernelTellsWhatBecameOfAnAdapter() {
+        let changes: [UInt8: HCIDeviceChange] = [1: .registered, 2: .unregistered, 3: .up, 4: .down]
+        for (number, change) in changes {
+            XCTAssertEqual(packet([4, 0xFD, 6, 1, 0, number, 0, 5, 1]), .device(change, id: 0x0105), "\(change)")
+        }
+    }
+
+    func testAMetaEventIsLeftToTheDecoder() {
+        XCTAssertEqual(packet([4, 0x3E, 2, 2, 0]), .meta)
+    }
+
+    func testPacketsThatAreCutOffOrOfAnotherKindSayNothing() {
+        let whole: [[UInt8]] = [
+            [4, 0x0E, 4, 1, 0x0B, 0x20, 0], [4, 0x0F, 4, 1, 1, 0x41, 0x20], [1, 0x0C, 0x20, 0],
+            [4, 0xFD, 6, 1, 0, 3, 0, 0, 0],
+        ]
+        for bytes in whole {
+            for count in 0..<bytes.count {
+                XCTAssertEqual(packet(Array(bytes.prefix(count))), .other, "\(bytes) cut to \(count) bytes")
+            }
+        }
+        XCTAssertEqual(packet([2, 0, 0, 0, 0, 0, 0]), .other)
+        XCTAssertEqual(packet([4, 0xFD, 6, 9, 0, 3, 0, 0, 0]), .other)
+    }
+
+    // MARK: - Commands
+
+    private let scan = HCIScanParameters(isActive: false, window: .milliseconds(60), interval: .milliseconds(60))
+
+    func testACommandIsSentWithItsLength() {
+        XCTAssertEqual(HCICommand(opcode: 0x200C, parameters: [1, 0]).packet, [1, 0x0C, 0x20, 2, 1, 0])
+    }
+
+    func testLegacyParametersAreLaidOutAsTheSpecificationSays() {
+        XCTAssertEqual(
+            HCIScanCommands.legacy.parameters(scan).packet, [1, 0x0B, 0x20, 7, 0, 0x60, 0, 0x60, 0, 0, 0])
+    }
+
+    func testExtendedParametersAreLaidOutAsTheSpecificationSays() {
+        XCTAssertEqual(
+            HCIScanCommands.extended.parameters(scan).packet, [1, 0x41, 0x20, 8, 0, 0, 1, 0, 0x60, 0, 0x60, 0])
+    }
+
+    func testTheScanBeginsWithTheDuplicateFilterOff() {
+        XCTAssertEqual(HCIScanCommands.legacy.enable(true).packet, [1, 0x0C, 0x20, 2, 1, 0])
+        XCTAssertEqual(HCIScanCommands.extended.enable(true).packet, [1, 0x42, 0x20, 6, 1, 0, 0, 0, 0, 0])
+    }
+
+    func testAnActiveScanFromARandomAddressSaysSo() {
+        var scan = HCIScanParameters(isActive: true, window: .milliseconds(30), interval: .milliseconds(100))
+        scan.usesRandomAddress = true
+        XCTAssertEqual(HCIScanCommands.legacy.parameters(scan).parameters, [1, 0xA0, 0, 0x30, 0, 1, 0])
+        XCTAssertEqual(HCIScanCommands.extended.parameters(scan).parameters, [1, 0, 1, 1, 0xA0, 0, 0x30, 0])
+    }
+
+    func testTimesAreBroughtIntoWhatTheAdapterTakes() {
+        let cases: [(window: Duration, interval: Duration, units: [UInt16])] = [
+            (.zero, .zero, [4, 4]), (.seconds(60), .seconds(60), [0x4000, 0x4000]),
+            (.milliseconds(100), .milliseconds(50), [80, 80]), (.microseconds(11_250), .seconds(1), [18, 1600]),
+            (.seconds(-1), .milliseconds(10), [4, 16]),
+        ]
+        for (window, interval, units) in cases {
+            let scan = HCIScanParameters(isActive: false, window: window, interval: interval)
+            XCTAssertEqual([scan.window, scan.interval], units, "\(window) of \(interval)")
+        }
+    }
+
+    func testCommandsOfOthersAreUnderstood() {
+        let cases: [(HCICommand, HCIScanCommand?)] = [
+            (HCICommand(opcode: 0x0C03, parameters: []), .reset),
+            (
+                HCICommand(opcode: 0x200B, parameters: [0, 16, 0, 16, 0, 0, 1]),
+                .parameters(.legacy, acceptListOnly: true)
+            ),
+            (
+                HCICommand(opcode: 0x2041, parameters: [0, 2, 1, 0, 16, 0, 16, 0]),
+                .parameters(.extended, acceptListOnly: false)
+            ),
+            (HCICommand(opcode: 0x200C, parameters: [1, 1]), .start(.legacy, filtersDuplicates: true)),
+            (HCICommand(opcode: 0x2042, parameters: [1, 0, 0, 0, 0, 0]), .start(.extended, filtersDuplicates: false)),
+            (HCICommand(opcode: 0x200C, parameters: [0, 0]), .stop(.legacy)),
+            (HCICommand(opcode: 0x2042, parameters: [0, 0, 0, 0, 0, 0]), .stop(.extended)),
+            (HCICommand(opcode: 0x200C, parameters: [1]), nil),
+            (HCICommand(opcode: 0x2006, parameters: [1, 1]), nil),
+        ]
+        for (command, meaning) in cases { XCTAssertEqual(HCIScanCommand(command), meaning, "\(command)") }
+    }
+
+    private func packet(_ bytes: [UInt8]) -> HCIPacket { HCIPacket(bytes.span) }
+}
