@@ -1,7 +1,7 @@
 import IndoorLocalization
 
 /// A value that many threads change, and whose changes can be waited for.
-final class WatchedState<Value: Sendable>: Sendable {
+package final class WatchedState<Value: Sendable>: Sendable {
     private struct Waiter: Sendable {
         var condition: @Sendable (Value) -> Bool
         var continuation: CheckedContinuation<Void, any Error>
@@ -17,12 +17,12 @@ final class WatchedState<Value: Sendable>: Sendable {
 
     private let content: Guarded<Content>
 
-    init(_ value: Value) { content = Guarded(Content(value: value)) }
+    package init(_ value: Value) { content = Guarded(Content(value: value)) }
 
-    var value: Value { content.withLock { $0.value } }
+    package var value: Value { content.withLock { $0.value } }
 
     /// Changes the value and wakes those who waited for what it is now.
-    func update<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
+    package func update<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
         let (result, woken) = content.withLock { content -> (Result, [Waiter]) in
             let result = change(&content.value)
             let keys = content.waiters.filter { $0.value.condition(content.value) }.keys.sorted()
@@ -35,7 +35,7 @@ final class WatchedState<Value: Sendable>: Sendable {
     /// Returns as soon as the condition holds.
     ///
     /// - Throws: `CancellationError` when the task is cancelled before that.
-    func wait(until condition: @escaping @Sendable (Value) -> Bool) async throws {
+    package func wait(until condition: @escaping @Sendable (Value) -> Bool) async throws {
         let key = content.withLock { content in
             content.nextKey += 1
             return content.nextKey

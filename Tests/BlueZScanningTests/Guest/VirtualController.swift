@@ -1,0 +1,190 @@
+// Dispatch's sources may be used from any thread, but are not marked so.
+@preconcurrency import Dispatch
+import Glibc
+import IndoorLocalization
+import IndoorLocalizationTesting
+
+/// A Bluetooth LE controller that this process plays to the kernel, on its virtual HCI device.
+///
+/// A class because it owns an open file and a queue; its state lies behind a lock.
+final class VirtualController: Sendable {
+    /// Why the kernel takes no controller from this process.
+    struct Failure: Error, CustomStringConvertible {
+        var call: String
+        var number: Int32
+        var description: String { "\(call): \(String(cString: strerror(number)))" }
+    }
+
+    /// All that a test can see or wait for.
+    struct Content: Sendable {
+        var model: ControllerModel
+        /// The number that the kernel gave it, as in "hci0"; nil while it is not plugged in.
+        var index: Int?
+        fileprivate var descriptor: Int32?
+        fileprivate var source: (any DispatchSourceRead)?
+    }
+
+    let content: WatchedState<Content>
+    /// All that goes to and from the kernel is in order.
+    private let queue = DispatchQueue(label: "virtual controller")
+
+    private static let device = "/dev/vhci"
+    /// What the kernel calls the kinds of packets.
+    private enum Kind {
+        static let command: UInt8 = 0x01
+        static let event: UInt8 = 0x04
+        static let vendor: UInt8 = 0xFF
+    }
+
+    /// Creates a controller that is not plugged in yet.
+    init(
+        _ generation: ControllerModel.Generation = .bluetooth4, address: DeviceAddress = standardAddress,
+        duplicateCapacity: Int = 8
+    ) {
+        content = WatchedState(
+            Content(
+                model: ControllerModel(
+                    generation: generation, address: address, duplicateCapacity: duplicateCapacity)))
+    }
+
+    /// The address of a controller that is the only one.
+    static let standardAddress = DeviceAddress(rawValue: 0x0050_F200_0001, kind: .public)
+
+    deinit { content.value.source?.cancel() }
+
+    // MARK: - The plug
+
+    /// Plugs it in; returns once the kernel has given it a name.
+    func plugIn() async throws {
+        let descriptor = open(Self.device, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure(call: "open(\(Self.device))", number: errno) }
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        source.setEventHandler { [weak self] in self?.readPackets(from: descriptor) }
+        source.setCancelHandler { [content] in
+            close(descriptor)
+            content.update {
+                $0.descriptor = nil
+                $0.index = nil
+            }
+        }
+        content.update {
+            $0.descriptor = descriptor
+            $0.source = source
+        }
+        source.activate()
+        // Of the first kind of controllers there are.
+        let request: [UInt8] = [Kind.vendor, 0]
+        guard write(descriptor, request, request.count) == request.count else {
+            throw Failure(call: "write(\(Self.device))", number: errno)
+        }
+        try await wait(for: "a name for the controller") { $0.index != nil }
+    }
+
+    /// Pulls it out; returns once the kernel knows.
+    func unplug() async throws {
+        let source = content.update { content in
+            defer { content.source = nil }
+            return content.source
+        }
+        source?.cancel()
+        try await wait(for: "the end of the controller") { $0.descriptor == nil }
+    }
+
+    /// The kernel's name of it, as in "hci0"; empty while it is not plugged in.
+    var name: String { content.value.index.map { "hci\($0)" } ?? "" }
+
+    // MARK: - What the host does
+
+    /// What the host asked of the scan.
+    var scan: ControllerModel.Scan { content.value.model.scan }
+    /// What became of all transmissions.
+    var tally: ControllerModel.Tally { content.value.model.tally }
+    /// All commands so far.
+    var commands: [HostCommand] { content.value.model.commands }
+
+    /// Waits until a condition holds, within a bound.
+    func wait(for awaited: String, until condition: @escaping @Sendable (Content) -> Bool) async throws {
+        do {
+            try await Bound.wait(for: awaited) { [content] in try await content.wait(until: condition) }
+        } catch let error as Bound.Expired {
+            throw Bound.Expired(awaited: "\(error.awaited) (last commands: \(commands.suffix(8)); \(scan); \(tally))")
+        }
+    }
+
+    /// Waits for a scan to be on or off.
+    func waitForScan(_ isEnabled: Bool = true) async throws {
+        try await wait(for: "scan \(isEnabled ? "on" : "off")") { $0.model.scan.isEnabled == isEnabled }
+    }
+
+    /// Waits for a command, of those behind the first so many; returns how many there were up to it.
+    @discardableResult
+    func waitForCommand(
+        _ opcode: UInt16, after count: Int = 0,
+        where condition: @escaping @Sendable (HostCommand) -> Bool = { _ in true }
+    ) async throws -> Int {
+        let place: @Sendable (Content) -> Int? = { content in
+            content.model.commands.dropFirst(count).firstIndex { $0.opcode == opcode && condition($0) }
+        }
+        try await wait(for: "command \(String(opcode, radix: 16))") { place($0) != nil }
+        return (place(content.value) ?? count) + 1
+    }
+
+    // MARK: - The air
+
+    /// Sends something over the air; the controller reports it if it scans.
+    func hear(_ transmissions: [Transmission], reportsPerEvent: Int = 1) {
+        queue.sync {
+            let (events, descriptor) = content.update { content in
+                (content.model.hear(transmissions, reportsPerEvent: reportsPerEvent), content.descriptor)
+            }
+            guard let descriptor else { return }
+            for event in events where !Self.give(event, to: descriptor) {
+                content.update { $0.model.tally.refusedByHost += 1 }
+            }
+        }
+    }
+
+    /// Sends what is due over the air as its time comes; returns at the end.
+    ///
+    /// - Parameters:
+    ///   - schedule: when each is sent, in seconds from now on, in order.
+    ///   - speed: how many seconds of the schedule pass in one.
+    func play(_ schedule: [(at: Double, transmission: Transmission)], speed: Double = 1) async throws {
+        let start = ContinuousClock.now
+        var next = 0
+        while next < schedule.count {
+            try await Task.sleep(until: start + .seconds(schedule[next].at / speed), clock: .continuous)
+            let elapsed = (ContinuousClock.now - start).seconds * speed
+            let end = schedule[next...].firstIndex { $0.at > elapsed } ?? schedule.count
+            hear(schedule[next..<end].map(\.transmission))
+            next = max(end, next)
+        }
+    }
+
+    // MARK: - The kernel
+
+    private func readPackets(from descriptor: Int32) {
+        var buffer = [UInt8](repeating: 0, count: 1024)
+        while true {
+            let count = read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { return }
+            let packet = buffer[..<count]
+            switch packet.first {
+            case Kind.vendor where count >= 4:
+                let index = Int(packet[2]) | Int(packet[3]) << 8
+                content.update { $0.index = index }
+            case Kind.command:
+                guard let command = HostCommand(packet: packet.dropFirst()) else { continue }
+                // Who waits for the command may go on before it is answered; `hear` waits for this queue.
+                let answer = content.update { $0.model.answer(command) }
+                _ = Self.give(answer, to: descriptor)
+            default: break
+            }
+        }
+    }
+
+    private static func give(_ event: [UInt8], to descriptor: Int32) -> Bool {
+        let packet = [Kind.event] + event
+        return write(descriptor, packet, packet.count) == packet.count
+    }
+}
