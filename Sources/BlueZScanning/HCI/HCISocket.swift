@@ -35,6 +35,18 @@ struct HCISocket: ~Copyable {
         cbluez_power_up(descriptor, UInt16(CBLUEZ_NO_DEVICE)) != -EPERM
     }
 
+    /// Powers an adapter up, and waits until it is; the error number if that fails.
+    borrowing func powerUp(_ id: UInt16) -> Int32? {
+        let result = cbluez_power_up(descriptor, id)
+        return result < 0 ? -result : nil
+    }
+
+    /// Powers an adapter down; the error number if that fails.
+    borrowing func powerDown(_ id: UInt16) -> Int32? {
+        let result = cbluez_power_down(descriptor, id)
+        return result < 0 ? -result : nil
+    }
+
     // MARK: - Setting up
 
     /// Hears what becomes of the adapters: plugged and unplugged, powered on and off.

@@ -65,6 +65,11 @@ package struct AdvertisingReassembler: Hashable, Sendable {
     /// How many advertisements are unfinished.
     package var pending: Int { unfinished.count }
 
+    /// Whether a report is an advertisement of its own: complete, and no fragment came before it.
+    package func isWhole(_ report: AdvertisingReport) -> Bool {
+        report.dataStatus == .complete && !unfinished.contains { $0.isContinued(by: report) }
+    }
+
     /// Takes in a report of an event: gives the whole advertisement, or nil as long as more is to come.
     package mutating func add(_ report: AdvertisingReport, of event: Span<UInt8>) -> AssembledAdvertisement? {
         let fragment = event.extracting(report.data)
