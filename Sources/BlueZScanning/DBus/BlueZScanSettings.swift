@@ -1,0 +1,39 @@
+import IndoorLocalization
+
+/// What a scan through the Bluetooth service is to do.
+package struct BlueZScanSettings: Hashable, Sendable {
+    /// Which adapter scans.
+    package var adapter: AdapterChoice
+    /// What is delivered.
+    package var content: ScanContent
+    /// Whether the service is asked to report data that have not changed too.
+    package var wantsDuplicates = true
+    /// Whether the service is asked to discover, which scans actively, with pauses.
+    package var usesDiscovery = true
+    /// Whether the service is given an advertisement monitor, which scans passively, where it takes one.
+    package var usesMonitor = true
+    /// What the first event says beside the rest, such as why this route was chosen.
+    package var remark: String?
+
+    /// How long the service may take for an answer; starting it may be part of the first one.
+    package static let patience = Duration.seconds(30)
+    /// How long the service may take for an answer when the scan ends.
+    package static let patienceAtEnd = Duration.seconds(2)
+    /// How long a service that has shown its objects may take to add an adapter before it counts as unplugged.
+    package static let patienceWithAdapters = Duration.seconds(2)
+    /// The first pause before what failed is tried again; each further one is twice as long.
+    package static let firstPause = Duration.seconds(1)
+    /// No pause is longer.
+    package static let longestPause = Duration.seconds(30)
+
+    /// Everything on: what gives the most reports.
+    package init(adapter: AdapterChoice, content: ScanContent) {
+        self.adapter = adapter
+        self.content = content
+    }
+
+    /// The pause after so many failures in a row.
+    package static func pause(failures: Int) -> Duration {
+        min(firstPause * (1 << min(max(failures - 1, 0), 10)), longestPause)
+    }
+}

@@ -1,0 +1,120 @@
+import Dispatch
+import Glibc
+import IndoorLocalization
+
+/// Carries out what the rules of a scan through the Bluetooth service decide: one connection, one queue, one alarm.
+///
+/// A class, because a running scan has an identity and an end. `@unchecked Sendable`, because everything that changes
+/// is used on `queue` alone, which does one thing at a time.
+final class BlueZScanShell: @unchecked Sendable {
+    typealias Continuation = AsyncThrowingStream<SensorReading, any Error>.Continuation
+
+    private let queue = DispatchQueue(label: "IndoorLocalization.BlueZScanShell")
+    private let continuation: Continuation
+    private let address: String?
+    private let alarm: any DispatchSourceTimer
+    private var machine: BlueZScanMachine
+    private var connection: BusConnection?
+    private var arrivals: (any DispatchSourceRead)?
+
+    /// - Parameter address: where the message bus is; nil for the system's.
+    init(_ settings: BlueZScanSettings, address: String?, _ continuation: Continuation) {
+        self.continuation = continuation
+        self.address = address
+        machine = BlueZScanMachine(settings)
+        alarm = DispatchSource.makeTimerSource(queue: queue)
+    }
+
+    func start() {
+        alarm.setEventHandler { [self] in handle(.tick) }
+        alarm.activate()
+        queue.async { [self] in connect() }
+    }
+
+    func stop() {
+        queue.async { [self] in handle(.stop) }
+    }
+
+    // MARK: - On the queue
+
+    private func handle(_ event: BlueZScanMachine.Event) {
+        for directive in machine.handle(event, at: Self.now()) { perform(directive) }
+        if let dueTime = machine.dueTime {
+            let pause = max(.zero, Self.now().duration(to: dueTime))
+            alarm.schedule(deadline: .now() + .nanoseconds(Int(pause.nanoseconds)))
+        } else {
+            alarm.schedule(deadline: .distantFuture)
+        }
+    }
+
+    private func perform(_ directive: BlueZScanMachine.Directive) {
+        switch directive {
+        case .connect: queue.async { [self] in connect() }
+        case .send(let message): connection?.send(message)
+        case .yield(let reading): continuation.yield(reading)
+        case .fail(let error): continuation.finish(throwing: error)
+        case .close:
+            disconnect()
+            alarm.cancel()
+            continuation.finish()
+        }
+    }
+
+    private func connect() {
+        // The scan may have ended meanwhile.
+        guard machine.state != .ended else { return }
+        do throws(BusConnection.Failure) {
+            let connection = try BusConnection(address: address)
+            guard watch(connection) else {
+                handle(.connectionFailed(reason: "no file descriptor is free", isDenied: false))
+                return
+            }
+            self.connection = connection
+            for rule in BlueZSignals.rules { connection.subscribe(rule) }
+            handle(.connected)
+            exchange()
+        } catch {
+            handle(.connectionFailed(reason: error.reason, isDenied: BlueZRefusal.denies(error.name)))
+        }
+    }
+
+    /// Looks for what arrives, on a descriptor of its own: the connection may then close its own at any time.
+    private func watch(_ connection: BusConnection) -> Bool {
+        let descriptor = fcntl(connection.descriptor, F_DUPFD_CLOEXEC, 0)
+        guard descriptor >= 0 else { return false }
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        source.setEventHandler { [self] in exchange() }
+        source.setCancelHandler { Glibc.close(descriptor) }
+        source.activate()
+        arrivals = source
+        return true
+    }
+
+    private func disconnect() {
+        arrivals?.cancel()
+        arrivals = nil
+        connection?.close()
+        connection = nil
+    }
+
+    private func exchange() {
+        guard let connection else { return }
+        var messages: [BusMessage] = []
+        let stands = connection.exchange { messages.append($0) }
+        for message in messages { handle(.received(message)) }
+        guard stands else {
+            disconnect()
+            handle(.disconnected)
+            return
+        }
+        // A full socket, which is rare: calls are few and short.
+        if connection.hasUnsent { queue.asyncAfter(deadline: .now() + .milliseconds(20)) { [self] in exchange() } }
+    }
+
+    /// The clock of all routes of the radio: it goes on while nobody sets the time.
+    private static func now() -> Instant {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+}

@@ -1,0 +1,166 @@
+import BlueZScanning
+import IndoorLocalization
+import XCTest
+
+/// Which signals are reports of something heard, and which are not.
+final class DBusReportTests: XCTestCase {
+    private func hearing(_ content: ScanContent = .beacons) -> DBusStage {
+        var stage = DBusStage(content: content)
+        stage.begin()
+        return stage
+    }
+
+    func testADeviceThatAppearsWithASignalStrengthIsASighting() throws {
+        var stage = hearing()
+        stage.deviceAppears(DBusStage.beacon(rssi: -63))
+        let sighting = try XCTUnwrap(stage.sightings.first)
+        XCTAssertEqual(sighting.beacon.minor, 7)
+        XCTAssertEqual(sighting.rssi, -63)
+        XCTAssertEqual(sighting.measuredPower, -59)
+        XCTAssertEqual(sighting.address, DeviceAddress(rawValue: 0xC055_4433_2211, kind: .random))
+        XCTAssertEqual(sighting.instant, stage.now)
+    }
+
+    func testTheAdvertisementComesBeforeItsSighting() {
+        var stage = hearing()
+        stage.deviceAppears(DBusStage.beacon(rssi: -63))
+        guard stage.directives.count == 2, case .yield(.advertisement(let heard)) = stage.directives[0],
+            case .yield(.sighting(let sighting)) = stage.directives[1]
+        else { return XCTFail("\(stage.directives)") }
+        XCTAssertEqual(try heard.sighting(), sighting)
+    }
+
+    func testADeviceThatIsOnlyRememberedIsNone() {
+        var stage = hearing()
+        stage.deviceAppears(DBusStage.beacon(rssi: nil))
+        XCTAssertEqual(stage.directives, [])
+    }
+
+    func testADeviceThatWasThereBeforeTheScanIsNoneUntilItIsHeard() {
+        var stage = DBusStage()
+        stage.happen(.connected)
+        stage.answer([
+            DBusStage.objects([
+                DBusStage.adapterPath: DBusStage.adapter(),
+                DBusStage.devicePath: ["org.bluez.Device1": DBusStage.beacon(rssi: -50)],
+            ])
+        ])
+        stage.answer()
+        stage.answer()
+        XCTAssertEqual(stage.sightings, [])
+        stage.deviceChanges(["RSSI": .int16(-71)])
+        XCTAssertEqual(stage.sightings.map(\.rssi), [-71])
+    }
+
+    func testAChangedSignalStrengthIsASighting() {
+        var stage = hearing()
+        stage.deviceAppears(DBusStage.beacon(rssi: -63))
+        stage.now = stage.now.advanced(by: .milliseconds(50))
+        stage.deviceChanges(["RSSI": .int16(-64)])
+        XCTAssertEqual(stage.sightings.map(\.rssi), [-64])
+        XCTAssertEqual(stage.sightings.map(\.instant), [stage.now])
+    }
+
+    func testDataWithoutASignalStrengthAreASightingWithTheLatestOne() {
+        var stage = hearing()
+        stage.deviceAppears(DBusStage.beacon(rssi: -63))
+        stage.deviceChanges(["ManufacturerData": DBusStage.manufacturerData([0x004C: DBusStage.iBeacon])])
+        XCTAssertEqual(stage.sightings.map(\.rssi), [-63])
+    }
+
+    func testDataAfterTheSignalStrengthWasWithdrawnAreNone() {
+        var stage = hearing()
+        stage.deviceAppears(DBusStage.beacon(rssi: -63))
+        stage.deviceChanges([:], invalidated: ["RSSI"])
+        XCTAssertEqual(stage.directives, [])
+        stage.deviceChanges(["ManufacturerData": DBusStage.manufacturerData([0x004C: DBusStage.iBeacon])])
+        XCTAssertEqual(stage.directives, [])
+    }
+
+    func testOtherChangesAreNone() {
+        var stage = hearing()
+        stage.deviceAppears(DBusStage.beacon(rssi: -63))
+        let changes: BusProperties = [
+            "Connected": .boolean(true), "Name": .string("x"), "TxPower": .int16(4), "Paired": .boolean(true),
+        ]
+        stage.deviceChanges(changes)
+        XCTAssertEqual(stage.directives, [])
+    }
+
+    func testASignalStrengthThatIsNoMeasurementIsNone() {
+        for rssi: Int16 in [0, 20, 127, -128] {
+            var stage = hearing(.everything)
+            stage.deviceAppears(DBusStage.beacon(rssi: rssi))
+            XCTAssertEqual(stage.directives, [], "\(rssi) dBm")
+        }
+    }
+
+    func testADeviceThatNobodyIntroducedIsNone() {
+        var stage = hearing()
+        stage.deviceChanges(["RSSI": .int16(-60)])
+        XCTAssertEqual(stage.directives, [])
+    }
+
+    func testADeviceThatTheServiceForgotIsNoneUntilItAppearsAgain() {
+        var stage = hearing()
+        stage.deviceAppears(DBusStage.beacon(rssi: -63))
+        stage.signal(
+            "InterfacesRemoved",
+            [.objectPath(DBusStage.devicePath), .array([.string("org.bluez.Device1")], of: "s")])
+        stage.deviceChanges(["RSSI": .int16(-60)])
+        XCTAssertEqual(stage.directives, [])
+        stage.deviceAppears(DBusStage.beacon(rssi: -61))
+        XCTAssertEqual(stage.sightings.map(\.rssi), [-61])
+    }
+
+    func testWhatAnotherAdapterHeardIsNone() {
+        var stage = hearing()
+        stage.deviceAppears(DBusStage.beacon(rssi: -63), at: "/org/bluez/hci01/dev_C0_55_44_33_22_11")
+        XCTAssertEqual(stage.directives, [])
+    }
+
+    func testWhatIsHeardWhileTheRadioIsOffIsNone() {
+        var stage = hearing()
+        stage.deviceAppears(DBusStage.beacon(rssi: -63))
+        stage.adapterChanges(["Powered": .boolean(false)])
+        stage.deviceChanges(["RSSI": .int16(-60)])
+        XCTAssertEqual(stage.directives, [])
+    }
+
+    func testSignalsOfSomebodyElseThanTheServiceAreNone() {
+        var stage = hearing()
+        stage.deviceAppears(DBusStage.beacon(rssi: -63))
+        stage.deviceChanges(["RSSI": .int16(-60)], from: ":1.666")
+        XCTAssertEqual(stage.directives, [])
+    }
+
+    func testWithoutABeaconAnAdvertisementIsDeliveredOnlyIfEverythingIsWanted() {
+        var properties = DBusStage.beacon(rssi: -63)
+        properties["ManufacturerData"] = DBusStage.manufacturerData([0x0059: [1, 2, 3]])
+        for (content, count) in [(ScanContent.beacons, 0), (.everything, 1)] {
+            var stage = hearing(content)
+            stage.deviceAppears(properties)
+            XCTAssertEqual(stage.advertisements.count, count, "\(content)")
+            XCTAssertEqual(stage.sightings, [], "\(content)")
+        }
+    }
+
+    func testAMalformedSignalEndsNothing() {
+        let bodies: [[BusValue]] = [
+            [], [.string("org.bluez.Device1")], [.byte(1), .byte(2), .byte(3)],
+            [.string("org.bluez.Device1"), .string("x"), .string("y")],
+            [
+                .string("org.bluez.Device1"),
+                .properties(["RSSI": .string("loud"), "ManufacturerData": .bytes([1])]), .array([], of: "s"),
+            ],
+        ]
+        for body in bodies {
+            for member in ["PropertiesChanged", "InterfacesAdded", "InterfacesRemoved", "NameOwnerChanged"] {
+                var stage = hearing()
+                stage.deviceAppears(DBusStage.beacon(rssi: nil))
+                stage.signal(member, on: DBusStage.devicePath, body)
+                XCTAssertEqual(stage.directives, [], "\(member) \(body)")
+            }
+        }
+    }
+}

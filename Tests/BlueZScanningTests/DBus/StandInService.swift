@@ -1,0 +1,108 @@
+import BlueZScanning
+import Dispatch
+import Glibc
+import IndoorLocalization
+import IndoorLocalizationTesting
+
+/// Plays `org.bluez` on a private bus: one powered adapter, and a beacon that is heard while discovery runs.
+///
+/// `@unchecked Sendable`, because everything that changes is used on `queue` alone.
+final class StandInService: @unchecked Sendable {
+    /// The methods that were called, in order, and the answers that came.
+    let called = WatchedState<[String]>([])
+    private let queue = DispatchQueue(label: "StandInService")
+    private let connection: BusConnection
+    private var arrivals: (any DispatchSourceRead)?
+    private var callers: [String] = []
+    private var lastSerial: UInt32 = 1 << 16
+
+    /// Takes the service's name on the bus.
+    init(address: String) throws {
+        connection = try BusConnection(address: address)
+        let descriptor = dup(connection.descriptor)
+        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
+        source.setEventHandler { [unowned self] in exchange() }
+        source.setCancelHandler { Glibc.close(descriptor) }
+        arrivals = source
+        source.activate()
+        queue.sync {
+            connection.send(
+                .call(
+                    "RequestName", of: "org.freedesktop.DBus", on: "/org/freedesktop/DBus", at: "org.freedesktop.DBus",
+                    serial: 1 << 16, [.string("org.bluez"), .uint32(0)]))
+            exchange()
+        }
+    }
+
+    deinit { end() }
+
+    /// Leaves the bus, as when it is killed.
+    func end() {
+        queue.sync {
+            arrivals?.cancel()
+            arrivals = nil
+            connection.close()
+        }
+    }
+
+    /// Tells everybody that the beacon was heard.
+    func hear(rssi: Int16) {
+        queue.sync {
+            emit(
+                "PropertiesChanged", of: "org.freedesktop.DBus.Properties", on: DBusStage.devicePath,
+                [
+                    .string("org.bluez.Device1"), .properties(["RSSI": .int16(rssi)]), .array([], of: "s"),
+                ])
+        }
+    }
+
+    /// Calls a method of whoever called last.
+    func callBack(_ member: String, of interface: String, on path: String) {
+        queue.sync {
+            guard let caller = callers.last else { return }
+            lastSerial += 1
+            connection.send(.call(member, of: interface, on: path, at: caller, serial: lastSerial))
+        }
+    }
+
+    private func exchange() {
+        var messages: [BusMessage] = []
+        _ = connection.exchange { messages.append($0) }
+        for message in messages where message.kind == .methodCall { answer(message) }
+        // Of its own call for the name, which comes first, nobody needs the answer.
+        for message in messages where message.kind == .methodReturn && message.replySerial != 1 << 16 {
+            called.update { $0.append("answer of \(message.body.count) value") }
+        }
+    }
+
+    private func answer(_ call: BusMessage) {
+        defer { called.update { $0.append(call.member ?? "") } }
+        if let sender = call.sender { callers.append(sender) }
+        guard call.member != "GetManagedObjects" else {
+            let objects = DBusStage.objects([
+                DBusStage.adapterPath: DBusStage.adapter(takesMonitors: true),
+                DBusStage.devicePath: ["org.bluez.Device1": DBusStage.beacon(rssi: nil)],
+            ])
+            return connection.send(call.reply([objects]))
+        }
+        connection.send(call.reply())
+        guard call.member == "StartDiscovery" else { return }
+        var second = DBusStage.beacon(rssi: -58)
+        second["Address"] = .string("C0:55:44:33:22:12")
+        emit(
+            "InterfacesAdded", of: "org.freedesktop.DBus.ObjectManager", on: "/",
+            [
+                .objectPath("/org/bluez/hci0/dev_C0_55_44_33_22_12"),
+                DBusStage.interfaces(["org.bluez.Device1": second]),
+            ])
+    }
+
+    private func emit(_ member: String, of interface: String, on path: String, _ body: [BusValue]) {
+        var signal = BusMessage(kind: .signal)
+        signal.path = path
+        signal.interface = interface
+        signal.member = member
+        signal.body = body
+        connection.send(signal)
+    }
+}
