@@ -16,6 +16,9 @@ extension BluetoothError: CustomStringConvertible {
         case .busForbidden(let reason):
             "The message bus does not let this process talk to the Bluetooth service (\(reason)): add its user to the "
                 + "group \"bluetooth\" with \"sudo usermod -aG bluetooth USER\", and log in again."
+        case .noRoute(let hci, let dbus):
+            "No way leads to the Bluetooth adapter. Raw: \(hci.description) Through the Bluetooth service: "
+                + dbus.description
         case .system(let call, let number):
             "\(call) failed: \(Self.text(ofSystemError: number)) (error \(number))."
         }

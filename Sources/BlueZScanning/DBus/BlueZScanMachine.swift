@@ -16,6 +16,8 @@ package struct BlueZScanMachine: Hashable, Sendable {
         case disconnected
         /// A message came.
         case received(BusMessage)
+        /// So many readings were lost, as nobody fetched them in time.
+        case overrun(readings: Int)
         /// The instant `dueTime` has come.
         case tick
         /// The scan is to end.

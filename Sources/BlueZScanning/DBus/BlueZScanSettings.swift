@@ -12,7 +12,8 @@ package struct BlueZScanSettings: Hashable, Sendable {
     package var usesDiscovery = true
     /// Whether the service is given an advertisement monitor, which scans passively, where it takes one.
     package var usesMonitor = true
-    /// What the first event says beside the rest, such as why this route was chosen.
+
+    /// What the first event of a stream says beside its own detail.
     package var remark: String?
 
     /// How long the service may take for an answer; starting it may be part of the first one.

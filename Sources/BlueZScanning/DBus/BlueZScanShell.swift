@@ -14,14 +14,19 @@ final class BlueZScanShell: @unchecked Sendable {
     private let address: String?
     private let alarm: any DispatchSourceTimer
     private var machine: BlueZScanMachine
+    private var remark: FirstRemark
     private var connection: BusConnection?
     private var arrivals: (any DispatchSourceRead)?
+    /// Readings that nobody fetched from the stream in time, and that were not told yet.
+    private var lost = 0
+    private var lossToldAt = Instant.zero
 
     /// - Parameter address: where the message bus is; nil for the system's.
     init(_ settings: BlueZScanSettings, address: String?, _ continuation: Continuation) {
         self.continuation = continuation
         self.address = address
         machine = BlueZScanMachine(settings)
+        remark = FirstRemark(settings.remark)
         alarm = DispatchSource.makeTimerSource(queue: queue)
     }
 
@@ -51,7 +56,8 @@ final class BlueZScanShell: @unchecked Sendable {
         switch directive {
         case .connect: queue.async { [self] in connect() }
         case .send(let message): connection?.send(message)
-        case .yield(let reading): continuation.yield(reading)
+        case .yield(let reading):
+            if case .dropped = continuation.yield(remarked(reading)) { lost += 1 }
         case .fail(let error): continuation.finish(throwing: error)
         case .close:
             disconnect()
@@ -102,6 +108,7 @@ final class BlueZScanShell: @unchecked Sendable {
         var messages: [BusMessage] = []
         let stands = connection.exchange { messages.append($0) }
         for message in messages { handle(.received(message)) }
+        tellLosses()
         guard stands else {
             disconnect()
             handle(.disconnected)
@@ -111,10 +118,25 @@ final class BlueZScanShell: @unchecked Sendable {
         if connection.hasUnsent { queue.asyncAfter(deadline: .now() + .milliseconds(20)) { [self] in exchange() } }
     }
 
-    /// The clock of all routes of the radio: it goes on while nobody sets the time.
+    private func remarked(_ reading: SensorReading) -> SensorReading {
+        guard case .radio(var event) = reading else { return reading }
+        event.detail = remark.added(to: event.detail)
+        return .radio(event)
+    }
+
+    /// Tells what was lost, once a second.
+    private func tellLosses() {
+        guard lost > 0, lossToldAt.duration(to: Self.now()) >= .seconds(1) else { return }
+        lossToldAt = Self.now()
+        let readings = lost
+        lost = 0
+        handle(.overrun(readings: readings))
+    }
+
+    /// The clock of all routes of the radio: it counts while the machine sleeps, and nobody sets it.
     private static func now() -> Instant {
         var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
+        clock_gettime(CLOCK_BOOTTIME, &time)
         return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 }

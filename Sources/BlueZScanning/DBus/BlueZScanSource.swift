@@ -10,14 +10,17 @@ import IndoorLocalization
 ///   service data, service UUIDs and transmit power; its other bytes are lost.
 /// - A report that tells no signal strength has the latest one that was told, which may be off by less than 8 dB. A device
 ///   that the service only remembers is no report.
-/// - An instant is the one at which the service's message was read, some milliseconds after the air; on the clock
-///   `CLOCK_MONOTONIC`, zero at the machine's start.
+/// - An instant is the one at which the service's message was read, some milliseconds after the air. It counts from the
+///   machine's boot, sleep included (CLOCK_BOOTTIME), as those of the other route.
 ///
 /// An adapter that has no power when the scan first meets it gets some, unless a radio switch blocks it, and loses it
 /// again when the scan ends. Who switches it off later is respected: the scan waits.
 public struct BlueZScanSource: ScanSource {
     private let settings: BlueZScanSettings
     private let address: String?
+
+    /// Readings that may wait to be fetched from the stream; beyond, the oldest are lost, which a radio event tells.
+    public static let bufferLimit = 65_536
 
     public var pace: ScanPace { .live }
 
@@ -32,12 +35,27 @@ public struct BlueZScanSource: ScanSource {
         self.address = address
     }
 
+    /// Sees whether this process may scan so, by connecting to the message bus for a moment.
+    ///
+    /// Whether the service lets itself be called is seen only when it is called.
+    /// - Throws: `.busUnavailable` or `.busForbidden`.
+    public static func checkPermission() throws(BluetoothError) { try checkPermission(address: nil) }
+
+    package static func checkPermission(address: String?) throws(BluetoothError) {
+        do throws(BusConnection.Failure) {
+            try BusConnection(address: address).close()
+        } catch {
+            throw BlueZRefusal.denies(error.name)
+                ? .busForbidden(reason: error.reason) : .busUnavailable(reason: error.reason)
+        }
+    }
+
     /// Begins to scan.
     ///
     /// The stream throws `BluetoothError.busUnavailable` if the message bus cannot be reached at the start, and
     /// `.busForbidden` if it, or the service, denies what a scan needs. Whatever else is in the way is a `RadioEvent`.
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
-        AsyncThrowingStream { continuation in
+        AsyncThrowingStream(bufferingPolicy: .bufferingNewest(Self.bufferLimit)) { continuation in
             let shell = BlueZScanShell(settings, address: address, continuation)
             continuation.onTermination = { _ in shell.stop() }
             shell.start()

@@ -87,8 +87,7 @@ extension BlueZScanTurn {
         else { return }
         // Malformed frames are no beacons here: the bytes are the service's, there is nobody to tell.
         let sighting = try? heard.sighting()
-        if memory.settings.content == .beacons, sighting == nil { return }
-        directives.append(.yield(.advertisement(heard)))
+        if memory.settings.content == .everything { directives.append(.yield(.advertisement(heard))) }
         if let sighting { directives.append(.yield(.sighting(sighting))) }
     }
 

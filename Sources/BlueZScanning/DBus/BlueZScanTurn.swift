@@ -25,6 +25,7 @@ struct BlueZScanTurn {
         case (.disconnected, .stopping): end()
         case (.disconnected, _): busLost("The message bus is gone.")
         case (.received(let message), _): received(message, state)
+        case (.overrun(let readings), _): overrun(readings, state)
         case (.tick, _): ticked(state)
         }
     }
@@ -182,18 +183,22 @@ struct BlueZScanTurn {
 
     // MARK: - What is told
 
+    /// Tells that readings were lost, beside what the radio does anyway.
+    private mutating func overrun(_ readings: Int, _ state: Machine.State) -> Machine.State {
+        guard var event = memory.told else { return state }
+        event.instant = now
+        event.detail = "\(readings) readings were lost, as nobody fetched them in time."
+        directives.append(.yield(.radio(event)))
+        return state
+    }
+
     /// Tells what the radio does, unless that is what was told last.
     mutating func tell(_ status: RadioEvent.Status, _ detail: String? = nil) {
         let adapter = memory.adapter?.adapter.name
-        let told = memory.told
-        if let told, told.status == status, told.adapter == adapter, told.detail == detail { return }
-        memory.told = RadioEvent(instant: now, status: status, adapter: adapter, detail: detail)
-        let parts = told == nil ? [memory.settings.remark, detail] : [detail]
-        let text = parts.compactMap { $0 }.joined(separator: " ")
-        directives.append(
-            .yield(
-                .radio(
-                    RadioEvent(instant: now, status: status, adapter: adapter, detail: text.isEmpty ? nil : text))))
+        if let told = memory.told, told.status == status, told.adapter == adapter, told.detail == detail { return }
+        let event = RadioEvent(instant: now, status: status, adapter: adapter, detail: detail)
+        memory.told = event
+        directives.append(.yield(.radio(event)))
     }
 }
 

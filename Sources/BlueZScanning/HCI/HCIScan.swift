@@ -13,6 +13,7 @@ final class HCIScan: @unchecked Sendable {
     private var machine: HCIScanMachine
     private var decoder: AdvertisingEventDecoder
     private var timeline = KernelTimeline()
+    private var remark: FirstRemark
 
     /// Hears what becomes of the adapters.
     private var adapters: HCIChannel?
@@ -33,6 +34,7 @@ final class HCIScan: @unchecked Sendable {
         self.continuation = continuation
         machine = HCIScanMachine(choice: source.adapter, parameters: source.parameters)
         decoder = AdvertisingEventDecoder(content: source.content == .beacons ? .sightings : .everything)
+        remark = FirstRemark(source.remark)
         lastCount = timeline.now
     }
 
@@ -133,7 +135,10 @@ final class HCIScan: @unchecked Sendable {
             if let number = link?.socket.send(command.packet) { run(.link(.notSent(number))) }
         case .yield(let status, let adapter, let detail):
             continuation.yield(
-                .radio(RadioEvent(instant: timeline.present(), status: status, adapter: adapter, detail: detail)))
+                .radio(
+                    RadioEvent(
+                        instant: timeline.present(), status: status, adapter: adapter, detail: remark.added(to: detail))
+                ))
         case .fail(let error): fail(error)
         }
     }

@@ -30,6 +30,9 @@ public struct HCIScanSource: ScanSource {
     /// What of the heard is delivered. Of `.beacons`, this source delivers the sightings without their advertisements.
     public let content: ScanContent
 
+    /// What the first event of a stream says beside its own detail.
+    package var remark: String?
+
     /// Readings that may wait to be fetched from the stream; beyond, the oldest are lost, which a radio event tells.
     public static let bufferLimit = 65_536
 

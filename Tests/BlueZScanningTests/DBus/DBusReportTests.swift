@@ -22,12 +22,29 @@ final class DBusReportTests: XCTestCase {
     }
 
     func testTheAdvertisementComesBeforeItsSighting() {
-        var stage = hearing()
+        var stage = hearing(.everything)
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         guard stage.directives.count == 2, case .yield(.advertisement(let heard)) = stage.directives[0],
             case .yield(.sighting(let sighting)) = stage.directives[1]
         else { return XCTFail("\(stage.directives)") }
         XCTAssertEqual(try heard.sighting(), sighting)
+    }
+
+    func testOfBeaconsOnlyTheSightingIsDelivered() {
+        var stage = hearing(.beacons)
+        stage.deviceAppears(DBusStage.beacon(rssi: -63))
+        XCTAssertEqual(stage.directives, stage.sightings.map { .yield(.sighting($0)) })
+        XCTAssertEqual(stage.sightings.count, 1)
+    }
+
+    func testLostReadingsAreToldBesideWhatTheRadioDoes() {
+        var stage = hearing()
+        stage.wait(.seconds(1))
+        stage.happen(.overrun(readings: 12))
+        XCTAssertEqual(stage.statuses, [.scanning])
+        XCTAssertEqual(stage.events.first?.detail?.contains("12 readings were lost"), true)
+        XCTAssertEqual(stage.events.first?.instant, stage.now)
+        XCTAssertEqual(stage.machine.state, .resting(until: nil))
     }
 
     func testADeviceThatIsOnlyRememberedIsNone() {

@@ -58,14 +58,6 @@ final class DBusScanBeginningTests: XCTestCase {
         XCTAssertEqual(stage.machine.memory.monitor, .refused)
     }
 
-    func testTheFirstEventSaysWhatTheChooserRemarked() {
-        var stage = DBusStage { $0.remark = "Chosen by the test." }
-        stage.begin()
-        XCTAssertEqual(stage.events.first?.detail?.hasPrefix("Chosen by the test. "), true)
-        stage.adapterChanges(["Powered": .boolean(false)])
-        XCTAssertEqual(stage.events.first?.detail, nil)
-    }
-
     // MARK: - Power
 
     func testAnAdapterMetWithoutPowerIsGivenSomeAndLosesItAtTheEnd() {
