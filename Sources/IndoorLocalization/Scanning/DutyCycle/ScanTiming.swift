@@ -1,0 +1,49 @@
+/// How much of the time a radio listens while it scans: `window` out of every `interval`.
+///
+/// Source: Bluetooth Core Specification 5.4, Vol 4, Part E, 7.8.10 (LE Set Scan Parameters).
+public struct ScanTiming: Hashable, Sendable {
+    /// What controllers count windows and intervals in.
+    public static let slot = Duration.microseconds(625)
+    /// The windows and intervals that controllers accept.
+    public static let allowed: ClosedRange<Duration> = .microseconds(2500) ... .milliseconds(10_240)
+
+    /// How long the radio listens, on one advertising channel; at most `interval`, within `allowed`.
+    public var window: Duration
+    /// The time from the beginning of one window to that of the next one, on the next channel; within `allowed`.
+    public var interval: Duration
+
+    /// Creates a timing, unchecked: what is out of range is told by `problems`.
+    public init(window: Duration, interval: Duration) {
+        self.window = window
+        self.interval = interval
+    }
+
+    /// The radio listens all the time.
+    public static let whole = ScanTiming(window: .milliseconds(60), interval: .milliseconds(60))
+    /// The radio listens half of the time.
+    public static let half = ScanTiming(window: .milliseconds(30), interval: .milliseconds(60))
+
+    /// The share of the time in which the radio listens, in (0, 1].
+    public var share: Double { window.seconds / interval.seconds }
+    /// The window as controllers count it: the nearest number of slots that they accept.
+    public var windowSlots: UInt16 { min(Self.slots(window), intervalSlots) }
+    /// The interval as controllers count it: the nearest number of slots that they accept.
+    public var intervalSlots: UInt16 { Self.slots(interval) }
+
+    /// What is out of range; empty if all is well.
+    public var problems: [String] {
+        var check = SettingsCheck()
+        addProblems(to: &check, key: "timing")
+        return check.problems
+    }
+
+    func addProblems(to check: inout SettingsCheck, key: String) {
+        check.duration("\(key).interval", interval, in: Self.allowed)
+        check.duration("\(key).window", window, in: Self.allowed.lowerBound...max(Self.allowed.lowerBound, interval))
+    }
+
+    private static func slots(_ duration: Duration) -> UInt16 {
+        let bounded = min(max(duration, allowed.lowerBound), allowed.upperBound)
+        return UInt16((bounded.nanoseconds + slot.nanoseconds / 2) / slot.nanoseconds)
+    }
+}
