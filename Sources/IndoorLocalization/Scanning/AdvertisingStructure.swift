@@ -13,6 +13,10 @@ public struct AdvertisingStructure: Hashable, Sendable {
         public static let flags: UInt8 = 0x01
         /// Complete list of 16-bit service UUIDs.
         public static let serviceUUIDs: UInt8 = 0x03
+        /// The beginning of the device's name.
+        public static let shortenedName: UInt8 = 0x08
+        /// The device's name.
+        public static let completeName: UInt8 = 0x09
         /// Service data of a 16-bit service UUID, which comes first, low byte first.
         public static let serviceData: UInt8 = 0x16
         /// Manufacturer specific data; the company's number comes first, low byte first.
