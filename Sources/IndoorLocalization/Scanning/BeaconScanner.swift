@@ -1,0 +1,292 @@
+/// Hears beacons: the object that users hold who want what is heard, and no positions.
+///
+///     let scanner = BeaconScanner(source: radio, powerMode: .normal)
+///     let beacons = scanner.beacons
+///     await scanner.start()
+///     for await record in beacons { print(record.beacon, record.rssi, record.proximity ?? "") }
+///
+/// It turns what the source delivers into events of a `ScanMachine` and carries out its directives; it decides nothing
+/// itself. Between two passes the source's stream is ended, so that a radio is off. A recording is cycled by the
+/// instants of its readings: what lies between two passes is left out.
+public actor BeaconScanner {
+    private let source: any ScanSource
+    private let clock: SessionClock
+    private var machine: ScanMachine
+    private var timeline = SessionTimeline()
+    private var scan: Task<Void, Never>?
+    /// Counts scans, so that what belongs to an earlier one is recognised.
+    private var scanCount = 0
+    private var alarm: (number: Int, wake: Instant, task: Task<Void, Never>)?
+    private var alarmCount = 0
+
+    private nonisolated let scanBroadcast: Broadcast<ScanEvent>
+    private nonisolated let advertisementBroadcast: Broadcast<Advertisement>
+    private nonisolated let beaconBroadcast: Broadcast<BeaconRecord>
+    private nonisolated let regionBroadcast: Broadcast<RegionEvent>
+    private nonisolated let rangingBroadcast: Broadcast<RegionRanging>
+    private nonisolated let everyRangingBroadcast: Broadcast<RegionRanging>
+    private nonisolated let radioBroadcast: Broadcast<RadioEvent>
+    private nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
+
+    /// Creates a scanner that is not started.
+    ///
+    /// - Parameters:
+    ///   - source: the radio, or a recording of one.
+    ///   - settings: of duty cycle, regions and ranging.
+    ///   - clock: passes the time of a live source.
+    ///   - seed: of the pauses after failures.
+    public init(
+        source: some ScanSource, settings: ScannerSettings = ScannerSettings(),
+        clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = 0
+    ) {
+        self.source = source
+        self.clock = SessionClock(clock)
+        machine = ScanMachine(settings: settings, pace: source.pace, seed: seed)
+        // A recording plays faster than any subscriber may listen, and nothing of it is to be lost.
+        let isRecorded = source.pace == .recorded
+        scanBroadcast = Broadcast(isRecorded ? .unbounded : .bufferingNewest(1024))
+        advertisementBroadcast = Broadcast(isRecorded ? .unbounded : .bufferingNewest(1024))
+        beaconBroadcast = Broadcast(isRecorded ? .unbounded : .bufferingNewest(1024))
+        regionBroadcast = Broadcast(isRecorded ? .unbounded : .bufferingNewest(1024))
+        rangingBroadcast = Broadcast(isRecorded ? .unbounded : .bufferingNewest(1024))
+        everyRangingBroadcast = Broadcast(isRecorded ? .unbounded : .bufferingNewest(1024))
+        radioBroadcast = Broadcast(isRecorded ? .unbounded : .bufferingNewest(256))
+    }
+
+    /// Creates a scanner with duty cycle and timing of a power mode.
+    public init(source: some ScanSource, powerMode: PowerMode, clock: some Clock<Duration> = ContinuousClock()) {
+        self.init(source: source, settings: ScannerSettings(powerMode: powerMode), clock: clock)
+    }
+
+    deinit {
+        scan?.cancel()
+        alarm?.task.cancel()
+    }
+
+    // MARK: - Streams
+
+    /// Passes that began and ended, from now on. Each call gives a stream of its own, here and below.
+    ///
+    /// Of what nobody takes, the newest 1024 elements are kept, of a recording all, here and below.
+    public nonisolated var scanEvents: AsyncStream<ScanEvent> { scanBroadcast.subscribe() }
+    /// Everything that was heard, beacons or not, as it came over the air; where the source gives advertisements.
+    public nonisolated var advertisements: AsyncStream<Advertisement> { advertisementBroadcast.subscribe() }
+    /// The beacons that were heard.
+    public nonisolated var beacons: AsyncStream<BeaconRecord> { beaconBroadcast.subscribe() }
+    /// Tracked regions that were entered and left.
+    public nonisolated var regionEvents: AsyncStream<RegionEvent> { regionBroadcast.subscribe() }
+    /// The beacons of each region that the device is in, once a second; none without any beacon.
+    public nonisolated var rangings: AsyncStream<RegionRanging> { rangingBroadcast.subscribe() }
+    /// The same as `rangings`, and those without any beacon too.
+    public nonisolated var everyRanging: AsyncStream<RegionRanging> { everyRangingBroadcast.subscribe() }
+    /// What became of the radio, as the source tells it. The newest 256 are kept.
+    public nonisolated var radioEvents: AsyncStream<RadioEvent> { radioBroadcast.subscribe() }
+    /// Errors: the scanner goes on after a pause, unless they are critical. The newest 256 are kept.
+    public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
+    /// How many records, rangings and region events subscribers lost because they took them too slowly.
+    public nonisolated var droppedElements: Int {
+        advertisementBroadcast.dropped + beaconBroadcast.dropped + regionBroadcast.dropped + rangingBroadcast.dropped
+            + everyRangingBroadcast.dropped
+    }
+
+    /// Calls `body` with each element of a stream, for callers without a task of their own.
+    ///
+    ///     let observation = scanner.watch(\.regionEvents) { print($0.kind, $0.regionID) }
+    ///
+    /// - Returns: the observation, which must be kept for as long as calls are wanted.
+    public nonisolated func watch<Element: Sendable>(
+        _ stream: KeyPath<BeaconScanner, AsyncStream<Element>>, _ body: @escaping @Sendable (Element) -> Void
+    ) -> Observation {
+        Observation(self[keyPath: stream], body)
+    }
+
+    // MARK: - Scanning
+
+    /// Whether it was started and not stopped; the end of the source stops it too.
+    public var isStarted: Bool { machine.isStarted }
+    /// Whether a pass is on.
+    public var isScanning: Bool { machine.isScanning }
+    /// How many sightings and advertisements were dropped because their RSSI is no measurement.
+    public var discardedReadings: Int { machine.discarded }
+
+    /// Begins the first pass; does nothing if it was started already.
+    ///
+    /// With settings out of range, a critical error names them, and nothing is scanned.
+    public func start() {
+        if !machine.isStarted { timeline = SessionTimeline(startedAt: elapsed ?? .zero) }
+        perform(machine.handle(.start, at: now))
+    }
+
+    /// Ends the scan: once this returns, nothing more is emitted until the next `start()`. What was emitted before may
+    /// still wait in a subscriber's stream. Regions stay tracked, and are entered anew.
+    public func stop() { perform(machine.handle(.stop, at: now)) }
+
+    /// Keeps another duty cycle from the next boundary on: a pass or a rest that is on ends when it would have ended.
+    ///
+    /// A pass without an end then ends one `scanDuration` after the change.
+    /// - Throws: what is out of range; then nothing is changed.
+    public func setDutyCycle(_ cycle: DutyCycle) throws(LocalizationError) {
+        if var error = LocalizationError(settingsProblems: cycle.problems) {
+            error.code = .generic
+            throw error
+        }
+        perform(machine.handle(.change(cycle, machine.settings.timing), at: now))
+    }
+
+    /// Keeps another power mode: its duty cycle from the next boundary on, its timing from the next pass on.
+    public func setPowerMode(_ mode: PowerMode) {
+        perform(machine.handle(.change(mode.dutyCycle, mode.timing), at: now))
+    }
+}
+
+// MARK: - Regions
+
+extension BeaconScanner {
+    /// What is being done for the regions.
+    public var trackingState: TrackingState { machine.trackingState }
+
+    /// Tracks a region under a name; its entries and exits are told by `regionEvents`.
+    ///
+    /// Regions may overlap, as in all beacons of a UUID and those of one major: each has events of its own.
+    /// - Returns: false if the region is tracked already, or another one has the name; then nothing is changed.
+    @discardableResult public func track(_ region: BeaconRegion, id: String) -> Bool {
+        machine.regions.track(region, id: id)
+    }
+
+    /// Tracks the beacons with a UUID that is given as text, and with a major and minor where given.
+    ///
+    /// - Returns: false if the region is tracked already, or another one has the name; then nothing is changed.
+    /// - Throws: `RegionError.malformedUUID` if the text is no UUID.
+    @discardableResult public func track(
+        uuid: String, major: UInt16? = nil, minor: UInt16? = nil, id: String
+    ) throws(RegionError) -> Bool {
+        guard let parsed = BeaconUUID(uuid) else { throw .malformedUUID(uuid) }
+        return track(BeaconRegion(uuid: parsed, major: major, minor: minor), id: id)
+    }
+
+    /// Tracks the region of that name no more. If the device is in it, no exit is told.
+    ///
+    /// - Returns: whether it was tracked.
+    @discardableResult public func stopTracking(_ id: String) -> Bool {
+        defer { setAlarm() }
+        return machine.regions.stopTracking { $1 == id }
+    }
+
+    /// Tracks a region no more, whatever its name. If the device is in it, no exit is told.
+    ///
+    /// - Returns: whether it was tracked.
+    @discardableResult public func stopTracking(_ region: BeaconRegion) -> Bool {
+        defer { setAlarm() }
+        return machine.regions.stopTracking { other, _ in other == region }
+    }
+
+    /// Tracks no region any more. No exits are told.
+    public func clearTrackedRegions() {
+        machine.regions.clear()
+        setAlarm()
+    }
+
+    /// Keeps the regions, but tells nothing of them until `resumeTracking()`. No exits are told.
+    public func pauseTracking() {
+        machine.regions.pause()
+        setAlarm()
+    }
+
+    /// Ends a pause: regions whose beacons are heard are entered anew. Without a pause, nothing happens.
+    public func resumeTracking() { machine.regions.resume() }
+
+    /// Believes the device outside all regions, without an exit: those whose beacons are heard next are entered anew.
+    public func forgetPresence() {
+        machine.regions.forget()
+        setAlarm()
+    }
+}
+
+// MARK: - Source and time
+
+extension BeaconScanner {
+    /// The clock's time; nil on a recording, where only readings pass the time.
+    private var elapsed: Duration? { source.pace == .live ? clock.elapsed() : nil }
+    /// The scan's present instant.
+    private var now: Instant { timeline.now(elapsed) }
+
+    private func perform(_ directives: [ScanMachine.Directive]) {
+        for directive in directives {
+            switch directive {
+            case .startSource(let timing): startSource(timing)
+            case .stopSource: stopSource()
+            case .publish(let event): scanBroadcast.send(event)
+            case .emitAdvertisement(let advertisement): advertisementBroadcast.send(advertisement)
+            case .emitBeacon(let record): beaconBroadcast.send(record)
+            case .emitRegionEvent(let event): regionBroadcast.send(event)
+            case .emitRanging(let ranging):
+                everyRangingBroadcast.send(ranging)
+                if !ranging.ranges.isEmpty { rangingBroadcast.send(ranging) }
+            case .passOn(let event): radioBroadcast.send(event)
+            case .report(let error): errorBroadcast.send(error)
+            }
+        }
+        setAlarm()
+    }
+
+    private func startSource(_ timing: ScanTiming?) {
+        let stream = source.beginReadings(timing: timing)
+        scanCount += 1
+        scan = Task { [weak self, number = scanCount] in
+            do {
+                for try await reading in stream {
+                    guard let self, !Task.isCancelled else { return }
+                    await self.receive(reading, of: number)
+                }
+                await self?.finish(nil, of: number)
+            } catch {
+                await self?.finish(error, of: number)
+            }
+        }
+    }
+
+    private func stopSource() {
+        scanCount += 1
+        scan?.cancel()
+        scan = nil
+    }
+
+    private func receive(_ reading: SensorReading, of number: Int) {
+        guard number == scanCount else { return }
+        machine.shift(by: timeline.align(to: reading.instant, elapsed: elapsed))
+        perform(machine.handle(.reading(reading), at: reading.instant))
+    }
+
+    private func finish(_ error: (any Error)?, of number: Int) {
+        guard number == scanCount else { return }
+        let event: ScanMachine.Event =
+            error.map { .sourceFailed(LocalizationError(reporting: $0, code: .generic, "the scan failed")) }
+            ?? .sourceEnded
+        perform(machine.handle(event, at: now))
+    }
+
+    /// Makes sure that a live scan is woken when its machine wants to be.
+    private func setAlarm() {
+        guard source.pace == .live, let wake = machine.nextWake else {
+            alarm?.task.cancel()
+            alarm = nil
+            return
+        }
+        guard alarm?.wake != wake else { return }
+        alarm?.task.cancel()
+        let due = timeline.elapsed(at: wake)
+        alarmCount += 1
+        let task = Task { [weak self, clock, number = alarmCount] in
+            do { try await clock.sleep(until: due) } catch { return }
+            await self?.wakeUp(at: wake, number: number)
+        }
+        alarm = (alarmCount, wake, task)
+    }
+
+    /// An alarm rings; one that was replaced while it began to ring is none of ours any more.
+    private func wakeUp(at wake: Instant, number: Int) {
+        guard number == alarm?.number else { return }
+        alarm = nil
+        perform(machine.handle(.tick, at: max(wake, now)))
+    }
+}

@@ -1,0 +1,46 @@
+/// A scanner's settings, with their defaults.
+public struct ScannerSettings: Hashable, Sendable {
+    /// When the radio scans: by default, 10 s of every 100 s.
+    public var dutyCycle = DutyCycle()
+    /// How much of the time the radio listens while it scans; nil leaves that to the source.
+    ///
+    /// Of effect on a `TimedScanSource` alone.
+    public var timing: ScanTiming?
+    /// Beacons heard weaker than this are ignored, in dBm, in [-127, 0]; one exactly at the threshold is kept.
+    public var rssiThreshold = -127.0
+    /// When regions are entered and left.
+    public var regions = RegionSettings()
+    /// How distances are found.
+    public var ranging = Ranger.Settings()
+    /// The pause before a scan that failed is tried again, above 0 s; later ones double up to a minute.
+    public var retryPause = Duration.seconds(2)
+
+    /// Creates the settings with their defaults.
+    public init() {}
+
+    /// Creates the settings with a duty cycle.
+    public init(dutyCycle: DutyCycle) { self.dutyCycle = dutyCycle }
+
+    /// Creates the settings with duty cycle and timing of a power mode.
+    public init(powerMode: PowerMode) {
+        dutyCycle = powerMode.dutyCycle
+        timing = powerMode.timing
+    }
+
+    /// What is out of range, each with its key, what is allowed and what was found; empty if all is well.
+    ///
+    /// A scanner with any of them reports a critical error as soon as it is started, and does not scan.
+    public var problems: [String] {
+        var check = SettingsCheck()
+        dutyCycle.addProblems(to: &check, key: "dutyCycle")
+        timing?.addProblems(to: &check, key: "timing")
+        check.number("rssiThreshold", rssiThreshold, in: -127...0, "dBm")
+        regions.addProblems(to: &check, key: "regions")
+        check.duration("ranging.silence", ranging.silence, above: .zero)
+        check.duration("retryPause", retryPause, above: .zero)
+        return check.problems
+    }
+
+    /// The error of a scanner with these settings; nil if all is well.
+    var error: LocalizationError? { LocalizationError(settingsProblems: problems) }
+}
