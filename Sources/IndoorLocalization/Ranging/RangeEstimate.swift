@@ -11,6 +11,17 @@ public struct RangeEstimate: Hashable, Sendable {
     /// How far away it is; nil if its measured power is unknown.
     public var distance: DistanceEstimate?
 
+    /// Creates an estimate from its parts, unchecked.
+    public init(
+        beacon: BeaconIdentity, instant: Instant, rssi: Double, rssiDeviation: Double, distance: DistanceEstimate?
+    ) {
+        self.beacon = beacon
+        self.instant = instant
+        self.rssi = rssi
+        self.rssiDeviation = rssiDeviation
+        self.distance = distance
+    }
+
     /// The distance in words; nil if it is unknown.
     public var proximity: Proximity? { distance?.proximity }
 }

@@ -1,0 +1,261 @@
+import IndoorLocalization
+import XCTest
+
+/// Which regions the device is in, and what is ranged there.
+final class RegionMachineTests: XCTestCase {
+    private let hall = BeaconRegion(uuid: ScannerStage.uuid)
+
+    private func at(_ seconds: Double) -> Instant { Instant(seconds: seconds) }
+
+    private func machine(_ change: (inout RegionSettings) -> Void = { _ in }) -> RegionMachine {
+        var settings = RegionSettings()
+        change(&settings)
+        var machine = RegionMachine(settings: settings)
+        XCTAssertTrue(machine.track(hall, id: "hall"))
+        _ = machine.handle(.hearing(true), at: .zero)
+        return machine
+    }
+
+    private func heard(
+        _ seconds: Double, _ beacon: BeaconIdentity = ScannerStage.beacon(), rssi: Double = -60
+    ) -> RegionMachine.Event {
+        .heard(RangeEstimate(beacon: beacon, instant: at(seconds), rssi: rssi, rssiDeviation: 5, distance: nil))
+    }
+
+    /// `enter hall 3.0`, `exit hall 9.0`, `range hall 4.0 [minors]`.
+    private func text(_ directives: [RegionMachine.Directive]) -> [String] {
+        directives.map { directive in
+            switch directive {
+            case .emit(let event): "\(event.kind) \(event.regionID) \(event.instant.seconds)"
+            case .range(let ranging):
+                "range \(ranging.regionID) \(ranging.instant.seconds) \(ranging.ranges.map(\.beacon.minor))"
+            }
+        }
+    }
+
+    /// What is told wake by wake until an instant, without the rangings.
+    private func events(of machine: inout RegionMachine, until last: Double) -> [String] {
+        everything(of: &machine, until: last).filter { !$0.hasPrefix("range") }
+    }
+
+    private func everything(of machine: inout RegionMachine, until last: Double) -> [String] {
+        var seen: [String] = []
+        while let wake = machine.nextWake, wake <= at(last) { seen += text(machine.handle(.tick, at: wake)) }
+        return seen
+    }
+
+    // MARK: - Enter and exit
+
+    func testARegionIsEnteredOnceAndLeftOnceAfterItsTimeout() {
+        var machine = machine()
+        XCTAssertEqual(text(machine.handle(heard(3), at: at(3))), ["enter hall 3.0"])
+        XCTAssertEqual(text(machine.handle(heard(4.5), at: at(4.5))), [])
+        XCTAssertEqual(events(of: &machine, until: 100), ["exit hall 34.5"])
+        XCTAssertNil(machine.nextWake)
+        XCTAssertEqual(text(machine.handle(heard(101), at: at(101))), ["enter hall 101.0"])
+    }
+
+    func testASightingOneNanosecondBeforeTheTimeoutKeepsTheRegion() {
+        var machine = machine { $0.exitTimeout = .seconds(10) }
+        _ = machine.handle(heard(1), at: at(1))
+        let last = Instant(nanoseconds: 10_999_999_999)
+        XCTAssertEqual(events(of: &machine, until: 10.5), [])
+        XCTAssertEqual(text(machine.handle(heard(0), at: last)), [])
+        XCTAssertEqual(events(of: &machine, until: 100), ["exit hall 20.999999999"])
+    }
+
+    func testRegionsOfUUIDAndMajorAndMinorEachHaveTheirOwnBeacons() {
+        var machine = machine()
+        XCTAssertTrue(machine.track(BeaconRegion(uuid: ScannerStage.uuid, major: 2), id: "floor"))
+        XCTAssertTrue(machine.track(BeaconRegion(uuid: ScannerStage.uuid, major: 2, minor: 7), id: "door"))
+        XCTAssertEqual(text(machine.handle(heard(0, ScannerStage.beacon(1, 7)), at: at(0))), ["enter hall 0.0"])
+        XCTAssertEqual(text(machine.handle(heard(1, ScannerStage.beacon(2, 6)), at: at(1))), ["enter floor 1.0"])
+        XCTAssertEqual(text(machine.handle(heard(2, ScannerStage.beacon(2, 7)), at: at(2))), ["enter door 2.0"])
+        let other = ScannerStage.beacon(2, 7, uuid: ScannerStage.otherUUID)
+        XCTAssertEqual(text(machine.handle(heard(3, other), at: at(3))), [])
+        XCTAssertEqual(
+            text(machine.handle(heard(4, ScannerStage.beacon(2, 1)), at: at(4))), [], "keeps hall and floor")
+        XCTAssertEqual(events(of: &machine, until: 100), ["exit door 32.0", "exit hall 34.0", "exit floor 34.0"])
+    }
+
+    func testOnlyTimeInWhichTheRadioHearsCountsAsSilence() {
+        var machine = machine()
+        _ = machine.handle(heard(9), at: at(9))
+        // Passes of 10 s every 100 s: 1 s of silence in the first one, then 10 s each.
+        for pass in 0..<4 {
+            let begin = 100 * Double(pass)
+            XCTAssertEqual(events(of: &machine, until: begin + 9), pass == 3 ? ["exit hall 309.0"] : [], "\(pass)")
+            _ = machine.handle(.hearing(false), at: at(begin + 10))
+            XCTAssertNil(machine.nextWake, "nothing is due while the radio does not hear")
+            XCTAssertEqual(text(machine.handle(.tick, at: at(begin + 50))), [])
+            XCTAssertEqual(machine.insideRegions, pass == 3 ? [] : ["hall"])
+            _ = machine.handle(.hearing(true), at: at(begin + 100))
+        }
+    }
+
+    func testASightingInEveryPassKeepsTheRegionForEver() {
+        var machine = machine { $0.exitTimeout = .seconds(11) }
+        for pass in 0..<100 {
+            let begin = 100 * Double(pass)
+            let seen = text(machine.handle(heard(begin + 1), at: at(begin + 1)))
+            XCTAssertEqual(seen, pass == 0 ? ["enter hall 1.0"] : [])
+            XCTAssertEqual(events(of: &machine, until: begin + 10), [], "pass \(pass)")
+            _ = machine.handle(.hearing(false), at: at(begin + 10))
+            _ = machine.handle(.hearing(true), at: at(begin + 100))
+        }
+    }
+
+    func testHysteresisEntersAboveAndLeavesBelow() {
+        var machine = machine {
+            $0.enterRSSI = -70
+            $0.exitRSSI = -76
+        }
+        XCTAssertEqual(text(machine.handle(heard(0, rssi: -70.1), at: at(0))), [], "too weak to enter")
+        XCTAssertNil(machine.nextWake)
+        XCTAssertEqual(text(machine.handle(heard(1, rssi: -70), at: at(1))), ["enter hall 1.0"])
+        for second in stride(from: 2.0, through: 60, by: 2) {
+            XCTAssertEqual(events(of: &machine, until: second), [], "strong enough to stay")
+            _ = machine.handle(heard(second, rssi: -76), at: at(second))
+        }
+        for second in stride(from: 62.0, through: 88, by: 2) {
+            XCTAssertEqual(events(of: &machine, until: second), [])
+            _ = machine.handle(heard(second, rssi: -76.1), at: at(second))
+        }
+        XCTAssertEqual(events(of: &machine, until: 100), ["exit hall 90.0"], "too weak to stay")
+        XCTAssertEqual(text(machine.handle(heard(101, rssi: -72), at: at(101))), [], "too weak to enter again")
+    }
+
+    // MARK: - Tracking
+
+    func testARegionOrANameIsTrackedOnce() {
+        var machine = machine()
+        XCTAssertFalse(machine.track(hall, id: "hall"), "the same again")
+        XCTAssertFalse(machine.track(hall, id: "another"), "the region has a name")
+        XCTAssertFalse(machine.track(BeaconRegion(uuid: ScannerStage.otherUUID), id: "hall"), "the name has a region")
+        XCTAssertEqual(text(machine.handle(heard(1), at: at(1))), ["enter hall 1.0"], "told once")
+    }
+
+    func testStopTrackingTellsNoExitAndNothingEverAfter() {
+        var machine = machine()
+        _ = machine.handle(heard(1), at: at(1))
+        XCTAssertTrue(machine.stopTracking { $1 == "hall" })
+        XCTAssertFalse(machine.stopTracking { $1 == "hall" })
+        XCTAssertNil(machine.nextWake)
+        XCTAssertEqual(text(machine.handle(heard(2), at: at(2))), [])
+        XCTAssertTrue(machine.isEmpty)
+    }
+
+    func testAPauseKeepsTheRegionsAndTellsNothing() {
+        var machine = machine()
+        _ = machine.handle(heard(1), at: at(1))
+        machine.pause()
+        XCTAssertNil(machine.nextWake)
+        XCTAssertEqual(text(machine.handle(heard(2), at: at(2))), [])
+        XCTAssertEqual(machine.insideRegions, [])
+        machine.resume()
+        XCTAssertEqual(text(machine.handle(heard(3), at: at(3))), ["enter hall 3.0"])
+        machine.resume()
+        XCTAssertEqual(text(machine.handle(heard(4), at: at(4))), [], "a second resume changes nothing")
+    }
+
+    func testWhatIsForgottenIsEnteredAgainWithoutAnExit() {
+        var machine = machine()
+        _ = machine.track(BeaconRegion(uuid: ScannerStage.uuid, major: 1), id: "floor")
+        _ = machine.handle(heard(1), at: at(1))
+        machine.forget()
+        XCTAssertEqual(text(machine.handle(heard(2), at: at(2))), ["enter hall 2.0", "enter floor 2.0"])
+        machine.forget("floor")
+        XCTAssertEqual(text(machine.handle(heard(3), at: at(3))), ["enter floor 3.0"])
+    }
+
+    func testClearForgetsTheList() {
+        var machine = machine()
+        _ = machine.handle(heard(1), at: at(1))
+        machine.clear()
+        XCTAssertEqual(text(machine.handle(heard(2), at: at(2))), [])
+        XCTAssertTrue(machine.track(hall, id: "hall"), "it can be tracked again")
+    }
+
+    // MARK: - Ranging
+
+    func testRangingComesOnceASecondWhileInside() {
+        var machine = machine { $0.exitTimeout = .seconds(3) }
+        _ = machine.handle(heard(0.2, ScannerStage.beacon(1, 2)), at: at(0.2))
+        _ = machine.handle(heard(0.4, ScannerStage.beacon(1, 1)), at: at(0.4))
+        _ = machine.handle(heard(0.6, ScannerStage.beacon(1, 1)), at: at(0.6))
+        XCTAssertEqual(
+            everything(of: &machine, until: 10),
+            ["range hall 1.0 [1, 2]", "range hall 2.0 []", "range hall 3.0 []", "exit hall 3.6"])
+    }
+
+    func testNothingIsRangedOutsideAndTheRhythmStays() {
+        var machine = machine { $0.exitTimeout = .seconds(2) }
+        _ = machine.handle(heard(7.3), at: at(7.3))
+        XCTAssertEqual(
+            everything(of: &machine, until: 50), ["range hall 8.0 [1]", "range hall 9.0 []", "exit hall 9.3"])
+    }
+
+    func testTheLastPartOfASecondIsRangedBeforeTheRadioFallsSilent() {
+        var machine = machine()
+        _ = machine.handle(heard(0.2), at: at(0.2))
+        XCTAssertEqual(text(machine.handle(.hearing(false), at: at(0.5))), ["range hall 0.5 [1]"])
+        _ = machine.handle(.hearing(true), at: at(100))
+        XCTAssertEqual(text(machine.handle(.hearing(false), at: at(100.5))), [], "nothing was heard")
+    }
+
+    func testARangingThatComesLateIsNotMadeUpFor() {
+        var machine = machine()
+        _ = machine.handle(heard(0.2), at: at(0.2))
+        XCTAssertEqual(text(machine.handle(.tick, at: at(5.5))), ["range hall 5.5 [1]"])
+        XCTAssertEqual(machine.nextWake, at(6))
+    }
+
+    func testTheRangesOfARegionAreThoseOfItsBeacons() {
+        var machine = machine()
+        _ = machine.track(BeaconRegion(uuid: ScannerStage.otherUUID), id: "shop")
+        _ = machine.handle(heard(0.2, ScannerStage.beacon(1, 2)), at: at(0.2))
+        _ = machine.handle(heard(0.4, ScannerStage.beacon(1, 9, uuid: ScannerStage.otherUUID)), at: at(0.4))
+        XCTAssertEqual(text(machine.handle(.tick, at: at(1))), ["range hall 1.0 [2]", "range shop 1.0 [9]"])
+    }
+
+    // MARK: - Whatever happens
+
+    func testWhateverHappensEntersAndExitsAlternateAndExitsKeepTheirTimeout() {
+        for seed in [1, 2, 3, 0xC0FFEE] as [UInt64] {
+            var generator = SeededGenerator(seed: seed)
+            var machine = machine { $0.exitTimeout = .seconds(5) }
+            var now = 0.0
+            var isHearing = true
+            var isInside = false
+            var silence = 0.0
+            var exits = 0
+            for step in 0..<20_000 {
+                let pause = generator.uniform() < 0.05 ? 10 * generator.uniform() : generator.uniform()
+                var directives: [RegionMachine.Directive] = []
+                while let wake = machine.nextWake, wake <= at(now + pause) {
+                    directives += machine.handle(.tick, at: wake)
+                }
+                if isHearing { silence += pause }
+                now += pause
+                let isHeard = generator.uniform() < 0.3
+                if isHeard {
+                    directives += machine.handle(heard(now), at: at(now))
+                } else if generator.uniform() < 0.1 {
+                    isHearing.toggle()
+                    directives += machine.handle(.hearing(isHearing), at: at(now))
+                }
+                for case .emit(let event) in directives {
+                    XCTAssertEqual(event.kind, isInside ? .exit : .enter, "seed \(seed), step \(step)")
+                    isInside.toggle()
+                    guard event.kind == .exit else { continue }
+                    exits += 1
+                    XCTAssertGreaterThanOrEqual(silence, 5 - 1e-6, "seed \(seed), step \(step)")
+                }
+                if isHeard, isHearing { silence = 0 }
+                XCTAssertEqual(machine.insideRegions, isInside ? ["hall"] : [], "seed \(seed), step \(step)")
+                if isInside { XCTAssertLessThan(silence, 5 + 1e-6, "seed \(seed), step \(step): left too late") }
+            }
+            XCTAssertGreaterThan(exits, 50, "seed \(seed)")
+        }
+    }
+}
