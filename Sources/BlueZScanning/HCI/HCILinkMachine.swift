@@ -2,9 +2,9 @@ import IndoorLocalization
 
 /// Keeps one powered adapter scanning, beside whoever else uses it: decides which commands are sent, and when.
 ///
-/// The last one who began the scan owns it. A scan of others is listened to; when it ends, an own one begins. Commands
-/// of others are told from own ones because the kernel shows a raw socket all but its own, and lets the adapter answer
-/// one at a time.
+/// The last one who began the scan owns it. A scan of others is listened to, its duplicate filter lifted meanwhile; when
+/// it ends, an own one begins. Commands of others are told from own ones because the kernel shows a raw socket all but its
+/// own, and lets the adapter answer one at a time.
 package struct HCILinkMachine: Sendable, Equatable {
     package enum Event: Sendable, Equatable {
         /// The socket is open.
@@ -56,6 +56,10 @@ package struct HCILinkMachine: Sendable, Equatable {
     private var refusal: UInt8?
     /// The command of others that the adapter has not answered yet.
     private var foreign: HCICommand?
+    /// Whether the duplicate filter of a scan of others was lifted, and is to be set again.
+    private var hasLiftedFilter = false
+    /// Whether the adapter has yet to answer that.
+    private var isLiftingFilter = false
     /// Whether others asked for reports of listed devices only.
     private var acceptListOnly = false
     /// What is known of the limits of the scan that others run.
@@ -80,10 +84,13 @@ package struct HCILinkMachine: Sendable, Equatable {
         }
     }
 
-    /// What is to be done before the socket is closed: an own scan ends, one of others goes on.
+    /// What is to be done before the socket is closed: an own scan ends, one of others goes on as they began it.
     package mutating func close() -> [HCICommand] {
-        let last = ownsScan ? [commands.enable(false)] : []
+        var last: [HCICommand] = []
+        if ownsScan { last = [commands.enable(false)] }
+        if hasLiftedFilter { last = [commands.enable(true, filtersDuplicates: true)] }
         ownsScan = false
+        hasLiftedFilter = false
         enter(.closed, until: nil)
         return last
     }
@@ -147,6 +154,7 @@ extension HCILinkMachine {
             hasExtended = Self.hasExtended(answer)
             commands = hasExtended == true ? .extended : .legacy
             return advance(at: now)
+        case (_, commands.enableOpcode) where isLiftingFilter: return takeLifting(answer.status)
         case (.settingParameters, commands.parametersOpcode): return takeParameters(answer.status, at: now)
         // Late answers too: the scan runs.
         case (_, commands.enableOpcode) where ownsScan && phase != .scanning:
@@ -178,7 +186,7 @@ extension HCILinkMachine {
     private mutating func takeRefusal(_ status: UInt8, at now: Instant) -> [Directive] {
         guard hasExtended == true else {
             guard status == HCIAnswer.Status.disallowed else { return fail("it has no LE scan commands", at: now) }
-            return share(detail: sharedDetail, at: now)
+            return share(detail: sharedDetail ?? Self.unknownDetail, at: now)
         }
         commands = commands.other
         guard let first = refusal else {
@@ -188,7 +196,7 @@ extension HCILinkMachine {
         guard [first, status].contains(HCIAnswer.Status.disallowed) else {
             return fail("it has no LE scan commands", at: now)
         }
-        return share(detail: sharedDetail, at: now)
+        return share(detail: sharedDetail ?? Self.unknownDetail, at: now)
     }
 
     private mutating func takeEnable(_ status: UInt8, at now: Instant) -> [Directive] {
@@ -248,21 +256,45 @@ extension HCILinkMachine {
             // An own command that is still on its way comes behind theirs.
             guard phase != .enabling else { return [] }
             ownsScan = false
-            return share(detail: Self.detail(filtersDuplicates, acceptListOnly), at: now)
+            let limits = share(detail: Self.detail(filtersDuplicates, acceptListOnly), at: now)
+            // What is not reported at all is not reported more often.
+            guard filtersDuplicates, !acceptListOnly else { return limits }
+            hasLiftedFilter = true
+            isLiftingFilter = true
+            return [.send(commands.enable(true))]
         case .stop(let set):
             use(set)
+            forgetShared()
             guard phase != .settingParameters, phase != .enabling, phase != .probing else { return [] }
             ownsScan = false
-            sharedDetail = nil
             rest(at: now)
             return []
         case .reset:
+            forgetShared()
             ownsScan = false
             acceptListOnly = false
-            sharedDetail = nil
             rest(at: now)
             return []
         }
+    }
+
+    /// The scan of others is over.
+    private mutating func forgetShared() {
+        sharedDetail = nil
+        hasLiftedFilter = false
+    }
+
+    /// The duplicate filter of a scan of others was lifted, or is there to stay.
+    private mutating func takeLifting(_ status: UInt8) -> [Directive] {
+        isLiftingFilter = false
+        guard status == HCIAnswer.Status.success else {
+            hasLiftedFilter = false
+            return phase == .sharing ? [.report(.sharing, detail: sharedDetail)] : []
+        }
+        // They ended their scan in the meantime: lifting the filter began it again, for nobody.
+        guard hasLiftedFilter else { return [.send(commands.enable(false))] }
+        sharedDetail = Self.liftedDetail
+        return phase == .sharing ? [.report(.sharing, detail: sharedDetail)] : []
     }
 
     /// The set of commands that works is the one that others use.
@@ -281,6 +313,10 @@ extension HCILinkMachine {
         enter(.sharing, until: now.advanced(by: Self.sharingCheck))
         return [.report(.sharing, detail: detail)]
     }
+
+    /// What is said of a scan that was there first.
+    package static let unknownDetail = "it was there first, and may filter duplicates"
+    package static let liftedDetail = "its duplicate filter is lifted meanwhile"
 
     private static func detail(_ filtersDuplicates: Bool, _ acceptListOnly: Bool) -> String? {
         var limits: [String] = []

@@ -33,9 +33,9 @@ package enum HCIScanCommands: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Begins to scan with the duplicate filter off, or ends the scan.
-    package func enable(_ isOn: Bool) -> HCICommand {
-        let start: [UInt8] = [isOn ? 1 : 0, 0]
+    /// Begins to scan, or ends the scan. Of a scan that runs, only the duplicate filter changes.
+    package func enable(_ isOn: Bool, filtersDuplicates: Bool = false) -> HCICommand {
+        let start: [UInt8] = [isOn ? 1 : 0, filtersDuplicates ? 1 : 0]
         // Without an end and without a period.
         return HCICommand(opcode: enableOpcode, parameters: self == .legacy ? start : start + [0, 0, 0, 0])
     }
