@@ -1,0 +1,308 @@
+import BlueZScanning
+import Glibc
+import IndoorLocalization
+import XCTest
+
+final class HCIScanMachineTests: XCTestCase {
+    private typealias Stage = HCIScanStage
+    private var stage = HCIScanStage()
+    private let end = HCIScanMachine.Directive.send(HCIScanCommands.legacy.enable(false))
+
+    // MARK: - Beginning
+
+    func testAnAdapterThatIsOnIsOpened() {
+        XCTAssertEqual(stage.handle(.begin), [.listDevices])
+        XCTAssertEqual(stage.handle(.devices([Stage.on])), [.open(0)])
+        XCTAssertEqual(stage.handle(.opened(nil)), [Stage.readCommands])
+        XCTAssertEqual(stage.machine.state, .linked(Stage.on))
+    }
+
+    func testAnAdapterThatIsOffIsPoweredUpFirst() {
+        _ = stage.handle(.begin)
+        XCTAssertEqual(stage.handle(.devices([Stage.off])), [.powerUp(0)])
+        XCTAssertEqual(stage.handle(.poweredUp(nil)), [.open(0)])
+    }
+
+    func testTheScanIsToldOnce() {
+        stage.scan()
+        XCTAssertEqual(stage.machine.link.phase, .scanning)
+        _ = stage.handle(.link(.command(HCILinkStage.foreignStop)))
+        _ = stage.answer(0x200C)
+        _ = stage.pass(.milliseconds(250))
+        _ = stage.answer(0x200B)
+        XCTAssertEqual(stage.answer(0x200C), [], "it scanned all the time, as far as a listener can tell")
+        XCTAssertEqual(stage.machine.link.phase, .scanning)
+    }
+
+    func testWithoutAnAdapterOneIsWaitedFor() {
+        _ = stage.handle(.begin)
+        XCTAssertEqual(stage.handle(.devices([])), [.yield(.unplugged, adapter: nil, detail: nil)])
+        XCTAssertNil(stage.machine.deadline)
+        XCTAssertEqual(stage.handle(.device(.registered, id: 3)), [.listDevices])
+        XCTAssertEqual(stage.handle(.devices([])), [], "nothing is told twice")
+        let device = HCIDevice(id: 3, address: Stage.address, isPowered: true)
+        XCTAssertEqual(stage.handle(.devices([device])), [.open(3)])
+    }
+
+    func testAnAdapterChosenByNameIsNamedWhenItIsMissing() {
+        stage = HCIScanStage(.named("hci1"))
+        _ = stage.handle(.begin)
+        XCTAssertEqual(stage.handle(.devices([Stage.on])), [.yield(.unplugged, adapter: "hci1", detail: nil)])
+        let device = HCIDevice(id: 1, address: nil, isPowered: true)
+        _ = stage.handle(.device(.up, id: 1))
+        XCTAssertEqual(stage.handle(.devices([Stage.on, device])), [.open(1)])
+    }
+
+    func testAnAdapterChosenByAddressIsFoundOnceItHasToldIt() {
+        stage = HCIScanStage(.address(Stage.address))
+        _ = stage.handle(.begin)
+        XCTAssertEqual(
+            stage.handle(.devices([HCIDevice(id: 2, address: nil, isPowered: false)])),
+            [.yield(.unplugged, adapter: nil, detail: "no adapter has the address C0:05:04:03:02:01")])
+        XCTAssertEqual(stage.handle(.device(.up, id: 2)), [.listDevices])
+        XCTAssertEqual(
+            stage.handle(.devices([HCIDevice(id: 2, address: Stage.address, isPowered: true)])), [.open(2)])
+    }
+
+    func testAnAdapterWithoutAPublicAddressAsksFromARandomOne() {
+        _ = stage.handle(.begin)
+        _ = stage.handle(.devices([HCIDevice(id: 0, address: nil, isPowered: true)]))
+        _ = stage.handle(.opened(nil))
+        var parameters = Stage.parameters
+        parameters.usesRandomAddress = true
+        XCTAssertEqual(stage.answer(0x1002), [.send(HCIScanCommands.legacy.parameters(parameters))])
+    }
+
+    // MARK: - Power
+
+    func testAnAdapterThatIsSwitchedOffStaysOffUntilSomebodySwitchesItOn() {
+        stage.scan()
+        XCTAssertEqual(
+            stage.handle(.device(.down, id: 0)), [.close, .yield(.poweredOff, adapter: "hci0", detail: nil)])
+        XCTAssertNil(stage.machine.deadline)
+        XCTAssertEqual(stage.handle(.device(.up, id: 0)), [.listDevices])
+        XCTAssertEqual(stage.handle(.devices([Stage.on])), [.open(0)])
+        _ = stage.handle(.opened(nil))
+        _ = stage.answer(0x1002)
+        _ = stage.answer(0x200B)
+        XCTAssertEqual(stage.answer(0x200C), [.yield(.scanning, adapter: "hci0", detail: nil)])
+    }
+
+    func testItIsNotPoweredUpAgainstAPersonsWish() {
+        stage.scan()
+        _ = stage.handle(.device(.down, id: 0))
+        _ = stage.handle(.device(.up, id: 0))
+        XCTAssertEqual(stage.handle(.devices([Stage.off])), [], "it went off again, which was told")
+        XCTAssertEqual(stage.machine.state, .off(Stage.off, .poweredOff, since: stage.now, retry: nil))
+    }
+
+    func testAnAdapterThatWasPoweredUpIsPoweredDownAtTheEnd() {
+        stage.scanPoweredUp()
+        XCTAssertEqual(stage.handle(.stop), [end, .close, .powerDown(0)])
+        XCTAssertEqual(stage.machine.state, .finished)
+    }
+
+    func testSoIsOneThatTheKernelWasAboutToPowerDown() {
+        _ = stage.handle(.begin)
+        _ = stage.handle(.devices([Stage.off]))
+        XCTAssertEqual(stage.handle(.poweredUp(EALREADY)), [.open(0)])
+        XCTAssertEqual(stage.handle(.opened(nil)), [Stage.readCommands])
+        XCTAssertEqual(stage.handle(.stop), [.close, .powerDown(0)])
+    }
+
+    func testAnAdapterThatSomebodyElsePoweredOnStaysOn() {
+        stage.scanPoweredUp()
+        _ = stage.handle(.device(.down, id: 0))
+        _ = stage.handle(.device(.up, id: 0))
+        _ = stage.handle(.devices([Stage.on]))
+        _ = stage.handle(.opened(nil))
+        stage.answerUntilScanning()
+        XCTAssertEqual(stage.handle(.stop), [end, .close])
+    }
+
+    func testWithoutPermissionToPowerOnItIsSaidHowToGrantIt() {
+        _ = stage.handle(.begin)
+        _ = stage.handle(.devices([Stage.off]))
+        guard case .yield(.poweredOff, "hci0", let detail?)? = stage.handle(.poweredUp(EPERM)).first else {
+            return XCTFail("an event with a detail was expected")
+        }
+        XCTAssertTrue(detail.contains("sudo setcap cap_net_raw,cap_net_admin+eip /"), detail)
+        XCTAssertNil(stage.machine.deadline)
+    }
+
+    func testAnAdapterThatCannotBePoweredOnIsTriedAgainLessAndLess() {
+        _ = stage.handle(.begin)
+        var rests: [Double] = []
+        for attempt in 0..<7 {
+            _ = stage.handle(.devices([Stage.off]))
+            let told = stage.handle(.poweredUp(EIO))
+            XCTAssertEqual(
+                told,
+                attempt == 0
+                    ? [.yield(.refused, adapter: "hci0", detail: "it cannot be powered on: Input/output error")] : [])
+            let deadline = stage.machine.deadline ?? stage.now
+            rests.append(stage.now.duration(to: deadline).seconds)
+            stage.now = deadline
+            XCTAssertEqual(stage.handle(.tick), [.listDevices])
+        }
+        XCTAssertEqual(rests, [1, 2, 4, 8, 16, 30, 30])
+    }
+
+    // MARK: - Radio switches
+
+    func testABlockedAdapterIsPoweredUpOnceItIsFree() {
+        _ = stage.handle(.begin)
+        _ = stage.handle(.devices([Stage.off]))
+        XCTAssertEqual(stage.handle(.poweredUp(ERFKILL)), [.yield(.blocked, adapter: "hci0", detail: nil)])
+        XCTAssertEqual(stage.handle(.blocked([])), [.listDevices])
+        XCTAssertEqual(stage.handle(.devices([Stage.off])), [.powerUp(0)])
+    }
+
+    func testABlockedAdapterIsTriedNowAndThen() {
+        _ = stage.handle(.begin)
+        _ = stage.handle(.devices([Stage.off]))
+        _ = stage.handle(.poweredUp(ERFKILL))
+        XCTAssertEqual(stage.pass(.seconds(5)), [.listDevices])
+        XCTAssertEqual(stage.handle(.devices([Stage.off])), [.powerUp(0)])
+        XCTAssertEqual(stage.handle(.poweredUp(ERFKILL)), [])
+    }
+
+    func testASwitchThatTakesThePowerGivesItBack() {
+        stage.scan()
+        _ = stage.handle(.device(.down, id: 0))
+        XCTAssertEqual(stage.handle(.blocked([0])), [.yield(.blocked, adapter: "hci0", detail: nil)])
+        XCTAssertEqual(stage.handle(.blocked([])), [.listDevices])
+        XCTAssertEqual(stage.handle(.devices([Stage.off])), [.powerUp(0)])
+    }
+
+    func testASwitchDoesNotPowerUpWhatWasOffBefore() {
+        stage.scan()
+        _ = stage.handle(.device(.down, id: 0))
+        _ = stage.pass(.seconds(2))
+        _ = stage.handle(.blocked([0]))
+        _ = stage.handle(.blocked([]))
+        XCTAssertEqual(
+            stage.handle(.devices([Stage.off])), [.yield(.poweredOff, adapter: "hci0", detail: nil)])
+    }
+
+    func testTheNewsOfASwitchMayComeFirst() {
+        stage.scan()
+        XCTAssertEqual(stage.handle(.blocked([0])), [])
+        XCTAssertEqual(
+            stage.handle(.device(.down, id: 0)), [.close, .yield(.blocked, adapter: "hci0", detail: nil)])
+        XCTAssertEqual(stage.handle(.blocked([])), [.listDevices])
+        XCTAssertEqual(stage.handle(.devices([Stage.off])), [.powerUp(0)])
+    }
+
+    func testSwitchesOfOtherAdaptersDoNotMatter() {
+        stage.scan()
+        XCTAssertEqual(stage.handle(.blocked([1])), [])
+        _ = stage.handle(.device(.down, id: 0))
+        XCTAssertEqual(stage.handle(.blocked([])), [])
+        XCTAssertEqual(stage.machine.state, .off(Stage.on, .poweredOff, since: stage.now, retry: nil))
+    }
+
+    // MARK: - Plugging
+
+    func testAnUnpluggedAdapterIsTakenBackUnderAnotherName() {
+        stage = HCIScanStage(.address(Stage.address))
+        stage.scan()
+        XCTAssertEqual(
+            stage.handle(.device(.unregistered, id: 0)),
+            [.close, .yield(.unplugged, adapter: "hci0", detail: nil), .listDevices])
+        XCTAssertEqual(stage.handle(.devices([])), [])
+        _ = stage.handle(.device(.registered, id: 1))
+        XCTAssertEqual(
+            stage.handle(.devices([HCIDevice(id: 1, address: Stage.address, isPowered: false)])), [.powerUp(1)])
+        _ = stage.handle(.poweredUp(nil))
+        _ = stage.handle(.opened(nil))
+        _ = stage.answer(0x1002)
+        _ = stage.answer(0x200B)
+        XCTAssertEqual(stage.answer(0x200C), [.yield(.scanning, adapter: "hci1", detail: nil)])
+        XCTAssertEqual(stage.handle(.stop), [end, .close, .powerDown(1)])
+    }
+
+    func testAnotherAdapterStandsInForTheFirst() {
+        stage.scan()
+        _ = stage.handle(.device(.unregistered, id: 0))
+        let device = HCIDevice(id: 1, address: nil, isPowered: true)
+        XCTAssertEqual(stage.handle(.devices([device])), [.open(1)])
+    }
+
+    func testAnAdapterMayBeUnpluggedAtAnyTime() {
+        typealias Event = HCIScanMachine.Event
+        let supported = Event.link(.answer(HCIAnswer(opcode: 0x1002, status: 0)))
+        let parameters = Event.link(.answer(HCIAnswer(opcode: 0x200B, status: 0)))
+        let enabled = Event.link(.answer(HCIAnswer(opcode: 0x200C, status: 0)))
+        let begun: [Event] = [.devices([Stage.off]), .poweredUp(nil), .opened(nil), supported, parameters, enabled]
+        for count in 1...begun.count {
+            var stage = HCIScanStage()
+            _ = stage.handle(.begin)
+            for event in begun.prefix(count) { _ = stage.handle(event) }
+            let isOpen = count > 2
+            XCTAssertEqual(
+                stage.handle(.device(.unregistered, id: 0)),
+                (isOpen ? [.close] : []) + [.yield(.unplugged, adapter: "hci0", detail: nil), .listDevices],
+                "after \(begun[count - 1])")
+            XCTAssertEqual(stage.machine.state, .searching)
+            XCTAssertEqual(stage.handle(.devices([])), [])
+            // What the adapter said before comes too late.
+            for event in [supported, parameters, enabled, .lost] { XCTAssertEqual(stage.handle(event), []) }
+            XCTAssertEqual(stage.handle(.stop), [], "nothing is left to be restored")
+        }
+    }
+
+    func testWhatBecomesOfOtherAdaptersDoesNotMatter() {
+        stage.scan()
+        for change in HCIDeviceChange.allCases {
+            XCTAssertEqual(stage.handle(.device(change, id: 7)), [], "\(change)")
+        }
+        XCTAssertEqual(stage.machine.state, .linked(Stage.on))
+    }
+
+    func testADeadSocketIsOpenedAnew() {
+        stage.scan()
+        XCTAssertEqual(stage.handle(.lost), [.close])
+        XCTAssertEqual(stage.pass(.seconds(1)), [.listDevices])
+        XCTAssertEqual(stage.handle(.devices([Stage.on])), [.open(0)])
+    }
+
+    func testAnAdapterThatIsGoneWhenItIsOpenedIsTriedAgain() {
+        _ = stage.handle(.begin)
+        _ = stage.handle(.devices([Stage.on]))
+        XCTAssertEqual(
+            stage.handle(.opened(ENODEV)),
+            [.yield(.refused, adapter: "hci0", detail: "it cannot be opened: No such device")])
+        XCTAssertEqual(stage.pass(.seconds(1)), [.listDevices])
+    }
+
+    // MARK: - Losses and the end
+
+    func testLossesAreToldAsLongAsItHears() {
+        stage.scan()
+        XCTAssertEqual(
+            stage.handle(.overrun(packets: 3)),
+            [
+                .yield(
+                    .scanning, adapter: "hci0", detail: "3 packets were lost, as they were not taken in time")
+            ])
+        _ = stage.handle(.device(.down, id: 0))
+        XCTAssertEqual(stage.handle(.overrun(packets: 3)), [])
+    }
+
+    func testNothingIsDoneAfterTheEnd() {
+        stage.scan()
+        XCTAssertEqual(stage.handle(.stop), [end, .close])
+        let events: [HCIScanMachine.Event] = [
+            .begin, .devices([Stage.on]), .device(.up, id: 0), .blocked([]), .blocked([0]), .lost, .tick, .stop,
+        ]
+        for event in events { XCTAssertEqual(stage.handle(event), [], "\(event)") }
+        XCTAssertEqual(stage.machine.state, .finished)
+        XCTAssertNil(stage.machine.deadline)
+    }
+
+    func testAnEndBeforeTheBeginningRestoresNothing() {
+        XCTAssertEqual(stage.handle(.stop), [])
+        XCTAssertEqual(stage.handle(.begin), [])
+    }
+}
