@@ -76,18 +76,20 @@ package struct AdvertisingReportIterator: Sendable {
         }
     }
 
+    /// What the event types of legacy reports mean. A table, as a set that is written out is allocated at each use.
+    private static let legacyProperties: [AdvertisingReport.Properties] = [
+        [.legacy, .connectable, .scannable],
+        [.legacy, .connectable, .directed],
+        [.legacy, .scannable],
+        [.legacy],
+        // Whether what it answers was connectable is not told.
+        [.legacy, .scannable, .scanResponse],
+    ]
+
     private mutating func legacyReport(_ event: Span<UInt8>) throws(AdvertisingReportError) -> AdvertisingReport {
         try need(Layout.legacyHeadLength + 1, event)
-        let properties: AdvertisingReport.Properties
-        switch event[offset] {
-        case 0: properties = [.legacy, .connectable, .scannable]
-        case 1: properties = [.legacy, .connectable, .directed]
-        case 2: properties = [.legacy, .scannable]
-        case 3: properties = [.legacy]
-        // Whether what it answers was connectable is not told.
-        case 4: properties = [.legacy, .scannable, .scanResponse]
-        default: throw .reservedValue(.eventType, Int(event[offset]), offset: offset)
-        }
+        let type = Int(event[offset])
+        guard type < Self.legacyProperties.count else { throw .reservedValue(.eventType, type, offset: offset) }
         let length = Int(event[offset + 8])
         guard length <= Layout.legacyMaximumData else {
             throw .reservedValue(.dataLength, length, offset: offset + 8)
@@ -95,7 +97,7 @@ package struct AdvertisingReportIterator: Sendable {
         try need(Layout.legacyHeadLength + length + 1, event)
         let data = (offset + Layout.legacyHeadLength)..<(offset + Layout.legacyHeadLength + length)
         let report = AdvertisingReport(
-            properties: properties, dataStatus: .complete,
+            properties: Self.legacyProperties[type], dataStatus: .complete,
             address: Self.address(type: event[offset + 1], at: offset + 2, of: event), setID: nil, transmitPower: nil,
             rssi: Int8(bitPattern: event[data.upperBound]), data: data)
         offset = data.upperBound + 1

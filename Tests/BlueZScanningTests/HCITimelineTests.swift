@@ -1,0 +1,47 @@
+import BlueZScanning
+import IndoorLocalization
+import XCTest
+
+final class HCITimelineTests: XCTestCase {
+    private let second: Int64 = 1_000_000_000
+
+    func testTheTimeOfReceptionIsTurnedIntoTimeSinceBoot() {
+        var timeline = KernelTimeline(wall: 1000 * second, boot: 10 * second)
+        timeline.wake(wall: 1005 * second, boot: 15 * second)
+        XCTAssertEqual(timeline.instant(wall: 1003 * second), Instant(seconds: 13))
+        XCTAssertEqual(timeline.instant(wall: 1004 * second), Instant(seconds: 14))
+    }
+
+    func testInstantsNeverRunBackwards() {
+        var timeline = KernelTimeline(wall: 1000 * second, boot: 10 * second)
+        timeline.wake(wall: 1005 * second, boot: 15 * second)
+        XCTAssertEqual(timeline.instant(wall: 1004 * second), Instant(seconds: 14))
+        XCTAssertEqual(timeline.instant(wall: 1003 * second), Instant(seconds: 14))
+    }
+
+    func testAClockOnTheWallThatIsSetChangesNothing() {
+        for jump in [-3600 * second, 3600 * second] {
+            var timeline = KernelTimeline(wall: 10_000 * second, boot: 10 * second)
+            XCTAssertEqual(timeline.instant(wall: 10_000 * second), Instant(seconds: 10))
+            // Set between the packet's reception and the wake-up: the packet stays between the last instant and now.
+            timeline.wake(wall: 10_011 * second + jump, boot: 21 * second)
+            let instant = timeline.instant(wall: 10_010 * second)
+            XCTAssertTrue((Instant(seconds: 10)...Instant(seconds: 21)).contains(instant), "\(jump): \(instant)")
+            timeline.wake(wall: 10_012 * second + jump, boot: 22 * second)
+            XCTAssertEqual(timeline.instant(wall: 10_012 * second + jump), Instant(seconds: 22), "\(jump)")
+        }
+    }
+
+    func testAPacketWithoutTimeIsOfThePresent() {
+        var timeline = KernelTimeline(wall: 1000 * second, boot: 10 * second)
+        timeline.wake(wall: 1002 * second, boot: 12 * second)
+        XCTAssertEqual(timeline.instant(wall: -1), Instant(seconds: 12))
+    }
+
+    func testWhatIsToldOfThePresentComesBehindTheLastReading() {
+        var timeline = KernelTimeline(wall: 1000 * second, boot: 10 * second)
+        timeline.wake(wall: 1001 * second, boot: 11 * second)
+        XCTAssertEqual(timeline.present(), Instant(seconds: 11))
+        XCTAssertEqual(timeline.instant(wall: 1000 * second), Instant(seconds: 11))
+    }
+}
