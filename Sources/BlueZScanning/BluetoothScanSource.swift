@@ -4,7 +4,7 @@ import IndoorLocalization
 ///
 /// The raw route hears every report, with the kernel's time of reception; the service merges reports and tells them
 /// later. Which way was taken, and why, is in `choice`, and in the detail of the stream's first radio event.
-public struct BluetoothScanSource: ScanSource {
+public struct BluetoothScanSource: TimedScanSource {
     /// A way to the controller, and why it is the one.
     public struct Choice: Hashable, Sendable, CustomStringConvertible {
         /// The way.
@@ -93,5 +93,10 @@ public struct BluetoothScanSource: ScanSource {
     /// The stream throws what the streams of `HCIScanSource` and `BlueZScanSource` do.
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
         source.readings()
+    }
+
+    /// Begins to scan with that timing on the raw route; the Bluetooth service chooses its own.
+    public func readings(timing: ScanTiming) -> AsyncThrowingStream<SensorReading, any Error> {
+        source.beginReadings(timing: timing)
     }
 }

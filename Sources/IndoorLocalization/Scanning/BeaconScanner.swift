@@ -3,7 +3,7 @@
 ///     let scanner = BeaconScanner(source: radio, powerMode: .normal)
 ///     let beacons = scanner.beacons
 ///     await scanner.start()
-///     for await record in beacons { print(record.beacon, record.rssi, record.proximity ?? "") }
+///     for await record in beacons { print(record.beacon, record.rssi) }
 ///
 /// It turns what the source delivers into events of a `ScanMachine` and carries out its directives; it decides nothing
 /// itself. Between two passes the source's stream is ended, so that a radio is off. A recording is cycled by the

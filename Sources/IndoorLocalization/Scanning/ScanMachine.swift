@@ -221,7 +221,6 @@ extension ScanMachine {
 
     private mutating func take(_ event: RadioEvent, at now: Instant) -> [Directive] {
         isHearing = event.status.isHearing
-        if isHearing { failures = 0 }
         return outputs(of: regions.handle(.hearing(isScanning && isHearing), at: now)) + [.passOn(event)]
     }
 

@@ -2,8 +2,6 @@
 ///
 /// Source: Bluetooth Core Specification 5.4, Vol 4, Part E, 7.8.10 (LE Set Scan Parameters).
 public struct ScanTiming: Hashable, Sendable {
-    /// What controllers count windows and intervals in.
-    public static let slot = Duration.microseconds(625)
     /// The windows and intervals that controllers accept.
     public static let allowed: ClosedRange<Duration> = .microseconds(2500) ... .milliseconds(10_240)
 
@@ -25,10 +23,6 @@ public struct ScanTiming: Hashable, Sendable {
 
     /// The share of the time in which the radio listens, in (0, 1].
     public var share: Double { window.seconds / interval.seconds }
-    /// The window as controllers count it: the nearest number of slots that they accept.
-    public var windowSlots: UInt16 { min(Self.slots(window), intervalSlots) }
-    /// The interval as controllers count it: the nearest number of slots that they accept.
-    public var intervalSlots: UInt16 { Self.slots(interval) }
 
     /// What is out of range; empty if all is well.
     public var problems: [String] {
@@ -40,10 +34,5 @@ public struct ScanTiming: Hashable, Sendable {
     func addProblems(to check: inout SettingsCheck, key: String) {
         check.duration("\(key).interval", interval, in: Self.allowed)
         check.duration("\(key).window", window, in: Self.allowed.lowerBound...max(Self.allowed.lowerBound, interval))
-    }
-
-    private static func slots(_ duration: Duration) -> UInt16 {
-        let bounded = min(max(duration, allowed.lowerBound), allowed.upperBound)
-        return UInt16((bounded.nanoseconds + slot.nanoseconds / 2) / slot.nanoseconds)
     }
 }

@@ -6,7 +6,7 @@ public protocol TimedScanSource: ScanSource {
 
 extension ScanSource {
     /// Begins to scan, with that timing if there is one and the source can be told.
-    func beginReadings(timing: ScanTiming?) -> AsyncThrowingStream<SensorReading, any Error> {
+    package func beginReadings(timing: ScanTiming?) -> AsyncThrowingStream<SensorReading, any Error> {
         guard let timing, let timed = self as? any TimedScanSource else { return readings() }
         return timed.readings(timing: timing)
     }

@@ -1,0 +1,16 @@
+import IndoorLocalization
+
+extension HCIScanSource: TimedScanSource {
+    /// Begins to scan with that timing instead of `window` and `interval`.
+    public func readings(timing: ScanTiming) -> AsyncThrowingStream<SensorReading, any Error> {
+        with(timing).readings()
+    }
+
+    /// This source with another timing.
+    package func with(_ timing: ScanTiming) -> HCIScanSource {
+        var source = HCIScanSource(
+            adapter: adapter, mode: mode, window: timing.window, interval: timing.interval, content: content)
+        source.remark = remark
+        return source
+    }
+}
