@@ -89,11 +89,17 @@ final class HCIScan: @unchecked Sendable {
         countLosses()
     }
 
+    private func give(_ reading: SensorReading) {
+        if case .dropped = continuation.yield(reading) { unfetched += 1 }
+    }
+
     private func take(_ packet: Span<UInt8>, at instant: Instant) {
         switch HCIPacket(packet) {
         case .meta:
-            decoder.decode(packet.extracting(1..<packet.count), at: instant) { reading in
-                if case .dropped = continuation.yield(reading) { unfetched += 1 }
+            decoder.decode(packet.extracting(1..<packet.count), at: instant) { advertisement in
+                give(.advertisement(advertisement))
+            } sighting: { sighting in
+                give(.sighting(sighting))
             }
         case .command(let command): run(.link(.command(command)))
         case .answer(let answer): run(.link(.answer(answer)))

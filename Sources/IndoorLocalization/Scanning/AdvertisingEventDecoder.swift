@@ -22,16 +22,21 @@ package struct AdvertisingEventDecoder: Sendable {
     /// Begins without fragments.
     package init(content: Content) { self.content = content }
 
-    /// Hands the readings that an event holds to `body`, in order. Events without reports hold none.
+    /// Hands what an event holds to the closures, in order; an event without reports holds nothing.
+    ///
+    /// Each has a closure of its own, as a reading, which can be any of them, is large and costs more to copy than to
+    /// decode.
     ///
     /// - Parameters:
     ///   - event: the event from its event code on.
     ///   - instant: when it was received.
-    package mutating func decode(_ event: Span<UInt8>, at instant: Instant, _ body: (SensorReading) -> Void) {
+    package mutating func decode(
+        _ event: Span<UInt8>, at instant: Instant, advertisement: (Advertisement) -> Void, sighting: (Sighting) -> Void
+    ) {
         var iterator = AdvertisingReportIterator()
         do throws(AdvertisingReportError) {
             while let report = try iterator.next(in: event) {
-                take(report, of: event, at: instant, body)
+                take(report, of: event, at: instant, advertisement: advertisement, sighting: sighting)
             }
         } catch {
             malformed += 1
@@ -41,28 +46,31 @@ package struct AdvertisingEventDecoder: Sendable {
     /// Forgets the fragments, as where events were lost.
     package mutating func reset() { reassembler.reset() }
 
+    @inline(__always)
     private mutating func take(
-        _ report: AdvertisingReport, of event: Span<UInt8>, at instant: Instant, _ body: (SensorReading) -> Void
+        _ report: AdvertisingReport, of event: Span<UInt8>, at instant: Instant, advertisement: (Advertisement) -> Void,
+        sighting: (Sighting) -> Void
     ) {
         guard content == .everything || !reassembler.isWhole(report) else {
             guard report.hasMeasurement else { return unmeasured += 1 }
             let data = event.extracting(report.data)
-            if let sighting = Self.sighting(report, data, at: instant) { body(.sighting(sighting)) }
+            if let found = Self.sighting(report, data, at: instant) { sighting(found) }
             return
         }
         guard let whole = reassembler.add(report, of: event) else { return }
         guard report.hasMeasurement else { return unmeasured += 1 }
         if content == .everything, let address = report.address {
-            body(
-                .advertisement(
-                    Advertisement(instant: instant, address: address, rssi: Double(report.rssi), data: whole.data)))
+            advertisement(
+                Advertisement(instant: instant, address: address, rssi: Double(report.rssi), data: whole.data))
         }
-        if let sighting = Self.sighting(report, whole.data.span, at: instant) { body(.sighting(sighting)) }
+        if let found = Self.sighting(report, whole.data.span, at: instant) { sighting(found) }
     }
 
     /// The sighting of the beacon that the data hold; malformed data hold none.
+    @inline(__always)
     private static func sighting(_ report: AdvertisingReport, _ data: Span<UInt8>, at instant: Instant) -> Sighting? {
-        guard case .beacon(let frame)? = try? BeaconFrame.decode(data) else { return nil }
+        guard case .found(let place)? = try? BeaconFrame.search(data) else { return nil }
+        let frame = BeaconFrame.frame(at: place, of: data)
         return Sighting(
             instant: instant, beacon: frame.beacon, rssi: Double(report.rssi),
             measuredPower: Double(frame.measuredPower), address: report.address)

@@ -66,8 +66,9 @@ package struct AdvertisingReassembler: Hashable, Sendable {
     package var pending: Int { unfinished.count }
 
     /// Whether a report is an advertisement of its own: complete, and no fragment came before it.
+    @inline(__always)
     package func isWhole(_ report: AdvertisingReport) -> Bool {
-        report.dataStatus == .complete && !unfinished.contains { $0.isContinued(by: report) }
+        report.dataStatus == .complete && (unfinished.isEmpty || !unfinished.contains { $0.isContinued(by: report) })
     }
 
     /// Takes in a report of an event: gives the whole advertisement, or nil as long as more is to come.

@@ -17,6 +17,7 @@ package struct AdvertisingReportIterator: Sendable {
     /// The next report; nil after the last one, after an error, and if the event holds none.
     ///
     /// - Throws: what is malformed. The reports before it are sound.
+    @inline(__always)
     package mutating func next(in event: Span<UInt8>) throws(AdvertisingReportError) -> AdvertisingReport? {
         do throws(AdvertisingReportError) {
             if step == .header { try begin(event) }
@@ -52,6 +53,7 @@ package struct AdvertisingReportIterator: Sendable {
         package static let noPower: Int8 = 127
     }
 
+    @inline(__always)
     private mutating func begin(_ event: Span<UInt8>) throws(AdvertisingReportError) {
         step = .finished
         guard event.count > 0 else { throw .truncated(offset: 0, expected: 2, found: 0) }
@@ -86,6 +88,7 @@ package struct AdvertisingReportIterator: Sendable {
         [.legacy, .scannable, .scanResponse],
     ]
 
+    @inline(__always)
     private mutating func legacyReport(_ event: Span<UInt8>) throws(AdvertisingReportError) -> AdvertisingReport {
         try need(Layout.legacyHeadLength + 1, event)
         let type = Int(event[offset])
@@ -126,15 +129,15 @@ package struct AdvertisingReportIterator: Sendable {
     }
 
     /// An address, which lies in the event with its last pair first; nil if the advertiser is anonymous.
+    @inline(__always)
     private static func address(type: UInt8, at offset: Int, of event: Span<UInt8>) -> DeviceAddress? {
         guard type != Layout.anonymous else { return nil }
-        var value: UInt64 = 0
-        for index in 0..<6 { value |= UInt64(event[offset + index]) << UInt64(8 * index) }
-        switch type {
+        let bytes = event.bytes
+        let low = UInt32(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
+        let high = UInt16(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset + 4, as: UInt16.self))
+        let value = UInt64(high) << 32 | UInt64(low)
         // 2 and 3: the identity that the controller found behind a private address.
-        case 0, 2: return DeviceAddress(rawValue: value, kind: .public)
-        case 1, 3: return DeviceAddress(rawValue: value, kind: .random)
-        default: return DeviceAddress(rawValue: value)
-        }
+        let kind: DeviceAddress.Kind? = type > 3 ? nil : type & 1 == 0 ? .public : .random
+        return DeviceAddress(rawValue: value, kind: kind)
     }
 }

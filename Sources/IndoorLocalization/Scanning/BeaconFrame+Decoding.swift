@@ -8,23 +8,51 @@ extension BeaconFrame {
     /// 1.0, 2014; Google, *Eddystone Protocol Specification*, 2015.
     /// - Throws: what is malformed.
     public static func decode(_ data: Span<UInt8>) throws(AdvertisementError) -> Decoding {
+        switch try search(data) {
+        case .found(let place): .beacon(frame(at: place, of: data))
+        case .notABeacon(let reason): .notABeacon(reason)
+        }
+    }
+
+    /// Where a sound frame lies within advertising data.
+    struct Place {
+        var format: Format
+        /// Where its payload begins, behind length and type.
+        var start: Int
+    }
+
+    /// What a search in sound advertising data comes to.
+    enum Search {
+        case found(Place)
+        case notABeacon(NotABeacon)
+    }
+
+    /// Finds out where the first frame lies: copying the frame itself about took longer than finding it.
+    static func search(_ data: Span<UInt8>) throws(AdvertisementError) -> Search {
         var structures = AdvertisingStructureIterator()
-        var frame: BeaconFrame?
+        var place: Place?
         var reason: NotABeacon?
         while let structure = try structures.next(in: data) {
-            let payload = data.extracting(structure.payload)
-            let decoding: Decoding
+            let recognition: Recognition
             switch structure.type {
-            case AdvertisingStructure.KnownType.manufacturerData: decoding = try decodeManufacturerData(payload)
-            case AdvertisingStructure.KnownType.serviceData: decoding = try decodeServiceData(payload)
+            case AdvertisingStructure.KnownType.manufacturerData:
+                recognition = try recognizeManufacturerData(data.extracting(structure.payload))
+            case AdvertisingStructure.KnownType.serviceData:
+                recognition = try recognizeServiceData(data.extracting(structure.payload))
             default: continue
             }
-            switch decoding {
-            case .beacon(let found): frame = frame ?? found
+            switch recognition {
+            case .beacon(let format): place = place ?? Place(format: format, start: structure.payload.lowerBound)
             case .notABeacon(let found): reason = reason ?? found
             }
         }
-        return frame.map(Decoding.beacon) ?? .notABeacon(reason ?? .noPayload)
+        return place.map(Search.found) ?? .notABeacon(reason ?? .noPayload)
+    }
+
+    /// What a payload turned out to be; a beacon's has been checked.
+    private enum Recognition {
+        case beacon(Format)
+        case notABeacon(NotABeacon)
     }
 
     // MARK: - Layouts
@@ -46,38 +74,37 @@ extension BeaconFrame {
         static let eddystoneUIDPayload = 22
         /// Many beacons leave the two reserved bytes away.
         static let eddystoneUIDShortPayload = 20
+        /// Where UUID, major and minor begin in each of the layouts; their first bytes are the most significant.
+        static let identityOffset = 4
+        /// Where iBeacon and AltBeacon have their measured power.
+        static let powerOffset = 24
+        static let eddystonePowerOffset = 3
     }
 
-    private static func decodeManufacturerData(_ payload: Span<UInt8>) throws(AdvertisementError) -> Decoding {
+    private static func recognizeManufacturerData(
+        _ payload: Span<UInt8>
+    ) throws(AdvertisementError) -> Recognition {
         guard payload.count >= 2 else { return .notABeacon(.otherManufacturerData(company: nil)) }
         let company = UInt16(payload[1]) << 8 | UInt16(payload[0])
         if company == Layout.appleCompany, payload.count > 2, payload[2] == Layout.iBeaconType {
-            return .beacon(try decodeIBeacon(payload))
+            guard payload.count == Layout.iBeaconPayload else {
+                throw .wrongLength(.iBeacon, expected: Layout.iBeaconPayload, found: payload.count)
+            }
+            guard payload[3] == Layout.iBeaconLength else {
+                throw .wrongLength(.iBeacon, expected: Int(Layout.iBeaconLength), found: Int(payload[3]))
+            }
+            return try recognize(.iBeacon, power: payload[Layout.powerOffset])
         }
         if payload.count >= 4, bigEndian16(payload, at: 2) == Layout.altBeaconCode {
-            return .beacon(try decodeAltBeacon(payload))
+            guard payload.count == Layout.altBeaconPayload else {
+                throw .wrongLength(.altBeacon, expected: Layout.altBeaconPayload, found: payload.count)
+            }
+            return try recognize(.altBeacon, power: payload[Layout.powerOffset])
         }
         return .notABeacon(.otherManufacturerData(company: company))
     }
 
-    private static func decodeIBeacon(_ payload: Span<UInt8>) throws(AdvertisementError) -> BeaconFrame {
-        guard payload.count == Layout.iBeaconPayload else {
-            throw .wrongLength(.iBeacon, expected: Layout.iBeaconPayload, found: payload.count)
-        }
-        guard payload[3] == Layout.iBeaconLength else {
-            throw .wrongLength(.iBeacon, expected: Int(Layout.iBeaconLength), found: Int(payload[3]))
-        }
-        return try frame(.iBeacon, identity: identity(payload, at: 4), power: payload[24])
-    }
-
-    private static func decodeAltBeacon(_ payload: Span<UInt8>) throws(AdvertisementError) -> BeaconFrame {
-        guard payload.count == Layout.altBeaconPayload else {
-            throw .wrongLength(.altBeacon, expected: Layout.altBeaconPayload, found: payload.count)
-        }
-        return try frame(.altBeacon, identity: identity(payload, at: 4), power: payload[24])
-    }
-
-    private static func decodeServiceData(_ payload: Span<UInt8>) throws(AdvertisementError) -> Decoding {
+    private static func recognizeServiceData(_ payload: Span<UInt8>) throws(AdvertisementError) -> Recognition {
         guard payload.count >= 2 else { return .notABeacon(.otherServiceData(service: nil)) }
         let service = UInt16(payload[1]) << 8 | UInt16(payload[0])
         guard service == Layout.eddystoneService else { return .notABeacon(.otherServiceData(service: service)) }
@@ -88,36 +115,44 @@ extension BeaconFrame {
         guard payload.count == Layout.eddystoneUIDPayload || payload.count == Layout.eddystoneUIDShortPayload else {
             throw .wrongLength(.eddystoneUID, expected: Layout.eddystoneUIDPayload, found: payload.count)
         }
-        let uuid = BeaconUUID(high: bigEndian64(payload, at: 4), low: bigEndian64(payload, at: 12))
-        return .beacon(
-            try frame(.eddystoneUID, identity: BeaconIdentity(uuid: uuid, major: 0, minor: 0), power: payload[3]))
+        return try recognize(.eddystoneUID, power: payload[Layout.eddystonePowerOffset])
     }
 
-    private static func frame(
-        _ format: Format, identity: BeaconIdentity, power: UInt8
-    ) throws(AdvertisementError) -> BeaconFrame {
+    private static func recognize(_ format: Format, power: UInt8) throws(AdvertisementError) -> Recognition {
+        guard format.plausiblePowers.contains(powerAtOneMeter(format, power)) else {
+            throw .implausiblePower(format, Int(Int8(bitPattern: power)))
+        }
+        return .beacon(format)
+    }
+
+    private static func powerAtOneMeter(_ format: Format, _ power: UInt8) -> Int {
         let sent = Int(Int8(bitPattern: power))
-        let atOneMeter = format == .eddystoneUID ? sent - eddystoneLossToOneMeter : sent
-        guard format.plausiblePowers.contains(atOneMeter) else { throw .implausiblePower(format, sent) }
-        return BeaconFrame(format: format, beacon: identity, measuredPower: atOneMeter)
+        return format == .eddystoneUID ? sent - eddystoneLossToOneMeter : sent
+    }
+
+    /// The frame that a search has found. Inlined, so that it is built where it is wanted and not copied there.
+    @inline(__always)
+    static func frame(at place: Place, of data: Span<UInt8>) -> BeaconFrame {
+        let isEddystone = place.format == .eddystoneUID
+        let identity = place.start + Layout.identityOffset
+        let power = data[place.start + (isEddystone ? Layout.eddystonePowerOffset : Layout.powerOffset)]
+        return BeaconFrame(
+            format: place.format,
+            beacon: BeaconIdentity(
+                uuid: BeaconUUID(high: bigEndian64(data, at: identity), low: bigEndian64(data, at: identity + 8)),
+                major: isEddystone ? 0 : bigEndian16(data, at: identity + 16),
+                minor: isEddystone ? 0 : bigEndian16(data, at: identity + 18)),
+            measuredPower: powerAtOneMeter(place.format, power))
     }
 
     // MARK: - Bytes
 
-    /// UUID, major and minor, each with its first byte most significant.
-    private static func identity(_ payload: Span<UInt8>, at offset: Int) -> BeaconIdentity {
-        BeaconIdentity(
-            uuid: BeaconUUID(high: bigEndian64(payload, at: offset), low: bigEndian64(payload, at: offset + 8)),
-            major: bigEndian16(payload, at: offset + 16), minor: bigEndian16(payload, at: offset + 18))
-    }
-
+    // Loaded whole, with one check of the bounds: byte by byte they took a third of the time of decoding.
     private static func bigEndian16(_ bytes: Span<UInt8>, at offset: Int) -> UInt16 {
-        UInt16(bytes[offset]) << 8 | UInt16(bytes[offset + 1])
+        UInt16(bigEndian: bytes.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt16.self))
     }
 
     private static func bigEndian64(_ bytes: Span<UInt8>, at offset: Int) -> UInt64 {
-        var value: UInt64 = 0
-        for index in offset..<(offset + 8) { value = value << 8 | UInt64(bytes[index]) }
-        return value
+        UInt64(bigEndian: bytes.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 }

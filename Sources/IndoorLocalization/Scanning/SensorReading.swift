@@ -19,15 +19,45 @@ public enum SensorReading: Hashable, Sendable {
 
     /// When it was sensed.
     public var instant: Instant {
-        switch self {
-        case .sighting(let sighting): sighting.instant
-        case .advertisement(let advertisement): advertisement.instant
-        case .motion(let sample): sample.instant
-        case .step(let step): step.instant
-        case .pressure(let sample): sample.instant
-        case .gnss(let fix): fix.instant
-        case .fix(let fix): fix.instant
-        case .radio(let event): event.instant
+        get {
+            switch self {
+            case .sighting(let sighting): sighting.instant
+            case .advertisement(let advertisement): advertisement.instant
+            case .motion(let sample): sample.instant
+            case .step(let step): step.instant
+            case .pressure(let sample): sample.instant
+            case .gnss(let fix): fix.instant
+            case .fix(let fix): fix.instant
+            case .radio(let event): event.instant
+            }
+        }
+        set {
+            switch self {
+            case .sighting(var sighting):
+                sighting.instant = newValue
+                self = .sighting(sighting)
+            case .advertisement(var advertisement):
+                advertisement.instant = newValue
+                self = .advertisement(advertisement)
+            case .motion(var sample):
+                sample.instant = newValue
+                self = .motion(sample)
+            case .step(var step):
+                step.instant = newValue
+                self = .step(step)
+            case .pressure(var sample):
+                sample.instant = newValue
+                self = .pressure(sample)
+            case .gnss(var fix):
+                fix.instant = newValue
+                self = .gnss(fix)
+            case .fix(var fix):
+                fix.instant = newValue
+                self = .fix(fix)
+            case .radio(var event):
+                event.instant = newValue
+                self = .radio(event)
+            }
         }
     }
 }
