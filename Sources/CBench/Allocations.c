@@ -1,0 +1,60 @@
+#include "CBench.h"
+
+
+static _Thread_local uint64_t allocations;
+
+uint64_t cbench_allocations(void) { return allocations; }
+
+// The sanitizers bring a malloc of their own.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
+#define CBENCH_SANITIZED
+#endif
+#endif
+
+#if defined(__GLIBC__) && !defined(CBENCH_SANITIZED)
+
+// A program's own malloc comes before the C library's; these count, and leave the work to the library.
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+extern void *__libc_realloc(void *memory, size_t size);
+extern void *__libc_memalign(size_t alignment, size_t size);
+
+static void count(void) { allocations++; }
+
+void *malloc(size_t size) {
+    count();
+    return __libc_malloc(size);
+}
+
+void *calloc(size_t elements, size_t size) {
+    count();
+    return __libc_calloc(elements, size);
+}
+
+void *realloc(void *memory, size_t size) {
+    count();
+    return __libc_realloc(memory, size);
+}
+
+void *memalign(size_t alignment, size_t size) {
+    count();
+    return __libc_memalign(alignment, size);
+}
+
+void *aligned_alloc(size_t alignment, size_t size) {
+    count();
+    return __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void **memory, size_t alignment, size_t size) {
+    count();
+    // EINVAL and ENOMEM; errno is not set by this function.
+    if (alignment % sizeof(void *) != 0 || (alignment & (alignment - 1)) != 0 || alignment == 0) return 22;
+    void *found = __libc_memalign(alignment, size);
+    if (!found) return 12;
+    *memory = found;
+    return 0;
+}
+
+#endif

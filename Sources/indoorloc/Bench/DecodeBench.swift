@@ -1,0 +1,104 @@
+import CBench
+import IndoorLocalization
+
+/// From the bytes of HCI events to sightings, as many as an hour in a busy building brings.
+struct DecodeBench {
+    /// Events one behind the other, as they would lie in a receive buffer.
+    let bytes: [UInt8]
+    let ranges: [Range<Int>]
+
+    /// Events of advertisers of which most are beacons, some are other devices, and one in ten is reported as extended.
+    init(advertisements: Int, seed: UInt64 = 0) throws {
+        var generator = SeededGenerator(seed: seed)
+        var bytes: [UInt8] = []
+        var ranges: [Range<Int>] = []
+        let other: [UInt8] = [2, 1, 6, 3, 3, 0x0F, 0x18, 8, 9] + Array("headset".utf8)
+        for number in 0..<advertisements {
+            let beacon = BeaconIdentity(
+                uuid: BeaconUUID(high: 0x7C2F_0A10_0000_4000, low: 0x8000_0000_0000_0003), major: 1,
+                minor: UInt16(number % 40))
+            let format = BeaconFrame.Format.allCases[number % 20 == 0 ? 1 : 0]
+            let frame = BeaconFrame(format: format, beacon: beacon, measuredPower: -59)
+            var data = number % 5 == 0 ? other : try frame.advertisingData()
+            // Beyond 31 bytes an advertisement is extended.
+            if number % 10 == 1 { data += [6, 8] + Array("lobby".utf8) }
+            let events = AdvertisingReport.events(
+                address: DeviceAddress(rawValue: UInt64(number % 40 + 1), kind: .random),
+                rssi: Int8.random(in: -95 ... -40, using: &generator), data: data)
+            for event in events {
+                ranges.append(bytes.count..<bytes.count + event.count)
+                bytes += event
+            }
+        }
+        self.bytes = bytes
+        self.ranges = ranges
+    }
+
+    /// What the sightings add up to, so that both decoders can be seen to find the same.
+    struct Sum: Equatable {
+        var count = 0
+        var check: UInt64 = 0
+
+        mutating func add(low: UInt64, address: UInt64, minor: UInt16, rssi: Double) {
+            count += 1
+            check = check &* 31 &+ (low ^ address ^ UInt64(minor) ^ rssi.bitPattern)
+        }
+    }
+
+    /// The package's decoder.
+    func decode() -> Sum {
+        var sum = Sum()
+        var decoder = AdvertisingEventDecoder(content: .sightings)
+        let all = bytes.span
+        for range in ranges {
+            decoder.decode(all.extracting(range), at: .zero) { _ in
+            } sighting: { sighting in
+                sum.add(
+                    low: sighting.beacon.uuid.low, address: sighting.address?.rawValue ?? 0,
+                    minor: sighting.beacon.minor, rssi: sighting.rssi)
+            }
+        }
+        return sum
+    }
+
+    /// The package's decoder, and behind it the stream that every source is.
+    func decodeThroughStream() async throws -> Sum {
+        let (stream, continuation) = AsyncThrowingStream.makeStream(of: SensorReading.self, throwing: (any Error).self)
+        var decoder = AdvertisingEventDecoder(content: .sightings)
+        let all = bytes.span
+        for range in ranges {
+            decoder.decode(all.extracting(range), at: .zero) { _ in
+            } sighting: { sighting in
+                continuation.yield(.sighting(sighting))
+            }
+        }
+        continuation.finish()
+        var sum = Sum()
+        for try await reading in stream {
+            guard case .sighting(let sighting) = reading else { continue }
+            sum.add(
+                low: sighting.beacon.uuid.low, address: sighting.address?.rawValue ?? 0, minor: sighting.beacon.minor,
+                rssi: sighting.rssi)
+        }
+        return sum
+    }
+
+    /// The same in plain C.
+    func decodeInC() -> Sum {
+        var sum = Sum()
+        bytes.withUnsafeBufferPointer { bytes in
+            guard let base = bytes.baseAddress else { return }
+            withUnsafeTemporaryAllocation(of: cbench_sighting.self, capacity: 32) { sightings in
+                for range in ranges {
+                    let count = cbench_decode(base + range.lowerBound, range.count, sightings.baseAddress, 32)
+                    for index in 0..<max(0, count) {
+                        let found = sightings[index]
+                        sum.add(
+                            low: found.uuid_low, address: found.address, minor: found.minor, rssi: Double(found.rssi))
+                    }
+                }
+            }
+        }
+        return sum
+    }
+}
