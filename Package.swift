@@ -15,6 +15,7 @@ let package = Package(
     targets: [
         .target(name: "CMath", linkerSettings: [.linkedLibrary("m")]),
         .target(name: "CGetOpt"),
+        .target(name: "CBench"),
         .systemLibrary(name: "CLibArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .target(name: "CBlueZ"),
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
@@ -27,7 +28,7 @@ let package = Package(
             name: "indoorloc",
             dependencies: [
                 "IndoorLocalization", "BlueZScanning", "VenuePackets", "ScanRecording", "IndoorLocalizationTesting",
-                "CGetOpt",
+                "CBench", "CGetOpt",
             ]),
         .testTarget(
             name: "IndoorLocalizationTests", dependencies: ["IndoorLocalization", "IndoorLocalizationTesting"]),
@@ -42,7 +43,8 @@ let package = Package(
             name: "IndoorLocalizationTestingTests",
             dependencies: ["ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
         .testTarget(
-            name: "CommandLineTests", dependencies: ["indoorloc", "ScanRecording", "IndoorLocalizationTesting"]),
+            name: "CommandLineTests",
+            dependencies: ["indoorloc", "CBench", "ScanRecording", "IndoorLocalizationTesting"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -14,7 +14,8 @@ enum CommandLineTool {
 
     private static let commands: [any Command.Type] = [
         ReplayCommand.self, EvaluateCommand.self, SurveyCommand.self, SimulateCommand.self, ConvertCommand.self,
-        VenueCheckCommand.self, VenueInfoCommand.self,
+        BenchCommand.self,
+        ScanCommand.self, VenueCheckCommand.self, VenueInfoCommand.self,
     ]
 
     /// A command, and the words behind its name.
@@ -106,7 +107,7 @@ enum CommandLineTool {
         """
         usage: indoorloc COMMAND [options] [operands]
 
-        Tells from recordings of Bluetooth beacons where a device was indoors.
+        Tells from Bluetooth beacons where a device is indoors, and listens to them.
 
         commands:
         \(list(of: commands))

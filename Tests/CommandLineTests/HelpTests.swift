@@ -15,6 +15,8 @@ final class HelpTests: XCTestCase {
     func testHelpOfSurvey() throws { try assertPrints("survey", "--help") }
     func testHelpOfSimulate() throws { try assertPrints("simulate", "--help") }
     func testHelpOfConvert() throws { try assertPrints("convert", "--help") }
+    func testHelpOfScan() throws { try assertPrints("scan", "--help") }
+    func testHelpOfBench() throws { try assertPrints("bench", "--help") }
     func testHelpOfVenue() throws { try assertPrints("venue", "--help") }
     func testHelpOfVenueCheck() throws { try assertPrints("venue", "check", "--help") }
     func testHelpOfVenueInfo() throws { try assertPrints("venue", "info", "--help") }
@@ -34,7 +36,9 @@ final class HelpTests: XCTestCase {
 
     func testEveryCommandIsInTheHelpOfTheTool() throws {
         let help = try Tool.run(["--help"]).output
-        for name in ["replay", "evaluate", "survey", "simulate", "convert", "venue check", "venue info"] {
+        for name in [
+            "replay", "evaluate", "survey", "simulate", "convert", "bench", "scan", "venue check", "venue info",
+        ] {
             XCTAssertTrue(help.contains("\n  \(name) "), name)
         }
     }

@@ -2,7 +2,11 @@ import Foundation
 
 /// What could not be written to standard output.
 struct OutputError: Error, CustomStringConvertible {
-    let reason: String
+    /// The system's error number.
+    let number: Int32
+    /// Whether nobody reads any more, as behind `| head`.
+    var isBrokenPipe: Bool { number == EPIPE }
+    private var reason: String { String(cString: strerror(number)) }
     var description: String { "standard output: \(reason)" }
 }
 
@@ -13,7 +17,7 @@ enum StandardOutput {
     /// - Throws: `OutputError` if the system can't, such as on a full disk.
     static func write(_ text: String) throws(OutputError) {
         let error = FileDescriptor.write(text, to: STDOUT_FILENO)
-        if error != 0 { throw OutputError(reason: String(cString: strerror(error))) }
+        if error != 0 { throw OutputError(number: error) }
     }
 }
 

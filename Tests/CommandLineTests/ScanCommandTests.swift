@@ -1,0 +1,104 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import ScanRecording
+import XCTest
+
+@testable import indoorloc
+
+/// What `scan` does with what a radio delivers; the radio itself is tested where one is.
+final class ScanCommandTests: XCTestCase {
+    private let beacon = BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 4)
+
+    /// Readings of a machine that has been up for a while: the instants begin anywhere.
+    private func readings() throws -> [SensorReading] {
+        let at = { (seconds: Double) in Instant(seconds: 5000 + seconds) }
+        let frame = BeaconFrame(format: .iBeacon, beacon: beacon, measuredPower: -59)
+        let advertisement = Advertisement(
+            instant: at(1.5), address: DeviceAddress(rawValue: 7), rssi: -60, data: try frame.advertisingData())
+        return [
+            .radio(RadioEvent(instant: at(0), status: .scanning, adapter: "hci0")), .advertisement(advertisement),
+            .sighting(try XCTUnwrap(try advertisement.sighting())),
+            .advertisement(
+                Advertisement(instant: at(2), address: DeviceAddress(rawValue: 8), rssi: -90, data: [2, 1, 6])),
+        ]
+    }
+
+    private func record(_ name: String, _ source: ScriptedSource) async throws -> String {
+        let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString)-\(name)").path
+        addTeardownBlock { try? FileManager.default.removeItem(atPath: path) }
+        let arguments = try ParsedArguments(["--record", path], syntax: ScanCommand.syntax)
+        try await ScanCommand(arguments).listen(to: source)
+        return path
+    }
+
+    func testWhatIsRecordedReplaysFromZero() async throws {
+        for name in ["walk.jsonl", "walk.jsonl.gz"] {
+            let path = try await record(name, ScriptedSource(try readings(), pace: .live))
+            var reader = try RecordingReader(path: path)
+            var recorded: [SensorReading] = []
+            while let entry = try reader.next() {
+                if case .measurement(let reading) = entry { recorded.append(reading) }
+            }
+            var expected = try readings()
+            for index in expected.indices { expected[index].instant.nanoseconds -= 5_000_000_000_000 }
+            XCTAssertEqual(recorded, expected, name)
+            XCTAssertNotNil(reader.header?.startedAt)
+        }
+    }
+
+    func testACaptureHoldsTheAdvertisements() async throws {
+        let path = try await record("walk.btsnoop", ScriptedSource(try readings(), pace: .live))
+        var reader = try BTSnoopReader(path: path)
+        var rssis: [Double] = []
+        while let reading = try reader.next() {
+            if case .advertisement(let advertisement) = reading { rssis.append(advertisement.rssi) }
+        }
+        XCTAssertEqual(rssis, [-60, -90])
+    }
+
+    func testWhatWasHeardBeforeAnErrorIsInTheFile() async throws {
+        struct Unplugged: Error {}
+        let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).jsonl").path
+        addTeardownBlock { try? FileManager.default.removeItem(atPath: path) }
+        let arguments = try ParsedArguments(["--record", path], syntax: ScanCommand.syntax)
+        let source = ScriptedSource(try readings(), pace: .live, failure: Unplugged())
+        do {
+            try await ScanCommand(arguments).listen(to: source)
+            XCTFail("it should have thrown")
+        } catch { XCTAssertTrue(error is Unplugged, "\(error)") }
+        var reader = try RecordingReader(path: path)
+        var count = 0
+        while try reader.next() != nil { count += 1 }
+        XCTAssertEqual(count, 1 + (try readings().count))
+    }
+
+    func testBeaconLinesTellSmoothedRSSIDistanceAndProximity() throws {
+        var lines = ScanLines()
+        let sighting = Sighting(instant: Instant(seconds: 1.5), beacon: beacon, rssi: -59, measuredPower: -59)
+        XCTAssertEqual(
+            try lines.line(of: .sighting(sighting)),
+            """
+            {"t":1.5,"type":"beacon","uuid":"00000000-0000-0001-0000-000000000002","major":3,"minor":4,"rssi":-59,\
+            "measuredPower":-59,"smoothed":-59.0,"distance":1.00,"proximity":"near"}
+            """)
+    }
+
+    func testWrongOptionsAreRefused() throws {
+        for (words, message) in [
+            (["--adapter", "foo"], "--adapter must be a name such as hci0, or an address, not 'foo'"),
+            (["--adapter", "hci"], "--adapter must be a name such as hci0, or an address, not 'hci'"),
+            (["--route", "usb"], "--route must be hci or dbus, not 'usb'"),
+            (
+                ["--record", "walk.txt"],
+                "--record 'walk.txt' must end in .jsonl, .jsonl.gz, .btsnoop, .snoop, .log or .cfa"
+            ),
+            (["--seconds", "0"], "--seconds must be a whole number from 1 to 31536000, not '0'"),
+            (["extra"], "'extra' is one operand too many"),
+        ] {
+            let result = try Tool.run(["scan"] + words)
+            XCTAssertEqual(result.status, 2)
+            XCTAssertEqual(result.errors, "indoorloc scan: \(message)\nTry 'indoorloc scan --help'.\n")
+        }
+    }
+}
