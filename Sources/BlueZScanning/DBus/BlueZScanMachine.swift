@@ -107,6 +107,10 @@ package struct BlueZScanMemory: Hashable, Sendable {
     package var isDiscovering = false
     /// Whether discovery was refused since it ran last: what the service knows of it may be stale.
     package var discoveryIsStale = false
+    /// Whether the controller reports a device more than once in a scan.
+    package var duplicates = DuplicateWatch()
+    /// When a discovery has lasted as long as it is worth while; nil if it may go on.
+    package var renewalDue: Instant?
     /// The adapter that this scan gave power, which it takes back in the end.
     package var poweredPath: String?
     /// Until when a service that has just shown its objects may still add its adapters.
@@ -125,6 +129,23 @@ package struct BlueZScanMemory: Hashable, Sendable {
     /// The adapter that scans, as the service shows it.
     package var adapter: BlueZObjects.Adapter? { adapterPath.flatMap { objects.adapters[$0] } }
 
+    /// What of the adapters decides on the next step.
+    package struct Standing: Hashable, Sendable {
+        package var path: String?
+        package var isPowered = false
+        package var isBlocked = false
+        package var takesMonitors = false
+    }
+
+    /// How the adapter that is meant stands.
+    package var standing: Standing {
+        let path = objects.path(of: settings.adapter, preferring: adapterPath)
+        guard let path, let adapter = objects.adapters[path] else { return Standing() }
+        return Standing(
+            path: path, isPowered: adapter.adapter.isPowered, isBlocked: adapter.isBlocked,
+            takesMonitors: adapter.takesMonitors)
+    }
+
     /// Forgets what the service knew of us, and what it showed.
     package mutating func forgetService() {
         owner = nil
@@ -139,6 +160,8 @@ package struct BlueZScanMemory: Hashable, Sendable {
         monitor = .untried
         isFiltered = false
         isDiscovering = false
+        duplicates = DuplicateWatch()
+        renewalDue = nil
         discoveryIsStale = false
         hasSeenPower = false
     }

@@ -13,6 +13,8 @@ package struct BlueZScanSettings: Hashable, Sendable {
     /// Whether the service is given an advertisement monitor, which scans passively, where it takes one.
     package var usesMonitor = true
 
+    /// Whether discovery is begun anew every second where the controller filters duplicates.
+    package var renewsDiscovery = true
     /// What the first event of a stream says beside its own detail.
     package var remark: String?
 

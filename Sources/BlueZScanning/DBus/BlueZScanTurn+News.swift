@@ -51,32 +51,50 @@ extension BlueZScanTurn {
     // MARK: - Signals of the service
 
     private mutating func signaled(_ message: BusMessage, _ state: Machine.State) -> Machine.State {
-        switch message.member {
-        case "InterfacesAdded":
-            guard message.body.count == 2, let path = message.body[0].text else { return state }
-            memory.objects.add(path, message.body[1])
-            let properties = message.body[1].properties
-            if let device = properties[BlueZObjects.Interface.device]?.properties {
-                hear(path, device, invalidated: [])
-                return state
+        let body = message.body
+        switch (message.member, body.count) {
+        case ("PropertiesChanged", 3):
+            guard let path = message.path else { return state }
+            let changes = body[1].properties
+            if body[0].text == BlueZObjects.Interface.adapter { return adapterChanged(path, changes, state) }
+            hear(path, changes, invalidated: body[2].texts)
+            return state
+        case ("InterfacesAdded", 2):
+            guard let path = body[0].text else { return state }
+            let device = body[1].properties[BlueZObjects.Interface.device]?.properties
+            return changeObjects(state) { turn in
+                turn.memory.objects.add(path, body[1])
+                if let device { turn.hear(path, device, invalidated: []) }
             }
-        case "InterfacesRemoved":
-            guard message.body.count == 2, let path = message.body[0].text else { return state }
-            let interfaces = message.body[1].texts
-            memory.objects.remove(path, interfaces)
-            if interfaces == [BlueZObjects.Interface.device] { return state }
-        case "PropertiesChanged":
-            guard message.body.count == 3, let path = message.path else { return state }
-            let changes = message.body[1].properties
-            guard message.body[0].text == BlueZObjects.Interface.adapter else {
-                hear(path, changes, invalidated: message.body[2].texts)
-                return state
-            }
-            memory.objects.changeAdapter(path, changes)
-            if path == memory.adapterPath, changes["Discovering"]?.flag == false { return discoveryEnded(state) }
+        case ("InterfacesRemoved", 2):
+            guard let path = body[0].text else { return state }
+            return changeObjects(state) { $0.memory.objects.remove(path, body[1].texts) }
         default: return state
         }
-        return reconsider(state)
+    }
+
+    /// Changes what is known, and looks at the next step if that changes how the adapter stands.
+    ///
+    /// Whatever else changes must not cut a pause short: a call that fails brings signals of its own.
+    private mutating func changeObjects(
+        _ state: Machine.State, _ change: (inout BlueZScanTurn) -> Void
+    ) -> Machine.State {
+        let former = memory.standing
+        change(&self)
+        return memory.standing == former ? state : reconsider(state)
+    }
+
+    /// An adapter's properties were told.
+    private mutating func adapterChanged(
+        _ path: String, _ changes: BusProperties, _ state: Machine.State
+    ) -> Machine.State {
+        let next = changeObjects(state) { $0.memory.objects.changeAdapter(path, changes) }
+        guard next == state, path == memory.adapterPath, changes["Discovering"]?.flag == false, memory.isDiscovering
+        else { return next }
+        // The service has ended all discovery. Its word on the adapter's power may follow, so this is not told at once.
+        memory.isDiscovering = false
+        guard case .resting = state else { return state }
+        return .resting(until: now.advanced(by: BlueZScanSettings.firstPause))
     }
 
     /// A device's properties were told; only what the adapter heard that scans for us is delivered.
@@ -85,21 +103,12 @@ extension BlueZScanTurn {
         guard let heard, memory.told?.status.isHearing == true, let adapter = memory.adapterPath,
             BlueZObjects.isDevice(path, of: adapter)
         else { return }
+        memory.duplicates.hear(path)
         // Malformed frames are no beacons here: the bytes are the service's, there is nobody to tell.
         let sighting = try? heard.sighting()
         if memory.settings.content == .everything { directives.append(.yield(.advertisement(heard))) }
         if let sighting { directives.append(.yield(.sighting(sighting))) }
     }
-
-    /// The service has ended all discovery. Its word on the adapter's power may follow, so this is not told at once.
-    private mutating func discoveryEnded(_ state: Machine.State) -> Machine.State {
-        guard memory.isDiscovering, memory.adapter?.adapter.isPowered == true else { return reconsider(state) }
-        memory.isDiscovering = false
-        if case .resting = state { return .resting(until: now.advanced(by: BlueZScanSettings.firstPause)) }
-        return state
-    }
-
-    // MARK: - The next step
 
     /// Looks whether news of the adapter change what is to be done next.
     private mutating func reconsider(_ state: Machine.State) -> Machine.State {
@@ -117,61 +126,4 @@ extension BlueZScanTurn {
         case .apart, .stopping, .ended: return state
         }
     }
-
-    /// Takes the next step that is missing before the adapter hears.
-    mutating func proceed() -> Machine.State {
-        let path = memory.objects.path(of: memory.settings.adapter, preferring: memory.adapterPath)
-        guard let path, let adapter = memory.objects.adapters[path] else {
-            memory.forgetAdapter()
-            // A service that starts shows its adapters one after the other.
-            if let due = memory.adaptersDue, due > now { return .resting(until: due) }
-            tell(.unplugged, "No adapter fits \"\(memory.settings.adapter)\".")
-            return .resting(until: nil)
-        }
-        if path != memory.adapterPath {
-            memory.forgetAdapter()
-            memory.adapterPath = path
-        }
-        guard adapter.adapter.isPowered else { return power(adapter, at: path) }
-        memory.hasSeenPower = true
-        if memory.settings.usesMonitor, adapter.takesMonitors, memory.monitor == .untried {
-            return .asking(ask(.registerMonitor(adapter: path)))
-        }
-        if memory.settings.usesDiscovery, !memory.isDiscovering {
-            if memory.discoveryIsStale { return .asking(ask(.stopDiscovery(adapter: path))) }
-            if !memory.isFiltered {
-                return .asking(ask(.setFilter(adapter: path, duplicates: memory.settings.wantsDuplicates)))
-            }
-            return .asking(ask(.startDiscovery(adapter: path)))
-        }
-        memory.failures = 0
-        return hearing()
-    }
-
-    private mutating func hearing() -> Machine.State {
-        guard memory.isDiscovering || memory.monitor == .registered else {
-            tell(.refused, "The Bluetooth service takes no advertisement monitor.")
-            return .resting(until: nil)
-        }
-        tell(.scanning, memory.monitor == .registered ? Self.detailWithMonitor : Self.detailWithoutMonitor)
-        return .resting(until: nil)
-    }
-
-    /// An adapter that was met without power is given some; one that lost it later is left so.
-    private mutating func power(_ adapter: BlueZObjects.Adapter, at path: String) -> Machine.State {
-        memory.isDiscovering = false
-        memory.isFiltered = false
-        memory.discoveryIsStale = false
-        if memory.poweredPath == path { memory.poweredPath = nil }
-        if adapter.isBlocked {
-            tell(.blocked, "\"rfkill unblock bluetooth\" lifts the block.")
-            return .resting(until: nil)
-        }
-        if !memory.hasSeenPower { return .asking(ask(.setPower(adapter: path, true))) }
-        tell(.poweredOff)
-        return .resting(until: nil)
-    }
-
-    static let detailWithMonitor = "The Bluetooth service discovers and monitors; it may merge reports."
-    static let detailWithoutMonitor = "The Bluetooth service discovers; it may merge reports."
 }

@@ -60,7 +60,7 @@ struct BlueZScanTurn {
             directives.append(.connect)
             return .apart(until: nil)
         case .asking(let pending): return refused(pending.call, "org.freedesktop.DBus.Error.NoReply", "No answer came.")
-        case .resting: return memory.owner == nil ? survey() : proceed()
+        case .resting: return memory.owner == nil ? survey() : renew() ?? proceed()
         case .stopping(_, then: let calls): return finish(calls)
         case .ended: return .ended
         }
@@ -113,7 +113,10 @@ struct BlueZScanTurn {
         case .startDiscovery:
             memory.isDiscovering = true
             memory.discoveryIsStale = false
-        case .stopDiscovery: memory.discoveryIsStale = false
+            beginTerm()
+        case .stopDiscovery:
+            memory.isDiscovering = false
+            memory.discoveryIsStale = false
         }
         return proceed()
     }
@@ -125,6 +128,7 @@ struct BlueZScanTurn {
             memory.monitor = .refused
             return proceed()
         case .stopDiscovery:
+            memory.isDiscovering = false
             memory.discoveryIsStale = false
             return proceed()
         case .listObjects, .setPower, .setFilter, .startDiscovery: break

@@ -44,7 +44,6 @@ final class DBusReportTests: XCTestCase {
         XCTAssertEqual(stage.statuses, [.scanning])
         XCTAssertEqual(stage.events.first?.detail?.contains("12 readings were lost"), true)
         XCTAssertEqual(stage.events.first?.instant, stage.now)
-        XCTAssertEqual(stage.machine.state, .resting(until: nil))
     }
 
     func testADeviceThatIsOnlyRememberedIsNone() {

@@ -133,6 +133,24 @@ final class DBusScanRecoveryTests: XCTestCase {
         XCTAssertEqual(stage.statuses, [.scanning])
     }
 
+    func testSignalsThatAFailedCallBringsDoNotCutThePauseShort() {
+        var stage = DBusStage()
+        stage.happen(.connected)
+        stage.answer([DBusStage.objects([path: DBusStage.adapter(isPowered: false, state: "off")])])
+        stage.refuse("org.bluez.Error.Failed")
+        XCTAssertEqual(stage.statuses, [.refused])
+        let resting = stage.machine.state
+        let noise: [BusProperties] = [
+            ["PowerState": .string("off-enabling")], ["PowerState": .string("off")], ["Discovering": .boolean(true)],
+            ["Discovering": .boolean(false)], ["Powered": .boolean(false)],
+        ]
+        for changes in noise {
+            stage.adapterChanges(changes)
+            XCTAssertEqual(stage.directives, [], "\(changes)")
+            XCTAssertEqual(stage.machine.state, resting, "\(changes)")
+        }
+    }
+
     func testARefusedDiscoveryLeavesTheMonitorListening() {
         var stage = DBusStage()
         stage.happen(.connected)

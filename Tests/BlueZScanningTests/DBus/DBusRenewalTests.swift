@@ -1,0 +1,88 @@
+import BlueZScanning
+import IndoorLocalization
+import XCTest
+
+/// Discovery that is begun anew where the controller filters duplicates.
+final class DBusRenewalTests: XCTestCase {
+    private let path = DBusStage.adapterPath
+
+    /// A scan that hears, and has heard a beacon so many times.
+    private func hearing(reports: Int, takesMonitors: Bool = false) -> DBusStage {
+        var stage = DBusStage()
+        stage.begin(takesMonitors: takesMonitors)
+        for number in 0..<reports {
+            number == 0
+                ? stage.deviceAppears(DBusStage.beacon(rssi: -60)) : stage.deviceChanges(["RSSI": .int16(-61)])
+        }
+        return stage
+    }
+
+    func testADeviceToldOnceInAScanMeansThatDuplicatesAreFiltered() {
+        var stage = hearing(reports: 1)
+        stage.wait(DuplicateWatch.observation)
+        XCTAssertEqual(stage.machine.memory.duplicates.verdict, .filters)
+        XCTAssertEqual(stage.call, .stopDiscovery(adapter: path))
+        stage.answer()
+        XCTAssertEqual(stage.call, .startDiscovery(adapter: path))
+        stage.answer()
+        XCTAssertEqual(stage.machine.dueTime, stage.now.advanced(by: DuplicateWatch.renewal))
+        XCTAssertEqual(stage.statuses, [])
+        stage.wait(DuplicateWatch.renewal)
+        XCTAssertEqual(stage.call, .stopDiscovery(adapter: path))
+    }
+
+    func testADeviceToldAgainAndAgainMeansThatDiscoveryMayGoOn() {
+        var stage = hearing(reports: 3)
+        XCTAssertEqual(stage.machine.memory.duplicates.verdict, .repeats)
+        stage.wait(DuplicateWatch.observation)
+        XCTAssertNil(stage.call)
+        XCTAssertNil(stage.machine.dueTime)
+    }
+
+    func testSilenceTellsNothingAndIsWatchedOn() {
+        var stage = hearing(reports: 0)
+        stage.wait(DuplicateWatch.observation)
+        XCTAssertNil(stage.call)
+        XCTAssertEqual(stage.machine.memory.duplicates.verdict, .undecided)
+        XCTAssertEqual(stage.machine.dueTime, stage.now.advanced(by: DuplicateWatch.observation))
+    }
+
+    func testWithAMonitorNothingIsWatched() {
+        let stage = hearing(reports: 1, takesMonitors: true)
+        XCTAssertNil(stage.machine.dueTime)
+    }
+
+    func testWhatIsHeardWhileDiscoveryBeginsAnewIsDelivered() {
+        var stage = hearing(reports: 1)
+        stage.wait(DuplicateWatch.observation)
+        stage.deviceChanges(["RSSI": .int16(-62)])
+        XCTAssertEqual(stage.sightings.map(\.rssi), [-62])
+    }
+
+    func testTheEndOfDiscoveryThatTheServiceTellsMeanwhileDoesNotDisturb() {
+        var stage = hearing(reports: 1)
+        stage.wait(DuplicateWatch.observation)
+        stage.adapterChanges(["Discovering": .boolean(false)])
+        XCTAssertEqual(stage.call, .stopDiscovery(adapter: path))
+        stage.answer()
+        XCTAssertEqual(stage.call, .startDiscovery(adapter: path))
+        stage.adapterChanges(["Discovering": .boolean(true)])
+        stage.answer()
+        XCTAssertEqual(stage.machine.state, .resting(until: stage.now.advanced(by: DuplicateWatch.renewal)))
+    }
+
+    func testAPluggedAdapterIsWatchedAnew() {
+        var stage = hearing(reports: 3)
+        stage.signal("InterfacesRemoved", [.objectPath(path), .array([.string("org.bluez.Adapter1")], of: "s")])
+        XCTAssertEqual(stage.machine.memory.duplicates.verdict, .undecided)
+    }
+
+    func testAnEndInTheMiddleOfARenewalEndsTheScan() {
+        var stage = hearing(reports: 1)
+        stage.wait(DuplicateWatch.observation)
+        stage.happen(.stop)
+        XCTAssertEqual(stage.call, .stopDiscovery(adapter: path))
+        stage.answer()
+        XCTAssertEqual(stage.directives, [.close])
+    }
+}
