@@ -14,7 +14,7 @@ final class HCIScanMachineTests: XCTestCase {
         XCTAssertEqual(stage.handle(.begin), [.listDevices])
         XCTAssertEqual(stage.handle(.devices([Stage.on])), [.open(0)])
         XCTAssertEqual(stage.handle(.opened(nil)), [Stage.readCommands])
-        XCTAssertEqual(stage.machine.state, .linked(Stage.on))
+        XCTAssertEqual(stage.machine.state, .linked(Stage.on, since: stage.now))
     }
 
     func testAnAdapterThatIsOffIsPoweredUpFirst() {
@@ -76,7 +76,7 @@ final class HCIScanMachineTests: XCTestCase {
     // MARK: - Power
 
     func testAnAdapterThatIsSwitchedOffStaysOffUntilSomebodySwitchesItOn() {
-        stage.scan()
+        stage.scanForAMinute()
         XCTAssertEqual(
             stage.handle(.device(.down, id: 0)), [.close, .yield(.poweredOff, adapter: "hci0", detail: nil)])
         XCTAssertNil(stage.machine.deadline)
@@ -89,7 +89,7 @@ final class HCIScanMachineTests: XCTestCase {
     }
 
     func testItIsNotPoweredUpAgainstAPersonsWish() {
-        stage.scan()
+        stage.scanForAMinute()
         _ = stage.handle(.device(.down, id: 0))
         _ = stage.handle(.device(.up, id: 0))
         XCTAssertEqual(stage.handle(.devices([Stage.off])), [], "it went off again, which was told")
@@ -112,6 +112,7 @@ final class HCIScanMachineTests: XCTestCase {
 
     func testAnAdapterThatSomebodyElsePoweredOnStaysOn() {
         stage.scanPoweredUp()
+        stage.now = stage.now.advanced(by: .seconds(60))
         _ = stage.handle(.device(.down, id: 0))
         _ = stage.handle(.device(.up, id: 0))
         _ = stage.handle(.devices([Stage.on]))
@@ -148,6 +149,35 @@ final class HCIScanMachineTests: XCTestCase {
         XCTAssertEqual(rests, [1, 2, 4, 8, 16, 30, 30])
     }
 
+    func testAnAdapterThatAnotherScanUsesStaysOn() {
+        let commands = [
+            HCILinkStage.readCommands, HCILinkStage.foreignParameters, HCILinkStage.foreignStart,
+        ]
+        for command in commands {
+            var stage = HCIScanStage()
+            stage.scanPoweredUp()
+            _ = stage.handle(.link(.command(command)))
+            XCTAssertFalse(stage.handle(.stop).contains(.powerDown(0)), "\(command)")
+        }
+    }
+
+    func testCommandsThatSetUpAnAdapterAreNoUseOfIt() {
+        stage.scanPoweredUp()
+        _ = stage.handle(.link(.command(HCICommand(opcode: 0x2001, parameters: [0, 0, 0, 0, 0, 0, 0, 0]))))
+        XCTAssertEqual(stage.handle(.stop), [end, .close, .powerDown(0)])
+    }
+
+    func testAnAdapterThatAnEndingScanPowersDownIsPoweredUpAgain() {
+        stage.scan()
+        stage.now = stage.now.advanced(by: .milliseconds(900))
+        XCTAssertEqual(stage.handle(.device(.down, id: 0)), [.close, .listDevices])
+        XCTAssertEqual(stage.handle(.devices([Stage.off])), [.powerUp(0)])
+        XCTAssertEqual(stage.handle(.poweredUp(nil)), [.open(0)])
+        _ = stage.handle(.opened(nil))
+        stage.answerUntilScanning()
+        XCTAssertEqual(stage.handle(.stop), [end, .close, .powerDown(0)])
+    }
+
     // MARK: - Radio switches
 
     func testABlockedAdapterIsPoweredUpOnceItIsFree() {
@@ -168,7 +198,7 @@ final class HCIScanMachineTests: XCTestCase {
     }
 
     func testASwitchThatTakesThePowerGivesItBack() {
-        stage.scan()
+        stage.scanForAMinute()
         _ = stage.handle(.device(.down, id: 0))
         XCTAssertEqual(stage.handle(.blocked([0])), [.yield(.blocked, adapter: "hci0", detail: nil)])
         XCTAssertEqual(stage.handle(.blocked([])), [.listDevices])
@@ -176,7 +206,7 @@ final class HCIScanMachineTests: XCTestCase {
     }
 
     func testASwitchDoesNotPowerUpWhatWasOffBefore() {
-        stage.scan()
+        stage.scanForAMinute()
         _ = stage.handle(.device(.down, id: 0))
         _ = stage.pass(.seconds(2))
         _ = stage.handle(.blocked([0]))
@@ -186,7 +216,7 @@ final class HCIScanMachineTests: XCTestCase {
     }
 
     func testTheNewsOfASwitchMayComeFirst() {
-        stage.scan()
+        stage.scanForAMinute()
         XCTAssertEqual(stage.handle(.blocked([0])), [])
         XCTAssertEqual(
             stage.handle(.device(.down, id: 0)), [.close, .yield(.blocked, adapter: "hci0", detail: nil)])
@@ -195,7 +225,7 @@ final class HCIScanMachineTests: XCTestCase {
     }
 
     func testSwitchesOfOtherAdaptersDoNotMatter() {
-        stage.scan()
+        stage.scanForAMinute()
         XCTAssertEqual(stage.handle(.blocked([1])), [])
         _ = stage.handle(.device(.down, id: 0))
         XCTAssertEqual(stage.handle(.blocked([])), [])
@@ -257,7 +287,7 @@ final class HCIScanMachineTests: XCTestCase {
         for change in HCIDeviceChange.allCases {
             XCTAssertEqual(stage.handle(.device(change, id: 7)), [], "\(change)")
         }
-        XCTAssertEqual(stage.machine.state, .linked(Stage.on))
+        XCTAssertEqual(stage.machine.state, .linked(Stage.on, since: stage.now))
     }
 
     func testADeadSocketIsOpenedAnew() {
@@ -279,7 +309,7 @@ final class HCIScanMachineTests: XCTestCase {
     // MARK: - Losses and the end
 
     func testLossesAreToldAsLongAsItHears() {
-        stage.scan()
+        stage.scanForAMinute()
         XCTAssertEqual(
             stage.handle(.overrun(packets: 3)),
             [

@@ -44,6 +44,12 @@ struct HCIScanStage {
         answerUntilScanning()
     }
 
+    /// An own scan that runs for a while, on an adapter that was on.
+    mutating func scanForAMinute() {
+        scan()
+        now = now.advanced(by: .seconds(60))
+    }
+
     /// As far as an own scan on an adapter that was off.
     mutating func scanPoweredUp() {
         _ = handle(.begin)

@@ -48,6 +48,8 @@ package struct HCILinkMachine: Sendable, Equatable {
     package private(set) var deadline: Instant?
     /// Whether the scan that may be running is the own one, and is to be ended.
     package private(set) var ownsScan = false
+    /// Whether somebody else asked for a scan, or for the commands that scan, since the socket is open.
+    package private(set) var hasSeenOtherScanners = false
     /// The commands in use.
     package private(set) var commands = HCIScanCommands.legacy
     /// Whether the adapter has the extended commands; nil as long as it was not asked.
@@ -239,6 +241,8 @@ extension HCILinkMachine {
     /// Somebody else's command is on its way.
     private mutating func watch(_ command: HCICommand, at now: Instant) -> [Directive] {
         foreign = command
+        let isScanner = HCIScanCommand(command) != nil || command.opcode == HCICommand.Opcode.readSupportedCommands
+        if isScanner { hasSeenOtherScanners = true }
         // They are about to begin: stay out of their way.
         if phase == .resting, HCIScanCommand(command) != nil { rest(at: now) }
         return []

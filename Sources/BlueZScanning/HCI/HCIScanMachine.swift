@@ -48,8 +48,8 @@ package struct HCIScanMachine: Sendable, Equatable {
         case opening(HCIDevice)
         /// The adapter does not hear since an instant, for the reason that was told; tried again at another.
         case off(HCIDevice, RadioEvent.Status, since: Instant, retry: Instant?)
-        /// The adapter's link is open.
-        case linked(HCIDevice)
+        /// The adapter's link is open since an instant.
+        case linked(HCIDevice, since: Instant)
         case finished
     }
 
@@ -59,7 +59,7 @@ package struct HCIScanMachine: Sendable, Equatable {
     private let parameters: HCIScanParameters
     /// Whether an adapter without power is to be powered up: not if somebody switched it off while it scanned.
     private var mayPowerUp = true
-    /// The adapter that was powered up, and is to be powered down again.
+    /// The adapter that was powered up, and is to be powered down again unless others scan with it by then.
     private var poweredUp: UInt16?
     private var blocked: Set<UInt16> = []
     /// What was told last; nothing is told twice.
@@ -109,6 +109,8 @@ extension HCIScanMachine {
     package static let longestRest = Duration.seconds(30)
     /// How often a blocked adapter is tried, should the kernel not tell what its radio switches do.
     package static let blockedCheck = Duration.seconds(5)
+    /// How soon after it was opened an adapter may lose its power to a scan that ended.
+    package static let handoverTime = Duration.seconds(1)
     /// How far an adapter's loss of power may lie before the news that a switch blocks it, to be caused by it.
     package static let switchDelay = Duration.seconds(1)
 }
@@ -174,7 +176,7 @@ extension HCIScanMachine {
         var parameters = parameters
         parameters.usesRandomAddress = device.address == nil
         link = HCILinkMachine(parameters: parameters)
-        state = .linked(device)
+        state = .linked(device, since: now)
         failures = 0
         return hand(.opened, at: now)
     }
@@ -203,7 +205,7 @@ extension HCIScanMachine {
     /// The adapter that is in use, whatever its state.
     private var device: HCIDevice? {
         switch state {
-        case .opening(let device), .off(let device, _, _, _), .linked(let device): device
+        case .opening(let device), .off(let device, _, _, _), .linked(let device, _): device
         case .idle, .searching, .finished: nil
         }
     }
@@ -222,10 +224,12 @@ extension HCIScanMachine {
             if case .off = state { return search() }
             return []
         case .down:
-            guard case .linked = state else { return [] }
+            guard case .linked(_, let since) = state else { return [] }
+            poweredUp = nil
+            // Another scan that had powered it up has ended, and has not seen this one begin: no person is so quick.
+            guard since.duration(to: now) > Self.handoverTime else { return drop() + search() }
             let isBlocked = blocked.contains(id)
             mayPowerUp = isBlocked
-            poweredUp = nil
             return drop() + turnOff(device, isBlocked ? .blocked : .poweredOff, at: now)
         }
     }
@@ -245,7 +249,7 @@ extension HCIScanMachine {
     }
 
     private mutating func lose(at now: Instant) -> [Directive] {
-        guard case .linked(let device) = state else { return [] }
+        guard case .linked(let device, _) = state else { return [] }
         failures += 1
         let rest = min(Self.firstRest * (1 << min(failures - 1, 10)), Self.longestRest)
         let close = drop()
@@ -269,7 +273,7 @@ extension HCIScanMachine {
         if case .linked = state {
             directives = link.close().map(Directive.send) + [.close]
         }
-        if let id = poweredUp { directives.append(.powerDown(id)) }
+        if let id = poweredUp, !link.hasSeenOtherScanners { directives.append(.powerDown(id)) }
         state = .finished
         return directives
     }
@@ -286,7 +290,7 @@ extension HCIScanMachine {
 
 extension HCIScanMachine {
     private mutating func hand(_ event: HCILinkMachine.Event, at now: Instant) -> [Directive] {
-        guard case .linked(let device) = state else { return [] }
+        guard case .linked(let device, _) = state else { return [] }
         var directives: [Directive] = []
         for directive in link.handle(event, at: now) {
             switch directive {
@@ -298,7 +302,7 @@ extension HCIScanMachine {
     }
 
     private mutating func takeOverrun(_ packets: Int) -> [Directive] {
-        guard case .linked(let device) = state, link.phase == .scanning || link.phase == .sharing else { return [] }
+        guard case .linked(let device, _) = state, link.phase == .scanning || link.phase == .sharing else { return [] }
         let status = link.phase == .scanning ? RadioEvent.Status.scanning : .sharing
         return tell(status, device.name, detail: "\(packets) packets were lost, as they were not taken in time")
     }
