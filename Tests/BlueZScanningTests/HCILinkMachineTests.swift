@@ -19,7 +19,6 @@ final class HCILinkMachineTests: XCTestCase {
         XCTAssertEqual(stage.answer(0x200B), [Stage.enable(.legacy)])
         XCTAssertEqual(stage.answer(0x200C), [.report(.scanning, detail: nil)])
         XCTAssertEqual(stage.machine.phase, .scanning)
-        XCTAssertNil(stage.machine.deadline)
     }
 
     func testWithExtendedCommandsTheseAreUsed() {
@@ -71,6 +70,34 @@ final class HCILinkMachineTests: XCTestCase {
         _ = stage.answer(0x200B)
         XCTAssertEqual(stage.answer(0x200C, 0x0C), [.report(.refused, detail: "the scan was refused with error 0x0C")])
         XCTAssertEqual(stage.machine.close(), [], "a scan that was refused is not ended")
+    }
+
+    // MARK: - Silence of the air
+
+    func testAScanThatIsSilentForAMinuteIsBegunAnew() {
+        stage.scan()
+        XCTAssertEqual(stage.pass(.seconds(60)), [.send(HCIScanCommands.legacy.enable(false))])
+        XCTAssertEqual(stage.answer(0x200C), [])
+        XCTAssertEqual(stage.pass(.milliseconds(250)), [Stage.setParameters()])
+        XCTAssertEqual(stage.answer(0x200B), [Stage.enable()])
+        XCTAssertEqual(stage.answer(0x200C), [.report(.scanning, detail: nil)])
+        XCTAssertEqual(stage.machine.close(), [HCIScanCommands.legacy.enable(false)])
+    }
+
+    func testAScanThatHearsGoesOn() {
+        stage.scan()
+        for _ in 0..<5 {
+            XCTAssertEqual(stage.handle(.heard), [])
+            XCTAssertEqual(stage.pass(.seconds(60)), [])
+        }
+        XCTAssertEqual(stage.machine.phase, .scanning)
+        XCTAssertEqual(stage.pass(.seconds(60)).count, 1)
+    }
+
+    func testAnEndWhileASilentScanIsBegunAnewLeavesNothing() {
+        stage.scan()
+        _ = stage.pass(.seconds(60))
+        XCTAssertEqual(stage.machine.close(), [], "it was ended already")
     }
 
     // MARK: - The end

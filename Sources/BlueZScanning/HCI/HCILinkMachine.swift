@@ -15,6 +15,8 @@ package struct HCILinkMachine: Sendable, Equatable {
         case answer(HCIAnswer)
         /// The kernel did not take a command; the error number.
         case notSent(Int32)
+        /// Reports came since the last tick.
+        case heard
         /// The deadline has passed.
         case tick
     }
@@ -66,6 +68,8 @@ package struct HCILinkMachine: Sendable, Equatable {
     private var acceptListOnly = false
     /// What is known of the limits of the scan that others run.
     private var sharedDetail: String?
+    /// Whether reports came since the scan was last looked after.
+    private var hasHeard = false
     /// In a row, without success in between.
     private var failures = 0
 
@@ -82,6 +86,9 @@ package struct HCILinkMachine: Sendable, Equatable {
         case .notSent(let number):
             if phase == .enabling { ownsScan = false }
             return fail("a command could not be sent: " + BluetoothError.text(ofSystemError: number), at: now)
+        case .heard:
+            hasHeard = true
+            return []
         case .tick: return wake(at: now)
         }
     }
@@ -115,6 +122,10 @@ extension HCILinkMachine {
     package static let settlingTime = Duration.milliseconds(250)
     /// How often it is tried whether the scan of others still runs, should its end have been missed.
     package static let sharingCheck = Duration.seconds(10)
+    /// How long an own scan may be silent before it is begun anew.
+    ///
+    /// Adapters are known to fall silent without a word; habluetooth looks after 90 s without an advertisement.
+    package static let silenceLimit = Duration.seconds(60)
     /// The rest after the first failure; doubled after each further one.
     package static let firstRest = Duration.milliseconds(500)
     package static let longestRest = Duration.seconds(30)
@@ -208,7 +219,7 @@ extension HCILinkMachine {
         }
         failures = 0
         sharedDetail = nil
-        enter(.scanning, until: nil)
+        enter(.scanning, until: now.advanced(by: Self.silenceLimit))
         return [.report(.scanning, detail: nil)]
     }
 
@@ -226,8 +237,21 @@ extension HCILinkMachine {
         case .probing, .settingParameters, .enabling:
             return fail("it did not answer a command within \(Int(Self.answerLimit.seconds)) s", at: now)
         case .resting, .sharing: return advance(at: now)
-        case .closed, .scanning: return []
+        case .scanning: return lookAfterScan(at: now)
+        case .closed: return []
         }
+    }
+
+    /// Begins a scan anew that was silent for long. Nobody is told: perhaps there was nothing to be heard.
+    private mutating func lookAfterScan(at now: Instant) -> [Directive] {
+        guard !hasHeard else {
+            hasHeard = false
+            enter(.scanning, until: now.advanced(by: Self.silenceLimit))
+            return []
+        }
+        ownsScan = false
+        rest(at: now)
+        return [.send(commands.enable(false))]
     }
 
     private static func hexadecimal(_ status: UInt8) -> String {

@@ -23,6 +23,8 @@ final class HCIScan: @unchecked Sendable {
     private var switchWatch: ReadinessWatch?
     private var timer: (any DispatchSourceTimer)?
     private var timerDeadline: Instant?
+    /// Whether reports came since the last tick.
+    private var hasHeard = false
 
     /// Packets that the kernel threw away on the present socket, as far as they were told.
     private var dropped: UInt32 = 0
@@ -96,6 +98,7 @@ final class HCIScan: @unchecked Sendable {
     private func take(_ packet: Span<UInt8>, at instant: Instant) {
         switch HCIPacket(packet) {
         case .meta:
+            hasHeard = true
             decoder.decode(packet.extracting(1..<packet.count), at: instant) { advertisement in
                 give(.advertisement(advertisement))
             } sighting: { sighting in
@@ -190,6 +193,8 @@ final class HCIScan: @unchecked Sendable {
         timer.setEventHandler { [self] in
             timeline.wake()
             timerDeadline = nil
+            if hasHeard { run(.link(.heard)) }
+            hasHeard = false
             run(.tick)
         }
         timer.schedule(deadline: .now() + max(0, timeline.now.duration(to: deadline).seconds))

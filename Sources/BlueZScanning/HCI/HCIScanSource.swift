@@ -4,9 +4,10 @@ import IndoorLocalization
 ///
 /// Needs the capabilities CAP_NET_RAW and, to power an adapter on, CAP_NET_ADMIN; no Bluetooth service. Lives beside one
 /// that runs: while somebody else scans, it listens along (`RadioEvent.Status.sharing`), and begins a scan of its own
-/// once theirs has ended. An adapter that is off when it is found is powered on, unless a radio switch blocks it, and off
-/// again at the end, unless somebody else scans with it by then; one that somebody switches off meanwhile stays off until somebody switches it on. At the end of the
-/// stream the scan ends, if it is an own one.
+/// once theirs has ended. At the end of the stream the scan ends, if it is an own one.
+///
+/// An adapter that is off when it is found is powered on, unless a radio switch blocks it, and off again at the end, unless
+/// somebody else scans with it by then. One that somebody switches off meanwhile stays off until somebody switches it on.
 ///
 /// Power, plugging and radio switches are events on the stream, after which the scan goes on by itself. The stream throws
 /// `BluetoothError` where it cannot: without the capability, or where the kernel has no Bluetooth.
