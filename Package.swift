@@ -44,7 +44,7 @@ let package = Package(
             dependencies: ["ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["indoorloc", "CBench", "ScanRecording", "IndoorLocalizationTesting"]),
+            dependencies: ["indoorloc", "CBench", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
     ],
     swiftLanguageModes: [.v6]
 )

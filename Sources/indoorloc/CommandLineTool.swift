@@ -15,7 +15,7 @@ enum CommandLineTool {
     private static let commands: [any Command.Type] = [
         ReplayCommand.self, EvaluateCommand.self, SurveyCommand.self, SimulateCommand.self, ConvertCommand.self,
         BenchCommand.self,
-        ScanCommand.self, VenueCheckCommand.self, VenueInfoCommand.self,
+        LocateCommand.self, ScanCommand.self, VenueCheckCommand.self, VenueInfoCommand.self,
     ]
 
     /// A command, and the words behind its name.

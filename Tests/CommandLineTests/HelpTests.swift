@@ -17,6 +17,7 @@ final class HelpTests: XCTestCase {
     func testHelpOfConvert() throws { try assertPrints("convert", "--help") }
     func testHelpOfScan() throws { try assertPrints("scan", "--help") }
     func testHelpOfBench() throws { try assertPrints("bench", "--help") }
+    func testHelpOfLocate() throws { try assertPrints("locate", "--help") }
     func testHelpOfVenue() throws { try assertPrints("venue", "--help") }
     func testHelpOfVenueCheck() throws { try assertPrints("venue", "check", "--help") }
     func testHelpOfVenueInfo() throws { try assertPrints("venue", "info", "--help") }
@@ -37,7 +38,8 @@ final class HelpTests: XCTestCase {
     func testEveryCommandIsInTheHelpOfTheTool() throws {
         let help = try Tool.run(["--help"]).output
         for name in [
-            "replay", "evaluate", "survey", "simulate", "convert", "bench", "scan", "venue check", "venue info",
+            "replay", "evaluate", "survey", "simulate", "convert", "bench", "locate", "scan", "venue check",
+            "venue info",
         ] {
             XCTAssertTrue(help.contains("\n  \(name) "), name)
         }

@@ -23,38 +23,21 @@ struct ScanCommand: Command {
             example: indoorloc scan --seconds 60 --record walk.jsonl.gz
             """,
         options: [
-            CommandOption(name: "adapter", argument: "A", help: "scan with this one: hci0, or its address"),
-            CommandOption(name: "route", argument: "ROUTE", help: "hci or dbus (default the better one permitted)"),
-            CommandOption(name: "record", argument: "FILE", help: "write what is heard to this file, too"),
-            CommandOption(name: "seconds", argument: "N", help: "end after this time (default at Ctrl-C)"),
+            .adapter, .route, .record, .seconds,
             CommandOption(name: "list", help: "list the Bluetooth adapters of this machine, and end"),
         ])
 
     private let adapter: AdapterChoice
     private let route: ScanRoute?
-    private let record: (path: String, format: ConvertedFormat)?
+    private let record: RecordTarget?
     private let limit: Duration?
     private let isList: Bool
 
     init(_ arguments: ParsedArguments) throws {
         adapter = try arguments.adapter()
-        route = try arguments.value("route").map { name in
-            guard let route = ScanRoute(rawValue: name) else {
-                let all = ScanRoute.allCases.map(\.rawValue).joined(separator: " or ")
-                throw UsageError(message: "--route must be \(all), not '\(name)'", command: Self.syntax.name)
-            }
-            return route
-        }
-        record = try arguments.value("record").map { path in
-            guard let format = ConvertedFormat(path: path) else {
-                let message = "--record '\(path)' must end in \(ConvertedFormat.endings)"
-                throw UsageError(message: message, command: Self.syntax.name)
-            }
-            return (path, format)
-        }
-        limit =
-            arguments.has("seconds")
-            ? .seconds(try arguments.number("seconds", in: 1...31_536_000, else: 1)) : nil
+        route = try arguments.route()
+        record = try arguments.recordTarget()
+        limit = try arguments.limit()
         isList = arguments.has("list")
     }
 
@@ -73,17 +56,14 @@ struct ScanCommand: Command {
 
     /// Shows and records what a source delivers, until it ends or is interrupted.
     func listen(to source: some ScanSource) async throws {
-        let startMicroseconds = Int64((Date().timeIntervalSince1970 * 1e6).rounded())
-        let header = RecordingHeader(startedAt: RecordingStart.text(startMicroseconds))
-        var output = ScanOutput(header: header, isTerminal: TerminalScreen.isThere)
-        if let record {
-            try output.record(
-                to: record.path, format: record.format, header: header, startMicroseconds: startMicroseconds)
+        var output = try ScanOutput(isTerminal: TerminalScreen.isThere, record: record)
+        let header = record?.header ?? RecordTarget(path: "", format: .recording).header
+        let scan = LiveWork<SensorReading>(tick: .milliseconds(500), limit: limit) { give in
+            for try await reading in source.readings() { give(reading) }
         }
-        try output.begin()
-        let scan = LiveScan(source, tick: .milliseconds(500), limit: limit)
         var failure: (any Error)?
         do {
+            try output.begin(header)
             for await occurrence in scan.occurrences {
                 if case .ended(let error) = occurrence { failure = error }
                 guard try output.take(occurrence) else { break }
@@ -92,20 +72,6 @@ struct ScanCommand: Command {
         await scan.stop()
         // What was heard before an error is not lost.
         try output.close()
-        if (failure as? OutputError)?.isBrokenPipe == true { return }
-        if let failure { throw failure }
-    }
-}
-
-extension ParsedArguments {
-    /// The adapter that was asked for, by name or address.
-    fileprivate func adapter() throws(UsageError) -> AdapterChoice {
-        guard let text = value("adapter") else { return .first }
-        if let address = DeviceAddress(text) { return .address(address) }
-        guard text.hasPrefix("hci"), UInt16(text.dropFirst(3)) != nil else {
-            let message = "--adapter must be a name such as hci0, or an address, not '\(text)'"
-            throw UsageError(message: message, command: syntax.name)
-        }
-        return .named(text)
+        if let failure, (failure as? OutputError)?.isBrokenPipe != true { throw failure }
     }
 }

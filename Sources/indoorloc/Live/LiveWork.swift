@@ -2,35 +2,40 @@ import Dispatch
 import Foundation
 import IndoorLocalization
 
-/// What can happen while a radio scans.
-enum ScanOccurrence: Sendable {
-    case reading(SensorReading)
+/// What can happen while something goes on that only a person, the system or a time limit ends.
+enum LiveOccurrence<Element: Sendable>: Sendable {
+    case element(Element)
     /// It is time to show what there is.
     case tick
-    /// The scan is over, by itself or with an error.
+    /// The work is over, by itself or with an error.
     case ended((any Error)?)
     /// The person at the keyboard, the system, or the time limit ended it.
     case interrupted
 }
 
-/// A source's readings with ticks, signals and a time limit among them, in the order in which they come.
-final class LiveScan {
+/// What work brings, with ticks, signals and a time limit among it, in the order in which they come.
+final class LiveWork<Element: Sendable> {
     /// What happens; it ends with `.ended` or `.interrupted`.
-    let occurrences: AsyncStream<ScanOccurrence>
-    private let reading: Task<Void, Never>
+    let occurrences: AsyncStream<LiveOccurrence<Element>>
+    private let work: Task<Void, Never>
     private let timers: [any DispatchSourceProtocol]
 
-    /// Begins to scan.
+    /// Begins the work.
     ///
-    /// - Parameter limit: after which the scan is interrupted; nil for none.
-    init(_ source: any ScanSource, tick: Duration, limit: Duration?) {
+    /// - Parameters:
+    ///   - limit: after which it is interrupted; nil for none.
+    ///   - body: the work, which hands on what it brings, and ends when its task is cancelled.
+    init(
+        tick: Duration, limit: Duration?,
+        _ body: @escaping @Sendable (_ give: @escaping @Sendable (Element) -> Void) async throws -> Void
+    ) {
         // Whoever reads the lines may end first; the file that is recorded must still be completed.
         Glibc.signal(SIGPIPE, SIG_IGN)
-        let (occurrences, continuation) = AsyncStream.makeStream(of: ScanOccurrence.self)
+        let (occurrences, continuation) = AsyncStream.makeStream(of: LiveOccurrence<Element>.self)
         self.occurrences = occurrences
-        reading = Task {
+        work = Task {
             do {
-                for try await reading in source.readings() { continuation.yield(.reading(reading)) }
+                try await body { continuation.yield(.element($0)) }
                 continuation.yield(.ended(nil))
             } catch { continuation.yield(.ended(error)) }
         }
@@ -47,11 +52,11 @@ final class LiveScan {
         self.timers = timers
     }
 
-    /// Ends the scan: once this returns, the source has let go of the radio.
+    /// Ends the work: once this returns, it has let go of what it held, such as a radio.
     func stop() async {
         timers.forEach { $0.cancel() }
-        reading.cancel()
-        await reading.value
+        work.cancel()
+        await work.value
     }
 
     private static func timer(

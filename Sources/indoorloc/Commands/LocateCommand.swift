@@ -1,0 +1,74 @@
+import BlueZScanning
+import IndoorLocalization
+import VenuePackets
+
+/// Tells where this machine is, from what its Bluetooth radio hears.
+struct LocateCommand: Command {
+    static let syntax = CommandSyntax(
+        name: "locate", operands: "", operandCount: 0...0,
+        summary: "tell where this machine is, from what its Bluetooth radio hears",
+        details: """
+            Prints what 'replay' prints, as it happens; "t" is in seconds since the start. --adapter and --route are those
+            of 'scan'. What is recorded replays: 'indoorloc replay --venue V FILE'.
+
+            example: indoorloc locate --venue Fixtures/office --record walk.jsonl.gz
+            """,
+        options: [.venue, .radioMap, .seed, .method, .adapter, .route, .record, .seconds])
+
+    private let venue: String
+    private let radioMap: String?
+    private let seed: UInt64
+    private let settings: LocalizationSettings
+    private let adapter: AdapterChoice
+    private let route: ScanRoute?
+    private let record: RecordTarget?
+    private let limit: Duration?
+
+    init(_ arguments: ParsedArguments) throws {
+        venue = try arguments.required("venue")
+        radioMap = arguments.value("radio-map")
+        seed = try arguments.seed()
+        settings = try arguments.settings()
+        adapter = try arguments.adapter()
+        route = try arguments.route()
+        record = try arguments.recordTarget()
+        limit = try arguments.limit()
+    }
+
+    func run() async throws {
+        let packet = try VenuePacketReader().read(venue, radioMap: radioMap)
+        let source = try BluetoothScanSource(
+            adapter: adapter, route: route, content: record == nil ? .beacons : .everything)
+        StandardError.write("indoorloc: \(source.choice)\n")
+        try await locate(in: packet.venue, source)
+    }
+
+    /// Prints what a session tells, until it ends or is interrupted.
+    func locate(in venue: Venue, _ source: some ScanSource) async throws {
+        var recorder = try record.map { try LiveRecorder($0) }
+        let session = LiveSession(venue: venue, settings: settings, seed: seed)
+        let isRecorded = record != nil
+        let work = LiveWork<LiveSession.News>(tick: .milliseconds(500), limit: limit) { give in
+            await session.run(source, givesReadings: isRecorded, give)
+        }
+        var lines = LineOutput()
+        var failure: (any Error)?
+        do {
+            loop: for await occurrence in work.occurrences {
+                switch occurrence {
+                case .element(.told(let output)):
+                    try lines.line(output.json)
+                    if case .state(.error(let error)) = output.content { failure = error }
+                case .element(.heard(let reading)): try recorder?.write(reading)
+                case .tick: try lines.flush()
+                case .ended, .interrupted: break loop
+                }
+            }
+            try lines.flush()
+        } catch { failure = error }
+        await work.stop()
+        // What was heard before an error is not lost.
+        try recorder?.close()
+        if let failure, (failure as? OutputError)?.isBrokenPipe != true { throw failure }
+    }
+}

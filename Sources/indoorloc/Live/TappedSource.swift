@@ -1,0 +1,26 @@
+import IndoorLocalization
+
+/// A source whose readings somebody else sees, too.
+struct TappedSource<Source: ScanSource>: ScanSource {
+    let source: Source
+    let tap: @Sendable (SensorReading) -> Void
+
+    var pace: ScanPace { source.pace }
+
+    func readings() -> AsyncThrowingStream<SensorReading, any Error> {
+        AsyncThrowingStream { continuation in
+            let task = Task {
+                do {
+                    for try await reading in source.readings() {
+                        tap(reading)
+                        continuation.yield(reading)
+                    }
+                    continuation.finish()
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import IndoorLocalization
+import IndoorLocalizationTesting
+import ScanRecording
+import Synchronization
+import VenuePackets
+import XCTest
+
+@testable import indoorloc
+
+/// What `locate` makes of what a radio delivers; the radio itself is tested where one is.
+final class LocateCommandTests: XCTestCase {
+    private struct Failure: Error {}
+
+    /// The first seconds of a walk, as a radio delivers them: live, and with instants that begin anywhere.
+    private func walk(failure: (any Error)? = nil) throws -> ScriptedSource {
+        let path = try FixtureFolder("recordings/one-floor").file("scan.jsonl.gz")
+        var reader = try RecordingReader(path: path)
+        var readings: [SensorReading] = []
+        while let entry = try reader.next(), readings.count < 1500 {
+            guard case .measurement(var reading) = entry else { continue }
+            reading.instant = reading.instant.advanced(by: .seconds(4000))
+            readings.append(reading)
+        }
+        return ScriptedSource(readings, pace: .live, failure: failure)
+    }
+
+    private func news(_ source: ScriptedSource, givesReadings: Bool = false) async throws -> [LiveSession.News] {
+        let packet = try VenuePacketReader().read(try FixtureFolder("office").path)
+        let session = LiveSession(venue: packet.venue, settings: LocalizationSettings(), seed: 0)
+        let news = Mutex<[LiveSession.News]>([])
+        await session.run(source, givesReadings: givesReadings) { item in news.withLock { $0.append(item) } }
+        return news.withLock { $0 }
+    }
+
+    private func told(_ news: [LiveSession.News]) -> [SessionReplay.Output.Content] {
+        news.compactMap { if case .told(let output) = $0 { output.content } else { nil } }
+    }
+
+    func testASessionTellsItsStatesAndPositionsUntilTheSourceEnds() async throws {
+        let contents = told(try await news(try walk()))
+        let states = contents.compactMap { if case .state(let state) = $0 { state.name } else { nil } }
+        XCTAssertEqual(states.first, "started", "the state before the start is no news")
+        XCTAssertEqual(states.last, "idle")
+        XCTAssertTrue(states.contains("localizationRunning"), "\(states)")
+        let positions = contents.filter { if case .position = $0 { true } else { false } }
+        XCTAssertGreaterThan(positions.count, 3)
+    }
+
+    func testReadingsAreHandedOnWhereTheyAreRecorded() async throws {
+        let with = try await news(try walk(), givesReadings: true)
+        let heard = with.count { if case .heard = $0 { true } else { false } }
+        XCTAssertEqual(heard, 1500)
+        let without = try await news(try walk())
+        XCTAssertFalse(without.contains { if case .heard = $0 { true } else { false } })
+    }
+
+    func testASourceThatFailsEndsTheSessionWithItsError() async throws {
+        let contents = told(try await news(try walk(failure: Failure())))
+        guard case .state(.error(let error))? = contents.last(where: { if case .state = $0 { true } else { false } })
+        else { return XCTFail("\(String(describing: contents.last))") }
+        XCTAssertTrue("\(error)".contains("Failure"), "\(error)")
+    }
+
+    func testWithoutAVenueTheCallIsWrong() throws {
+        let result = try Tool.run(["locate"])
+        XCTAssertEqual(result.status, 2)
+        XCTAssertEqual(result.errors, "indoorloc locate: --venue is missing\nTry 'indoorloc locate --help'.\n")
+    }
+}
