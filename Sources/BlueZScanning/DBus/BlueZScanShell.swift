@@ -106,16 +106,21 @@ final class BlueZScanShell: @unchecked Sendable {
     private func exchange() {
         guard let connection else { return }
         var messages: [BusMessage] = []
-        let stands = connection.exchange { messages.append($0) }
+        let standing = connection.exchange { messages.append($0) }
         for message in messages { handle(.received(message)) }
         tellLosses()
-        guard stands else {
+        switch standing {
+        case .idle:
+            // A full socket, which is rare: calls are few and short.
+            guard connection.hasUnsent else { return }
+            queue.asyncAfter(deadline: .now() + .milliseconds(20)) { [self] in exchange() }
+        // Whatever else the queue has to do comes first.
+        case .waiting: queue.async { [self] in exchange() }
+        case .gone:
+            guard self.connection === connection else { return }
             disconnect()
             handle(.disconnected)
-            return
         }
-        // A full socket, which is rare: calls are few and short.
-        if connection.hasUnsent { queue.asyncAfter(deadline: .now() + .milliseconds(20)) { [self] in exchange() } }
     }
 
     private func remarked(_ reading: SensorReading) -> SensorReading {

@@ -23,7 +23,7 @@ struct BlueZScanTurn {
             connected(state)
         case (.connectionFailed(let reason, let isDenied), _): connectionFailed(reason, isDenied)
         case (.disconnected, .stopping): end()
-        case (.disconnected, _): busLost("The message bus is gone.")
+        case (.disconnected, _): busLost()
         case (.received(let message), _): received(message, state)
         case (.overrun(let readings), _): overrun(readings, state)
         case (.tick, _): ticked(state)
@@ -40,14 +40,13 @@ struct BlueZScanTurn {
 
     private mutating func connectionFailed(_ reason: String, _ isDenied: Bool) -> Machine.State {
         if isDenied { return fail(.busForbidden(reason: reason)) }
-        guard memory.wasConnected else { return fail(.busUnavailable(reason: reason)) }
-        return busLost(reason)
+        return memory.wasConnected ? busLost() : fail(.busUnavailable(reason: reason))
     }
 
-    private mutating func busLost(_ reason: String) -> Machine.State {
+    private mutating func busLost() -> Machine.State {
         memory.forgetService()
         memory.failures += 1
-        tell(.serviceLost, reason)
+        tell(.serviceLost, "The message bus is gone.")
         return .apart(until: now.advanced(by: BlueZScanSettings.pause(failures: memory.failures)))
     }
 

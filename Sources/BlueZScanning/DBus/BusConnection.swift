@@ -1,4 +1,5 @@
 import CDBus
+import Glibc
 
 /// A private connection to a message bus, without threads or timers of its own.
 ///
@@ -60,11 +61,22 @@ package final class BusConnection {
         dbus_connection_send(connection, encoded, &serial)
     }
 
+    /// How a connection is after an exchange.
+    package enum Standing: Hashable, Sendable {
+        /// Nothing more has come.
+        case idle
+        /// More has come than was read: the library reads some kilobytes at a time.
+        case waiting
+        /// The bus is gone.
+        case gone
+    }
+
     /// Writes and reads what the socket takes and has, without waiting, and hands over what has come.
     ///
-    /// - Returns: whether the connection stands.
-    package func exchange(_ take: (BusMessage) -> Void) -> Bool {
-        guard isOpen else { return false }
+    /// To be called again while it is `waiting`: the system tells the end of a connection once only, and perhaps while
+    /// there is still something to read before it.
+    package func exchange(_ take: (BusMessage) -> Void) -> Standing {
+        guard isOpen else { return .gone }
         var stands = dbus_connection_read_write(connection, 0) != 0
         while let message = dbus_connection_pop_message(connection) {
             defer { dbus_message_unref(message) }
@@ -75,7 +87,13 @@ package final class BusConnection {
                 take(message)
             }
         }
-        return stands
+        return stands ? (hasArrivals ? .waiting : .idle) : .gone
+    }
+
+    /// Whether the socket has something to read, or an end to tell.
+    private var hasArrivals: Bool {
+        var socket = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&socket, 1, 0) > 0
     }
 
     /// Whether messages wait for the socket to take them.

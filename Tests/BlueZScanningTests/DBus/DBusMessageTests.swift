@@ -4,6 +4,22 @@ import XCTest
 
 /// Messages written by one connection and read by another one, over a real bus.
 final class DBusMessageTests: XCTestCase {
+    /// A signal that the test listens to.
+    private func signal(_ body: [BusValue]) -> BusMessage {
+        var signal = BusMessage(kind: .signal)
+        signal.path = "/org/example"
+        signal.interface = "org.example.Test"
+        signal.member = "Tell"
+        signal.body = body
+        return signal
+    }
+
+    /// Waits for something to arrive, at most twenty seconds.
+    private func awaitArrival(_ connection: BusConnection) {
+        var waiting = pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0)
+        XCTAssertEqual(poll(&waiting, 1, 20_000), 1, "nothing arrives")
+    }
+
     /// Sends a value to oneself, and reads what comes.
     private func roundTrip(_ body: [BusValue]) throws -> [BusValue] {
         let bus = try PrivateBus()
@@ -11,23 +27,55 @@ final class DBusMessageTests: XCTestCase {
         let connection = try BusConnection(address: bus.address)
         defer { connection.close() }
         connection.subscribe("type='signal',interface='org.example.Test'")
-        var signal = BusMessage(kind: .signal)
-        signal.path = "/org/example"
-        signal.interface = "org.example.Test"
-        signal.member = "Tell"
-        signal.body = body
-        connection.send(signal)
+        connection.send(signal(body))
         var received: BusMessage?
-        // Each round waits for the bus, at most a second.
-        for _ in 0..<20 where received == nil {
-            var waiting = pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0)
-            poll(&waiting, 1, 1000)
-            XCTAssertTrue(connection.exchange { if $0.member == "Tell" { received = $0 } })
+        while received == nil {
+            awaitArrival(connection)
+            guard connection.exchange({ if $0.member == "Tell" { received = $0 } }) != .gone else { break }
         }
         let message = try XCTUnwrap(received)
         XCTAssertEqual(message.path, "/org/example")
         XCTAssertEqual(message.kind, .signal)
         return message.body
+    }
+
+    func testWhatCameBeforeTheBusWasKilledIsReadAndThenItsEndWithoutFurtherNotice() throws {
+        let bus = try PrivateBus()
+        defer { bus.remove() }
+        let listener = try BusConnection(address: bus.address)
+        defer { listener.close() }
+        let talker = try BusConnection(address: bus.address)
+        defer { talker.close() }
+        // Answered after the subscription, which goes the same way: the bus knows it from then on.
+        listener.subscribe("type='signal',interface='org.example.Test'")
+        try ask(listener)
+        let count = 100
+        for number in 0..<count {
+            talker.send(signal([.int32(Int32(number)), .bytes([UInt8](repeating: 7, count: 200))]))
+        }
+        // Answered after the signals, which therefore lie in the listener's socket.
+        try ask(talker)
+        bus.kill()
+        var received = 0
+        var standing = BusConnection.Standing.waiting
+        while standing == .waiting { standing = listener.exchange { if $0.member == "Tell" { received += 1 } } }
+        XCTAssertEqual(standing, .gone)
+        XCTAssertEqual(received, count)
+    }
+
+    /// Asks the bus something, and waits for the answer.
+    private func ask(_ connection: BusConnection) throws {
+        connection.send(
+            .call(
+                "GetId", of: "org.freedesktop.DBus", on: "/org/freedesktop/DBus", at: "org.freedesktop.DBus", serial: 77
+            ))
+        var isAnswered = false
+        while !isAnswered {
+            awaitArrival(connection)
+            guard connection.exchange({ isAnswered = isAnswered || $0.replySerial == 77 }) != .gone else {
+                throw BusSetupError("the bus is gone")
+            }
+        }
     }
 
     func testEveryTypeComesBackAsItWasSent() throws {

@@ -67,7 +67,7 @@ final class StandInService: @unchecked Sendable {
 
     private func exchange() {
         var messages: [BusMessage] = []
-        _ = connection.exchange { messages.append($0) }
+        while connection.exchange({ messages.append($0) }) == .waiting {}
         for message in messages where message.kind == .methodCall { answer(message) }
         // Of its own call for the name, which comes first, nobody needs the answer.
         for message in messages where message.kind == .methodReturn && message.replySerial != 1 << 16 {
