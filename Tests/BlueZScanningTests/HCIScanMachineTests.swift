@@ -73,6 +73,16 @@ final class HCIScanMachineTests: XCTestCase {
         XCTAssertEqual(stage.answer(0x1002), [.send(HCIScanCommands.legacy.parameters(parameters))])
     }
 
+    func testAnAddressThatIsToldOnlyWithPowerIsTaken() {
+        _ = stage.handle(.begin)
+        _ = stage.handle(.devices([HCIDevice(id: 0, address: nil, isPowered: false)]))
+        _ = stage.handle(.poweredUp(nil))
+        XCTAssertEqual(stage.handle(.devices([Stage.on])), [])
+        _ = stage.handle(.opened(nil))
+        XCTAssertEqual(stage.machine.state, .linked(Stage.on, since: stage.now))
+        XCTAssertEqual(stage.answer(0x1002), [.send(HCIScanCommands.legacy.parameters(Stage.parameters))])
+    }
+
     // MARK: - Power
 
     func testAnAdapterThatIsSwitchedOffStaysOffUntilSomebodySwitchesItOn() {

@@ -169,6 +169,7 @@ final class HCIScan: @unchecked Sendable {
             channel.watch(on: queue) { [self] in hearLink() }
             link = channel
             dropped = 0
+            listDevices()
             run(.opened(nil))
         } catch .system(_, let number) {
             run(.opened(number))

@@ -32,7 +32,7 @@ package struct HCIScanMachine: Sendable, Equatable {
         /// Answer with `.poweredUp`.
         case powerUp(UInt16)
         case powerDown(UInt16)
-        /// Answer with `.opened`.
+        /// Answer with `.devices`, as an adapter tells its address only when it has power, and with `.opened`.
         case open(UInt16)
         case close
         case send(HCICommand)
@@ -124,6 +124,11 @@ extension HCIScanMachine {
     }
 
     private mutating func choose(from devices: [HCIDevice], at now: Instant) -> [Directive] {
+        if case .opening(let device) = state {
+            // What is known of an adapter before it was set up is little.
+            if let known = devices.first(where: { $0.id == device.id }) { state = .opening(known) }
+            return []
+        }
         guard state == .searching else { return [] }
         guard let device = devices.first(where: { choice.includes($0.adapter) }) else {
             return tellMissing()
