@@ -24,6 +24,7 @@ public struct BluetoothScanSource: TimedScanSource {
     /// The way that is taken, and why.
     public let choice: Choice
     private let source: any ScanSource
+    private let release: @Sendable () async -> Void
 
     public var pace: ScanPace { source.pace }
 
@@ -52,11 +53,14 @@ public struct BluetoothScanSource: TimedScanSource {
         case .hci:
             var source = HCIScanSource(adapter: adapter, content: content)
             source.remark = remark
+            release = { [source] in await source.released() }
             self.source = source
         case .dbus:
             var settings = BlueZScanSettings(adapter: adapter, content: content)
             settings.remark = remark
-            source = BlueZScanSource(settings, address: address)
+            let source = BlueZScanSource(settings, address: address)
+            release = { await source.released() }
+            self.source = source
         }
     }
 
@@ -87,6 +91,12 @@ public struct BluetoothScanSource: TimedScanSource {
         return Choice(
             route: .dbus, reason: "The raw route, which gives every report, cannot be taken. \(obstacle.description)")
     }
+
+    /// Returns as soon as no scan of this source holds the radio any more.
+    ///
+    /// The end of a stream begins the end of its scan, which takes moments: the adapter is given back as it was found. A
+    /// program that is about to exit waits for that.
+    public func released() async { await release() }
 
     /// Begins to scan.
     ///

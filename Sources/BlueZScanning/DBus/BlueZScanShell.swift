@@ -11,6 +11,8 @@ final class BlueZScanShell: @unchecked Sendable {
 
     private let queue = DispatchQueue(label: "IndoorLocalization.BlueZScanShell")
     private let continuation: Continuation
+    private let running: RunningScans
+    private var hasEnded = false
     private let address: String?
     private let alarm: any DispatchSourceTimer
     private var machine: BlueZScanMachine
@@ -22,7 +24,10 @@ final class BlueZScanShell: @unchecked Sendable {
     private var lossToldAt = Instant.zero
 
     /// - Parameter address: where the message bus is; nil for the system's.
-    init(_ settings: BlueZScanSettings, address: String?, _ continuation: Continuation) {
+    init(
+        _ settings: BlueZScanSettings, address: String?, _ running: RunningScans, _ continuation: Continuation
+    ) {
+        self.running = running
         self.continuation = continuation
         self.address = address
         machine = BlueZScanMachine(settings)
@@ -31,6 +36,7 @@ final class BlueZScanShell: @unchecked Sendable {
     }
 
     func start() {
+        running.began()
         alarm.setEventHandler { [self] in handle(.tick) }
         alarm.activate()
         queue.async { [self] in connect() }
@@ -63,6 +69,8 @@ final class BlueZScanShell: @unchecked Sendable {
             disconnect()
             alarm.cancel()
             continuation.finish()
+            if !hasEnded { running.ended() }
+            hasEnded = true
         }
     }
 

@@ -18,6 +18,7 @@ import IndoorLocalization
 public struct BlueZScanSource: ScanSource {
     private let settings: BlueZScanSettings
     private let address: String?
+    private let running = RunningScans()
 
     /// Readings that may wait to be fetched from the stream; beyond, the oldest are lost, which a radio event tells.
     public static let bufferLimit = 65_536
@@ -50,13 +51,19 @@ public struct BlueZScanSource: ScanSource {
         }
     }
 
+    /// Returns as soon as no scan of this source holds the radio any more.
+    ///
+    /// The end of a stream begins the end of its scan, which takes moments: the adapter is given back as it was found. A
+    /// program that is about to exit waits for that.
+    public func released() async { await running.allEnded() }
+
     /// Begins to scan.
     ///
     /// The stream throws `BluetoothError.busUnavailable` if the message bus cannot be reached at the start, and
     /// `.busForbidden` if it, or the service, denies what a scan needs. Whatever else is in the way is a `RadioEvent`.
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(Self.bufferLimit)) { continuation in
-            let shell = BlueZScanShell(settings, address: address, continuation)
+            let shell = BlueZScanShell(settings, address: address, running, continuation)
             continuation.onTermination = { _ in shell.stop() }
             shell.start()
         }

@@ -10,6 +10,8 @@ final class HCIScan: @unchecked Sendable {
 
     private let queue = DispatchQueue(label: "indoor-localization.hci-scan", qos: .userInitiated)
     private let continuation: Continuation
+    private let running: RunningScans
+    private var hasEnded = false
     private var machine: HCIScanMachine
     private var decoder: AdvertisingEventDecoder
     private var timeline = KernelTimeline()
@@ -34,6 +36,7 @@ final class HCIScan: @unchecked Sendable {
 
     init(_ source: HCIScanSource, continuation: Continuation) {
         self.continuation = continuation
+        running = source.running
         machine = HCIScanMachine(choice: source.adapter, parameters: source.parameters)
         decoder = AdvertisingEventDecoder(content: source.content == .beacons ? .sightings : .everything)
         remark = FirstRemark(source.remark)
@@ -42,6 +45,7 @@ final class HCIScan: @unchecked Sendable {
 
     /// Begins to scan. The stream's end ends the scan.
     func begin() {
+        running.began()
         continuation.onTermination = { [self] _ in
             queue.async { self.run(.stop) }
         }
@@ -224,6 +228,8 @@ final class HCIScan: @unchecked Sendable {
     }
 
     private func end() {
+        guard !hasEnded else { return }
+        hasEnded = true
         timer?.cancel()
         timer = nil
         link?.cancel()
@@ -233,5 +239,6 @@ final class HCIScan: @unchecked Sendable {
         switchWatch?.cancel()
         switchWatch = nil
         continuation.finish()
+        running.ended()
     }
 }

@@ -8,9 +8,9 @@ extension HCIScanSource: TimedScanSource {
 
     /// This source with another timing.
     package func with(_ timing: ScanTiming) -> HCIScanSource {
-        var source = HCIScanSource(
-            adapter: adapter, mode: mode, window: timing.window, interval: timing.interval, content: content)
-        source.remark = remark
+        var source = self
+        source.window = timing.window
+        source.interval = timing.interval
         return source
     }
 }

@@ -25,14 +25,17 @@ public struct HCIScanSource: ScanSource {
     /// Whether it sends anything.
     public let mode: Mode
     /// How long the adapter listens on an advertising channel, in [2.5 ms, 10.24 s] and at most `interval`.
-    public let window: Duration
+    public internal(set) var window: Duration
     /// From the start of one window to that of the next, in [2.5 ms, 10.24 s]. Equal to `window`, it listens all the time.
-    public let interval: Duration
+    public internal(set) var interval: Duration
     /// What of the heard is delivered. Of `.beacons`, this source delivers the sightings without their advertisements.
     public let content: ScanContent
 
     /// What the first event of a stream says beside its own detail.
     package var remark: String?
+
+    /// Scans of this source that hold the radio.
+    let running = RunningScans()
 
     /// Readings that may wait to be fetched from the stream; beyond, the oldest are lost, which a radio event tells.
     public static let bufferLimit = 65_536
@@ -48,6 +51,12 @@ public struct HCIScanSource: ScanSource {
         self.interval = interval
         self.content = content
     }
+
+    /// Returns as soon as no scan of this source holds the radio any more.
+    ///
+    /// The end of a stream begins the end of its scan, which takes moments: the adapter is given back as it was found. A
+    /// program that is about to exit waits for that.
+    public func released() async { await running.allEnded() }
 
     public var pace: ScanPace { .live }
 

@@ -40,7 +40,12 @@ struct LocateCommand: Command {
         let source = try BluetoothScanSource(
             adapter: adapter, route: route, content: record == nil ? .beacons : .everything)
         StandardError.write("indoorloc: \(source.choice)\n")
-        try await locate(in: packet.venue, source)
+        // Whatever happens, the adapter is given back as it was found.
+        do { try await locate(in: packet.venue, source) } catch {
+            await source.released()
+            throw error
+        }
+        await source.released()
     }
 
     /// Prints what a session tells, until it ends or is interrupted.

@@ -45,7 +45,12 @@ struct ScanCommand: Command {
         if isList { return try list() }
         let source = try BluetoothScanSource(adapter: adapter, route: route, content: .everything)
         StandardError.write("indoorloc: \(source.choice)\n")
-        try await listen(to: source)
+        // Whatever happens, the adapter is given back as it was found.
+        do { try await listen(to: source) } catch {
+            await source.released()
+            throw error
+        }
+        await source.released()
     }
 
     private func list() throws {
