@@ -68,6 +68,9 @@ package struct ScanMachine: Sendable {
         backoff = Backoff(first: settings.retryPause * 2, seed: seed)
     }
 
+    /// How many beacons are ranged: those that were heard lately.
+    package var rangedBeacons: Int { ranger.count }
+
     /// Whether it was started and not stopped.
     package var isStarted: Bool { duty.state != .stopped }
 

@@ -127,6 +127,7 @@ final class BeaconScannerRegionTests: XCTestCase {
         try await stage.hear()
         let wasTracked = await (stage.scanner.stopTracking("hall"), stage.scanner.stopTracking(hall))
         XCTAssertEqual("\(wasTracked)", "(true, false)")
+        try await Bounded.wait(for: "the alarm's end") { try await stage.clock.waitUntilNobodySleeps() }
         await stage.scanner.pauseTracking()
         await stage.scanner.resumeTracking()
         try await stage.hear()

@@ -210,6 +210,19 @@ final class RegionMachineTests: XCTestCase {
         XCTAssertEqual(machine.nextWake, at(6))
     }
 
+    func testWhatWasHeardBeforeAnExitIsNotRangedAfterTheNextEntry() {
+        var machine = machine {
+            $0.enterRSSI = -70
+            $0.exitRSSI = -76
+        }
+        _ = machine.handle(heard(0.5, rssi: -70), at: at(0.5))
+        _ = everything(of: &machine, until: 30)
+        _ = machine.handle(heard(30.2, ScannerStage.beacon(1, 2), rssi: -90), at: at(30.2))
+        XCTAssertEqual(everything(of: &machine, until: 30.5), ["exit hall 30.5"])
+        _ = machine.handle(heard(30.6, rssi: -70), at: at(30.6))
+        XCTAssertEqual(everything(of: &machine, until: 31), ["range hall 31.0 [1]"])
+    }
+
     func testTheRangesOfARegionAreThoseOfItsBeacons() {
         var machine = machine()
         _ = machine.track(BeaconRegion(uuid: ScannerStage.otherUUID), id: "shop")

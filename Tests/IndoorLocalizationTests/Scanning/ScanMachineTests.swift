@@ -150,9 +150,18 @@ final class ScanMachineTests: XCTestCase {
             let full = min(60, 2 * Double(1 << number))
             XCTAssertTrue((full / 2...full).contains(pause), "pause \(number): \(pause) s")
         }
-        _ = machine.handle(heard(now.seconds), at: now)
-        _ = machine.handle(.sourceFailed(failure), at: now)
-        XCTAssertEqual(now.duration(to: try XCTUnwrap(machine.nextWake)), .seconds(2))
+        let phone = Advertisement(instant: now, address: DeviceAddress(rawValue: 1), rssi: -60, data: [2, 1, 6])
+        for reading in [ScannerStage.sighting(at: now.seconds), .advertisement(phone)] {
+            _ = machine.handle(.reading(reading), at: now)
+            _ = machine.handle(.sourceFailed(failure), at: now)
+            XCTAssertEqual(now.duration(to: try XCTUnwrap(machine.nextWake)), .seconds(2), "\(reading)")
+            now = now.advanced(by: .seconds(2))
+            _ = machine.handle(.sourceFailed(failure), at: now)
+            let second = now.duration(to: try XCTUnwrap(machine.nextWake)).seconds
+            XCTAssertTrue((2...4).contains(second), "\(reading): \(second) s")
+            now = now.advanced(by: .seconds(second))
+            _ = machine.handle(.tick, at: now)
+        }
     }
 
     func testAPassThatEndsBeforeTheRetryIsOver() {
@@ -267,6 +276,49 @@ final class ScanMachineTests: XCTestCase {
         var directives: [ScanMachine.Directive] = []
         while let wake = machine.nextWake { directives += machine.handle(.tick, at: wake) }
         XCTAssertTrue(directives.contains(.emitRegionEvent(exit)), "a second was silent before, 29 afterwards")
+    }
+
+    func testARecordedRadioThatDoesNotHearStaysSoInTheNextPass() {
+        var machine = machine(.recorded)
+        _ = machine.regions.track(BeaconRegion(uuid: ScannerStage.uuid), id: "hall")
+        _ = machine.handle(.start, at: .zero)
+        _ = machine.handle(heard(1), at: at(1))
+        _ = machine.handle(.reading(ScannerStage.radio(.poweredOff, at: 2)), at: at(2))
+        _ = machine.handle(.tick, at: at(999))
+        XCTAssertEqual(machine.trackingState.insideRegions, ["hall"])
+    }
+
+    func testALiveRadioIsBelievedToHearInEachPassUntilItSaysOtherwise() {
+        var machine = machine()
+        _ = machine.regions.track(BeaconRegion(uuid: ScannerStage.uuid), id: "hall")
+        _ = machine.handle(.start, at: .zero)
+        _ = machine.handle(heard(1), at: at(1))
+        _ = machine.handle(.reading(ScannerStage.radio(.poweredOff, at: 2)), at: at(2))
+        var directives: [ScanMachine.Directive] = []
+        while let wake = machine.nextWake, wake < at(400) { directives += machine.handle(.tick, at: wake) }
+        let exit = RegionEvent(instant: at(309), regionID: "hall", kind: .exit)
+        XCTAssertTrue(directives.contains(.emitRegionEvent(exit)), "1 s in the first pass, 28 s in three, and 9 s")
+    }
+
+    func testARestartForgetsTheRangesOfBefore() throws {
+        var machine = machine()
+        _ = machine.handle(.start, at: .zero)
+        for tenth in 0..<50 { _ = machine.handle(heard(Double(tenth) / 10, rssi: -40), at: at(Double(tenth) / 10)) }
+        _ = machine.handle(.stop, at: at(5))
+        _ = machine.handle(.start, at: at(5))
+        let record = try XCTUnwrap(beacons(machine.handle(heard(5.1, rssi: -90), at: at(5.1))).first)
+        XCTAssertEqual(record.range.rssi, -90)
+    }
+
+    func testBeaconsThatFellSilentAreForgotten() {
+        var machine = machine(.live, ScannerSettings(dutyCycle: .continuous))
+        _ = machine.handle(.start, at: .zero)
+        for number in 0..<10_000 {
+            let second = Double(number) / 100
+            let beacon = ScannerStage.beacon(1, UInt16(number))
+            _ = machine.handle(.reading(ScannerStage.sighting(beacon, at: second)), at: at(second))
+        }
+        XCTAssertLessThanOrEqual(machine.rangedBeacons, 1001, "those of 10 s at most, at 100 a second")
     }
 
     func testTheEndOfARecordingTellsTheLastRanging() {
