@@ -109,7 +109,9 @@ package struct BlueZScanMemory: Hashable, Sendable {
     package var discoveryIsStale = false
     /// Whether the controller reports a device more than once in a scan.
     package var duplicates = DuplicateWatch()
-    /// When a discovery has lasted as long as it is worth while; nil if it may go on.
+    /// When anything was heard last, or a discovery began.
+    package var heardAt = Instant.zero
+    /// When is looked at whether a discovery should begin anew; nil without one.
     package var renewalDue: Instant?
     /// The adapter that this scan gave power, which it takes back in the end.
     package var poweredPath: String?

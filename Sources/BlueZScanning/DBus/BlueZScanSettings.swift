@@ -24,6 +24,8 @@ package struct BlueZScanSettings: Hashable, Sendable {
     package static let patienceAtEnd = Duration.seconds(2)
     /// How long a service that has shown its objects may take to add an adapter before it counts as unplugged.
     package static let patienceWithAdapters = Duration.seconds(2)
+    /// How long a discovery may hear nothing before it is begun anew, should the controller or the service be stuck.
+    package static let longestSilence = Duration.seconds(60)
     /// The first pause before what failed is tried again; each further one is twice as long.
     package static let firstPause = Duration.seconds(1)
     /// No pause is longer.

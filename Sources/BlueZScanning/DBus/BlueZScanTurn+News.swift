@@ -104,6 +104,7 @@ extension BlueZScanTurn {
             BlueZObjects.isDevice(path, of: adapter)
         else { return }
         memory.duplicates.hear(path)
+        memory.heardAt = now
         // Malformed frames are no beacons here: the bytes are the service's, there is nobody to tell.
         let sighting = try? heard.sighting()
         if memory.settings.content == .everything { directives.append(.yield(.advertisement(heard))) }

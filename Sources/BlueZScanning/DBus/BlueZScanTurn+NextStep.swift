@@ -40,24 +40,36 @@ extension BlueZScanTurn {
         return .resting(until: memory.renewalDue)
     }
 
-    // MARK: - Duplicates
+    // MARK: - Beginning anew
 
-    /// A discovery of ours has begun, for as long as it is worth while.
+    /// Whether the controller may filter duplicates: a monitor would have it not do so.
+    private var maySeeFiltering: Bool { memory.monitor != .registered && memory.duplicates.verdict != .repeats }
+
+    /// A discovery of ours has begun, or goes on, for as long as it is worth while.
     mutating func beginTerm() {
         memory.duplicates.begin()
-        memory.renewalDue =
-            memory.monitor == .registered ? nil : memory.duplicates.term.map { now.advanced(by: $0) }
+        memory.heardAt = now
+        let term = maySeeFiltering ? memory.duplicates.term : nil
+        memory.renewalDue = now.advanced(by: term ?? BlueZScanSettings.longestSilence)
     }
 
-    /// Begins discovery anew where the controller filters duplicates; nil if nothing is due.
+    /// Begins discovery anew where the controller filters duplicates, or was silent for long; nil if nothing is due.
     mutating func renew() -> Machine.State? {
         guard memory.isDiscovering, let path = memory.adapterPath, let due = memory.renewalDue, due <= now else {
             return nil
         }
-        memory.duplicates.end()
-        guard memory.duplicates.verdict == .filters, memory.settings.renewsDiscovery else {
-            beginTerm()
-            return nil
+        if maySeeFiltering {
+            memory.duplicates.end()
+            guard memory.duplicates.verdict == .filters, memory.settings.renewsDiscovery else {
+                beginTerm()
+                return nil
+            }
+        } else {
+            let silence = memory.heardAt.advanced(by: BlueZScanSettings.longestSilence)
+            guard silence <= now else {
+                memory.renewalDue = silence
+                return nil
+            }
         }
         return .asking(ask(.stopDiscovery(adapter: path)))
     }

@@ -36,7 +36,8 @@ final class DBusRenewalTests: XCTestCase {
         XCTAssertEqual(stage.machine.memory.duplicates.verdict, .repeats)
         stage.wait(DuplicateWatch.observation)
         XCTAssertNil(stage.call)
-        XCTAssertNil(stage.machine.dueTime)
+        let heardAt = stage.now.advanced(by: .zero - DuplicateWatch.observation)
+        XCTAssertEqual(stage.machine.dueTime, heardAt.advanced(by: BlueZScanSettings.longestSilence))
     }
 
     func testSilenceTellsNothingAndIsWatchedOn() {
@@ -47,9 +48,25 @@ final class DBusRenewalTests: XCTestCase {
         XCTAssertEqual(stage.machine.dueTime, stage.now.advanced(by: DuplicateWatch.observation))
     }
 
-    func testWithAMonitorNothingIsWatched() {
-        let stage = hearing(reports: 1, takesMonitors: true)
-        XCTAssertNil(stage.machine.dueTime)
+    func testWithAMonitorOnlySilenceIsWatched() {
+        var stage = hearing(reports: 1, takesMonitors: true)
+        XCTAssertEqual(stage.machine.dueTime, stage.now.advanced(by: BlueZScanSettings.longestSilence))
+        stage.now = stage.now.advanced(by: .seconds(59))
+        stage.deviceChanges(["RSSI": .int16(-62)])
+        stage.wait(.seconds(1))
+        XCTAssertNil(stage.call)
+        XCTAssertEqual(stage.machine.dueTime, stage.now.advanced(by: .seconds(59)))
+    }
+
+    func testDiscoveryThatWasSilentForAMinuteIsBegunAnew() {
+        var stage = hearing(reports: 1, takesMonitors: true)
+        stage.wait(BlueZScanSettings.longestSilence)
+        XCTAssertEqual(stage.call, .stopDiscovery(adapter: path))
+        stage.answer()
+        XCTAssertEqual(stage.call, .startDiscovery(adapter: path))
+        stage.answer()
+        XCTAssertEqual(stage.statuses, [])
+        XCTAssertEqual(stage.machine.dueTime, stage.now.advanced(by: BlueZScanSettings.longestSilence))
     }
 
     func testWhatIsHeardWhileDiscoveryBeginsAnewIsDelivered() {

@@ -11,7 +11,7 @@ final class DBusScanRecoveryTests: XCTestCase {
         stage.begin()
         stage.adapterChanges(["Powered": .boolean(false)])
         XCTAssertEqual(stage.statuses, [.poweredOff])
-        XCTAssertEqual(stage.machine.state, .resting(until: nil))
+        XCTAssertNil(stage.call)
         stage.adapterChanges(["Powered": .boolean(true)])
         XCTAssertEqual(stage.call, .setFilter(adapter: path, duplicates: true))
         stage.answer()
@@ -172,7 +172,7 @@ final class DBusScanRecoveryTests: XCTestCase {
         stage.happen(.received(release))
         XCTAssertEqual(stage.machine.memory.monitor, .refused)
         XCTAssertEqual(stage.statuses, [.scanning])
-        XCTAssertEqual(stage.machine.state, .resting(until: nil))
+        XCTAssertNil(stage.call)
     }
 
     // MARK: - The end
