@@ -6,7 +6,7 @@ extension BluetoothError: CustomStringConvertible {
         switch self {
         case .notPermitted(let capabilities, let program):
             "The Bluetooth adapter may not be used directly: this process lacks \(capabilities.joined(separator: ", "))."
-                + " Grant it once with: \(Self.grant(capabilities, to: program))"
+                + " Grant it once with: \(Self.grant(to: program))"
         case .noBluetooth:
             "The kernel offers no Bluetooth sockets: load the module with \"sudo modprobe bluetooth\"; in a container, "
                 + "start it with the host's network, as they exist there only."
@@ -24,9 +24,9 @@ extension BluetoothError: CustomStringConvertible {
         }
     }
 
-    /// The command that grants a program capabilities; ambient ones of another program of its own do not do.
-    static func grant(_ capabilities: [String], to program: String) -> String {
-        "sudo setcap \(capabilities.map { $0.lowercased() }.joined(separator: ","))+eip \(quoted(program))"
+    /// The command that grants a program what the raw route needs: all of it, as it takes away what it does not name.
+    static func grant(to program: String) -> String {
+        "sudo setcap cap_net_raw,cap_net_admin+eip \(quoted(program))"
     }
 
     /// What the system says of an error number.

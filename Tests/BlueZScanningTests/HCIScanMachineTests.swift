@@ -20,7 +20,7 @@ final class HCIScanMachineTests: XCTestCase {
     func testAnAdapterThatIsOffIsPoweredUpFirst() {
         _ = stage.handle(.begin)
         XCTAssertEqual(stage.handle(.devices([Stage.off])), [.powerUp(0)])
-        XCTAssertEqual(stage.handle(.poweredUp(nil)), [.open(0)])
+        XCTAssertEqual(stage.handle(.poweredUp(0, nil)), [.open(0)])
     }
 
     func testTheScanIsToldOnce() {
@@ -76,7 +76,7 @@ final class HCIScanMachineTests: XCTestCase {
     func testAnAddressThatIsToldOnlyWithPowerIsTaken() {
         _ = stage.handle(.begin)
         _ = stage.handle(.devices([HCIDevice(id: 0, address: nil, isPowered: false)]))
-        _ = stage.handle(.poweredUp(nil))
+        _ = stage.handle(.poweredUp(0, nil))
         XCTAssertEqual(stage.handle(.devices([Stage.on])), [])
         _ = stage.handle(.opened(nil))
         XCTAssertEqual(stage.machine.state, .linked(Stage.on, since: stage.now))
@@ -115,7 +115,7 @@ final class HCIScanMachineTests: XCTestCase {
     func testSoIsOneThatTheKernelWasAboutToPowerDown() {
         _ = stage.handle(.begin)
         _ = stage.handle(.devices([Stage.off]))
-        XCTAssertEqual(stage.handle(.poweredUp(EALREADY)), [.open(0)])
+        XCTAssertEqual(stage.handle(.poweredUp(0, EALREADY)), [.open(0)])
         XCTAssertEqual(stage.handle(.opened(nil)), [Stage.readCommands])
         XCTAssertEqual(stage.handle(.stop), [.close, .powerDown(0)])
     }
@@ -134,7 +134,7 @@ final class HCIScanMachineTests: XCTestCase {
     func testWithoutPermissionToPowerOnItIsSaidHowToGrantIt() {
         _ = stage.handle(.begin)
         _ = stage.handle(.devices([Stage.off]))
-        guard case .yield(.poweredOff, "hci0", let detail?)? = stage.handle(.poweredUp(EPERM)).first else {
+        guard case .yield(.poweredOff, "hci0", let detail?)? = stage.handle(.poweredUp(0, EPERM)).first else {
             return XCTFail("an event with a detail was expected")
         }
         XCTAssertTrue(detail.contains("sudo setcap cap_net_raw,cap_net_admin+eip /"), detail)
@@ -146,7 +146,7 @@ final class HCIScanMachineTests: XCTestCase {
         var rests: [Double] = []
         for attempt in 0..<7 {
             _ = stage.handle(.devices([Stage.off]))
-            let told = stage.handle(.poweredUp(EIO))
+            let told = stage.handle(.poweredUp(0, EIO))
             XCTAssertEqual(
                 told,
                 attempt == 0
@@ -182,7 +182,7 @@ final class HCIScanMachineTests: XCTestCase {
         stage.now = stage.now.advanced(by: .milliseconds(900))
         XCTAssertEqual(stage.handle(.device(.down, id: 0)), [.close, .listDevices])
         XCTAssertEqual(stage.handle(.devices([Stage.off])), [.powerUp(0)])
-        XCTAssertEqual(stage.handle(.poweredUp(nil)), [.open(0)])
+        XCTAssertEqual(stage.handle(.poweredUp(0, nil)), [.open(0)])
         _ = stage.handle(.opened(nil))
         stage.answerUntilScanning()
         XCTAssertEqual(stage.handle(.stop), [end, .close, .powerDown(0)])
@@ -193,7 +193,7 @@ final class HCIScanMachineTests: XCTestCase {
     func testABlockedAdapterIsPoweredUpOnceItIsFree() {
         _ = stage.handle(.begin)
         _ = stage.handle(.devices([Stage.off]))
-        XCTAssertEqual(stage.handle(.poweredUp(ERFKILL)), [.yield(.blocked, adapter: "hci0", detail: nil)])
+        XCTAssertEqual(stage.handle(.poweredUp(0, ERFKILL)), [.yield(.blocked, adapter: "hci0", detail: nil)])
         XCTAssertEqual(stage.handle(.blocked([])), [.listDevices])
         XCTAssertEqual(stage.handle(.devices([Stage.off])), [.powerUp(0)])
     }
@@ -201,10 +201,10 @@ final class HCIScanMachineTests: XCTestCase {
     func testABlockedAdapterIsTriedNowAndThen() {
         _ = stage.handle(.begin)
         _ = stage.handle(.devices([Stage.off]))
-        _ = stage.handle(.poweredUp(ERFKILL))
+        _ = stage.handle(.poweredUp(0, ERFKILL))
         XCTAssertEqual(stage.pass(.seconds(5)), [.listDevices])
         XCTAssertEqual(stage.handle(.devices([Stage.off])), [.powerUp(0)])
-        XCTAssertEqual(stage.handle(.poweredUp(ERFKILL)), [])
+        XCTAssertEqual(stage.handle(.poweredUp(0, ERFKILL)), [])
     }
 
     func testASwitchThatTakesThePowerGivesItBack() {
@@ -254,7 +254,8 @@ final class HCIScanMachineTests: XCTestCase {
         _ = stage.handle(.device(.registered, id: 1))
         XCTAssertEqual(
             stage.handle(.devices([HCIDevice(id: 1, address: Stage.address, isPowered: false)])), [.powerUp(1)])
-        _ = stage.handle(.poweredUp(nil))
+        XCTAssertEqual(stage.handle(.poweredUp(0, nil)), [], "another adapter's news, too late")
+        _ = stage.handle(.poweredUp(1, nil))
         _ = stage.handle(.opened(nil))
         _ = stage.answer(0x1002)
         _ = stage.answer(0x200B)
@@ -274,7 +275,7 @@ final class HCIScanMachineTests: XCTestCase {
         let supported = Event.link(.answer(HCIAnswer(opcode: 0x1002, status: 0)))
         let parameters = Event.link(.answer(HCIAnswer(opcode: 0x200B, status: 0)))
         let enabled = Event.link(.answer(HCIAnswer(opcode: 0x200C, status: 0)))
-        let begun: [Event] = [.devices([Stage.off]), .poweredUp(nil), .opened(nil), supported, parameters, enabled]
+        let begun: [Event] = [.devices([Stage.off]), .poweredUp(0, nil), .opened(nil), supported, parameters, enabled]
         for count in 1...begun.count {
             var stage = HCIScanStage()
             _ = stage.handle(.begin)
@@ -316,6 +317,17 @@ final class HCIScanMachineTests: XCTestCase {
         XCTAssertEqual(stage.pass(.seconds(1)), [.listDevices])
     }
 
+    func testAnAdapterThatMayNotBeOpenedEndsTheScan() {
+        stage = HCIScanStage()
+        _ = stage.handle(.begin)
+        _ = stage.handle(.devices([Stage.off]))
+        _ = stage.handle(.poweredUp(0, nil))
+        let directives = stage.handle(.opened(EPERM))
+        XCTAssertEqual(directives.first, .powerDown(0), "it is restored before it is told")
+        guard case .fail(.notPermitted)? = directives.last else { return XCTFail("\(directives)") }
+        XCTAssertEqual(stage.machine.state, .finished)
+    }
+
     // MARK: - Losses and the end
 
     func testLossesAreToldAsLongAsItHears() {
@@ -339,6 +351,14 @@ final class HCIScanMachineTests: XCTestCase {
         for event in events { XCTAssertEqual(stage.handle(event), [], "\(event)") }
         XCTAssertEqual(stage.machine.state, .finished)
         XCTAssertNil(stage.machine.deadline)
+    }
+
+    func testAnAdapterThatGetsItsPowerBehindTheEndIsPoweredDownAgain() {
+        _ = stage.handle(.begin)
+        _ = stage.handle(.devices([Stage.off]))
+        XCTAssertEqual(stage.handle(.stop), [])
+        XCTAssertEqual(stage.handle(.poweredUp(0, EALREADY)), [])
+        XCTAssertEqual(stage.handle(.poweredUp(0, nil)), [.powerDown(0)])
     }
 
     func testAnEndBeforeTheBeginningRestoresNothing() {

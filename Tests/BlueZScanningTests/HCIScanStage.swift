@@ -54,7 +54,7 @@ struct HCIScanStage {
     mutating func scanPoweredUp() {
         _ = handle(.begin)
         _ = handle(.devices([Self.off]))
-        _ = handle(.poweredUp(nil))
+        _ = handle(.poweredUp(0, nil))
         _ = handle(.opened(nil))
         answerUntilScanning()
     }

@@ -3,8 +3,8 @@ import Dispatch
 
 /// An open HCI socket whose packets are taken in as they come.
 ///
-/// A class because the socket must stay open until its watch is over, and the watch calls back into it. Used on the
-/// queue of its scan only, and so without a lock.
+/// A class because the socket must stay open until its watch is over, and the watch calls back into it. What changes is
+/// used on the queue of its scan only, and so without a lock.
 final class HCIChannel: @unchecked Sendable {
     let socket: HCISocket
     private var watch: ReadinessWatch?

@@ -135,10 +135,10 @@ final class HCIScan: @unchecked Sendable {
         switch directive {
         case .listDevices: listDevices()
         case .powerUp(let id):
-            let result = adapters?.socket.powerUp(id)
-            timeline.wake()
-            run(.poweredUp(result))
-        case .powerDown(let id): _ = adapters?.socket.powerDown(id)
+            powerUp(id)
+        case .powerDown(let id):
+            // A socket of its own, as this may come behind the end.
+            _ = try? HCISocket().powerDown(id)
         case .open(let id): open(id)
         case .close:
             link?.cancel()
@@ -153,6 +153,20 @@ final class HCIScan: @unchecked Sendable {
                         instant: timeline.present(), status: status, adapter: adapter, detail: remark.added(to: detail))
                 ))
         case .fail(let error): fail(error)
+        }
+    }
+
+    /// Powers an adapter up, elsewhere: that takes seconds, and the scan may be ended meanwhile.
+    private func powerUp(_ id: UInt16) {
+        guard let adapters else { return }
+        running.began()
+        DispatchQueue.global(qos: .userInitiated).async { [self] in
+            let result = adapters.socket.powerUp(id)
+            queue.async {
+                self.timeline.wake()
+                self.run(.poweredUp(id, result))
+                self.running.ended()
+            }
         }
     }
 

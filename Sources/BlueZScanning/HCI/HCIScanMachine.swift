@@ -6,8 +6,8 @@ package struct HCIScanMachine: Sendable, Equatable {
         case begin
         /// The adapters that are there, by number.
         case devices([HCIDevice])
-        /// What became of an attempt to power an adapter up: nil, or the error number.
-        case poweredUp(Int32?)
+        /// What became of an attempt to power an adapter up: nil, or the error number. May take seconds.
+        case poweredUp(UInt16, Int32?)
         /// What became of an attempt to open a socket to the adapter: nil, or the error number.
         case opened(Int32?)
         /// The socket to the adapter is dead.
@@ -84,11 +84,11 @@ package struct HCIScanMachine: Sendable, Equatable {
 
     /// Takes in what happened, and says what is to be done, in order.
     package mutating func handle(_ event: Event, at now: Instant) -> [Directive] {
-        guard state != .finished else { return [] }
+        guard state != .finished else { return undo(event) }
         switch event {
         case .begin: return search()
         case .devices(let devices): return choose(from: devices, at: now)
-        case .poweredUp(let number): return takePowerUp(number, at: now)
+        case .poweredUp(let id, let number): return takePowerUp(id, number, at: now)
         case .opened(let number): return takeOpening(number, at: now)
         case .lost: return lose(at: now)
         case .device(let change, let id): return follow(change, id: id, at: now)
@@ -154,8 +154,8 @@ extension HCIScanMachine {
         }
     }
 
-    private mutating func takePowerUp(_ number: Int32?, at now: Instant) -> [Directive] {
-        guard case .opening(let device) = state else { return [] }
+    private mutating func takePowerUp(_ id: UInt16, _ number: Int32?, at now: Instant) -> [Directive] {
+        guard case .opening(let device) = state, device.id == id else { return [] }
         switch number {
         // It ran already, but the kernel was about to power it down for want of users.
         case nil, HCIErrorNumber.already:
@@ -164,7 +164,7 @@ extension HCIScanMachine {
         case HCIErrorNumber.blockedBySwitch:
             return turnOff(device, .blocked, at: now, retry: now.advanced(by: Self.blockedCheck))
         case HCIErrorNumber.notPermitted:
-            let grant = BluetoothError.grant(["CAP_NET_RAW", "CAP_NET_ADMIN"], to: RunningProgram.path)
+            let grant = BluetoothError.grant(to: RunningProgram.path)
             return turnOff(device, .poweredOff, at: now, detail: "to have it powered on by itself: \(grant)")
         case .some(let number): return refuse(device, "it cannot be powered on", number, at: now)
         }
@@ -174,7 +174,7 @@ extension HCIScanMachine {
         guard case .opening(let device) = state else { return [] }
         if let number {
             guard number != HCIErrorNumber.notPermitted else {
-                return [.fail(BluetoothError(call: "bind", number: number))] + stop()
+                return stop() + [.fail(BluetoothError(call: "bind", number: number))]
             }
             return refuse(device, "it cannot be opened", number, at: now)
         }
@@ -281,6 +281,12 @@ extension HCIScanMachine {
         if let id = poweredUp, !link.hasSeenOtherScanners { directives.append(.powerDown(id)) }
         state = .finished
         return directives
+    }
+
+    /// What came too late for the scan, and is not to stay.
+    private func undo(_ event: Event) -> [Directive] {
+        if case .poweredUp(let id, nil) = event { return [.powerDown(id)] }
+        return []
     }
 
     /// Closes the link to an adapter that takes no commands any more.
