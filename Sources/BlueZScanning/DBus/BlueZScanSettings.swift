@@ -18,8 +18,10 @@ package struct BlueZScanSettings: Hashable, Sendable {
     /// What the first event of a stream says beside its own detail.
     package var remark: String?
 
-    /// How long the service may take for an answer; starting it may be part of the first one.
-    package static let patience = Duration.seconds(30)
+    /// How long the service may take to list its objects, which may have to start it, or to power an adapter on.
+    package static let longPatience = Duration.seconds(30)
+    /// How long the service may take for another answer. Of two programs that start discovery at once, it answers one.
+    package static let patience = Duration.seconds(5)
     /// How long the service may take for an answer when the scan ends.
     package static let patienceAtEnd = Duration.seconds(2)
     /// How long a service that has shown its objects may take to add an adapter before it counts as unplugged.
@@ -40,5 +42,16 @@ package struct BlueZScanSettings: Hashable, Sendable {
     /// The pause after so many failures in a row.
     package static func pause(failures: Int) -> Duration {
         min(firstPause * (1 << min(max(failures - 1, 0), 10)), longestPause)
+    }
+}
+
+extension BlueZCall {
+    /// How long its answer may take while the scan goes on.
+    var patience: Duration {
+        switch self {
+        case .listObjects, .setPower: BlueZScanSettings.longPatience
+        case .registerMonitor, .unregisterMonitor, .setFilter, .startDiscovery, .stopDiscovery:
+            BlueZScanSettings.patience
+        }
     }
 }

@@ -89,7 +89,8 @@ extension BlueZScanTurn {
         _ path: String, _ changes: BusProperties, _ state: Machine.State
     ) -> Machine.State {
         let next = changeObjects(state) { $0.memory.objects.changeAdapter(path, changes) }
-        guard next == state, path == memory.adapterPath, changes["Discovering"]?.flag == false, memory.isDiscovering
+        guard next == state, path == memory.adapterPath, changes["Discovering"]?.flag == false,
+            memory.isDiscovering || memory.told?.status == .sharing
         else { return next }
         // The service has ended all discovery. Its word on the adapter's power may follow, so this is not told at once.
         memory.isDiscovering = false

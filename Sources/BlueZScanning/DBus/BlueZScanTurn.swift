@@ -75,10 +75,11 @@ struct BlueZScanTurn {
 
     // MARK: - Calls and their answers
 
-    mutating func ask(_ call: BlueZCall, patience: Duration = BlueZScanSettings.patience) -> Machine.Pending {
+    mutating func ask(_ call: BlueZCall, patience: Duration? = nil) -> Machine.Pending {
         memory.lastSerial = memory.lastSerial == .max ? BlueZScanMemory.serialsStart : memory.lastSerial + 1
         directives.append(.send(call.message(serial: memory.lastSerial)))
-        return Machine.Pending(call: call, serial: memory.lastSerial, deadline: now.advanced(by: patience))
+        return Machine.Pending(
+            call: call, serial: memory.lastSerial, deadline: now.advanced(by: patience ?? call.patience))
     }
 
     /// Asks for the service's objects anew.
@@ -145,6 +146,9 @@ struct BlueZScanTurn {
             tell(.blocked, "\(text): \"rfkill unblock bluetooth\" lifts the block.")
         } else if memory.monitor == .registered {
             tell(.sharing, "Discovery is refused, the advertisement monitor goes on: \(text)")
+        } else if memory.adapter?.isDiscovering == true {
+            // The service tells everybody of what it hears for somebody.
+            tell(.sharing, "Discovery is refused, but one that runs is listened to: \(text)")
         } else {
             tell(.refused, text)
         }

@@ -197,7 +197,7 @@ final class DBusScanBeginningTests: XCTestCase {
     func testAServiceThatDoesNotAnswerIsAskedAgain() {
         var stage = DBusStage()
         stage.happen(.connected)
-        stage.wait(BlueZScanSettings.patience)
+        stage.wait(BlueZScanSettings.longPatience)
         XCTAssertEqual(stage.statuses, [.serviceLost])
         stage.wait(BlueZScanSettings.firstPause)
         XCTAssertEqual(stage.call, .listObjects)
@@ -207,7 +207,7 @@ final class DBusScanBeginningTests: XCTestCase {
         var stage = DBusStage()
         stage.happen(.connected)
         let late = try XCTUnwrap(stage.pending)
-        stage.wait(BlueZScanSettings.patience)
+        stage.wait(BlueZScanSettings.longPatience)
         let before = stage.machine
         var message = BusMessage(kind: .methodReturn)
         message.replySerial = late.serial

@@ -133,6 +133,45 @@ final class DBusScanRecoveryTests: XCTestCase {
         XCTAssertEqual(stage.statuses, [.scanning])
     }
 
+    func testADiscoveryWhoseStartIsNotAnsweredIsBegunAnew() {
+        var stage = DBusStage()
+        stage.happen(.connected)
+        stage.answer([DBusStage.objects([path: DBusStage.adapter()])])
+        stage.answer()
+        XCTAssertEqual(stage.call, .startDiscovery(adapter: path))
+        stage.wait(BlueZScanSettings.patience)
+        XCTAssertEqual(stage.statuses, [.refused])
+        stage.wait(BlueZScanSettings.firstPause)
+        XCTAssertEqual(stage.call, .stopDiscovery(adapter: path))
+        stage.answer()
+        stage.answer()
+        XCTAssertEqual(stage.statuses, [.scanning])
+    }
+
+    func testSomebodyElsesDiscoveryIsListenedToWhileOursIsRefused() {
+        var stage = DBusStage()
+        stage.happen(.connected)
+        stage.answer([DBusStage.objects([path: DBusStage.adapter()])])
+        stage.answer()
+        stage.adapterChanges(["Discovering": .boolean(true)])
+        stage.refuse("org.bluez.Error.InProgress")
+        XCTAssertEqual(stage.statuses, [.sharing])
+        stage.deviceAppears(DBusStage.beacon(rssi: -60))
+        XCTAssertEqual(stage.sightings.count, 1)
+        stage.wait(.seconds(1))
+        stage.answer()
+        stage.refuse("org.bluez.Error.InProgress")
+        XCTAssertEqual(stage.statuses, [])
+        stage.deviceChanges(["RSSI": .int16(-61)])
+        XCTAssertEqual(stage.sightings.count, 1)
+        // Theirs has ended: ours is tried soon.
+        stage.adapterChanges(["Discovering": .boolean(false)])
+        stage.wait(.seconds(1))
+        stage.answer()
+        stage.answer()
+        XCTAssertEqual(stage.statuses, [.scanning])
+    }
+
     func testSignalsThatAFailedCallBringsDoNotCutThePauseShort() {
         var stage = DBusStage()
         stage.happen(.connected)
