@@ -17,14 +17,16 @@ final class GuestProcess: Sendable {
     let name: String
     let output = WatchedState(Output())
     private let process: Mutex<Process>
+    /// Stays open: BlueZ's tools end when nobody can type any more.
+    private let input = Pipe()
 
     /// Starts a program.
-    init(_ path: String, _ arguments: [String] = [], keepingOutputIn file: URL? = nil) throws {
+    init(_ path: String, _ arguments: [String] = []) throws {
         name = URL(filePath: path).lastPathComponent
         let child = Process()
         child.executableURL = URL(filePath: path)
         child.arguments = arguments
-        child.standardInput = FileHandle.nullDevice
+        child.standardInput = input
         let pipe = Pipe()
         child.standardOutput = pipe
         child.standardError = pipe

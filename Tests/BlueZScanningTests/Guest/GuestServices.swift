@@ -5,7 +5,7 @@ import Foundation
 /// Readiness is awaited by what they say and by the names on the bus.
 final class GuestServices {
     private var bus: GuestProcess?
-    /// Sees the bus's names come and go, and what bluetoothd announces.
+    /// Sees the bus's names come and go.
     private var busMonitor: GuestProcess?
     private var bluetooth: GuestProcess?
     private var monitor: GuestProcess?
@@ -34,7 +34,7 @@ final class GuestServices {
         try await bus.wait(for: "its address") { $0.contains { $0.hasPrefix("unix:") } }
         let busMonitor = try GuestProcess(
             "/usr/bin/dbus-monitor",
-            ["--system", "type='signal',member='NameOwnerChanged'", "type='signal',sender='org.bluez'"])
+            ["--system", "type='signal',member='NameOwnerChanged'"])
         self.busMonitor = busMonitor
         try await busMonitor.wait(for: "a first signal") { !$0.isEmpty }
     }
@@ -72,6 +72,32 @@ final class GuestServices {
             lines.indices.contains { index in
                 lines[index].hasSuffix("string \"org.bluez\"") && index + 2 < lines.count
                     && lines[index + 1].hasSuffix("\"\"") == isOwned && lines[index + 2].hasSuffix("\"\"") != isOwned
+            }
+        }
+    }
+
+    // MARK: - Power
+
+    /// Switches an adapter on or off, as a person would; returns once the kernel has done it.
+    static func setPower(_ isOn: Bool, of controller: VirtualController) async throws {
+        let number = controller.content.value.index ?? 0
+        let said = try await GuestProcess.run(
+            "/usr/bin/btmgmt", ["--index", "\(number)", "power", isOn ? "on" : "off"])
+        guard said.contains(where: { $0.contains("Set Powered complete") }) else {
+            throw Bound.Expired(awaited: "power \(isOn ? "on" : "off") (btmgmt said: \(said))")
+        }
+    }
+
+    /// Waits until the kernel has an adapter on or off.
+    ///
+    /// Nothing that a process could wait for tells when: it is asked again and again, which takes its time anyway.
+    func waitForPower(_ isOn: Bool, of controller: VirtualController) async throws {
+        let name = controller.name
+        try await Bound.wait(for: "\(name) \(isOn ? "on" : "off")") {
+            while true {
+                let said = try await GuestProcess.run("/usr/bin/btmgmt", ["--index", String(name.dropFirst(3)), "info"])
+                let settings = said.first { $0.contains("current settings:") } ?? ""
+                if !settings.isEmpty, settings.contains("powered") == isOn { return }
             }
         }
     }

@@ -131,16 +131,20 @@ final class VirtualController: Sendable {
 
     // MARK: - The air
 
-    /// Sends something over the air; the controller reports it if it scans.
-    func hear(_ transmissions: [Transmission], reportsPerEvent: Int = 1) {
+    /// Sends something over the air; returns how many of them the controller reported, as it does while it scans.
+    @discardableResult
+    func hear(_ transmissions: [Transmission], reportsPerEvent: Int = 1) -> Int {
         queue.sync {
-            let (events, descriptor) = content.update { content in
-                (content.model.hear(transmissions, reportsPerEvent: reportsPerEvent), content.descriptor)
+            let (events, reported, descriptor) = content.update { content in
+                let before = content.model.tally.reported
+                let events = content.model.hear(transmissions, reportsPerEvent: reportsPerEvent)
+                return (events, content.model.tally.reported - before, content.descriptor)
             }
-            guard let descriptor else { return }
+            guard let descriptor else { return 0 }
             for event in events where !Self.give(event, to: descriptor) {
                 content.update { $0.model.tally.refusedByHost += 1 }
             }
+            return reported
         }
     }
 
@@ -175,12 +179,22 @@ final class VirtualController: Sendable {
                 content.update { $0.index = index }
             case Kind.command:
                 guard let command = HostCommand(packet: packet.dropFirst()) else { continue }
-                // Who waits for the command may go on before it is answered; `hear` waits for this queue.
-                let answer = content.update { $0.model.answer(command) }
-                _ = Self.give(answer, to: descriptor)
+                // The kernel gives one command at a time, and counts it only after it has given it: an answer within
+                // microseconds, which no real controller gives, would stall it for two seconds.
+                queue.asyncAfter(deadline: .now() + .milliseconds(1)) { [weak self] in
+                    self?.carryOut(command, from: descriptor)
+                }
             default: break
             }
         }
+    }
+
+    private func carryOut(_ command: HostCommand, from descriptor: Int32) {
+        // Pulled out meanwhile, it has no more to say.
+        guard content.value.descriptor == descriptor else { return }
+        // Who waits for the command may go on before it is answered; `hear` waits for this queue.
+        let answer = content.update { $0.model.answer(command) }
+        _ = Self.give(answer, to: descriptor)
     }
 
     private static func give(_ event: [UInt8], to descriptor: Int32) -> Bool {

@@ -1,0 +1,27 @@
+import BlueZScanning
+import IndoorLocalization
+import XCTest
+
+/// As many advertisements as a crowded hall has, for as long as it takes to fill any buffer.
+final class HCIStormGuestTests: GuestTestCase {
+    func testOfAThousandAdvertisementsASecondForAMinuteNoneIsLost() async throws {
+        let count = 60_000
+        let controller = try await pluggedIn()
+        let listening = listening(to: HCIScanSource())
+        try await listening.wait(for: .scanning)
+        let start = ContinuousClock.now
+        try await controller.play((0..<count).map { (Double($0) / 1000, BeaconSeries.transmission($0)) })
+        let sent = (ContinuousClock.now - start).seconds
+        try await listening.waitForSightings(count)
+        let heard = listening.heard.value
+        BeaconSeries.assertHeard(0..<count, in: heard.sightings)
+        XCTAssertEqual(controller.tally.reported, count)
+        XCTAssertEqual(controller.tally.refusedByHost, 0)
+        XCTAssertLessThan(sent, 61, "the guest is too slow to send a thousand a second")
+        XCTAssertEqual(heard.statuses, [.scanning], "nothing was told lost")
+        for (earlier, later) in zip(heard.readings, heard.readings.dropFirst()) where earlier.instant > later.instant {
+            XCTFail("time runs backwards at \(later)")
+        }
+        print("| HCI: \(count) advertisements in \(sent.rounded()) s, none lost")
+    }
+}
