@@ -2,19 +2,18 @@ import IndoorLocalization
 import XCTest
 
 /// The virtual controller and the services around it: what the other tests in the guest stand on.
-final class ControllerGuestTests: XCTestCase {
+final class ControllerGuestTests: GuestTestCase {
     private static let office = BeaconUUID(high: 0x6C1D_5B0E_3A47_4F0B, low: 0x9C7E_0D5A_1E2B_3C4F)
 
     private func withBluetooth(
         _ generation: ControllerModel.Generation,
         _ body: (VirtualController, GuestServices) async throws -> Void
     ) async throws {
-        let services = try GuestServices()
-        let controller = VirtualController(generation)
+        let services = try plainServices()
         try await services.startBus()
         try await services.startMonitor(capturingTo: "controller-\(generation).btsnoop")
         try await services.startBluetooth()
-        try await controller.plugIn()
+        let controller = try await pluggedIn(generation)
         try await body(controller, services)
         try await controller.unplug()
         try await services.endAll()

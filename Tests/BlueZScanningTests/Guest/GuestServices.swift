@@ -9,6 +9,8 @@ final class GuestServices {
     private var busMonitor: GuestProcess?
     private var bluetooth: GuestProcess?
     private var monitor: GuestProcess?
+    /// Where btmon writes.
+    private var capture: URL?
     private let folder: URL
 
     /// - Throws: `XCTSkip` on a machine that is no guest.
@@ -95,7 +97,8 @@ final class GuestServices {
         let name = controller.name
         try await Bound.wait(for: "\(name) \(isOn ? "on" : "off")") {
             while true {
-                let said = try await GuestProcess.run("/usr/bin/btmgmt", ["--index", String(name.dropFirst(3)), "info"])
+                let index = String(name.dropFirst(3))
+                let said = try await GuestProcess.run("/usr/bin/btmgmt", ["--index", index, "info"])
                 let settings = said.first { $0.contains("current settings:") } ?? ""
                 if !settings.isEmpty, settings.contains("powered") == isOn { return }
             }
@@ -107,8 +110,9 @@ final class GuestServices {
     /// Starts btmon, which writes a capture; returns once it looks on.
     func startMonitor(capturingTo name: String) async throws {
         // It would keep its words back for long, as it does not talk to a terminal.
-        let monitor = try GuestProcess(
-            "/usr/bin/stdbuf", ["-oL", "/usr/bin/btmon", "-w", folder.appending(path: name).path])
+        let capture = folder.appending(path: name)
+        let monitor = try GuestProcess("/usr/bin/stdbuf", ["-oL", "/usr/bin/btmon", "-w", capture.path])
+        self.capture = capture
         self.monitor = monitor
         try await monitor.wait(for: "its first words") { $0.contains { $0.contains("Linux version") } }
     }
@@ -131,9 +135,9 @@ final class GuestServices {
     }
 
     /// Ends btmon, and with it the capture; returns the capture's place.
-    func endMonitor(of name: String) async throws -> URL {
+    func endMonitor() async throws -> URL {
         try await monitor?.end()
         monitor = nil
-        return folder.appending(path: name)
+        return capture ?? folder
     }
 }

@@ -13,6 +13,7 @@ class GuestTestCase: XCTestCase {
         for listening in openListenings { try await listening.stop() }
         for controller in openControllers where controller.content.value.index != nil { try await controller.unplug() }
         try await openServices?.endAll()
+        try RadioSwitch.setBlocked(false)
         openListenings = []
         openControllers = []
         openServices = nil
@@ -36,12 +37,17 @@ class GuestTestCase: XCTestCase {
         return listening
     }
 
-    /// The message bus, bluetoothd and, where a capture is wanted, btmon.
-    func services(capturingTo capture: String? = nil, isExperimental: Bool = false) async throws -> GuestServices {
+    /// Services of which none runs yet.
+    func plainServices() throws -> GuestServices {
         let services = try GuestServices()
         openServices = services
+        return services
+    }
+
+    /// The message bus and bluetoothd.
+    func services(isExperimental: Bool = false) async throws -> GuestServices {
+        let services = try plainServices()
         try await services.startBus()
-        if let capture { try await services.startMonitor(capturingTo: capture) }
         try await services.startBluetooth(isExperimental: isExperimental)
         return services
     }

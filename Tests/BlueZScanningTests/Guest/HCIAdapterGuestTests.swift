@@ -78,6 +78,8 @@ final class HCIAdapterGuestTests: GuestTestCase {
         var told = try await listening.wait(for: .scanning)
         try await assertHears(listening, controller, 1)
         for number in 2..<4 {
+            // What happens within a second of the beginning is taken for the end of another scan.
+            try await controller.play([(at: 1.2, transmission: BeaconSeries.transmission(number))])
             try await GuestServices.setPower(false, of: controller)
             told = try await listening.wait(for: .poweredOff, after: told)
             XCTAssertFalse(controller.scan.isEnabled)
@@ -86,7 +88,8 @@ final class HCIAdapterGuestTests: GuestTestCase {
             told = try await listening.wait(for: .scanning, after: told)
             try await assertHears(listening, controller, number)
         }
-        BeaconSeries.assertHeard(1..<4, in: listening.heard.value.sightings, "and nothing was invented:")
+        let numbers = listening.heard.value.sightings.map(BeaconSeries.number)
+        XCTAssertEqual(Set(numbers), [1, 2, 3], "nothing is invented")
     }
 
     func testAnUnpluggedAdapterIsScannedAgainUnderAnotherName() async throws {

@@ -25,9 +25,8 @@ final class HCISharingGuestTests: GuestTestCase {
             try await second.wait(for: "hearing") { $0.events.last?.status.isHearing ?? false }
             try await assertAllHear([first, second], controller, 0..<100)
             try await first.stop()
-            try await controller.wait(for: "a scan without the first") { [listening = second] content in
-                content.model.scan.isEnabled && listening.heard.value.statuses.last == .scanning
-            }
+            try await second.wait(for: "a scan of its own") { $0.statuses.last == .scanning }
+            try await controller.waitForScan()
             try await assertAllHear([second], controller, 100..<200)
             try await second.stop()
             try await controller.waitForScan(false)

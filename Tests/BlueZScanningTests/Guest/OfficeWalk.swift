@@ -17,7 +17,9 @@ struct OfficeWalk {
     let duration: Double
 
     /// Simulates a walk of `Fixtures/office/paths`.
-    init(_ name: String, seed: UInt64) throws {
+    ///
+    /// - Parameter isExtended: whether all is sent as extended advertisements, and a long one once a second in between.
+    init(_ name: String, seed: UInt64, isExtended: Bool = false) throws {
         venue = try VenuePacketReader().read(FixtureFolder("office").path).venue
         let path = try FixtureFolder("office/paths").file(name + ".json")
         var script = try WalkScript(json: try Data(contentsOf: URL(filePath: path)))
@@ -36,13 +38,21 @@ struct OfficeWalk {
         }
         self.sightings = sightings
         self.truths = truths
-        schedule = sightings.map { sighting in
-            let transmission = Transmission.iBeacon(
+        let beacons = sightings.map { sighting in
+            var transmission = Transmission.iBeacon(
                 sighting.beacon.uuid, major: sighting.beacon.major, minor: sighting.beacon.minor,
                 rssi: Int8(sighting.rssi.rounded()))
-            return (sighting.instant.seconds, transmission)
+            transmission.isExtended = isExtended
+            return (at: sighting.instant.seconds, transmission: transmission)
         }
+        let others = isExtended ? (0..<Int(duration)).map { (at: Double($0), transmission: Self.long) } : []
+        schedule = (beacons + others).sorted { $0.at < $1.at }
     }
+
+    /// What takes three reports: of a company that is none.
+    static let long = Transmission(
+        address: DeviceAddress(rawValue: 0xC0FF_EE00_0001, kind: .random), rssi: -77,
+        data: (0..<3).flatMap { [171, 0xFF, 0xFF, 0xFF, $0] + [UInt8](repeating: 0x55, count: 168) })
 
     /// How well positions fit the truth.
     ///

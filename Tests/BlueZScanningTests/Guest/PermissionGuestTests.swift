@@ -8,23 +8,27 @@ final class PermissionGuestTests: GuestTestCase {
     private static let roleName = "BLUETOOTH_GUEST_ROLE"
     private static let unprivileged = "unprivileged"
 
-    /// The test starts itself again without capabilities; there it asks for what needs them.
-    func testWithoutCapabilitiesTheRawRouteThrowsWhatGrantsThem() async throws {
-        guard ProcessInfo.processInfo.environment[Self.roleName] != Self.unprivileged else {
-            return try await assertTheErrorNamesTheCapabilities()
-        }
-        let controller = try await pluggedIn()
+    /// Whether this is the process without capabilities that a test has started.
+    private var isUnprivileged: Bool { ProcessInfo.processInfo.environment[Self.roleName] == Self.unprivileged }
+
+    /// Runs a test again in a process without capabilities, and fails if it fails there.
+    private func runUnprivileged(_ test: String) async throws {
         let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let child = try GuestProcess(
             "/usr/bin/setpriv",
             [
                 "--bounding-set=-all", "--inh-caps=-all", "/usr/bin/env", "\(Self.roleName)=\(Self.unprivileged)",
-                program, "BlueZScanningTests.PermissionGuestTests/\(#function.dropLast(2))",
+                program, "BlueZScanningTests.PermissionGuestTests/\(test.dropLast(2))",
             ])
         let status = try await child.waitForEnd()
         XCTAssertEqual(status, 0, child.output.value.lines.joined(separator: "\n"))
         XCTAssertTrue(child.output.value.lines.contains { $0.contains("Executed 1 test, with 0 failures") })
-        XCTAssertFalse(controller.scan.isEnabled)
+    }
+
+    func testWithoutCapabilitiesTheRawRouteThrowsWhatGrantsThem() async throws {
+        if isUnprivileged { return try await assertTheErrorNamesTheCapabilities() }
+        let controller = try await pluggedIn()
+        try await runUnprivileged(#function)
         XCTAssertFalse(controller.commands.contains { $0.opcode == HostOpcode.setScanEnable })
     }
 
@@ -41,5 +45,40 @@ final class PermissionGuestTests: GuestTestCase {
         XCTAssertThrowsError(try HCIScanSource.checkPermission())
         // What needs no capability still works.
         XCTAssertEqual(try BluetoothAdapter.all().count, 1)
+    }
+
+    func testTheRawRouteIsChosenWhereItIsPermittedAndElseTheService() async throws {
+        if isUnprivileged { return try await assertTheServiceIsChosenAndHears() }
+        XCTAssertEqual(try BluetoothScanSource.chooseRoute().route, .hci)
+        let controller = try await pluggedIn()
+        _ = try await services()
+        // Sent until the other process has heard it.
+        let air = Task {
+            while !Task.isCancelled {
+                controller.hear([BeaconSeries.transmission(5)])
+                try await Task.sleep(for: .milliseconds(100))
+            }
+        }
+        defer { air.cancel() }
+        try await runUnprivileged(#function)
+    }
+
+    private func assertTheServiceIsChosenAndHears() async throws {
+        let source = try BluetoothScanSource()
+        XCTAssertEqual(source.choice.route, .dbus)
+        XCTAssertTrue(source.choice.reason.contains("CAP_NET_RAW"), source.choice.reason)
+        let listening = listening(to: source)
+        try await listening.waitForSightings(1)
+        XCTAssertEqual(listening.heard.value.sightings.first.flatMap(BeaconSeries.number), 5)
+    }
+
+    func testWithNeitherRouteTheErrorTellsBothObstacles() async throws {
+        // Without a bus, and without capabilities.
+        guard isUnprivileged else { return try await runUnprivileged(#function) }
+        XCTAssertThrowsError(try BluetoothScanSource()) { error in
+            guard case .noRoute(hci: .notPermitted, dbus: .busUnavailable) = error as? BluetoothError else {
+                return XCTFail("\(error)")
+            }
+        }
     }
 }
