@@ -23,7 +23,11 @@ struct RecordingLimits: Decodable {
 
     /// Reads the limits of a recording.
     init(of name: String) throws {
-        let path = try FixtureFolder("recordings/" + name).file("limits.json")
+        try self.init(path: FixtureFolder("recordings/" + name).file("limits.json"))
+    }
+
+    /// Reads limits from a file.
+    init(path: String) throws {
         self = try JSONDecoder().decode(Self.self, from: Data(contentsOf: URL(filePath: path)))
     }
 
@@ -32,9 +36,12 @@ struct RecordingLimits: Decodable {
     /// Out of date is a limit on an error that is more than twice the error, one on the floor that is a tenth too low,
     /// and one on the start that is four times as long.
     func problems(of walk: RecordedWalk) -> [String] {
-        let score = walk.score
-        let start = walk.positions.first?.instant.seconds
-        return problem("median", score.median, atMost: median, isLoose: { $0 < median.limit / 2 })
+        problems(walk.score, start: walk.positions.first?.instant.seconds)
+    }
+
+    /// The same of a score, with the first position's second.
+    func problems(_ score: TrackScore, start: Double?) -> [String] {
+        problem("median", score.median, atMost: median, isLoose: { $0 < median.limit / 2 })
             + problem("p90", score.p90, atMost: p90, isLoose: { $0 < p90.limit / 2 })
             + problem("startUp", start, atMost: startUp, isLoose: { $0 < startUp.limit / 4 })
             + problem("floor", score.floor.map(-), atMost: negated(floor), isLoose: { -$0 > floor.limit + 0.1 })

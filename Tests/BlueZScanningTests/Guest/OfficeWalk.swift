@@ -52,7 +52,7 @@ struct OfficeWalk {
     /// What takes three reports: of a company that is none.
     static let long = Transmission(
         address: DeviceAddress(rawValue: 0xC0FF_EE00_0001, kind: .random), rssi: -77,
-        data: (0..<3).flatMap { [171, 0xFF, 0xFF, 0xFF, $0] + [UInt8](repeating: 0x55, count: 168) })
+        data: (0..<3).flatMap { [172, 0xFF, 0xFF, 0xFF, $0] + [UInt8](repeating: 0x55, count: 168) })
 
     /// How well positions fit the truth.
     ///
