@@ -13,7 +13,7 @@ enum CommandLineTool {
     static let version = "0.1.0"
 
     private static let commands: [any Command.Type] = [
-        ReplayCommand.self, EvaluateCommand.self, SurveyCommand.self, SimulateCommand.self, ConvertCommand.self,
+        ReplayCommand.self, OfflineEvaluateCommand.self, SurveyCommand.self, SimulateCommand.self, ConvertCommand.self,
         BenchCommand.self,
         LocateCommand.self, ScanCommand.self, VenueCheckCommand.self, VenueInfoCommand.self,
     ]

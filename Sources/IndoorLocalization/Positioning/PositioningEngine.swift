@@ -14,17 +14,17 @@ public struct PositioningEngine: Sendable {
         public var course: Double?
     }
 
-    private let field: SignalField
+    let field: SignalField
     private let settings: PositioningSettings
     private var collector: EvidenceCollector
-    private var filter: ParticleFilter
+    private(set) var filter: ParticleFilter
     /// By level: each guess of the level has a receiver that fits to it.
     private var offsets: [ReceiverOffset]
     private var steps = StepDetector()
     private var strides: [ParticleFilter.Stride] = []
     private var lastStride: Instant?
     private var lastAdvance: Instant?
-    private var levels: LevelFilter
+    private(set) var levels: LevelFilter
     private var lastLook: Instant?
     private var pressure = PressureMean()
     private var snapshot: Evidence?
@@ -200,7 +200,7 @@ public struct PositioningEngine: Sendable {
     }
 
     /// Metres around a mean within which the truth lies 68 times of 100.
-    private func radius(variance: Double) -> Double {
+    func radius(variance: Double) -> Double {
         let spread = settings.radiusFactor * Self.radiusOfDeviation * (variance / 2).squareRoot()
         return (spread * spread + settings.radiusFloor * settings.radiusFloor).squareRoot()
     }

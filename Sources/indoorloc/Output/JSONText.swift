@@ -26,6 +26,9 @@ struct JSONText {
         if let value { members.append("\"\(name)\":" + Self.quoted(value)) }
     }
 
+    /// Adds an object.
+    mutating func add(_ name: String, _ object: JSONText) { members.append("\"\(name)\":" + object.text) }
+
     static func number(_ value: Double, decimals: Int) -> String {
         guard value.isFinite else { return "null" }
         let text = String(format: "%.\(decimals)f", value)

@@ -1,0 +1,102 @@
+import IndoorLocalization
+import IndoorLocalizationTesting
+import ScanRecording
+
+/// Replays tracks, as a session and after the fact, several at a time.
+struct OfflineTracks: Sendable {
+    let venue: Venue
+    let field: SignalField
+    let settings: LocalizationSettings
+    let seed: UInt64
+    let strictness: RecordingReader.Strictness
+
+    /// What was told at the time, and what was found after the fact.
+    private struct Scorers: Sendable {
+        var causal: TrackScorer
+        var offline: TrackScorer
+    }
+
+    /// Scores all tracks.
+    ///
+    /// - Throws: `RecordingError` of the first that cannot be read.
+    func score(
+        _ tracks: [String], jobs: Int, progress: ProgressLine
+    ) async throws -> (causal: TrackScore, offline: TrackScore) {
+        var scorers = [Scorers?](repeating: nil, count: tracks.count)
+        try await withThrowingTaskGroup(of: (Int, Scorers).self) { group in
+            var next = 0
+            func addTask() {
+                guard next < tracks.count else { return }
+                let index = next
+                group.addTask { (index, try await self.scorers(of: tracks[index])) }
+                next += 1
+            }
+            for _ in 0..<jobs { addTask() }
+            var done = 0
+            while let (index, scorer) = try await group.next() {
+                scorers[index] = scorer
+                done += 1
+                progress.show("tracks: \(done) of \(tracks.count)")
+                addTask()
+            }
+        }
+        var all = Scorers(causal: TrackScorer(venue: venue), offline: TrackScorer(venue: venue))
+        for scorer in scorers.compactMap(\.self) {
+            all.causal.add(scorer.causal)
+            all.offline.add(scorer.offline)
+        }
+        return (all.causal.score, all.offline.score)
+    }
+
+    private func scorers(of track: String) async throws -> Scorers {
+        var reader = try RecordingReader(path: track, strictness: strictness)
+        var truths: [Truth] = []
+        var end = Instant.zero
+        while let entry = try reader.next() {
+            end = max(end, entry.instant ?? end)
+            if case .truth(let truth) = entry { truths.append(truth) }
+        }
+        var positions: [Position] = []
+        let session = RecordedSession(
+            venues: [venue], settings: settings, seed: seed, strictness: strictness, fields: [venue.id: field])
+        let tally = try await session.play(track) { output in
+            if case .position(let position) = output.content { positions.append(position.asPrinted) }
+        }
+        if let warning = tally.warning(for: track) { StandardError.write(warning) }
+        var scorers = Scorers(causal: TrackScorer(venue: venue), offline: TrackScorer(venue: venue))
+        scorers.causal.add(truths: truths, end: end, positions: positions)
+        let smoothed = try await smooth(track)
+        let instants = Set(truths.map(\.instant) + [end]).sorted()
+        scorers.offline.add(
+            truths: truths, end: end, positions: instants.compactMap { position(at: $0, of: smoothed)?.asPrinted })
+        return scorers
+    }
+
+    private func smooth(_ track: String) async throws -> SmoothedTrack {
+        var smoother = TrackSmoother(venue: venue, field: field, settings: settings.positioning, seed: seed)
+        for try await reading in RecordingSource(path: track, strictness: strictness).readings() {
+            smoother.observe(reading)
+        }
+        return smoother.finish()
+    }
+
+    /// Beyond the track's ends its first or last place counts, as long as the scorer takes it.
+    private func position(at instant: Instant, of track: SmoothedTrack) -> Position? {
+        guard let last = track.looks.last else { return nil }
+        guard let look = track.look(at: instant) ?? (instant > last.instant ? last : nil) else { return nil }
+        return Position(
+            instant: look.instant, venueID: venue.id, mapID: look.mapID, point: look.estimate.point,
+            radius: look.estimate.radius)
+    }
+}
+
+extension Position {
+    /// The position with the decimals that `replay` prints, so that its lines score the same.
+    fileprivate var asPrinted: Position {
+        var printed = self
+        printed.instant = Instant(seconds: (instant.seconds * 1000).rounded() / 1000)
+        printed.point = MapPoint(x: (x * 1000).rounded() / 1000, y: (y * 1000).rounded() / 1000)
+        printed.radius = (radius * 1000).rounded() / 1000
+        return printed
+    }
+}

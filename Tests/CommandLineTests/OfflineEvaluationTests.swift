@@ -1,0 +1,59 @@
+import Foundation
+import IndoorLocalizationTesting
+import XCTest
+
+final class OfflineEvaluationTests: XCTestCase {
+    private func figures(_ text: String) throws -> [String: Any] {
+        try XCTUnwrap(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], text)
+    }
+
+    func testTheCausalFiguresAreThoseOfEvaluateAndTheOfflineOnesAreOfTheSameInstants() throws {
+        let set = try shortSet(in: temporaryFolder())
+        let plain = try figures(Tool.run(["evaluate", set, "--json"]).output)
+        let result = try Tool.run(["evaluate", set, "--json", "--offline"])
+        XCTAssertEqual(result.status, 0, result.errors)
+        var both = try figures(result.output)
+        let offline = try XCTUnwrap(both.removeValue(forKey: "offline") as? [String: Any])
+        XCTAssertEqual(both as NSDictionary, plain as NSDictionary)
+        XCTAssertEqual(Set(offline.keys), Set(plain.keys).subtracting(["dataset", "method"]))
+        XCTAssertEqual(offline["n"] as? Int, plain["n"] as? Int)
+        XCTAssertGreaterThan(try XCTUnwrap(offline["n"] as? Int), 0)
+        XCTAssertEqual(offline["answered"] as? Double, 1)
+        XCTAssertNotEqual(offline["mean"] as? Double, plain["mean"] as? Double)
+    }
+
+    func testOfflineTellsTwoLinesAndAnyNumberOfJobsGivesTheSame() throws {
+        let set = try shortSet(in: temporaryFolder())
+        let result = try Tool.run(["evaluate", set, "--offline", "-j", "1"])
+        XCTAssertEqual(result.status, 0, result.errors)
+        let lines = result.output.split(separator: "\n")
+        XCTAssertEqual(lines.count, 2)
+        XCTAssertTrue(lines.first?.hasPrefix("set: n ") ?? false, result.output)
+        XCTAssertTrue(lines.last?.hasPrefix("set offline: n ") ?? false, result.output)
+        XCTAssertEqual(result.output, try Tool.run(["evaluate", set, "--offline", "-j", "2"]).output)
+    }
+
+    /// A data set without survey: the office's packet, and the first seconds of a track.
+    private func shortSet(in folder: String) throws -> String {
+        let set = folder + "/set"
+        try FileManager.default.createDirectory(atPath: set + "/tracks", withIntermediateDirectories: true)
+        for name in ["venue.json", "plans", "tiles"] {
+            let source = try FixtureFolder("office").path + "/" + name
+            try FileManager.default.createSymbolicLink(atPath: set + "/" + name, withDestinationPath: source)
+        }
+        _ = try ShortRecording(lines: 250).write(to: set + "/tracks")
+        return set
+    }
+
+    func testOfflineGoesWithTheParticleFilterAlone() throws {
+        let result = try Tool.run(["evaluate", "Fixtures/office", "--offline", "--method", "fingerprint"])
+        XCTAssertEqual(result.status, 2)
+        XCTAssertTrue(result.errors.contains("--offline goes with the method particle alone"), result.errors)
+    }
+
+    func testOfflineWritesNoReplays() throws {
+        let result = try Tool.run(["evaluate", "Fixtures/office", "--offline", "--replays", temporaryFolder()])
+        XCTAssertEqual(result.status, 2)
+        XCTAssertTrue(result.errors.contains("--offline and --replays don't go together"), result.errors)
+    }
+}
