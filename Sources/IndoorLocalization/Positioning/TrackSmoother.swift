@@ -35,6 +35,7 @@ public struct TrackSmoother: Sendable {
     /// Creates a smoother of a recording in a venue.
     ///
     /// - Parameters:
+    ///   - venue: where the recording was made, with its radio map if there is one.
     ///   - settings: of both engines; whatever the method, the particle filter is used.
     ///   - seed: of all that is random; equal seeds give equal tracks.
     public init(venue: Venue, settings: PositioningSettings = PositioningSettings(), seed: UInt64 = 0) {
@@ -76,9 +77,7 @@ public struct TrackSmoother: Sendable {
         past.append((instant, BeliefSample(of: forward, count: Self.guesses)))
     }
 
-    /// Ends the recording.
-    ///
-    /// - Parameter instant: the recording's last instant, if that is later than its last reading.
+    /// Ends the recording with its last reading; without a beacon of the venue the track is empty.
     public consuming func finish() -> SmoothedTrack {
         guard let end = last else { return SmoothedTrack(looks: []) }
         look(at: end)
