@@ -1,9 +1,11 @@
 #include "CBench.h"
 
-
 static _Thread_local uint64_t allocations;
+static _Thread_local int64_t bytes;
 
 uint64_t cbench_allocations(void) { return allocations; }
+
+int64_t cbench_bytes(void) { return bytes; }
 
 // The sanitizers bring a malloc of their own.
 #if defined(__has_feature)
@@ -19,39 +21,48 @@ extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
 extern void *__libc_memalign(size_t alignment, size_t size);
+extern void __libc_free(void *memory);
+extern size_t malloc_usable_size(void *memory);
 
-static void count(void) { allocations++; }
+static void *counted(void *memory) {
+    allocations++;
+    bytes += (int64_t)malloc_usable_size(memory);
+    return memory;
+}
 
 void *malloc(size_t size) {
-    count();
-    return __libc_malloc(size);
+    return counted(__libc_malloc(size));
+}
+
+void free(void *memory) {
+    bytes -= (int64_t)malloc_usable_size(memory);
+    __libc_free(memory);
 }
 
 void *calloc(size_t elements, size_t size) {
-    count();
-    return __libc_calloc(elements, size);
+    return counted(__libc_calloc(elements, size));
 }
 
 void *realloc(void *memory, size_t size) {
-    count();
-    return __libc_realloc(memory, size);
+    int64_t before = (int64_t)malloc_usable_size(memory);
+    void *found = counted(__libc_realloc(memory, size));
+    // What could not be made larger is still there.
+    if (found || size == 0) bytes -= before;
+    return found;
 }
 
 void *memalign(size_t alignment, size_t size) {
-    count();
-    return __libc_memalign(alignment, size);
+    return counted(__libc_memalign(alignment, size));
 }
 
 void *aligned_alloc(size_t alignment, size_t size) {
-    count();
-    return __libc_memalign(alignment, size);
+    return counted(__libc_memalign(alignment, size));
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t size) {
-    count();
     // EINVAL and ENOMEM; errno is not set by this function.
     if (alignment % sizeof(void *) != 0 || (alignment & (alignment - 1)) != 0 || alignment == 0) return 22;
-    void *found = __libc_memalign(alignment, size);
+    void *found = counted(__libc_memalign(alignment, size));
     if (!found) return 12;
     *memory = found;
     return 0;

@@ -21,7 +21,36 @@ struct cbench_sighting {
 /// Bounds and values are checked as the package does; fragments are not put together. Writes at most `capacity` sightings; returns how many there are, and -1 where the event is malformed.
 long cbench_decode(const uint8_t *event, size_t length, struct cbench_sighting *sightings, size_t capacity);
 
+/// What one beacon tells on one map: its reading, and the rectangle of cells in which it is expected.
+struct cbench_beacon {
+    const float *mean;
+    const float *variance;
+    /// NULL without a survey.
+    const float *log_rate;
+    int32_t first_column;
+    int32_t columns;
+    int32_t first_row;
+    int32_t rows;
+    /// The reading in dBm without the receiver's offset, and its variance in dB² but for the table's.
+    float rssi;
+    float noise;
+    float share;
+    float draw;
+    float outside;
+    float freedom;
+};
+
+/// Adds the logarithm of each beacon's likelihood to the sum of each particle, by the cell that it is in; -1 is nowhere.
+///
+/// Plain loops with a logarithm of their own that the compiler makes vectors of, for the vectors that this machine has.
+void cbench_weigh(
+    const struct cbench_beacon *beacons, size_t beacon_count, int32_t columns, const int32_t *cells, size_t count,
+    float *sums);
+
 /// How often the calling thread has asked for memory; always 0 where a sanitizer brings its own allocator.
 uint64_t cbench_allocations(void);
+
+/// Bytes that the calling thread has asked for less those that it has given back; 0 where a sanitizer brings its own.
+int64_t cbench_bytes(void);
 
 #endif

@@ -3,11 +3,11 @@ import CMath
 /// What was heard during a stretch of time, ready to be weighed against places.
 package struct Evidence: Sendable {
     /// A beacon that was heard.
-    struct Heard: Sendable {
+    package struct Heard: Sendable {
         /// Index in the signal field.
-        var beacon: Int
+        package var beacon: Int
         /// Mean RSSI in dBm.
-        var rssi: Float
+        package var rssi: Float
         /// Variance in dB² of the mean by fast fading.
         var variance: Float
         /// Share of the evidence that counts: less for repeated and for irrelevant readings.
@@ -19,7 +19,7 @@ package struct Evidence: Sendable {
     /// Length of the stretch in seconds.
     var duration: Float
     /// The beacons that were heard, ordered by index.
-    var heard: [Heard]
+    package var heard: [Heard]
 }
 
 /// Gathers sightings into evidence.

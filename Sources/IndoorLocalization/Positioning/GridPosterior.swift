@@ -31,7 +31,7 @@ package struct GridPosterior: Sendable {
     }
 
     /// Mean place on a level, and the sum of the variances along both axes in m²; nil if nothing is probable there.
-    func moments(level index: Int, field: SignalField) -> (mean: MapPoint, variance: Double)? {
+    package func moments(level index: Int, field: SignalField) -> (mean: MapPoint, variance: Double)? {
         guard let total = sums[index].last, total > 0 else { return nil }
         let grid = field.levels[index].grid
         var mean = MapPoint(x: 0, y: 0)

@@ -7,26 +7,46 @@ import CMath
 /// at a place: a receiver that listens half the time hears half of everything, but the same shares.
 /// Source of the t distribution as robust noise: K. L. Lange, R. J. A. Little, J. M. G. Taylor, *Robust Statistical
 /// Modeling Using the t Distribution*, JASA 84(408), 1989.
-struct Likelihood {
+package struct Likelihood {
+    /// What one heard beacon comes to on one level.
+    package struct Terms: Sendable {
+        /// The reading in dBm, less the receiver's offset.
+        package var rssi: Float
+        /// Variance of the reading in dB², but for the table's.
+        package var variance: Float
+        /// How much the reading counts.
+        package var share: Float
+        /// How many detections it counts as.
+        package var draw: Float
+        /// The logarithm of its likelihood outside the beacon's table.
+        package var outside: Float
+    }
+
     let field: SignalField
     let evidence: Evidence
     /// How much stronger this receiver hears than the one that made the map, if it is on that level; by level.
     let offsets: [ReceiverOffset]
 
+    /// Weighs evidence against a field.
+    package init(field: SignalField, evidence: Evidence, offsets: [ReceiverOffset]) {
+        self.field = field
+        self.evidence = evidence
+        self.offsets = offsets
+    }
+
     /// Adds the logarithm of the likelihood at some cells, up to a constant common to all cells of all levels.
     ///
     /// - Parameter cells: index of each cell in the level's grid, -1 beyond it; equal in number to `sums`.
-    func add(to sums: inout [Float], level index: Int, cells: [Int32]) {
+    package func add(to sums: inout [Float], level index: Int, cells: [Int32]) {
         let level = field.levels[index]
-        let offset = offsets[index]
         let columns = Int32(level.grid.columns)
         for heard in evidence.heard {
             guard let table = level.tables[heard.beacon] else { continue }
-            let weights = weights(heard, offset)
+            let terms = terms(heard, level: index)
             for (position, cell) in cells.enumerated() where cell >= 0 {
                 let (row, column) = cell.quotientAndRemainder(dividingBy: columns)
                 guard let entry = table.index(column: Int(column), row: Int(row)) else { continue }
-                sums[position] += inside(heard, table, entry, weights.variance, weights.offset) - weights.outside
+                sums[position] += inside(terms, table, entry) - terms.outside
             }
         }
         guard field.isSurveyed else { return }
@@ -37,17 +57,16 @@ struct Likelihood {
     }
 
     /// Adds the same for every cell of a level.
-    func add(toGrid sums: inout [Float], level index: Int) {
+    package func add(toGrid sums: inout [Float], level index: Int) {
         let level = field.levels[index]
-        let offset = offsets[index]
         for heard in evidence.heard {
             guard let table = level.tables[heard.beacon] else { continue }
-            let weights = weights(heard, offset)
+            let terms = terms(heard, level: index)
             var entry = 0
             for row in table.rows {
                 let start = row * level.grid.columns
                 for cell in start + table.columns.lowerBound..<start + table.columns.upperBound {
-                    sums[cell] += inside(heard, table, entry, weights.variance, weights.offset) - weights.outside
+                    sums[cell] += inside(terms, table, entry) - terms.outside
                     entry += 1
                 }
             }
@@ -57,27 +76,25 @@ struct Likelihood {
         for cell in sums.indices { sums[cell] -= draws * level.logRate[cell] }
     }
 
-    /// The logarithm of the likelihood outside a beacon's table, and the variance of its reading but for the table's.
-    private func weights(
-        _ heard: Evidence.Heard, _ offset: ReceiverOffset
-    ) -> (outside: Float, variance: Float, offset: Float) {
-        let model = field.model
+    /// What a heard beacon comes to on a level.
+    package func terms(_ heard: Evidence.Heard, level: Int) -> Terms {
+        let (model, offset) = (field.model, offsets[level])
         let variance = Float(field.readingDeviation * field.readingDeviation) + heard.variance + Float(offset.variance)
+        let rssi = heard.rssi - Float(offset.value)
         let outside = density(
-            difference: heard.rssi - Float(offset.value) - SignalField.inaudible,
-            variance: variance + Float(model.shadowing * model.shadowing))
-        let draw = field.isSurveyed ? draw(heard) * cmath_logf(Float(model.unheardRate)) : 0
-        return (heard.share * outside + draw, variance, Float(offset.value))
+            difference: rssi - SignalField.inaudible, variance: variance + Float(model.shadowing * model.shadowing))
+        let draw = field.isSurveyed ? draw(heard) : 0
+        return Terms(
+            rssi: rssi, variance: variance, share: heard.share, draw: draw,
+            outside: heard.share * outside + draw * cmath_logf(Float(model.unheardRate)))
     }
 
     @inline(__always)
-    private func inside(
-        _ heard: Evidence.Heard, _ table: SignalField.Table, _ entry: Int, _ variance: Float, _ offset: Float
-    ) -> Float {
+    private func inside(_ terms: Terms, _ table: SignalField.Table, _ entry: Int) -> Float {
         let reading =
-            heard.share
-            * density(difference: heard.rssi - offset - table.mean[entry], variance: variance + table.variance[entry])
-        return field.isSurveyed ? reading + draw(heard) * table.logRate[entry] : reading
+            terms.share
+            * density(difference: terms.rssi - table.mean[entry], variance: terms.variance + table.variance[entry])
+        return field.isSurveyed ? reading + terms.draw * table.logRate[entry] : reading
     }
 
     private func density(difference: Float, variance: Float) -> Float {

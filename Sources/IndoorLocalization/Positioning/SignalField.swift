@@ -4,14 +4,14 @@ import CMath
 package struct SignalField: Sendable {
     /// One beacon on one map: a rectangle of the map's cells.
     package struct Table: Sendable {
-        let columns: Range<Int>
-        let rows: Range<Int>
+        package let columns: Range<Int>
+        package let rows: Range<Int>
         /// Expected RSSI in dBm, cell by cell.
-        var mean: [Float]
+        package var mean: [Float]
         /// Variance in dB² of that expectation.
-        var variance: [Float]
+        package var variance: [Float]
         /// Logarithm of the detections a second; empty without a survey.
-        var logRate: [Float]
+        package var logRate: [Float]
 
         /// The index of a cell of the map's grid within this table; nil outside.
         @inline(__always)

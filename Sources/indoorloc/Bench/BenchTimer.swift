@@ -12,9 +12,15 @@ struct BenchResult: Sendable {
     var reference: Double?
     /// Allocations for each unit, once all is warm; nil if they were not counted.
     var allocations: Double?
+    /// Seconds that a unit stands for; nil if it is no stretch of time.
+    var seconds: Double?
+    /// Bytes that a unit holds on to; nil if that was not measured.
+    var bytes: Double?
 
     /// How many times as long as the C code it takes; nil if there is none.
     var ratio: Double? { reference.map { nanoseconds / $0 } }
+    /// How many times as fast as the time that it stands for; nil if it is no stretch of time.
+    var speed: Double? { seconds.map { $0 * 1e9 / nanoseconds } }
 }
 
 /// Times work in turns with what it is compared with, so that both see the same machine, and counts allocations.

@@ -1,0 +1,111 @@
+import Foundation
+import IndoorLocalization
+
+/// Buildings made from a seed, as large as a benchmark asks for.
+struct BenchVenue {
+    /// Edge of a room in metres.
+    private static let room = 5.0
+    private static let door = 1.2
+    private static let power = -59.0
+    private static let exponent = 2.2
+
+    let width: Double
+    let height: Double
+    let beacons: Int
+    var seed: UInt64 = 1
+
+    static let mapID: MapID = 1
+
+    /// Rooms of 5 × 5 m with a door to each neighbour; the beacons are known from the packet.
+    var venue: Venue {
+        var generator = SeededGenerator(seed: seed)
+        let known = (0..<beacons).map { index in
+            VenueBeacon(
+                identity: Self.identity(index), mapID: Self.mapID,
+                point: MapPoint(x: width * generator.uniform(), y: height * generator.uniform()), z: 2.5,
+                measuredPower: Self.power, pathLossExponent: Self.exponent)
+        }
+        let map = VenueMap(id: Self.mapID, name: "Ground", level: 0, width: width, height: height, walls: walls)
+        return Venue(id: 1, name: "Bench", maps: [map], beacons: known)
+    }
+
+    /// The same venue after a survey with a place every `spacing` metres.
+    func surveyed(every spacing: Double) -> Venue {
+        var venue = venue
+        var generator = SeededGenerator(seed: seed + 1)
+        let beacons = venue.beacons
+        var places: [RadioMap.Fingerprint] = []
+        for row in 0..<Int(height / spacing) {
+            for column in 0..<Int(width / spacing) {
+                let point = MapPoint(x: (Double(column) + 0.5) * spacing, y: (Double(row) + 0.5) * spacing)
+                let readings = beacons.enumerated().compactMap { index, beacon -> RadioMap.Reading? in
+                    guard beacon.point.distance(to: point) < 25 else { return nil }
+                    let rssi = Self.rssi(of: beacon, at: point) + 3 * generator.normal()
+                    return RadioMap.Reading(beacon: index, rssi: rssi, count: 8, weight: 0.02 * generator.normal())
+                }
+                places.append(
+                    RadioMap.Fingerprint(mapID: Self.mapID, point: point, duration: 4, readings: readings))
+            }
+        }
+        venue.radioMap = RadioMap(
+            beacons: beacons.map {
+                RadioMap.Beacon(identity: $0.identity, mapID: $0.mapID, point: $0.point, z: $0.z, power: Self.power)
+            }, fingerprints: places, pathLossExponent: Self.exponent, readingDeviation: 3)
+        return venue
+    }
+
+    private static func identity(_ index: Int) -> BeaconIdentity {
+        BeaconIdentity(uuid: BeaconUUID(high: 0xBE, low: 0xAC), major: 1, minor: UInt16(index))
+    }
+
+    /// Walls along the edges of all rooms, with a door in the middle of each.
+    private var walls: [[MapPoint]] {
+        var walls: [[MapPoint]] = []
+        let half = (Self.room - Self.door) / 2
+        for column in 0...Int(width / Self.room) {
+            for row in 0...Int(height / Self.room) {
+                let corner = MapPoint(x: Double(column) * Self.room, y: Double(row) * Self.room)
+                for way in [MapPoint(x: 1, y: 0), MapPoint(x: 0, y: 1)] {
+                    let end = corner + way * Self.room
+                    guard end.x <= width, end.y <= height else { continue }
+                    walls.append([corner, corner + way * half])
+                    walls.append([end - way * half, end])
+                }
+            }
+        }
+        return walls
+    }
+
+    /// What a beacon sounds like on the mean, in dBm.
+    static func rssi(of beacon: VenueBeacon, at point: MapPoint) -> Double {
+        max(power - 10 * exponent * log10(hypot(beacon.point.distance(to: point), 1.3)), -100)
+    }
+
+    /// What is heard of the nearest beacons on a walk around the building, moment by moment.
+    ///
+    /// - Parameter interval: seconds between two moments.
+    func evidence(
+        on field: SignalField, of venue: Venue, moments: Int, heard: Int, interval: Double = 0.5
+    ) -> [Evidence] {
+        var generator = SeededGenerator(seed: seed + 2)
+        var collector = EvidenceCollector(field: field)
+        return (0..<moments).compactMap { moment in
+            let turn = 2 * Double.pi * Double(moment) / Double(moments)
+            let point = MapPoint(
+                x: width * (0.5 + 0.3 * BenchVenue.wave(turn)), y: height * (0.5 + 0.3 * BenchVenue.wave(turn + 1.57)))
+            let now = Instant(seconds: Double(moment + 1) * interval)
+            let nearest = venue.beacons.sorted { $0.point.distance(to: point) < $1.point.distance(to: point) }
+            for beacon in nearest.prefix(heard) {
+                guard let index = field.indexes[beacon.identity] else { continue }
+                collector.add(beacon: index, rssi: Self.rssi(of: beacon, at: point) + 4 * generator.normal(), at: now)
+            }
+            return collector.take(at: now)
+        }
+    }
+
+    /// From -1 to 1 and back in a turn of 2π, evenly.
+    private static func wave(_ turn: Double) -> Double {
+        let share = (turn / (2 * .pi)).truncatingRemainder(dividingBy: 1)
+        return share < 0.5 ? 4 * share - 1 : 3 - 4 * share
+    }
+}

@@ -1,0 +1,120 @@
+import IndoorLocalization
+
+/// A benchmark by its name; nothing is built before it runs.
+struct Benchmark: Sendable {
+    let name: String
+    let run: @Sendable (_ name: String) async throws -> BenchResult
+
+    /// All benchmarks, in the order in which they are told.
+    static let all =
+        [
+            Benchmark(name: "decode", run: decode), Benchmark(name: "decode-and-stream", run: decodeAndStream),
+            Benchmark(name: "weigh", run: weigh),
+        ] + filterSteps + [
+            Benchmark(name: "fix-grid") { name in
+                let room = BenchVenue(width: 12, height: 10, beacons: 8)
+                return try await fix(name, FixBench(room, surveyedEvery: nil, heard: 8)) { $0.grid() }
+            },
+            Benchmark(name: "fix-least-squares") { name in
+                let room = BenchVenue(width: 12, height: 10, beacons: 8)
+                return try await fix(name, FixBench(room, surveyedEvery: nil, heard: 8)) { $0.leastSquares() }
+            },
+            Benchmark(name: "fingerprint-query") { name in
+                let hall = BenchVenue(width: 150, height: 150, beacons: 400)
+                return try await fix(name, FixBench(hall, surveyedEvery: 10, heard: 20)) { $0.grid() }
+            },
+            Benchmark(name: "session") { name in
+                try await replay(name, SessionBench(rounds: 1, motionRate: 0))
+            },
+            Benchmark(name: "replay-walk") { try await replay($0, SessionBench(rounds: 10, motionRate: 50)) },
+        ]
+
+    /// The longest track of a data set.
+    static func dataSet(_ path: String) -> Benchmark {
+        Benchmark(name: "replay-data-set") { try await replay($0, SessionBench(dataSet: path)) }
+    }
+
+    private static let advertisements = 10_000
+
+    private static func decode(_ name: String) async throws -> BenchResult {
+        let bench = try DecodeBench(advertisements: advertisements)
+        var sums = (DecodeBench.Sum(), DecodeBench.Sum())
+        let result = try await BenchTimer().measure(
+            name, unit: "advertisement", count: bench.ranges.count, { sums.0 = bench.decode() },
+            reference: { sums.1 = bench.decodeInC() })
+        guard sums.0 == sums.1, sums.0.count > 0 else { throw BenchFailure(name: name) }
+        return result
+    }
+
+    private static func decodeAndStream(_ name: String) async throws -> BenchResult {
+        let bench = try DecodeBench(advertisements: advertisements)
+        var sum = DecodeBench.Sum()
+        let result = try await BenchTimer().measure(name, unit: "advertisement", count: bench.ranges.count) {
+            sum = try await bench.decodeThroughStream()
+        }
+        guard sum == bench.decode() else { throw BenchFailure(name: name) }
+        return result
+    }
+
+    private static func weigh(_ name: String) async throws -> BenchResult {
+        var bench = WeighBench(particles: 10_000)
+        let timer = BenchTimer()
+        var reference = bench
+        let result = try await timer.measure(
+            name, unit: "particle, beacon", count: bench.count, { bench.weigh() }, reference: { reference.weighInC() })
+        // Two logarithms that are right to 1e-7, five times each of 8 beacons.
+        guard bench.difference(to: reference) < 1e-3 else { throw BenchFailure(name: name) }
+        return result
+    }
+
+    private static let filterSteps = [(1_000, "1k"), (10_000, "10k"), (100_000, "100k")].map { count, label in
+        Benchmark(name: "filter-step-\(label)") { name in
+            var bench = FilterBench(particles: count)
+            // As many steps in each round as go once around the building, so that rounds are alike.
+            let steps = bench.evidence.count
+            var isLost = false
+            let result = try await BenchTimer(rounds: count > 10_000 ? 3 : 11).measure(
+                name, unit: "step", count: steps
+            ) {
+                for _ in 0..<steps where bench.step() == nil { isLost = true }
+            }
+            guard !isLost else { throw BenchFailure(name: name) }
+            return result
+        }
+    }
+
+    private static func fix(
+        _ name: String, _ bench: FixBench, _ find: (inout FixBench) -> MapPoint?
+    ) async throws -> BenchResult {
+        var bench = bench
+        let turns = bench.evidence.count
+        var isLost = false
+        let result = try await BenchTimer().measure(name, unit: "fix", count: turns) {
+            for _ in 0..<turns where find(&bench) == nil { isLost = true }
+        }
+        guard !isLost else { throw BenchFailure(name: name) }
+        return result
+    }
+
+    private static func replay(_ name: String, _ bench: SessionBench) async throws -> BenchResult {
+        var positions = 0
+        let seconds = bench.seconds
+        var result = try await BenchTimer(rounds: 5).measure(name, unit: "second", count: 1) {
+            positions = bench.play()
+        }
+        guard Double(positions) > seconds else { throw BenchFailure(name: name) }
+        result.nanoseconds /= seconds
+        result.allocations = result.allocations.map { $0 / seconds }
+        result.seconds = 1
+        result.bytes = bench.memory()
+        return result
+    }
+}
+
+/// A benchmark that did not do its work, or not the same as what it is compared with.
+struct BenchFailure: Error, CustomStringConvertible {
+    let name: String
+    var description: String {
+        "the benchmark '\(name)' did not find what it should, or something else than the C code it is compared with"
+    }
+}

@@ -1,0 +1,42 @@
+import IndoorLocalization
+
+/// A place from what was heard at one moment, without memory.
+struct FixBench {
+    let field: SignalField
+    let evidence: [Evidence]
+    private let offsets: [ReceiverOffset]
+    private let readings: [[Trilateration.Reading]]
+    private var turn = 0
+
+    /// A building, and what is heard in it.
+    ///
+    /// - Parameters:
+    ///   - spacing: metres between two places of the survey; nil for none.
+    ///   - heard: beacons heard at each moment.
+    init(_ building: BenchVenue, surveyedEvery spacing: Double?, heard: Int) {
+        let venue = spacing.map(building.surveyed) ?? building.venue
+        let field = SignalField(venue: venue)
+        self.field = field
+        evidence = building.evidence(on: field, of: venue, moments: 50, heard: heard, interval: 4)
+        offsets = [ReceiverOffset(deviation: 2, degreesOfFreedom: field.model.degreesOfFreedom)]
+        readings = evidence.map { moment in
+            moment.heard.map { heard in
+                Trilateration.Reading(
+                    point: venue.beacons[heard.beacon].point, power: -59, exponent: 2.2, rssi: Double(heard.rssi))
+            }
+        }
+    }
+
+    /// The mean of the grid posterior.
+    mutating func grid() -> MapPoint? {
+        turn = (turn + 1) % evidence.count
+        let posterior = GridPosterior(field: field, evidence: evidence[turn], offsets: offsets)
+        return posterior.moments(level: 0, field: field)?.mean
+    }
+
+    /// Robust least squares.
+    mutating func leastSquares() -> MapPoint? {
+        turn = (turn + 1) % evidence.count
+        return Trilateration.solve(readings[turn])?.point
+    }
+}

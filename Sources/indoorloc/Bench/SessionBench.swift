@@ -1,0 +1,99 @@
+import CBench
+import IndoorLocalization
+import IndoorLocalizationTesting
+import ScanRecording
+
+/// Whole sessions on readings that are there already.
+struct SessionBench {
+    private let venue: Venue
+    private let fields: [VenueID: SignalField]
+    private let readings: [SensorReading]
+    /// How long the readings take, in seconds.
+    let seconds: Double
+
+    /// A simulated walk around an office of 60 × 40 m with a beacon for each 50 m².
+    ///
+    /// - Parameters:
+    ///   - rounds: how often around; one takes two minutes.
+    ///   - motionRate: readings of the motion sensors a second.
+    init(rounds: Int, motionRate: Double) throws {
+        let venue = BenchVenue(width: 60, height: 40, beacons: 48).surveyed(every: 3)
+        let corners = [
+            MapPoint(x: 7.5, y: 7.5), MapPoint(x: 52.5, y: 7.5), MapPoint(x: 52.5, y: 32.5), MapPoint(x: 7.5, y: 32.5),
+        ]
+        let path = WalkPath(
+            points: (0...4 * rounds).map { corner in
+                WalkPath.Point(mapID: BenchVenue.mapID, point: corners[corner % 4])
+            })
+        var settings = SimulationSettings()
+        settings.sensors.motionRate = motionRate
+        let walk = try WalkSimulator(venue: venue, path: path, settings: settings, seed: 5)
+        self.init(venue: venue, readings: walk.sensorReadings())
+    }
+
+    /// The longest of a data set's tracks, after its survey.
+    init(dataSet path: String) throws {
+        let dataSet = try DataSet(path: path, radioMap: nil)
+        var venue = dataSet.venue
+        if !dataSet.surveys.isEmpty {
+            var learning = SurveyLearning(venue: venue, model: SignalModel())
+            try learning.add(dataSet.surveys, strictness: .lenient, progress: ProgressLine())
+            venue.radioMap = learning.learner.finish() ?? venue.radioMap
+        }
+        let tracks = try dataSet.tracks.map(Self.readings)
+        let length = { (track: [SensorReading]) in (track.last?.instant ?? .zero).nanoseconds }
+        self.init(venue: venue, readings: tracks.max { length($0) < length($1) } ?? [])
+    }
+
+    private init(venue: Venue, readings: [SensorReading]) {
+        self.venue = venue
+        self.readings = readings
+        fields = [venue.id: SignalField(venue: venue)]
+        seconds = readings.first.map { $0.instant.duration(to: readings.last?.instant ?? $0.instant).seconds } ?? 0
+    }
+
+    private static func readings(_ path: String) throws -> [SensorReading] {
+        var reader = try RecordingReader(path: path, strictness: .lenient)
+        var readings: [SensorReading] = []
+        while let entry = try reader.next() {
+            if case .measurement(let reading) = entry { readings.append(reading) }
+        }
+        return readings
+    }
+
+    /// A session from its start to its end; the number of positions that it told.
+    func play() -> Int {
+        var replay = session()
+        var positions = 0
+        for reading in readings { positions += Self.positions(replay.handle(reading)) }
+        return positions + Self.positions(replay.finish())
+    }
+
+    private func session() -> SessionReplay {
+        var replay = SessionReplay(venues: [venue], settings: LocalizationSettings(), seed: 1, fields: fields)
+        _ = replay.start()
+        return replay
+    }
+
+    private static func positions(_ outputs: [SessionReplay.Output]) -> Int {
+        outputs.count { if case .position = $0.content { true } else { false } }
+    }
+
+    /// Bytes that a session holds in the middle of its readings, beyond the venue and its tables.
+    func memory(sessions count: Int = 8) -> Double {
+        // What is made once stays.
+        var replays = [session()]
+        replays.reserveCapacity(count + 1)
+        run(&replays[0])
+        let before = cbench_bytes()
+        for _ in 0..<count {
+            replays.append(session())
+            run(&replays[replays.count - 1])
+        }
+        return Double(cbench_bytes() - before) / Double(count)
+    }
+
+    private func run(_ replay: inout SessionReplay) {
+        for reading in readings.prefix(readings.count / 2) { _ = replay.handle(reading) }
+    }
+}

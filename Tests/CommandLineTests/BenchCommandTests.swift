@@ -1,0 +1,79 @@
+import CBench
+import IndoorLocalization
+import XCTest
+
+@testable import indoorloc
+
+final class BenchCommandTests: XCTestCase {
+    func testWeighingComesToWhatPlainCComesTo() {
+        var (bench, reference) = (WeighBench(particles: 3001), WeighBench(particles: 3001))
+        bench.weigh()
+        reference.weighInC()
+        // Sums of about -50, of 16 logarithms that are right to 1e-7 each.
+        XCTAssertLessThan(bench.difference(to: reference), 1e-3)
+    }
+
+    func testAFilterOfABenchmarkKeepsItsPlace() throws {
+        var bench = FilterBench(particles: 500)
+        for step in 0..<100 { XCTAssertNotNil(bench.step(), "step \(step)") }
+    }
+
+    func testBothKindsOfFixFindAPlaceInTheRoom() throws {
+        var bench = FixBench(BenchVenue(width: 12, height: 10, beacons: 8), surveyedEvery: nil, heard: 8)
+        for _ in 0..<50 {
+            for place in [try XCTUnwrap(bench.grid()), try XCTUnwrap(bench.leastSquares())] {
+                XCTAssertTrue((-12...24).contains(place.x) && (-10...20).contains(place.y), "\(place)")
+            }
+        }
+    }
+
+    func testASessionOfABenchmarkTellsPositionsAndHoldsMemory() throws {
+        let bench = try SessionBench(rounds: 1, motionRate: 0)
+        XCTAssertGreaterThan(bench.seconds, 100)
+        XCTAssertGreaterThan(Double(bench.play()), bench.seconds)
+        let bytes = bench.memory(sessions: 2)
+        // A sanitizer brings an allocator of its own, which does not count.
+        XCTAssertTrue(bytes > 10_000 || bytes == 0, "\(bytes)")
+    }
+
+    func testBytesAreCountedUntilTheyAreGivenBack() {
+        let before = cbench_bytes()
+        let held = malloc(100_000)
+        let with = cbench_bytes()
+        free(held)
+        XCTAssertEqual(cbench_bytes(), before)
+        XCTAssertTrue(with - before >= 100_000 || with == 0, "\(with - before)")
+    }
+
+    func testABenchmarkThatIsNotThereIsAWrongCall() throws {
+        let result = try Tool.run(["bench", "--only", "flying"])
+        XCTAssertEqual(result.status, 2)
+        XCTAssertTrue(result.errors.contains("filter-step-1k"), result.errors)
+    }
+
+    func testAllocationsAreCounted() {
+        let before = cbench_allocations()
+        let array = (0..<100).map { [UInt8](repeating: UInt8($0), count: 1000) }
+        XCTAssertEqual(array.count, 100)
+        let counted = cbench_allocations() - before
+        // A sanitizer brings an allocator of its own, which does not count.
+        XCTAssertTrue(counted >= 100 || counted == 0, "\(counted)")
+    }
+
+    func testBenchPrintsTheSameAsATableAndAsJSON() throws {
+        let only = ["--only", "decode", "--only", "fix-least-squares"]
+        let table = try Tool.run(["bench"] + only)
+        XCTAssertEqual(table.status, 0, table.errors)
+        let json = try Tool.run(["bench", "--json"] + only)
+        XCTAssertEqual(json.status, 0, json.errors)
+        let object = try XCTUnwrap(JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: Any])
+        let benchmarks = try XCTUnwrap(object["benchmarks"] as? [[String: Any]])
+        XCTAssertEqual(benchmarks.compactMap { $0["name"] as? String }, ["decode", "fix-least-squares"])
+        XCTAssertEqual(table.lines.count, 3)
+        for benchmark in benchmarks {
+            let name = try XCTUnwrap(benchmark["name"] as? String)
+            XCTAssertTrue(table.lines.contains { $0.hasPrefix(name) }, name)
+            XCTAssertGreaterThan(try XCTUnwrap(benchmark["nanoseconds"] as? Double), 0, name)
+        }
+    }
+}
