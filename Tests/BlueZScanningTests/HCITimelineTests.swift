@@ -19,6 +19,16 @@ final class HCITimelineTests: XCTestCase {
         XCTAssertEqual(timeline.instant(wall: 1003 * second), Instant(seconds: 14))
     }
 
+    func testAPacketThatCameAfterTheWakeUpIsNotTakenForAnEarlierOne() {
+        var timeline = KernelTimeline(wall: 1000 * second, boot: 10 * second)
+        timeline.wake(wall: 1005 * second, boot: 15 * second)
+        XCTAssertFalse(timeline.isBehind(wall: 1005 * second))
+        XCTAssertFalse(timeline.isBehind(wall: -1))
+        XCTAssertTrue(timeline.isBehind(wall: 1005 * second + 1))
+        timeline.wake(wall: 1007 * second, boot: 17 * second)
+        XCTAssertEqual(timeline.instant(wall: 1006 * second), Instant(seconds: 16))
+    }
+
     func testAClockOnTheWallThatIsSetChangesNothing() {
         for jump in [-3600 * second, 3600 * second] {
             var timeline = KernelTimeline(wall: 10_000 * second, boot: 10 * second)

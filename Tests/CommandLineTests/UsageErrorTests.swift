@@ -15,9 +15,9 @@ final class UsageErrorTests: XCTestCase {
     func testNoCommand() throws { try assertUsageError([], "a command is missing") }
 
     func testAnUnknownCommand() throws {
-        try assertUsageError(["locate"], "there is no command 'locate'")
-        try assertUsageError(["help", "locate"], "there is no command 'locate'")
-        try assertUsageError(["--locate"], "there is no command '--locate'")
+        try assertUsageError(["teleport"], "there is no command 'teleport'")
+        try assertUsageError(["help", "teleport"], "there is no command 'teleport'")
+        try assertUsageError(["--teleport"], "there is no command '--teleport'")
     }
 
     func testAGroupWithoutACommandOfIt() throws {

@@ -88,6 +88,8 @@ final class HCIScan: @unchecked Sendable {
         timeline.wake()
         guard let channel = link else { return }
         let error = channel.drain { packet, wall in
+            // One that came while those before it were taken is not of the past.
+            if timeline.isBehind(wall: wall) { timeline.wake() }
             // An answer to a packet may have closed the link; what it brought before is no less heard.
             take(packet, at: timeline.instant(wall: wall))
         }

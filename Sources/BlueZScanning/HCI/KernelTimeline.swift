@@ -32,6 +32,11 @@ package struct KernelTimeline: Sendable, Equatable {
     /// Looks at the system's clocks.
     mutating func wake() { wake(wall: Self.read(CLOCK_REALTIME), boot: Self.read(CLOCK_BOOTTIME)) }
 
+    /// Whether a packet was received after the last wake-up, so that the clocks are to be looked at again.
+    ///
+    /// - Parameter wall: when it was received, in nanoseconds of the clock on the wall; negative if unknown.
+    package func isBehind(wall: Int64) -> Bool { wall >= 0 && wall &- wallAhead > now.nanoseconds }
+
     /// The instant of a packet.
     ///
     /// - Parameter wall: when it was received, in nanoseconds of the clock on the wall; negative if unknown.

@@ -10,6 +10,8 @@ class GuestTestCase: XCTestCase {
     override func setUp() async throws { _ = try Guest.folder() }
 
     override func tearDown() async throws {
+        // Elsewhere the test was skipped, and there is nothing to put away, nor a radio switch.
+        guard (try? Guest.folder()) != nil else { return }
         for listening in openListenings { try await listening.stop() }
         for controller in openControllers where controller.content.value.index != nil { try await controller.unplug() }
         try await openServices?.endAll()
