@@ -2,9 +2,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 enum {
     protocol_hci = 1,
@@ -172,3 +175,25 @@ int cbluez_power_up(int socket, uint16_t id) { return checked(ioctl(socket, DEVI
 int cbluez_power_down(int socket, uint16_t id) { return checked(ioctl(socket, DEVICE_DOWN, (unsigned long)id)); }
 
 int cbluez_open_rfkill(void) { return checked(open("/dev/rfkill", O_RDONLY | O_CLOEXEC | O_NONBLOCK)); }
+
+int cbluez_open_alarm(void) { return checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)); }
+
+void cbluez_raise_alarm(int alarm) {
+    uint64_t one = 1;
+    // It cannot fail: the count is far from full.
+    if (alarm >= 0 && write(alarm, &one, sizeof one) < 0) return;
+}
+
+int cbluez_wait(int descriptor, int alarm, int milliseconds) {
+    struct pollfd watched[2] = {{descriptor, POLLIN, 0}, {alarm, POLLIN, 0}};
+    int count;
+    do {
+        count = poll(watched, 2, milliseconds);
+    } while (count < 0 && errno == EINTR);
+    if (count < 0) return -errno;
+    return watched[0].revents & POLLNVAL ? -EBADF : 0;
+}
+
+void cbluez_close(int descriptor) {
+    if (descriptor >= 0) close(descriptor);
+}

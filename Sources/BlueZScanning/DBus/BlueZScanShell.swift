@@ -18,7 +18,7 @@ final class BlueZScanShell: @unchecked Sendable {
     private var machine: BlueZScanMachine
     private var remark: FirstRemark
     private var connection: BusConnection?
-    private var arrivals: (any DispatchSourceRead)?
+    private var arrivals: ReadinessWatch?
     /// Readings that nobody fetched from the stream in time, and that were not told yet.
     private var lost = 0
     private var lossToldAt = Instant.zero
@@ -96,11 +96,8 @@ final class BlueZScanShell: @unchecked Sendable {
     private func watch(_ connection: BusConnection) -> Bool {
         let descriptor = fcntl(connection.descriptor, F_DUPFD_CLOEXEC, 0)
         guard descriptor >= 0 else { return false }
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        source.setEventHandler { [self] in exchange() }
-        source.setCancelHandler { Glibc.close(descriptor) }
-        source.activate()
-        arrivals = source
+        arrivals = ReadinessWatch(
+            descriptor, on: queue, whenReady: { [self] in exchange() }, whenDone: { Glibc.close(descriptor) })
         return true
     }
 

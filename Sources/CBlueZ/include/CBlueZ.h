@@ -3,7 +3,7 @@
 // Debian ships the kernel's Bluetooth interface with libbluetooth only, whose headers are under the GPL; and Swift
 // imports neither variadic calls (ioctl) nor the macros that walk through control messages. So this is the interface
 // in its own words. Nothing here decides, allocates, blocks or keeps anything, but for cbluez_power_up, which waits for
-// the adapter. Every call returns a negative error number (-errno) when it failed.
+// the adapter, and cbluez_wait. Every call returns a negative error number (-errno) when it failed.
 //
 // Source of constants and layouts: Linux, include/net/bluetooth/{bluetooth,hci,hci_sock}.h, unchanged since 2.6.
 #ifndef CBLUEZ_H
@@ -66,6 +66,19 @@ int cbluez_power_up(int socket, uint16_t id);
 
 // Powers an adapter off.
 int cbluez_power_down(int socket, uint16_t id);
+
+// Opens a descriptor that ends a wait once its alarm is raised. Returns it.
+int cbluez_open_alarm(void);
+
+// Raises an alarm, for good.
+void cbluez_raise_alarm(int alarm);
+
+// Waits until a descriptor has something to be read or is dead, an alarm is raised, or so many milliseconds have passed;
+// a negative alarm is none, and negative milliseconds are no limit. Returns 0, or a negative error number.
+int cbluez_wait(int descriptor, int alarm, int milliseconds);
+
+// Closes a descriptor, unless it is negative.
+void cbluez_close(int descriptor);
 
 // Opens the kernel's list of radio switches, /dev/rfkill, to be read without blocking. Returns it.
 int cbluez_open_rfkill(void);

@@ -12,7 +12,7 @@ final class StandInService: @unchecked Sendable {
     let called = WatchedState<[String]>([])
     private let queue = DispatchQueue(label: "StandInService")
     private let connection: BusConnection
-    private var arrivals: (any DispatchSourceRead)?
+    private var arrivals: ReadinessWatch?
     private var callers: [String] = []
     private var lastSerial: UInt32 = 1 << 16
 
@@ -20,11 +20,9 @@ final class StandInService: @unchecked Sendable {
     init(address: String) throws {
         connection = try BusConnection(address: address)
         let descriptor = dup(connection.descriptor)
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        source.setEventHandler { [unowned self] in exchange() }
-        source.setCancelHandler { Glibc.close(descriptor) }
-        arrivals = source
-        source.activate()
+        arrivals = ReadinessWatch(
+            descriptor, on: queue, whenReady: { [unowned self] in exchange() },
+            whenDone: { Glibc.close(descriptor) })
         queue.sync {
             connection.send(
                 .call(

@@ -30,10 +30,14 @@ final class GuestProcess: Sendable {
         let pipe = Pipe()
         child.standardOutput = pipe
         child.standardError = pipe
-        pipe.fileHandleForReading.readabilityHandler = { [output] handle in
-            let data = handle.availableData
-            if data.isEmpty { handle.readabilityHandler = nil }
-            output.update { $0.take(data) }
+        // A thread, as handlers that come and go crash the dispatch library: see `ReadinessWatch`.
+        let reading = pipe.fileHandleForReading
+        Thread.detachNewThread { [output] in
+            while true {
+                let data = reading.availableData
+                if data.isEmpty { return }
+                output.update { $0.take(data) }
+            }
         }
         child.terminationHandler = { [output] child in
             let status = child.terminationStatus

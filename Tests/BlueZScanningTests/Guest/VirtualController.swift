@@ -1,5 +1,5 @@
-// Dispatch's sources may be used from any thread, but are not marked so.
-@preconcurrency import Dispatch
+import BlueZScanning
+import Dispatch
 import Glibc
 import IndoorLocalization
 import IndoorLocalizationTesting
@@ -21,7 +21,7 @@ final class VirtualController: Sendable {
         /// The number that the kernel gave it, as in "hci0"; nil while it is not plugged in.
         var index: Int?
         fileprivate var descriptor: Int32?
-        fileprivate var source: (any DispatchSourceRead)?
+        fileprivate var watch: ReadinessWatch?
     }
 
     let content: WatchedState<Content>
@@ -50,7 +50,7 @@ final class VirtualController: Sendable {
     /// The address of a controller that is the only one.
     static let standardAddress = DeviceAddress(rawValue: 0x0050_F200_0001, kind: .public)
 
-    deinit { content.value.source?.cancel() }
+    deinit { content.value.watch?.cancel() }
 
     // MARK: - The plug
 
@@ -58,9 +58,9 @@ final class VirtualController: Sendable {
     func plugIn() async throws {
         let descriptor = open(Self.device, O_RDWR | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure(call: "open(\(Self.device))", number: errno) }
-        let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        source.setEventHandler { [weak self] in self?.readPackets(from: descriptor) }
-        source.setCancelHandler { [content] in
+        let watch = ReadinessWatch(descriptor, on: queue) { [weak self] in
+            self?.readPackets(from: descriptor)
+        } whenDone: { [content] in
             close(descriptor)
             content.update {
                 $0.descriptor = nil
@@ -69,9 +69,8 @@ final class VirtualController: Sendable {
         }
         content.update {
             $0.descriptor = descriptor
-            $0.source = source
+            $0.watch = watch
         }
-        source.activate()
         // Of the first kind of controllers there are.
         let request: [UInt8] = [Kind.vendor, 0]
         guard write(descriptor, request, request.count) == request.count else {
@@ -82,11 +81,11 @@ final class VirtualController: Sendable {
 
     /// Pulls it out; returns once the kernel knows.
     func unplug() async throws {
-        let source = content.update { content in
-            defer { content.source = nil }
-            return content.source
+        let watch = content.update { content in
+            defer { content.watch = nil }
+            return content.watch
         }
-        source?.cancel()
+        watch?.cancel()
         try await wait(for: "the end of the controller") { $0.descriptor == nil }
     }
 
