@@ -13,7 +13,8 @@ enum CommandLineTool {
     static let version = "0.1.0"
 
     private static let commands: [any Command.Type] = [
-        ReplayCommand.self, OfflineEvaluateCommand.self, SurveyCommand.self, SimulateCommand.self, ConvertCommand.self,
+        ReplayCommand.self, OfflineEvaluateCommand.self, SurveyCommand.self, BoundSimulateCommand.self,
+        ConvertCommand.self,
         BenchCommand.self,
         LocateCommand.self, ScanCommand.self, VenueCheckCommand.self, VenueInfoCommand.self,
     ]

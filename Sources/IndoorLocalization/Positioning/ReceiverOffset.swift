@@ -7,27 +7,30 @@ package struct ReceiverOffset: Sendable {
     /// Its variance in dB².
     package private(set) var variance: Double
     private let freedom: Double
-
     /// Decibels that the offset wanders within a second.
-    private static let wander = 0.1
+    private let wander: Double
+
+    /// How far an offset wanders that is there at all.
+    private static let usualWander = 0.1
     /// The error of one reading is partly the same for the next ones: it is taken for this many times its variance.
     private static let correlation = 4.0
 
-    /// Creates an offset of zero, give or take `deviation` dB.
+    /// Creates an offset of zero, give or take `deviation` dB; if that is 0, it stays zero.
     package init(deviation: Double, degreesOfFreedom: Double) {
         variance = deviation * deviation
         freedom = degreesOfFreedom
+        wander = deviation > 0 ? Self.usualWander : 0
     }
 
     /// Lets `seconds` pass.
-    package mutating func pass(seconds: Double) { variance += Self.wander * Self.wander * seconds }
+    package mutating func pass(seconds: Double) { variance += wander * wander * seconds }
 
     /// Takes in a reading: its difference in dB to what was expected without offset, and the variance of that.
     package mutating func observe(difference: Double, variance noise: Double) {
         let innovation = difference - value
         let total = variance + noise * Self.correlation
         // Outliers move the offset less, as under Student's t distribution.
-        let gain = variance / total / (1 + innovation * innovation / (freedom * total))
+        let gain = variance == 0 ? 0 : variance / total / (1 + innovation * innovation / (freedom * total))
         value += gain * innovation
         variance *= 1 - gain
     }

@@ -12,8 +12,8 @@ struct OfflineEvaluateCommand: Command {
         syntax.options.append(option)
         syntax.details +=
             "\n\n" + """
-                With --offline the same instants are also scored with positions found from the whole recording, what came
-                later too: a second line, or with --json a member 'offline' with n and all behind it.
+                With --offline the same instants are also scored with positions found from the whole recording,
+                what came later too: a second line, or with --json a member 'offline' with n and all behind it.
 
                 example: indoorloc evaluate Fixtures/office --offline
                 """

@@ -26,6 +26,18 @@ final class ReceiverOffsetTests: XCTestCase {
         }
     }
 
+    func testWhereAllReceiversAreAlikeItStaysZero() {
+        var offset = ReceiverOffset(deviation: 0, degreesOfFreedom: 8)
+        for _ in 0..<20 {
+            offset.pass(seconds: 1)
+            // The second is what a belief says that has shrunk to a point.
+            offset.observe(difference: 4, variance: 16)
+            offset.observe(difference: -9, variance: 0)
+        }
+        XCTAssertEqual(offset.value, 0)
+        XCTAssertEqual(offset.variance, 0)
+    }
+
     func testTimeMakesItLessSure() {
         var offset = ReceiverOffset(deviation: 3, degreesOfFreedom: 8)
         offset.pass(seconds: 100)

@@ -1,0 +1,101 @@
+import IndoorLocalization
+import XCTest
+
+@testable import IndoorLocalizationTesting
+
+final class StaticHallTests: XCTestCase {
+    private static func hall(
+        width: Double = 36, height: Double = 20, walkable: [[MapPoint]] = [], _ settings: StaticHallSettings = .init()
+    ) throws -> StaticHall {
+        let map = VenueMap(id: 1, name: "hall", level: 0, width: width, height: height, walkable: walkable)
+        return try StaticHall(venue: Venue(id: 1, name: "hall", maps: [map]), map: map, settings: settings)
+    }
+
+    func testBeaconsStandOnAGridOfTheirDensity() throws {
+        let hall = try Self.hall()
+        // 720 m² at one in 50 m²: five by three, each in 48 m².
+        XCTAssertEqual(hall.beacons.count, 15)
+        XCTAssertEqual(Set(hall.beacons.map(\.point.x)).count, 5)
+        XCTAssertEqual(Set(hall.beacons.map(\.identity)).count, 15)
+        XCTAssertTrue(hall.beacons.allSatisfy { (0...36).contains($0.point.x) && (0...20).contains($0.point.y) })
+    }
+
+    func testShadowingStaysUnlessItIsIndependent() throws {
+        var settings = StaticHallSettings()
+        settings.seconds = 3
+        var generator = SeededGenerator(seed: 1)
+        let staying = try Self.hall(settings).readings(at: MapPoint(x: 5, y: 5), using: &generator)
+        XCTAssertEqual(staying[0], staying[2])
+        settings.isIndependent = true
+        let changing = try Self.hall(settings).readings(at: MapPoint(x: 5, y: 5), using: &generator)
+        XCTAssertNotEqual(changing[0], changing[2])
+    }
+
+    func testPlacesAreWalkable() throws {
+        let corner = [MapPoint(x: 0, y: 0), MapPoint(x: 6, y: 0), MapPoint(x: 6, y: 6), MapPoint(x: 0, y: 6)]
+        let hall = try Self.hall(walkable: [corner])
+        var generator = SeededGenerator(seed: 2)
+        for _ in 0..<50 {
+            let place = try hall.place(using: &generator)
+            XCTAssertTrue(place.x <= 6 && place.y <= 6, "\(place)")
+        }
+    }
+
+    func testAMapWithoutAPlaceIsAnError() throws {
+        XCTAssertThrowsError(try Self.hall(width: 0)) { XCTAssertEqual($0 as? StaticHallError, .noArea(1)) }
+        let outside = [MapPoint(x: 50, y: 50), MapPoint(x: 60, y: 50), MapPoint(x: 60, y: 60)]
+        let hall = try Self.hall(walkable: [outside])
+        var generator = SeededGenerator(seed: 3)
+        XCTAssertThrowsError(try hall.place(using: &generator)) {
+            XCTAssertEqual($0 as? StaticHallError, .noArea(1))
+        }
+    }
+
+    func testTheExactMeanOfUndisturbedReadingsIsThePlace() throws {
+        var settings = StaticHallSettings()
+        settings.shadowing = 0.5
+        settings.gridEdge = 0.1
+        let hall = try Self.hall(width: 12, height: 10, settings)
+        let place = MapPoint(x: 4.3, y: 6.2)
+        let mean = try XCTUnwrap(ExactPosterior(of: hall).mean(of: hall.beacons.map { hall.mean(of: $0, at: place) }))
+        // Half a decibel is some 0.2 m; the mean of the posterior lies a little off its top.
+        XCTAssertEqual(mean.distance(to: place), 0, accuracy: 0.1)
+    }
+
+    func testTheExactMeanOfReadingsThatTellNothingIsTheMiddle() throws {
+        var settings = StaticHallSettings()
+        settings.shadowing = 20
+        let hall = try Self.hall(width: 12, height: 12, settings)
+        let mean = try XCTUnwrap(ExactPosterior(of: hall).mean(of: hall.beacons.map { _ in -75 }))
+        XCTAssertEqual(mean.distance(to: MapPoint(x: 6, y: 6)), 0, accuracy: 0.01)
+    }
+
+    func testTheBoundIsThatOfNumericDerivatives() throws {
+        let hall = try Self.hall()
+        let place = MapPoint(x: 11.3, y: 4.7)
+        let step = 1e-4
+        var (xx, xy, yy) = (0.0, 0.0, 0.0)
+        for beacon in hall.beacons {
+            func slope(_ direction: MapPoint) -> Double {
+                let (ahead, behind) = (place + direction * step, place + direction * -step)
+                return (hall.mean(of: beacon, at: ahead) - hall.mean(of: beacon, at: behind)) / (2 * step)
+            }
+            let (dx, dy) = (slope(MapPoint(x: 1, y: 0)), slope(MapPoint(x: 0, y: 1)))
+            xx += dx * dx / 16
+            xy += dx * dy / 16
+            yy += dy * dy / 16
+        }
+        let expected = (xx + yy) / (xx * yy - xy * xy)
+        let bound = try XCTUnwrap(CramerRaoBound(hall: hall).meanSquare(at: place))
+        XCTAssertEqual(bound, expected, accuracy: 1e-4 * expected)
+    }
+
+    func testIndependentReadingsLowerTheBoundByTheirNumber() throws {
+        var settings = StaticHallSettings()
+        let place = MapPoint(x: 10, y: 10)
+        let one = try XCTUnwrap(CramerRaoBound(hall: Self.hall(settings)).meanSquare(at: place))
+        settings.isIndependent = true
+        let five = try XCTUnwrap(CramerRaoBound(hall: Self.hall(settings)).meanSquare(at: place))
+        XCTAssertEqual(one / five, 5, accuracy: 1e-9)
+    }
+}
