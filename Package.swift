@@ -31,7 +31,7 @@ let package = Package(
                 "CBench", "CGetOpt",
             ]),
         .testTarget(
-            name: "IndoorLocalizationTests", dependencies: ["IndoorLocalization", "IndoorLocalizationTesting"]),
+            name: "IndoorLocalizationTests", dependencies: ["IndoorLocalization", "IndoorLocalizationTesting", "CMath"]),
         .testTarget(name: "VenuePacketsTests", dependencies: ["VenuePackets", "IndoorLocalizationTesting"]),
         .testTarget(
             name: "BlueZScanningTests",

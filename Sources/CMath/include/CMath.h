@@ -3,6 +3,8 @@
 #ifndef CMATH_H
 #define CMATH_H
 
+#include "CMathVectors.h"
+
 static inline double cmath_exp(double x) { return __builtin_exp(x); }
 static inline double cmath_log(double x) { return __builtin_log(x); }
 static inline double cmath_log1p(double x) { return __builtin_log1p(x); }

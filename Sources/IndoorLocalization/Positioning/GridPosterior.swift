@@ -16,12 +16,14 @@ package struct GridPosterior: Sendable {
             var logarithms = [Float](repeating: 0, count: level.grid.count)
             likelihood.add(toGrid: &logarithms, level: index)
             let best = logarithms.max() ?? 0
+            cmath_exp_below(&logarithms, best, logarithms.count)
             var running = 0.0
-            var levelSums: [Double] = []
-            levelSums.reserveCapacity(logarithms.count)
-            for (value, prior) in zip(logarithms, level.prior) {
-                running += Double(prior * cmath_expf(value - best))
-                levelSums.append(running)
+            let levelSums = [Double](unsafeUninitializedCapacity: logarithms.count) { buffer, count in
+                for cell in logarithms.indices {
+                    running += Double(level.prior[cell] * logarithms[cell])
+                    buffer.initializeElement(at: cell, to: running)
+                }
+                count = logarithms.count
             }
             sums.append(levelSums)
             levelEvidence.append(Double(best) + cmath_log(running * level.grid.cellSize * level.grid.cellSize))
@@ -34,18 +36,26 @@ package struct GridPosterior: Sendable {
     package func moments(level index: Int, field: SignalField) -> (mean: MapPoint, variance: Double)? {
         guard let total = sums[index].last, total > 0 else { return nil }
         let grid = field.levels[index].grid
-        var mean = MapPoint(x: 0, y: 0)
-        var square = 0.0
-        var before = 0.0
-        for (cell, sum) in sums[index].enumerated() {
-            let share = (sum - before) / total
-            before = sum
-            guard share > 0 else { continue }
-            let center = grid.center(of: cell)
-            mean = mean + center * share
-            square += share * (center.x * center.x + center.y * center.y)
+        var (x, y, square, before) = (0.0, 0.0, 0.0, 0.0)
+        var cell = 0
+        for row in 0..<grid.rows {
+            let centerY = grid.origin.y + (Double(row) + 0.5) * grid.cellSize
+            var (rowShare, rowX, rowSquare) = (0.0, 0.0, 0.0)
+            for column in 0..<grid.columns {
+                let share = sums[index][cell] - before
+                before = sums[index][cell]
+                cell += 1
+                let centerX = grid.origin.x + (Double(column) + 0.5) * grid.cellSize
+                rowShare += share
+                rowX += share * centerX
+                rowSquare += share * centerX * centerX
+            }
+            x += rowX
+            y += rowShare * centerY
+            square += rowSquare + rowShare * centerY * centerY
         }
-        return (mean, max(0, square - mean.x * mean.x - mean.y * mean.y))
+        let mean = MapPoint(x: x / total, y: y / total)
+        return (mean, max(0, square / total - mean.x * mean.x - mean.y * mean.y))
     }
 
     /// How probable each level is, in the field's order; sums to 1.

@@ -39,14 +39,11 @@ package struct Likelihood {
     /// - Parameter cells: index of each cell in the level's grid, -1 beyond it; equal in number to `sums`.
     package func add(to sums: inout [Float], level index: Int, cells: [Int32]) {
         let level = field.levels[index]
-        let columns = Int32(level.grid.columns)
+        precondition(sums.count == cells.count, "\(sums.count) sums for \(cells.count) cells")
         for heard in evidence.heard {
             guard let table = level.tables[heard.beacon] else { continue }
-            let terms = terms(heard, level: index)
-            for (position, cell) in cells.enumerated() where cell >= 0 {
-                let (row, column) = cell.quotientAndRemainder(dividingBy: columns)
-                guard let entry = table.index(column: Int(column), row: Int(row)) else { continue }
-                sums[position] += inside(terms, table, entry) - terms.outside
+            withReading(terms(heard, level: index), table) { reading in
+                cmath_weigh_cells(reading, Int32(level.grid.columns), cells, cells.count, &sums)
             }
         }
         guard field.isSurveyed else { return }
@@ -59,16 +56,11 @@ package struct Likelihood {
     /// Adds the same for every cell of a level.
     package func add(toGrid sums: inout [Float], level index: Int) {
         let level = field.levels[index]
+        precondition(sums.count == level.grid.count, "\(sums.count) sums for \(level.grid.count) cells")
         for heard in evidence.heard {
             guard let table = level.tables[heard.beacon] else { continue }
-            let terms = terms(heard, level: index)
-            var entry = 0
-            for row in table.rows {
-                let start = row * level.grid.columns
-                for cell in start + table.columns.lowerBound..<start + table.columns.upperBound {
-                    sums[cell] += inside(terms, table, entry) - terms.outside
-                    entry += 1
-                }
+            withReading(terms(heard, level: index), table) { reading in
+                cmath_weigh_grid(reading, Int32(level.grid.columns), &sums)
             }
         }
         guard field.isSurveyed else { return }
@@ -89,12 +81,25 @@ package struct Likelihood {
             outside: heard.share * outside + draw * cmath_logf(Float(model.unheardRate)))
     }
 
-    @inline(__always)
-    private func inside(_ terms: Terms, _ table: SignalField.Table, _ entry: Int) -> Float {
-        let reading =
-            terms.share
-            * density(difference: terms.rssi - table.mean[entry], variance: terms.variance + table.variance[entry])
-        return field.isSurveyed ? reading + terms.draw * table.logRate[entry] : reading
+    /// Hands the terms and the table to a loop in C.
+    private func withReading(
+        _ terms: Terms, _ table: SignalField.Table, _ body: (UnsafePointer<cmath_reading>) -> Void
+    ) {
+        let freedom = Float(field.model.degreesOfFreedom)
+        table.mean.withUnsafeBufferPointer { mean in
+            table.variance.withUnsafeBufferPointer { variance in
+                table.logRate.withUnsafeBufferPointer { rate in
+                    guard let mean = mean.baseAddress, let variance = variance.baseAddress else { return }
+                    var reading = cmath_reading(
+                        mean: mean, variance: variance, log_rate: rate.isEmpty ? nil : rate.baseAddress,
+                        first_column: Int32(table.columns.lowerBound), columns: Int32(table.columns.count),
+                        first_row: Int32(table.rows.lowerBound), rows: Int32(table.rows.count), rssi: terms.rssi,
+                        noise: terms.variance, share: terms.share, draw: terms.draw, outside: terms.outside,
+                        freedom: freedom, log_freedom: cmath_logf(freedom))
+                    body(&reading)
+                }
+            }
+        }
     }
 
     private func density(difference: Float, variance: Float) -> Float {

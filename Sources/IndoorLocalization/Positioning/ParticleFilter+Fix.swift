@@ -21,24 +21,22 @@ extension ParticleFilter {
         _ point: MapPoint, deviation: Double, level: Int, probabilities: [Double]
     ) {
         guard Self.isWithinReach(point, deviation) else { return }
-        let old = particles
-        let members = old.members(levels: probabilities.count)
-        var weighed = old
-        for index in members[level] {
-            let (dx, dy) = (Double(old.x[index]) - point.x, Double(old.y[index]) - point.y)
-            let exponent = (dx * dx + dy * dy) / (2 * deviation * deviation)
-            weighed.weight[index] *= Float(cmath_exp(-min(exponent, 60)))
-        }
-        particles = Particles()
+        setAside()
+        let there = spare.range(of: level)
         for (index, probability) in probabilities.enumerated() {
             let wanted = wanted(probability)
             let even = Float(probability / Double(wanted))
             guard index == level else {
-                resample(members[index], of: old, count: wanted, weight: even)
+                resample(spare.range(of: index), count: wanted, weight: even)
                 continue
             }
-            let drawn = members[index].isEmpty ? wanted : wanted / 2
-            resample(members[index], of: weighed, count: wanted - drawn, weight: even)
+            for index in there {
+                let (dx, dy) = (Double(spare.x[index]) - point.x, Double(spare.y[index]) - point.y)
+                let exponent = (dx * dx + dy * dy) / (2 * deviation * deviation)
+                spare.weight[index] *= Float(cmath_exp(-min(exponent, 60)))
+            }
+            let drawn = there.isEmpty ? wanted : wanted / 2
+            resample(there, count: wanted - drawn, weight: even)
             for _ in 0..<drawn { append(around: point, deviation: deviation, level: level, weight: even) }
         }
     }

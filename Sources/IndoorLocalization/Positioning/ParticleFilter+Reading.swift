@@ -3,73 +3,82 @@ import CMath
 extension ParticleFilter {
     /// Weighs the particles level by level with the logarithms that `fill` writes. A level's share of all weight stays.
     ///
+    /// - Parameter fill: adds to a sum for each cell that particles are in; -1 is all that lies outside the grid.
     /// - Returns: the logarithm of each level's likelihood; minus infinity for a level without particles.
     package mutating func weigh(
         field: SignalField,
         fill: (_ level: Int, _ cells: [Int32], _ sums: inout [Float]) -> Void
     ) -> [Double] {
-        var evidence = [Double](repeating: -.infinity, count: field.levels.count)
-        for (index, members) in particles.members(levels: field.levels.count).enumerated() where !members.isEmpty {
-            let cells = cells(of: members, grid: field.levels[index].grid)
-            var logarithms = [Float](repeating: 0, count: members.count)
-            fill(index, cells, &logarithms)
-            evidence[index] = weigh(members, logarithms)
+        evidence.removeAll(keepingCapacity: true)
+        while occupied.count < field.levels.count { occupied.append(OccupiedCells()) }
+        for level in field.levels.indices {
+            let members = particles.range(of: level)
+            occupied[level].find(particles, members, grid: field.levels[level].grid, lookup: &lookup)
+            sums.removeAll(keepingCapacity: true)
+            sums.append(contentsOf: repeatElement(0, count: occupied[level].cells.count))
+            if !members.isEmpty { fill(level, occupied[level].cells, &sums) }
+            evidence.append(weigh(members, level: level))
+            occupied[level].weigh(particles.weight, members)
         }
         return evidence
     }
 
-    private mutating func weigh(_ members: [Int], _ logarithms: [Float]) -> Double {
-        guard let best = logarithms.max(), best.isFinite else { return -.infinity }
-        var before: Float = 0
-        var after: Float = 0
-        for (member, logarithm) in zip(members, logarithms) {
-            before += particles.weight[member]
+    /// Weighs the particles of a level with the logarithms in `sums`.
+    private mutating func weigh(_ members: Range<Int>, level: Int) -> Double {
+        guard let best = sums.max(), best.isFinite else { return -.infinity }
+        cmath_exp_below(&sums, best, sums.count)
+        let (before, after) = Self.multiply(&particles.weight, members, sums, occupied[level].slots)
+        return before > 0 ? Double(best) + cmath_log(Double(after / before)) : -.infinity
+    }
+
+    /// Multiplies the weights with their cells' factors; the sum stays.
+    ///
+    /// - Returns: the sum, and what it would have become.
+    private static func multiply(
+        _ weight: inout [Float], _ members: Range<Int>, _ factors: [Float], _ slots: [Int32]
+    ) -> (before: Float, after: Float) {
+        let (factors, slots) = (factors.span, slots.span)
+        var weight = weight.mutableSpan
+        var (before, after): (Float, Float) = (0, 0)
+        for index in members {
+            before += weight[index]
             // The floor keeps every guess alive for the case that the evidence is an outlier as a whole.
-            particles.weight[member] *= cmath_expf(max(logarithm - best, -30)) + 1e-6
-            after += particles.weight[member]
+            weight[index] *= factors[Int(slots[index &- members.lowerBound])] + 1e-6
+            after += weight[index]
         }
         let scale = before / after
-        for member in members {
-            particles.weight[member] = scale.isFinite ? particles.weight[member] * scale : before / Float(members.count)
+        if scale.isFinite {
+            for index in members { weight[index] *= scale }
+        } else {
+            for index in members { weight[index] = before / Float(members.count) }
         }
-        return before > 0 ? Double(best) + cmath_log(Double(after / before)) : -.infinity
+        return (before, after)
     }
 
     /// Gives each level its share of all weight.
     package mutating func setLevelShares(_ probabilities: [Double]) {
-        var sums = [Float](repeating: 0, count: probabilities.count)
-        for index in 0..<particles.count { sums[Int(particles.level[index])] += particles.weight[index] }
-        let scales = zip(probabilities, sums).map { $1 > 0 ? Float($0) / $1 : 0 }
-        for index in 0..<particles.count { particles.weight[index] *= scales[Int(particles.level[index])] }
-    }
-
-    private func cells(of members: [Int], grid: MapGrid) -> [Int32] {
-        let scale = 1 / Float(grid.cellSize)
-        let (left, top) = (Float(grid.origin.x), Float(grid.origin.y))
-        return members.map { member in
-            let column = ((particles.x[member] - left) * scale).rounded(.down)
-            let row = ((particles.y[member] - top) * scale).rounded(.down)
-            // Compared before they are made whole: a wild fix or step brings particles anywhere.
-            let isInside = column >= 0 && row >= 0 && column < Float(grid.columns) && row < Float(grid.rows)
-            return isInside ? Int32(row) * Int32(grid.columns) + Int32(column) : -1
+        for (level, probability) in probabilities.enumerated() {
+            let members = particles.range(of: level)
+            let sum = particles.weight(of: members)
+            let scale = sum > 0 ? Float(probability) / sum : 0
+            var weight = particles.weight.mutableSpan
+            for index in members { weight[index] *= scale }
+            guard level < occupied.count else { continue }
+            for slot in occupied[level].weights.indices { occupied[level].weights[slot] *= scale }
         }
     }
 
-    /// Mean and variance of a beacon's expected RSSI if the device is on a level; nil if no signal is expected there.
+    /// Mean and variance of a beacon's expected RSSI if the device is on a level, at the places where the particles were
+    /// last weighed; nil if no signal is expected there.
     func expectation(field: SignalField, beacon: Int, level wanted: Int) -> (mean: Double, variance: Double)? {
-        var weight: Float = 0
-        var sum: Float = 0
-        var squares: Float = 0
-        var all: Float = 0
         let level = field.levels[wanted]
-        guard let table = level.tables[beacon] else { return nil }
-        for index in 0..<particles.count where particles.level[index] == Int32(wanted) {
-            all += particles.weight[index]
-            let point = MapPoint(x: Double(particles.x[index]), y: Double(particles.y[index]))
-            guard let cell = level.grid.cell(at: point),
-                let entry = table.index(column: cell % level.grid.columns, row: cell / level.grid.columns)
-            else { continue }
-            let share = particles.weight[index]
+        guard let table = level.tables[beacon], wanted < occupied.count else { return nil }
+        var (weight, sum, squares, all): (Float, Float, Float, Float) = (0, 0, 0, 0)
+        for (cell, share) in zip(occupied[wanted].cells, occupied[wanted].weights) {
+            all += share
+            guard cell >= 0 else { continue }
+            let (row, column) = cell.quotientAndRemainder(dividingBy: Int32(truncatingIfNeeded: level.grid.columns))
+            guard let entry = table.index(column: Int(column), row: Int(row)) else { continue }
             weight += share
             sum += share * table.mean[entry]
             squares += share * table.mean[entry] * table.mean[entry]
@@ -82,7 +91,7 @@ extension ParticleFilter {
     /// Mean place, sum of the variances along both axes in m², and mean velocity on a level; nil without particles.
     package func moments(level: Int) -> (mean: MapPoint, variance: Double, velocity: MapPoint)? {
         var (weight, x, y, square, vx, vy) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-        for index in 0..<particles.count where particles.level[index] == Int32(level) {
+        for index in particles.range(of: level) {
             let share = Double(particles.weight[index])
             let (px, py) = (Double(particles.x[index]), Double(particles.y[index]))
             weight += share

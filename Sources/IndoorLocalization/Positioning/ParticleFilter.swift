@@ -6,43 +6,6 @@ import CMath
 /// Estimation*, IEE Proceedings F 140(2), 1993; new guesses from the evidence itself: S. Lenser, M. Veloso, *Sensor
 /// Resetting Localization for Poorly Modelled Mobile Robots*, ICRA 2000.
 package struct ParticleFilter: Sendable {
-    /// The state of each particle, one array a quantity.
-    struct Particles: Sendable {
-        var x: [Float] = []
-        var y: [Float] = []
-        var velocityX: [Float] = []
-        var velocityY: [Float] = []
-        /// Direction of walking less that of the device, in radians.
-        var bias: [Float] = []
-        /// Step length against the detector's.
-        var scale: [Float] = []
-        var isWalking: [Bool] = []
-        /// Index into the field's levels.
-        var level: [Int32] = []
-        var weight: [Float] = []
-
-        var count: Int { x.count }
-
-        /// The indexes of the particles on each level, in order.
-        func members(levels: Int) -> [[Int]] {
-            var members = [[Int]](repeating: [], count: levels)
-            for index in 0..<count { members[Int(level[index])].append(index) }
-            return members
-        }
-
-        mutating func append(_ other: Particles, _ index: Int, weight newWeight: Float) {
-            x.append(other.x[index])
-            y.append(other.y[index])
-            velocityX.append(other.velocityX[index])
-            velocityY.append(other.velocityY[index])
-            bias.append(other.bias[index])
-            scale.append(other.scale[index])
-            isWalking.append(other.isWalking[index])
-            level.append(other.level[index])
-            weight.append(newWeight)
-        }
-    }
-
     /// A displacement that sensors measured.
     package struct Stride: Hashable, Sendable {
         /// Metres.
@@ -58,9 +21,19 @@ package struct ParticleFilter: Sendable {
     private static let fewest = 100
 
     var particles = Particles()
-    private var generator: SeededGenerator
-    private let motion: MotionModel
-    private let walls: [WallIndex]
+    /// The particles before they are drawn anew; what it holds tells nothing, but its memory is used again.
+    var spare = Particles()
+    var picks: [Int32] = []
+    var scratch = MotionScratch()
+    var displacement = Displacement()
+    var generator: SeededGenerator
+    let motion: MotionModel
+    let walls: [WallIndex]
+    /// The cells of the particles when these were last weighed, by level.
+    var occupied: [OccupiedCells] = []
+    var lookup: [Int32] = []
+    var sums: [Float] = []
+    var evidence: [Double] = []
     /// Number of particles.
     package let count: Int
 
@@ -84,18 +57,23 @@ package struct ParticleFilter: Sendable {
         to probabilities: [Double], posterior: GridPosterior, field: SignalField, share: Double
     ) {
         let part = share > 0 ? min(share, 1) : 0
-        let old = particles
-        let members = old.members(levels: probabilities.count)
-        particles = Particles()
+        setAside()
         for (level, probability) in probabilities.enumerated() {
             let wanted = wanted(probability)
-            let fresh = members[level].isEmpty ? wanted : Int((Double(wanted) * part).rounded())
+            let members = spare.range(of: level)
+            let fresh = members.isEmpty ? wanted : Int((Double(wanted) * part).rounded())
             let even = Float(probability / Double(wanted))
-            resample(members[level], of: old, count: wanted - fresh, weight: even)
+            resample(members, count: wanted - fresh, weight: even)
             for cell in posterior.draw(fresh, level: level, using: &generator) {
                 append(cell: cell, level: level, field: field, weight: even)
             }
         }
+    }
+
+    /// Makes `spare` of the particles, to draw new ones from them.
+    mutating func setAside() {
+        swap(&particles, &spare)
+        particles.removeAll()
     }
 
     /// How many particles a level of that probability gets.
@@ -103,21 +81,11 @@ package struct ParticleFilter: Sendable {
         max(Self.fewest, Int((probability * Double(count)).rounded()))
     }
 
-    /// Draws from old particles in proportion to their weights, evenly spread over them.
-    mutating func resample(_ members: [Int], of old: Particles, count: Int, weight: Float) {
-        guard count > 0, let first = members.first else { return }
-        let step = members.reduce(Float(0)) { $0 + old.weight[$1] } / Float(count)
-        var next = Float(generator.uniform()) * step
-        var position = 0
-        var sum = old.weight[first]
-        for _ in 0..<count {
-            while sum < next, position + 1 < members.count {
-                position += 1
-                sum += old.weight[members[position]]
-            }
-            particles.append(old, members[position], weight: weight)
-            next += step
-        }
+    /// Draws from the particles set aside in proportion to their weights, evenly spread over them.
+    mutating func resample(_ members: Range<Int>, count: Int, weight: Float) {
+        guard count > 0, !members.isEmpty else { return }
+        spare.pick(count, of: members, start: Float(generator.uniform()), into: &picks)
+        particles.append(spare, picks, weight: weight)
     }
 
     /// Appends a particle somewhere in a cell, moving in any way.
@@ -150,100 +118,20 @@ package struct ParticleFilter: Sendable {
         particles.weight.append(weight)
     }
 
-    /// Moves the particles as somebody moves whom no motion sensor watches.
-    package mutating func drift(seconds: Double) {
-        let keep = Float(cmath_exp(-seconds / motion.velocityTime))
-        let kick = Float(motion.walkingSpeed) * (1 - keep * keep).squareRoot()
-        let startChance = 1 - cmath_exp(-seconds * motion.startRate)
-        let stopChance = 1 - cmath_exp(-seconds * motion.stopRate)
-        let root = seconds.squareRoot()
-        for index in 0..<particles.count {
-            let isWalking = particles.isWalking[index]
-            if generator.uniform() < (isWalking ? stopChance : startChance) {
-                particles.isWalking[index] = !isWalking
-                let (vx, vy) = generator.normalPair()
-                particles.velocityX[index] = Float(vx * motion.walkingSpeed)
-                particles.velocityY[index] = Float(vy * motion.walkingSpeed)
-            }
-            var dx: Float = 0
-            var dy: Float = 0
-            if particles.isWalking[index] {
-                let (kickX, kickY) = generator.normalPair()
-                particles.velocityX[index] = particles.velocityX[index] * keep + Float(kickX) * kick
-                particles.velocityY[index] = particles.velocityY[index] * keep + Float(kickY) * kick
-                dx = particles.velocityX[index] * Float(seconds)
-                dy = particles.velocityY[index] * Float(seconds)
-            }
-            let (wanderX, wanderY) = generator.normalPair()
-            let wander = (particles.isWalking[index] ? motion.walkingWander : motion.standingWander) * root
-            advance(index, dx + Float(wanderX * wander), dy + Float(wanderY * wander))
-        }
-    }
-
-    /// Moves the particles by measured steps over a time of `seconds`; no steps mean that the device stands.
-    ///
-    /// Steps that nobody makes, longer than 10 m, are ignored.
-    package mutating func walk(_ strides: [Stride], seconds: Double) {
-        let strides = strides.filter(\.isPlausible)
-        let drift = motion.headingDrift * .pi / 180 * seconds.squareRoot()
-        for index in 0..<particles.count {
-            let (biasNoise, _) = generator.normalPair()
-            particles.bias[index] += Float(biasNoise * drift)
-            var dx = 0.0
-            var dy = 0.0
-            for stride in strides {
-                let (turn, stretch) = generator.normalPair()
-                let heading =
-                    stride.heading.map { $0 + Double(particles.bias[index]) + turn * motion.stepTurn * .pi / 180 }
-                    ?? generator.uniform() * 2 * .pi
-                let length = stride.length * Double(particles.scale[index]) * (1 + stretch * motion.stepLength)
-                dx += length * cmath_sin(heading)
-                dy -= length * cmath_cos(heading)
-            }
-            let (wanderX, wanderY) = generator.normalPair()
-            let wander = motion.standingWander * seconds.squareRoot()
-            advance(index, Float(dx + wanderX * wander), Float(dy + wanderY * wander))
-            particles.isWalking[index] = !strides.isEmpty
-        }
-    }
-
-    private mutating func advance(_ index: Int, _ dx: Float, _ dy: Float) {
-        let (x, y) = (particles.x[index], particles.y[index])
-        if walls[Int(particles.level[index])].blocks(fromX: x, y: y, toX: x + dx, y: y + dy) {
-            // Somebody in front of a wall stands or turns; the guess is less likely, not impossible.
-            particles.velocityX[index] = -particles.velocityX[index] / 2
-            particles.velocityY[index] = -particles.velocityY[index] / 2
-            particles.weight[index] *= 0.3
-            return
-        }
-        particles.x[index] = x + dx
-        particles.y[index] = y + dy
-    }
-
     /// Draws the particles of a level anew in proportion to their weights, where these have become too uneven.
     ///
     /// Systematic resampling. Source: J. Carpenter, P. Clifford, P. Fearnhead, *Improved Particle Filter for
     /// Nonlinear Problems*, IEE Proceedings Radar 146(1), 1999.
     package mutating func resampleIfNeeded(levels: Int) {
-        var sums = [Float](repeating: 0, count: levels)
-        var squares = [Float](repeating: 0, count: levels)
-        var counts = [Int](repeating: 0, count: levels)
-        for index in 0..<particles.count {
-            let level = Int(particles.level[index])
-            sums[level] += particles.weight[index]
-            squares[level] += particles.weight[index] * particles.weight[index]
-            counts[level] += 1
-        }
-        let isUneven = (0..<levels).map { sums[$0] * sums[$0] < squares[$0] * Float(counts[$0]) / 2 }
-        guard isUneven.contains(true) else { return }
-        let old = particles
-        let members = old.members(levels: levels)
-        particles = Particles()
-        for level in 0..<levels where counts[level] > 0 {
-            if isUneven[level] {
-                resample(members[level], of: old, count: counts[level], weight: sums[level] / Float(counts[level]))
+        guard (0..<levels).contains(where: { particles.evenness(particles.range(of: $0)).isUneven }) else { return }
+        setAside()
+        for level in 0..<levels {
+            let members = spare.range(of: level)
+            let (sum, isUneven) = spare.evenness(members)
+            if isUneven {
+                resample(members, count: members.count, weight: sum / Float(members.count))
             } else {
-                for member in members[level] { particles.append(old, member, weight: old.weight[member]) }
+                particles.append(spare, members)
             }
         }
     }

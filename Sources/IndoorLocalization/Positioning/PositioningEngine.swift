@@ -51,8 +51,7 @@ public struct PositioningEngine: Sendable {
         self.settings = settings
         collector = EvidenceCollector(field: field)
         filter = ParticleFilter(
-            walls: venue.maps.map { WallIndex(walls: $0.walls) }, motion: settings.motion,
-            count: max(100, settings.particleCount), seed: seed)
+            walls: field.walls, motion: settings.motion, count: max(100, settings.particleCount), seed: seed)
         levels = LevelFilter(elevations: venue.maps.map { $0.elevation ?? Double($0.level) * Self.storey })
         let offset = ReceiverOffset(
             deviation: settings.signal.receiverOffsetDeviation, degreesOfFreedom: settings.signal.degreesOfFreedom)

@@ -54,6 +54,8 @@ package struct SignalField: Sendable {
     package let indexes: [BeaconIdentity: Int]
     /// The maps, in the venue's order.
     package let levels: [Level]
+    /// The walls of each level.
+    package let walls: [WallIndex]
     /// Standard deviation of a mean reading from the table, in dB: what the survey told and what it could not see.
     package let readingDeviation: Double
     /// Whether detection rates are known, from a survey.
@@ -76,5 +78,6 @@ package struct SignalField: Sendable {
         let surveyed = venue.radioMap?.readingDeviation ?? model.readingDeviation
         readingDeviation = (surveyed * surveyed + model.unseenDeviation * model.unseenDeviation).squareRoot()
         levels = venue.maps.map(builder.level)
+        walls = venue.maps.map { WallIndex(walls: $0.walls) }
     }
 }

@@ -20,7 +20,7 @@ struct FilterBench {
         evidence = office.evidence(on: field, of: venue, moments: 200, heard: Self.heard)
         offsets = [ReceiverOffset(deviation: 2, degreesOfFreedom: field.model.degreesOfFreedom)]
         filter = ParticleFilter(
-            walls: venue.maps.map { WallIndex(walls: $0.walls) }, motion: MotionModel(), count: particles, seed: 1)
+            walls: field.walls, motion: MotionModel(), count: particles, seed: 1)
         let posterior = GridPosterior(field: field, evidence: evidence[0], offsets: offsets)
         filter.redistribute(to: [1], posterior: posterior, field: field, share: 1)
     }

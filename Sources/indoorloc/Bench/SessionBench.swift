@@ -11,16 +11,19 @@ struct SessionBench {
     /// How long the readings take, in seconds.
     let seconds: Double
 
-    /// A simulated walk around an office of 60 × 40 m with a beacon for each 50 m².
+    /// An office with a beacon for each 50 m².
+    static let office = BenchVenue(width: 60, height: 40, beacons: 48)
+
+    /// A simulated walk around a building.
     ///
     /// - Parameters:
-    ///   - rounds: how often around; one takes two minutes.
+    ///   - rounds: how often around; in the office, one takes two minutes.
     ///   - motionRate: readings of the motion sensors a second.
-    init(rounds: Int, motionRate: Double) throws {
-        let venue = BenchVenue(width: 60, height: 40, beacons: 48).surveyed(every: 3)
-        let corners = [
-            MapPoint(x: 7.5, y: 7.5), MapPoint(x: 52.5, y: 7.5), MapPoint(x: 52.5, y: 32.5), MapPoint(x: 7.5, y: 32.5),
-        ]
+    init(_ building: BenchVenue = Self.office, rounds: Int, motionRate: Double) throws {
+        let venue = building.surveyed(every: 3)
+        let corners = [(0.125, 0.1875), (0.875, 0.1875), (0.875, 0.8125), (0.125, 0.8125)].map { x, y in
+            MapPoint(x: x * building.width, y: y * building.height)
+        }
         let path = WalkPath(
             points: (0...4 * rounds).map { corner in
                 WalkPath.Point(mapID: BenchVenue.mapID, point: corners[corner % 4])

@@ -110,4 +110,40 @@ final class WallIndexTests: XCTestCase {
         }
         return side(a, b, c) * side(a, b, d) < 0 && side(c, d, a) * side(c, d, b) < 0
     }
+
+    func testAWayIsBlockedWhereAnyWallCrossesIt() {
+        let seed: UInt64 = 31
+        var generator = SeededGenerator(seed: seed)
+        func point(_ size: Double) -> MapPoint {
+            MapPoint(x: size * generator.uniform() - 3, y: size * generator.uniform() - 3)
+        }
+        let walls = (0..<60).map { _ in
+            let start = point(30)
+            return [start, start + MapPoint(x: 6 * generator.uniform() - 3, y: 6 * generator.uniform() - 3)]
+        }
+        let index = WallIndex(walls: walls)
+        var blocked = 0
+        for _ in 0..<20_000 {
+            let from = point(32)
+            let to = from + MapPoint(x: 2 * generator.uniform() - 1, y: 2 * generator.uniform() - 1)
+            // How far inside both the nearest crossing is, as a share; where that is hardly so, rounding decides.
+            let margins = walls.map { Self.margin(from, to, $0[0], $0[1]) }
+            guard let best = margins.max(), abs(best) > 1e-4 else { continue }
+            let isBlocked = index.blocks(
+                fromX: Float(from.x), y: Float(from.y), toX: Float(to.x), y: Float(to.y))
+            XCTAssertEqual(isBlocked, best > 0, "from \(from) to \(to), seed \(seed)")
+            if isBlocked { blocked += 1 }
+        }
+        XCTAssertGreaterThan(blocked, 500)
+    }
+
+    /// The least of the shares of both ways that lie before and behind their crossing; below 0 if they don't cross.
+    private static func margin(_ a: MapPoint, _ b: MapPoint, _ c: MapPoint, _ d: MapPoint) -> Double {
+        let (way, wall, apart) = (b - a, d - c, c - a)
+        let denominator = way.x * wall.y - way.y * wall.x
+        guard denominator != 0 else { return -1 }
+        let t = (apart.x * wall.y - apart.y * wall.x) / denominator
+        let u = (apart.x * way.y - apart.y * way.x) / denominator
+        return min(t, 1 - t, u, 1 - u)
+    }
 }
