@@ -96,19 +96,39 @@ INLINE void weigh_cells(
     float scale = 1 / (float)grid_columns;
     const float *restrict rates = reading.log_rate ? reading.log_rate : reading.mean;
     float draw = reading.log_rate ? reading.draw : 0;
+    // Block by block: first where each cell lies in the table, then what stands there, then the arithmetic. Gathering
+    // within the arithmetic takes longer, even where there is an instruction for it.
+    enum { block = 64 };
+    int32_t entries[block];
+    float means[block], variances[block], found[block];
+    for (size_t start = 0; start < count; start += block) {
+        size_t length = count - start < block ? count - start : block;
+        const int32_t *restrict here = cells + start;
+        float *restrict sum = sums + start;
 #pragma clang loop vectorize(enable)
-    for (size_t index = 0; index < count; index++) {
-        int32_t cell = cells[index];
-        // The middle of the cell divides more than rounding away from the next row.
-        int32_t row = (int32_t)(((float)cell + 0.5f) * scale);
-        int32_t column = cell - row * grid_columns - reading.first_column;
-        row -= reading.first_row;
-        int is_inside = (cell >= 0) & ((uint32_t)row < (uint32_t)reading.rows)
-            & ((uint32_t)column < (uint32_t)reading.columns);
-        int32_t entry = is_inside ? row * reading.columns + column : 0;
-        float sum = reading.share * likelihood(reading, reading.mean[entry], reading.variance[entry])
-            + draw * rates[entry] - reading.outside;
-        sums[index] += is_inside ? sum : 0;
+        for (size_t index = 0; index < length; index++) {
+            int32_t cell = here[index];
+            // The middle of the cell divides more than rounding away from the next row.
+            int32_t row = (int32_t)(((float)cell + 0.5f) * scale);
+            int32_t column = cell - row * grid_columns - reading.first_column;
+            row -= reading.first_row;
+            int is_inside = (cell >= 0) & ((uint32_t)row < (uint32_t)reading.rows)
+                & ((uint32_t)column < (uint32_t)reading.columns);
+            entries[index] = is_inside ? row * reading.columns + column : -1;
+        }
+#pragma clang loop vectorize(disable)
+        for (size_t index = 0; index < length; index++) {
+            int32_t entry = entries[index] < 0 ? 0 : entries[index];
+            means[index] = reading.mean[entry];
+            variances[index] = reading.variance[entry];
+            found[index] = rates[entry];
+        }
+#pragma clang loop vectorize(enable)
+        for (size_t index = 0; index < length; index++) {
+            float term = reading.share * likelihood(reading, means[index], variances[index]) + draw * found[index]
+                - reading.outside;
+            sum[index] += entries[index] < 0 ? 0 : term;
+        }
     }
 }
 
