@@ -118,5 +118,7 @@ final class TrackSmootherTests: XCTestCase {
         let bytes = sample.levels.reduce(0) { $0 + 128 + $1.guesses.count * MemoryLayout<BeliefSample.Guess>.stride }
         XCTAssertGreaterThan(bytes, 2000)
         XCTAssertLessThan(bytes * 7200, 20_000_000)
+        print("\(bytes) bytes a look, \(MemoryLayout<SensorReading>.stride) bytes a reading")
+        XCTAssertLessThanOrEqual(MemoryLayout<SensorReading>.stride, 150)
     }
 }
