@@ -6,7 +6,7 @@ import IndoorLocalization
 ///
 /// A thread waits in poll(2), from the beginning to the end of the watch. It is no `DispatchSource`: on Linux, those of
 /// descriptors spoil the library's tables where they come and go on several threads, and the process crashes
-/// (swift-corelibs-libdispatch, issue 949, open in 2026); a radio that rests between passes comes and goes all the time.
+/// (swift-corelibs-libdispatch on GitHub, number 949, open in 2026); a radio that rests between passes comes and goes all the time.
 package final class ReadinessWatch: Sendable {
     /// Ends the wait; negative where no descriptor was free for it.
     private let alarm: Int32
