@@ -81,11 +81,15 @@ package struct Likelihood {
             outside: heard.share * outside + draw * cmath_logf(Float(model.unheardRate)))
     }
 
+    /// Beyond this many degrees of freedom, Student's t is normal to within 0.02 even at five deviations, while the
+    /// loop in C, which takes differences of logarithms, loses its digits.
+    private static let mostFreedom = 1e4
+
     /// Hands the terms and the table to a loop in C.
     private func withReading(
         _ terms: Terms, _ table: SignalField.Table, _ body: (UnsafePointer<cmath_reading>) -> Void
     ) {
-        let freedom = Float(field.model.degreesOfFreedom)
+        let freedom = Float(min(field.model.degreesOfFreedom, Self.mostFreedom))
         table.mean.withUnsafeBufferPointer { mean in
             table.variance.withUnsafeBufferPointer { variance in
                 table.logRate.withUnsafeBufferPointer { rate in
