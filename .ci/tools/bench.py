@@ -21,7 +21,7 @@ for name, entry in measured.items():
     cells = [f"{entry[key]:.2f} {label}" for key, label in
              (("nanoseconds", "ns"), ("ratio", "times C"), ("allocations", "allocations"), ("speed", "times real time"),
               ("bytes", "bytes")) if key in entry]
-    print(f"| {name}: {', '.join(cells)} an {entry['unit']}")
+    print(f"| {name}: {', '.join(cells)} per {entry['unit']}")
     for field in ("reason", "date"):
         if not limit.get(field):
             found.append(f"{name}: its limits need a {field}")
