@@ -13,7 +13,7 @@ enum CommandLineTool {
     static let version = "0.1.0"
 
     private static let commands: [any Command.Type] = [
-        LocateCommand.self, ScanCommand.self, ReplayCommand.self, OfflineEvaluateCommand.self, SurveyCommand.self,
+        LocateCommand.self, ScanCommand.self, ReplayCommand.self, EvaluateCommand.self, SurveyCommand.self,
         BoundSimulateCommand.self, ConvertCommand.self, BenchCommand.self, VenueCheckCommand.self,
         VenueInfoCommand.self,
     ]

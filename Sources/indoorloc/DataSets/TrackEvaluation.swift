@@ -1,14 +1,19 @@
+import Foundation
 import IndoorLocalization
 import IndoorLocalizationTesting
 import ScanRecording
 
-/// Replays tracks, as a session and after the fact, several at a time.
-struct OfflineTracks: Sendable {
+/// Replays and scores tracks, as a session and perhaps after the fact, several at a time.
+struct TrackEvaluation: Sendable {
     let venue: Venue
     let field: SignalField
     let settings: LocalizationSettings
     let seed: UInt64
     let strictness: RecordingReader.Strictness
+    /// Whether they are also scored after the fact.
+    let isOffline: Bool
+    /// Folder for what the replays print; nil to keep nothing.
+    let replays: String?
 
     /// What was told at the time, and what was found after the fact.
     private struct Scorers: Sendable {
@@ -16,7 +21,7 @@ struct OfflineTracks: Sendable {
         var offline: TrackScorer
     }
 
-    /// Scores all tracks.
+    /// Scores all tracks; the score after the fact is empty where it is not wanted.
     ///
     /// - Throws: `RecordingError` of the first that cannot be read.
     func score(
@@ -49,27 +54,46 @@ struct OfflineTracks: Sendable {
     }
 
     private func scorers(of track: String) async throws -> Scorers {
-        var reader = try RecordingReader(path: track, strictness: strictness)
+        var positions: [Position] = []
+        var lines: [String] = []
+        let session = RecordedSession(
+            venues: [venue], settings: settings, seed: seed, strictness: strictness, fields: [venue.id: field])
+        let tally = try await session.play(track) { output in
+            if case .position(let position) = output.content { positions.append(position.asPrinted) }
+            if replays != nil { lines.append(output.json) }
+        }
+        if let warning = tally.warning(for: track) { StandardError.write(warning) }
+        if let replays { try write(lines, of: track, to: replays) }
+        var scorers = Scorers(causal: TrackScorer(venue: venue), offline: TrackScorer(venue: venue))
+        let (truths, end) = try truths(of: track)
+        scorers.causal.add(truths: truths, end: end, positions: positions)
+        guard isOffline else { return scorers }
+        let smoothed = try await smooth(track)
+        let instants = Set(truths.map(\.instant) + [end]).sorted()
+        scorers.offline.add(
+            truths: truths, end: end, positions: instants.compactMap { position(at: $0, of: smoothed)?.asPrinted })
+        return scorers
+    }
+
+    private func write(_ lines: [String], of track: String, to folder: String) throws {
+        var name = URL(filePath: track).lastPathComponent
+        if name.hasSuffix(".gz") { name.removeLast(3) }
+        let text = lines.map { $0 + "\n" }.joined()
+        try EvaluateCommand.explained(folder + "/" + name) {
+            try Data(text.utf8).write(to: URL(filePath: folder).appending(path: name))
+        }
+    }
+
+    /// The truth of a recording, and its last instant.
+    private func truths(of path: String) throws(RecordingError) -> (truths: [Truth], end: Instant) {
+        var reader = try RecordingReader(path: path, strictness: strictness)
         var truths: [Truth] = []
         var end = Instant.zero
         while let entry = try reader.next() {
             end = max(end, entry.instant ?? end)
             if case .truth(let truth) = entry { truths.append(truth) }
         }
-        var positions: [Position] = []
-        let session = RecordedSession(
-            venues: [venue], settings: settings, seed: seed, strictness: strictness, fields: [venue.id: field])
-        let tally = try await session.play(track) { output in
-            if case .position(let position) = output.content { positions.append(position.asPrinted) }
-        }
-        if let warning = tally.warning(for: track) { StandardError.write(warning) }
-        var scorers = Scorers(causal: TrackScorer(venue: venue), offline: TrackScorer(venue: venue))
-        scorers.causal.add(truths: truths, end: end, positions: positions)
-        let smoothed = try await smooth(track)
-        let instants = Set(truths.map(\.instant) + [end]).sorted()
-        scorers.offline.add(
-            truths: truths, end: end, positions: instants.compactMap { position(at: $0, of: smoothed)?.asPrinted })
-        return scorers
+        return (truths, end)
     }
 
     private func smooth(_ track: String) async throws -> SmoothedTrack {
