@@ -30,16 +30,7 @@ public struct ScannerSettings: Hashable, Sendable {
     /// What is out of range, each with its key, what is allowed and what was found; empty if all is well.
     ///
     /// A scanner with any of them reports a critical error as soon as it is started, and does not scan.
-    public var problems: [String] {
-        var check = SettingsCheck()
-        dutyCycle.addProblems(to: &check, key: "dutyCycle")
-        timing?.addProblems(to: &check, key: "timing")
-        check.number("rssiThreshold", rssiThreshold, in: -127...0, "dBm")
-        regions.addProblems(to: &check, key: "regions")
-        check.duration("ranging.silence", ranging.silence, above: .zero)
-        check.duration("retryPause", retryPause, above: .zero)
-        return check.problems
-    }
+    public var problems: [String] { Self.list.problems(in: self) }
 
     /// The error of a scanner with these settings; nil if all is well.
     var error: LocalizationError? { LocalizationError(settingsProblems: problems) }

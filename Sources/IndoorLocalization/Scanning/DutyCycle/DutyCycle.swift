@@ -35,17 +35,7 @@ public struct DutyCycle: Hashable, Sendable {
     }
 
     /// What is out of range; empty if all is well.
-    public var problems: [String] {
-        var check = SettingsCheck()
-        addProblems(to: &check, key: "dutyCycle")
-        return check.problems
-    }
-
-    func addProblems(to check: inout SettingsCheck, key: String) {
-        check.duration("\(key).scanDuration", scanDuration, from: .milliseconds(10))
-        check.duration("\(key).interval", interval, from: .zero)
-        check.number("\(key).intervalFactor", intervalFactor, in: 0...1000, "")
-    }
+    public var problems: [String] { Self.list.problems(in: self, prefix: "dutyCycle.") }
 
     /// The time between two passes of a cycle without problems.
     var pause: Duration { interval * intervalFactor }

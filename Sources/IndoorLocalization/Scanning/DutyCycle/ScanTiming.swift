@@ -25,14 +25,5 @@ public struct ScanTiming: Hashable, Sendable {
     public var share: Double { window.seconds / interval.seconds }
 
     /// What is out of range; empty if all is well.
-    public var problems: [String] {
-        var check = SettingsCheck()
-        addProblems(to: &check, key: "timing")
-        return check.problems
-    }
-
-    func addProblems(to check: inout SettingsCheck, key: String) {
-        check.duration("\(key).interval", interval, in: Self.allowed)
-        check.duration("\(key).window", window, in: Self.allowed.lowerBound...max(Self.allowed.lowerBound, interval))
-    }
+    public var problems: [String] { Self.list.problems(in: self, prefix: "timing.") }
 }

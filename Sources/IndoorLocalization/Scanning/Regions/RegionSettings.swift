@@ -20,16 +20,5 @@ public struct RegionSettings: Hashable, Sendable {
     public init() {}
 
     /// What is out of range; empty if all is well.
-    public var problems: [String] {
-        var check = SettingsCheck()
-        addProblems(to: &check, key: "regions")
-        return check.problems
-    }
-
-    func addProblems(to check: inout SettingsCheck, key: String) {
-        check.duration("\(key).exitTimeout", exitTimeout, above: .zero)
-        check.number("\(key).enterRSSI", enterRSSI, in: -127...0, "dBm")
-        check.number("\(key).exitRSSI", exitRSSI, in: -127...max(-127, enterRSSI), "dBm")
-        check.duration("\(key).rangingInterval", rangingInterval, from: .milliseconds(100))
-    }
+    public var problems: [String] { Self.list.problems(in: self, prefix: "regions.") }
 }

@@ -1,0 +1,150 @@
+extension PositioningSettings {
+    /// The settings of the engine, each once.
+    package static let list: [Setting<PositioningSettings>] =
+        ownList
+        + SignalModel.list.map { $0.within("signal", \.signal) }
+        + MotionModel.list.map { $0.within("motion", \.motion) }
+
+    private static let ownList: [Setting<PositioningSettings>] = [
+        .choice(
+            "method", \.method, fromWorst: [.trilateration, .fingerprint, .particle],
+            "How the place is found: by a filter over time, or from the last seconds alone."),
+        .wholeNumber(
+            "particleCount", \.particleCount, in: 100...1_000_000, better: .greater, "Number of particles."),
+        .number(
+            "lookInterval", \.lookInterval, in: 0.1...60, unit: "s", better: .smaller,
+            "Time between two looks at the whole venue for places that the filter may have lost."),
+        .number(
+            "recoveryShare", \.recoveryShare, in: 0...1, "Share of the particles that such a look replaces."),
+        .number(
+            "levelShare", \.levelShare, in: 0...10,
+            "How much of the evidence counts for the level; 1 takes it as it is."),
+        .number(
+            "priorShare", \.priorShare, in: 0...10,
+            "How much the expectation of places (survey, walkable areas) counts within a second."),
+        .number(
+            "radiusFloor", \.radiusFloor, in: 0...1000, unit: "m",
+            "Error that remains even if the filter is certain."),
+        .number(
+            "radiusFactor", \.radiusFactor, in: 0...100,
+            "What the spread of the particles is multiplied with to give a radius."),
+    ]
+}
+
+extension SignalModel {
+    /// The numbers of the measurement model, each once.
+    package static let list: [Setting<SignalModel>] = pathLossList + readingList + rateList
+
+    private static let pathLossList: [Setting<SignalModel>] = [
+        .number(
+            "pathLossExponent", \.pathLossExponent, in: 0.5...10,
+            "Path-loss exponent where no survey tells another."),
+        .number(
+            "defaultPower", \.defaultPower, in: -127...20, unit: "dBm",
+            "Signal strength at 1 m where neither the venue nor a survey tells another."),
+        .number("floorLoss", \.floorLoss, in: 0...100, unit: "dB", "Signal lost through one floor."),
+        .number(
+            "heightDifference", \.heightDifference, in: 0...100, unit: "m",
+            "Height difference between device and beacon, where unknown."),
+        .number(
+            "shadowing", \.shadowing, in: 0...50, unit: "dB",
+            "Standard deviation of what a place adds to the path loss."),
+        .number(
+            "shadowingLength", \.shadowingLength, in: 0.01...1000, unit: "m",
+            "Distance over which shadowing stays alike."),
+        .number(
+            "powerDeviation", \.powerDeviation, in: 0...50, unit: "dB",
+            "Standard deviation of a beacon's power from its learned value."),
+        .number(
+            "surveyNoise", \.surveyNoise, in: 0...50, unit: "dB",
+            "Standard deviation of a survey reading beyond fast fading."),
+        .number(
+            "fastFading", \.fastFading, in: 0...50, unit: "dB",
+            "Standard deviation of one reading by fast fading and advertising channel."),
+        .wholeNumber(
+            "readingCap", \.readingCap, in: 1...1_000_000,
+            "More readings than this at one place don't make the mean any better."),
+        .number(
+            "unsurveyedDeviation", \.unsurveyedDeviation, in: 0...50, unit: "dB",
+            "Shadowing that remains where there is no survey."),
+    ]
+
+    private static let readingList: [Setting<SignalModel>] = [
+        .number(
+            "readingDeviation", \.readingDeviation, in: 0...50, unit: "dB",
+            "Standard deviation of a mean reading from the table, where no survey tells."),
+        .number(
+            "unseenDeviation", \.unseenDeviation, in: 0...50, unit: "dB",
+            "What comes on top after the survey: another body, orientation, people, doors."),
+        .number(
+            "degreesOfFreedom", \.degreesOfFreedom, in: 1...1e9,
+            "Degrees of freedom of Student's t distribution of the readings."),
+        .wholeNumber(
+            "beaconLimit", \.beaconLimit, in: 0...1_000_000, better: .greater,
+            "Only the RSSI of this many strongest beacons counts."),
+        .number(
+            "correlationTime", \.correlationTime, in: 0.001...1e9, unit: "s",
+            "Readings of one beacon closer in time than this share their shadowing."),
+        .number(
+            "receiverOffsetDeviation", \.receiverOffsetDeviation, in: 0...50, unit: "dB",
+            "Standard deviation of the receiver's offset from the one that the map was made with."),
+    ]
+
+    private static let rateList: [Setting<SignalModel>] = [
+        .number(
+            "rateLength", \.rateLength, in: 0.01...1000, unit: "m", "Distance over which detection rates are averaged."),
+        .number(
+            "rateDurationCap", \.rateDurationCap, in: 0.01...86_400, unit: "s",
+            "Longest listening time that a survey place counts with in detection rates."),
+        .number(
+            "ratePrior", \.ratePrior, in: 0.001...86_400, unit: "s",
+            "Listening time that the assumption `unheardRate` weighs as much as."),
+        .number(
+            "unheardRate", \.unheardRate, in: 1e-6...1000, unit: "1/s",
+            "Detections assumed where the survey never heard the beacon."),
+        .number(
+            "detectionWeight", \.detectionWeight, in: 0...10, "Share of the detection evidence that is believed."),
+        .number(
+            "supportWidth", \.supportWidth, in: 0.01...1000, unit: "m",
+            "Width of the band around the survey's places within which people are expected."),
+        .number(
+            "unsupportedShare", \.unsupportedShare, in: 1e-9...1,
+            "How likely a place far from the survey is, against one on it."),
+    ]
+}
+
+extension MotionModel {
+    /// The numbers of the motion model, each once.
+    package static let list: [Setting<MotionModel>] = [
+        .number(
+            "walkingSpeed", \.walkingSpeed, in: 0.01...100, unit: "m/s",
+            "Standard deviation of a walker's velocity along each axis."),
+        .number(
+            "velocityTime", \.velocityTime, in: 0.01...86_400, unit: "s",
+            "How long a walker keeps velocity and direction."),
+        .number(
+            "startRate", \.startRate, in: 0...1000, unit: "1/s", "Chance that somebody who stands begins to walk."),
+        .number("stopRate", \.stopRate, in: 0...1000, unit: "1/s", "Chance that somebody who walks stops."),
+        .number(
+            "standingWander", \.standingWander, in: 0...100, unit: "m",
+            "How far a standing device wanders within a second."),
+        .number(
+            "walkingWander", \.walkingWander, in: 0...100, unit: "m",
+            "How far a walking device wanders within a second beside its velocity."),
+        .number(
+            "headingBias", \.headingBias, in: 0...180, unit: "°",
+            "Standard deviation of the direction of walking from that of the device."),
+        .number(
+            "headingUnknown", \.headingUnknown, in: 0...1,
+            "Share of devices held in some other way, whose direction tells nothing at first."),
+        .number(
+            "headingDrift", \.headingDrift, in: 0...180, unit: "°", "How far the direction drifts within a second."),
+        .number(
+            "stepTurn", \.stepTurn, in: 0...180, unit: "°", "Standard deviation of the direction of a single step."),
+        .number(
+            "stepScale", \.stepScale, in: 0...1,
+            "Standard deviation of a walker's step length from the mean, as a share."),
+        .number(
+            "stepLength", \.stepLength, in: 0...1, "Standard deviation of the length of a single step, as a share."),
+    ]
+}

@@ -1,0 +1,25 @@
+/// What all sources of settings come to: every setting of the package, in the structs that are used.
+public struct ResolvedSettings: Hashable, Sendable {
+    /// Of a session.
+    public var localization: LocalizationSettings
+    /// Of a scanner, or of a source that rests between passes.
+    public var scanner: ScannerSettings
+    /// Of the pull of settings from a server.
+    public var remote: RemotePullSettings
+
+    /// Creates the settings, by default with their defaults.
+    public init(
+        localization: LocalizationSettings = LocalizationSettings(), scanner: ScannerSettings = ScannerSettings(),
+        remote: RemotePullSettings = RemotePullSettings()
+    ) {
+        self.localization = localization
+        self.scanner = scanner
+        self.remote = remote
+    }
+
+    /// Every setting of the package, each once.
+    package static let list: [Setting<ResolvedSettings>] =
+        LocalizationSettings.list.map { $0.within("", \.localization) }
+        + ScannerSettings.list.map { $0.within("scanner", \.scanner) }
+        + RemotePullSettings.list.map { $0.within("remote", \.remote) }
+}

@@ -1,0 +1,87 @@
+/// The one list of all settings: what range checks, JSON reading, the reference page and `config show` are made from.
+package struct SettingsRegistry: Sendable {
+    /// A setting, and what giving it does.
+    package struct Entry: Sendable {
+        package let setting: Setting<ResolvedSettings>
+        package let role: Role
+    }
+
+    /// What giving a setting does.
+    package enum Role: Sendable {
+        /// It is put into the struct that holds it.
+        case held
+        /// It stands for others, which the same source may still give one by one.
+        case preset(@Sendable (SettingValue) -> [(key: String, value: SettingValue)])
+        /// It is kept and shown, and is of no effect; what it is without being given.
+        case kept(SettingValue)
+    }
+
+    /// A value as the registry understands it.
+    package struct Accepted: Hashable, Sendable {
+        /// The setting's own key, whatever name was used.
+        package var key: String
+        package var value: SettingValue
+    }
+
+    /// The settings, in the order of the reference page.
+    package let entries: [Entry]
+    /// Other names.
+    package let aliases: [SettingAlias]
+    private let indexes: [String: Int]
+    private let aliasIndexes: [String: Int]
+
+    /// All settings of the package.
+    package static let standard = SettingsRegistry(
+        entries: presets + ResolvedSettings.list.map { Entry(setting: $0, role: .held) } + keptSettings,
+        aliases: SettingAlias.reference)
+
+    package init(entries: [Entry], aliases: [SettingAlias]) {
+        self.entries = entries
+        self.aliases = aliases
+        indexes = Dictionary(uniqueKeysWithValues: entries.enumerated().map { ($1.setting.key, $0) })
+        aliasIndexes = Dictionary(uniqueKeysWithValues: aliases.enumerated().map { ($1.key, $0) })
+    }
+
+    /// The setting of that key; nil if there is none.
+    package func entry(_ key: String) -> Entry? { indexes[key].map { entries[$0] } }
+
+    /// The other name; nil if it is none.
+    package func alias(_ key: String) -> SettingAlias? { aliasIndexes[key].map { aliases[$0] } }
+
+    /// Reads what a source gives.
+    ///
+    /// - Throws: `SettingsProblem` if there is no such setting, or if the source may not give it, or if the value is
+    ///   wrong.
+    package func accept(_ given: SettingsEntry, from source: SettingsSource) throws(SettingsProblem) -> Accepted {
+        func problem(_ reason: SettingsProblem.Reason) -> SettingsProblem {
+            SettingsProblem(key: given.key, reason: reason, source: source, place: given.place)
+        }
+        let alias = alias(given.key)
+        guard let entry = entry(alias?.target ?? given.key) else {
+            throw problem(.unknownKey(nearest: nearestKey(to: given.key)))
+        }
+        let setting = entry.setting
+        guard source != .default, source != .venue || setting.scope == .venue else { throw problem(.notAllowed) }
+        if given.value == .null, setting.isOptional { return Accepted(key: setting.key, value: .none) }
+        let limits = alias?.limits ?? setting.limits
+        let unit = alias?.unit ?? setting.unit
+        let allowed = limits.allowed(unit: unit)
+        guard let value = limits.value(given.value) else {
+            let wanted = limits.range == nil ? allowed : "a \(limits.typeName) \(allowed)"
+            throw problem(.wrongType(wanted: limits.isChoice ? allowed : wanted, found: given.value.summary))
+        }
+        guard limits.contains(value) else { throw problem(.outOfRange(allowed: allowed, found: value.found)) }
+        return Accepted(key: setting.key, value: alias?.toTarget(value) ?? value)
+    }
+
+    /// The valid key that is most alike; nil if none is alike.
+    package func nearestKey(to key: String) -> String? {
+        let wanted = key.lowercased()
+        let keys = entries.map(\.setting.key) + aliases.map(\.key)
+        let nearest = keys.map { (key: $0, distance: EditDistance.between($0.lowercased(), wanted)) }
+            .min { $0.distance < $1.distance }
+        if let nearest, nearest.distance <= max(2, wanted.utf8.count / 4) { return nearest.key }
+        // A name without the words before it.
+        return keys.first { $0.lowercased().hasSuffix("." + wanted) }
+    }
+}

@@ -1,0 +1,114 @@
+import IndoorLocalization
+import XCTest
+
+/// Whether the one list holds every setting, once.
+final class SettingsRegistryTests: XCTestCase {
+    /// The names of all stored numbers, flags and words within a value, by reflection.
+    private func leaves(of value: Any, prefix: String = "") -> [String] {
+        let mirror = Mirror(reflecting: value)
+        switch mirror.displayStyle {
+        case .struct where !(value is Duration):
+            return mirror.children.flatMap { child -> [String] in
+                guard let label = child.label else { return [] }
+                return leaves(of: child.value, prefix: prefix.isEmpty ? label : "\(prefix).\(label)")
+            }
+        default: return [prefix]
+        }
+    }
+
+    func testEveryStoredSettingIsInTheListOnce() {
+        var settings = ResolvedSettings()
+        settings.scanner.timing = .whole
+        let stored = leaves(of: settings).map { path in
+            var path = path
+            if path.hasPrefix("localization.") { path.removeFirst("localization.".count) }
+            return path == "scanner.timing" ? "scanner.timing.window scanner.timing.interval" : path
+        }.flatMap { $0.split(separator: " ").map(String.init) }
+        XCTAssertEqual(Set(ResolvedSettings.list.map(\.key)), Set(stored))
+        XCTAssertEqual(ResolvedSettings.list.count, stored.count, "none is listed twice")
+    }
+
+    func testTheDefaultsAreInRangeAndAreReadAsTheyAre() {
+        let settings = SettingsStack()
+        XCTAssertEqual(settings.resolved, ResolvedSettings())
+        XCTAssertEqual(settings.problems, [])
+        XCTAssertEqual(ResolvedSettings().localization.problems, [])
+        XCTAssertEqual(ResolvedSettings().scanner.problems, [])
+        XCTAssertEqual(ResolvedSettings().remote.problems, [])
+        XCTAssertTrue(settings.effective.allSatisfy { $0.source == .default })
+    }
+
+    func testEverySettingCanBeSetAtBothEndsOfItsRangeAndReadsBack() throws {
+        for entry in SettingsRegistry.standard.entries {
+            let setting = entry.setting
+            let values: [JSONValue] =
+                switch setting.limits {
+                case .flag: [true, false]
+                case .wholeNumber(let range):
+                    [.number(Double(range.lowerBound)), .number(Double(range.upperBound))]
+                case .number(let range): [.number(range.lowerBound), .number(range.upperBound)]
+                case .duration(let least, let isOpen, let most):
+                    [.number(isOpen ? least.seconds + 1e-6 : least.seconds), .number(most.seconds)]
+                case .choice(let words): words.map(JSONValue.string)
+                case .text: ["text"]
+                }
+            for value in values {
+                var settings = SettingsStack()
+                try settings.override(setting.key, value)
+                settings.apply()
+                XCTAssertEqual(try settings.setting(setting.key).value, value, setting.key)
+                XCTAssertEqual(try settings.setting(setting.key).source, .override, setting.key)
+            }
+            XCTAssertTrue(setting.summary.hasSuffix("."), "\(setting.key) says what it does")
+        }
+    }
+
+    /// Behaviour §4.5, check 1.
+    func testTheReferencesKeysReadTheirDefaults() throws {
+        let settings = SettingsStack()
+        for (key, value) in [
+            ("ble.scan.duration-msec", 10_000), ("ble.scan.interval-msec", 90_000), ("ble.scan.interval-x-factor", 1),
+            ("ble.scan.duration-ios-cl-msec", 10_000), ("ble.scan.interval-ios-cl-msec", 90_000),
+            ("ble.scan.interval-ios-cl-x-factor", 1), ("dtn.use-cellular", true), ("cron.ios-bg-mode", 2),
+            ("cron.ios-bg-mode-distance-meters", 20), ("cron.ios-infinite-scan", false),
+            ("cron.pull-config-interval-msec", 300_000), ("core.debug-log.enable", false), ("ble.enable", true),
+            ("ble.scan.background", 2), ("core.heartbeat.history", 100),
+        ] as [(String, JSONValue)] {
+            XCTAssertEqual(try settings.setting(key).value, value, key)
+            XCTAssertEqual(try settings.setting(key).source, .default, key)
+        }
+    }
+
+    /// Behaviour §4.5, check 10.
+    func testTheBackgroundModesAreNumbers0To3() throws {
+        for mode in PowerMode.allCases {
+            var settings = SettingsStack()
+            try settings.override("cron.ios-bg-mode", .number(Double(mode.rawValue)))
+            settings.apply()
+            XCTAssertEqual(settings.resolved.scanner.dutyCycle, mode.dutyCycle, mode.name)
+            XCTAssertEqual(settings.resolved.scanner.timing, mode.timing, mode.name)
+            XCTAssertEqual(try settings.setting("cron.ios-bg-mode").value, .number(Double(mode.rawValue)), mode.name)
+        }
+    }
+
+    func testAliasesAreInTheirOwnUnit() throws {
+        var settings = SettingsStack()
+        try settings.override("ble.scan.duration-msec", 2500)
+        try settings.override("ble.scan.interval-msec", 7500.5)
+        try settings.override("cron.pull-config-interval-msec", 60_000)
+        settings.apply()
+        XCTAssertEqual(settings.resolved.scanner.dutyCycle.scanDuration, .milliseconds(2500))
+        XCTAssertEqual(settings.resolved.scanner.dutyCycle.interval, .microseconds(7_500_500))
+        XCTAssertEqual(settings.resolved.remote.interval, .seconds(60))
+        XCTAssertEqual(try settings.setting("ble.scan.interval-msec").value, 7500.5)
+        XCTAssertEqual(try settings.setting("ble.scan.interval-msec").unit, "ms")
+        XCTAssertEqual(try settings.setting("scanner.dutyCycle.interval").value, 7.5005)
+    }
+
+    func testAnAliasStandsForASettingOfItsKind() {
+        for alias in SettingsRegistry.standard.aliases {
+            XCTAssertNotNil(SettingsRegistry.standard.entry(alias.target), alias.key)
+            XCTAssertNil(SettingsRegistry.standard.entry(alias.key), "\(alias.key) is a setting, too")
+        }
+    }
+}

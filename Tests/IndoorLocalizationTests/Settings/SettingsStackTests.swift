@@ -1,0 +1,231 @@
+import IndoorLocalization
+import XCTest
+
+/// Which of several sources counts, and when.
+final class SettingsStackTests: XCTestCase {
+    private func source(_ settings: SettingsStack, _ key: String) throws -> String {
+        let setting = try settings.setting(key)
+        return "\(setting.value.summary) \(setting.source.rawValue)"
+    }
+
+    /// Behaviour §5.6, check 1.
+    func testARequestKeepsTheBetterOneAndAnOverrideSetsAndResets() throws {
+        var settings = SettingsStack()
+        try settings.request("positionInterval", 0.1)
+        try settings.request("positionInterval", 0.5)
+        settings.apply()
+        XCTAssertEqual(settings.resolved.localization.positionInterval, .milliseconds(100))
+        try settings.override("positionInterval", 0.5)
+        settings.apply()
+        XCTAssertEqual(settings.resolved.localization.positionInterval, .milliseconds(500))
+        try settings.override("positionInterval", nil)
+        settings.apply()
+        XCTAssertEqual(
+            settings.resolved.localization.positionInterval, LocalizationSettings().positionInterval,
+            "the request is forgotten, too")
+        XCTAssertEqual(try settings.setting("positionInterval").source, .default)
+    }
+
+    /// Behaviour §5.6, check 2.
+    func testNothingTakesEffectBeforeApply() throws {
+        var settings = SettingsStack()
+        let before = settings.effective
+        try settings.override("rssiThreshold", -80)
+        try settings.request("positionInterval", 0.1)
+        XCTAssertEqual(settings.load([SettingsEntry(key: "areaDwell", value: 1)], from: .file), [])
+        XCTAssertTrue(settings.hasChanges)
+        XCTAssertEqual(settings.effective, before)
+        XCTAssertEqual(settings.resolved, ResolvedSettings())
+        XCTAssertEqual(settings.apply(), ["rssiThreshold", "positionInterval", "areaDwell"])
+        XCTAssertFalse(settings.hasChanges)
+        XCTAssertEqual(settings.resolved.localization.rssiThreshold, -80)
+        settings.clear()
+        XCTAssertEqual(settings.resolved.localization.rssiThreshold, -80, "a clear, too, waits")
+        XCTAssertEqual(settings.apply().count, 3)
+        XCTAssertEqual(settings.effective, before)
+    }
+
+    func testTheHigherSourceCountsInEveryOrderOfArrival() throws {
+        // One key for each set of sources, so that every pair is seen; a later source gives a greater number.
+        let sources: [SettingsSource] = [.venue, .remote, .file, .request, .override]
+        for shift in sources.indices {
+            let order = Array(sources[shift...] + sources[..<shift])
+            for highest in sources.indices {
+                var settings = SettingsStack()
+                for source in order where source <= sources[highest] {
+                    let value = JSONValue.number(Double(source.hashRank))
+                    switch source {
+                    case .override: try settings.override("areaDwell", value)
+                    case .request: try settings.request("areaDwell", value)
+                    default:
+                        XCTAssertEqual(settings.load([SettingsEntry(key: "areaDwell", value: value)], from: source), [])
+                    }
+                }
+                settings.apply()
+                let setting = try settings.setting("areaDwell")
+                XCTAssertEqual(setting.source, sources[highest], "order \(order)")
+                XCTAssertEqual(setting.value, .number(Double(sources[highest].hashRank)), "order \(order)")
+            }
+        }
+    }
+
+    /// Behaviour §4.5, check 2.
+    func testStaticBeatsRemoteBeatsDefaultInAnyOrderAndClearFallsBack() throws {
+        let entry = { (number: Double) in [SettingsEntry(key: "ble.scan.duration-msec", value: .number(number))] }
+        for isRemoteFirst in [true, false] {
+            var settings = SettingsStack()
+            if isRemoteFirst { XCTAssertEqual(settings.load(entry(2000), from: .remote), []) }
+            try settings.override("ble.scan.duration-msec", 1000)
+            if !isRemoteFirst { XCTAssertEqual(settings.load(entry(2000), from: .remote), []) }
+            settings.apply()
+            XCTAssertEqual(settings.resolved.scanner.dutyCycle.scanDuration, .seconds(1))
+            settings.clear()
+            settings.apply()
+            XCTAssertEqual(settings.resolved.scanner.dutyCycle.scanDuration, .seconds(2))
+            XCTAssertEqual(settings.load([], from: .remote), [])
+            settings.apply()
+            XCTAssertEqual(settings.resolved.scanner.dutyCycle.scanDuration, .seconds(10))
+        }
+    }
+
+    /// Behaviour §4.5, check 3.
+    func testAFileAndKeysSetGiveTheSameTreeAndTheLastWriteCounts() throws {
+        let tree: [String: JSONValue] = [
+            "ble": .object(["scan": .object(["duration-msec": 5000, "interval-msec": 1000, "interval-x-factor": 2])]),
+            "dtn": .object(["use-cellular": false]),
+        ]
+        var byFile = SettingsStack()
+        XCTAssertEqual(byFile.load(SettingsEntry.entries(of: tree), from: .file), [])
+        byFile.apply()
+        var byKeys = SettingsStack()
+        try byKeys.override("ble.scan.duration-msec", 4000)
+        try byKeys.override("ble.scan.duration-msec", 5000)
+        try byKeys.override("ble.scan.interval-msec", 1000)
+        try byKeys.override("ble.scan.interval-x-factor", 2)
+        try byKeys.override("dtn.use-cellular", false)
+        byKeys.apply()
+        XCTAssertEqual(byFile.resolved, byKeys.resolved)
+        XCTAssertEqual(byFile.effective.map(\.value), byKeys.effective.map(\.value))
+        XCTAssertEqual(byFile.resolved.scanner.dutyCycle.intervalFactor, 2)
+        XCTAssertEqual(
+            byFile.load(
+                [SettingsEntry(key: "areaDwell", value: 1), SettingsEntry(key: "areaDwell", value: 2)], from: .file),
+            [])
+        byFile.apply()
+        XCTAssertEqual(byFile.resolved.localization.areaDwell, .seconds(2))
+        XCTAssertEqual(
+            byFile.resolved.scanner.dutyCycle.scanDuration, .seconds(10), "the new file replaced the old one")
+    }
+
+    func testARequestIsBetterInTheDirectionOfItsSetting() throws {
+        let cases: [(String, JSONValue, JSONValue)] = [
+            ("positionInterval", 0.5, 0.1), ("positioning.particleCount", 500, 2000),
+            ("positioning.method", "trilateration", "fingerprint"), ("positioning.method", "fingerprint", "particle"),
+            ("scanner.powerMode", "eco", "normal"), ("scanner.powerMode", "normal", "aggressive"),
+            ("scanner.powerMode", "aggressive", "none"), ("scanner.dutyCycle.isContinuous", false, true),
+            ("scanner.dutyCycle.scanDuration", 1, 2), ("scanner.dutyCycle.interval", 2, 1), ("rssiThreshold", -70, -90),
+        ]
+        for (key, worse, better) in cases {
+            for order in [[worse, better], [better, worse]] {
+                var settings = SettingsStack()
+                for value in order { try settings.request(key, value) }
+                settings.apply()
+                XCTAssertEqual(try settings.setting(key).value, better, "\(key) \(order)")
+            }
+        }
+        var settings = SettingsStack()
+        try settings.request("areaDwell", 1)
+        try settings.request("areaDwell", 2)
+        settings.apply()
+        XCTAssertEqual(try settings.setting("areaDwell").value, 2, "where none is better, the last request counts")
+    }
+
+    func testWhatDiffersFromItsDefaultInCodeIsAnOverride() throws {
+        var session = LocalizationSettings()
+        session.positioning.method = .fingerprint
+        session.positioning.signal.beaconLimit = .max
+        var scanner = ScannerSettings(powerMode: .aggressive)
+        scanner.regions.enterRSSI = -70
+        var settings = SettingsStack(localization: session, scanner: scanner)
+        XCTAssertFalse(settings.hasChanges)
+        XCTAssertEqual(try source(settings, "positioning.method"), "\"fingerprint\" override")
+        XCTAssertEqual(try settings.setting("positioning.method").place, "set in code")
+        XCTAssertEqual(try source(settings, "positioning.particleCount"), "1500 default")
+        try settings.override("areaDwell", 3)
+        settings.apply()
+        session.areaDwell = .seconds(3)
+        XCTAssertEqual(settings.resolved.localization, session)
+        XCTAssertEqual(settings.resolved.scanner, scanner)
+        try settings.override("positioning.method", nil)
+        settings.apply()
+        XCTAssertEqual(settings.resolved.localization.positioning.method, .particle)
+    }
+
+    func testAPowerModeStandsForItsCycleAndTimingUnlessTheSameSourceGivesThem() throws {
+        var settings = SettingsStack()
+        XCTAssertEqual(
+            settings.load(
+                [
+                    SettingsEntry(key: "cron.ios-bg-mode", value: 1),
+                    SettingsEntry(key: "scanner.timing.window", value: 0.02),
+                ], from: .file), [])
+        settings.apply()
+        XCTAssertEqual(settings.resolved.scanner.dutyCycle, .continuous)
+        XCTAssertEqual(
+            settings.resolved.scanner.timing, ScanTiming(window: .milliseconds(20), interval: .milliseconds(60)))
+        XCTAssertEqual(try source(settings, "scanner.powerMode"), "\"aggressive\" file")
+        XCTAssertEqual(try source(settings, "cron.ios-bg-mode"), "1 file")
+        try settings.override("scanner.powerMode", "normal")
+        settings.apply()
+        XCTAssertEqual(settings.resolved.scanner.dutyCycle, PowerMode.normal.dutyCycle)
+        XCTAssertEqual(settings.resolved.scanner.timing, .whole, "a mode set in code beats a window in a file")
+    }
+
+    func testTheParticleFilterCanBeSwitchedOffByItsOwnKey() throws {
+        var settings = SettingsStack()
+        try settings.override("positioning.particleFilter", false)
+        settings.apply()
+        XCTAssertEqual(settings.resolved.localization.positioning.method, .fingerprint)
+        try settings.override("positioning.method", "trilateration")
+        settings.apply()
+        XCTAssertEqual(settings.resolved.localization.positioning.method, .trilateration)
+        XCTAssertEqual(try source(settings, "positioning.particleFilter"), "false override")
+    }
+
+    func testOneHalfOfTheRadiosTimingCompletesTheOther() throws {
+        for key in ["window", "interval"] {
+            var settings = SettingsStack()
+            try settings.override("scanner.timing.\(key)", 0.06)
+            settings.apply()
+            XCTAssertEqual(settings.resolved.scanner.timing, .whole, key)
+            try settings.override("scanner.timing.\(key)", .null)
+            settings.apply()
+            XCTAssertNil(settings.resolved.scanner.timing, key)
+        }
+    }
+
+    func testSettingsThatDoNotFitTogetherAreNamedWithTheirSource() throws {
+        var settings = SettingsStack()
+        try settings.override("scanner.timing.interval", 0.03)
+        XCTAssertEqual(
+            settings.load([SettingsEntry(key: "scanner.timing.window", value: 0.05, place: "a.json:3")], from: .file),
+            [])
+        settings.apply()
+        XCTAssertEqual(
+            settings.problems.map(\.description),
+            ["a.json:3: scanner.timing.window must be in [0.0025, 0.03] s, not 0.05"])
+    }
+
+    func testACopyGoesItsOwnWay() throws {
+        var first = SettingsStack()
+        let second = first
+        try first.override("areaDwell", 9)
+        first.apply()
+        XCTAssertEqual(second, SettingsStack())
+        XCTAssertNotEqual(first, second)
+    }
+}
+
+extension SettingsSource {
+    fileprivate var hashRank: Int { Self.allCases.firstIndex(of: self) ?? -1 }
+}
