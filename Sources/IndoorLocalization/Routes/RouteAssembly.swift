@@ -1,0 +1,178 @@
+/// Puts a route together from the pieces that a search has found.
+struct RouteAssembly: Sendable {
+    /// A piece of a way from point to point.
+    private struct Piece: Sendable {
+        var begin: RoutePoint
+        var end: RoutePoint
+        var kind: PathGraph.Edge.Kind
+        /// Metres to walk.
+        var length: Double
+        /// Metres of walking that it is worth.
+        var effort: Double
+    }
+
+    /// A leg that further pieces may still be added to.
+    private struct Draft: Sendable {
+        var piece: Piece
+        /// The course of its first piece; nil if it leads to another map.
+        var course: Double?
+        var vertices: ClosedRange<Int>
+    }
+
+    private let levels: [MapID: Int]
+    private var vertices: [RoutePoint]
+    private var distances = [0.0]
+    private var drafts: [Draft] = []
+    private var length = 0.0
+    private var effort = 0.0
+    /// Effort of what has no length, for the leg that comes next.
+    private var pendingEffort = 0.0
+
+    /// Shorter pieces, in metres, have no direction.
+    private static let shortest = 1e-6
+    /// Pieces go straight on within so many degrees: a decimetre aside in fifty metres.
+    private static let straight = 0.12
+
+    /// The route along a chain of ways.
+    static func route(
+        _ chain: RouteSearch.Chain, from start: RouteJoint, to goal: RouteJoint, _ options: RouteOptions,
+        _ network: RouteNetwork
+    ) -> Route {
+        var assembly = RouteAssembly(beginning: start.place, levels: network.levels)
+        let (from, to) = (start.feet[chain.from], goal.feet[chain.to])
+        let begin = Self.end(start, from)
+        let end = Self.end(goal, to)
+        assembly.walk(from: start.place, to: begin.foot, from.distance)
+        if let nodes = chain.nodes {
+            assembly.add(from, begin.foot, Self.share(of: from, at: nodes.first, begin.foot.mapID, network), network)
+            for arc in chain.arcs { assembly.add(arc: arc, network) }
+            let share = Self.share(of: to, at: nodes.last, end.foot.mapID, network)
+            assembly.add(to, end.foot, share, isToFoot: true, network)
+        } else if let (way, edge) = network.way(from, on: begin.foot.mapID), let edge {
+            assembly.add(
+                Self.part(edge, abs(to.share - from.share), way.segment.point(at: from.share), end.foot))
+        }
+        assembly.walk(from: end.foot, to: goal.place, to.distance)
+        return assembly.finish(cost: chain.cost + from.distance + to.distance, options, begin, end)
+    }
+
+    private init(beginning: RoutePoint, levels: [MapID: Int]) {
+        self.levels = levels
+        vertices = [beginning]
+    }
+
+    private static func end(_ joint: RouteJoint, _ foot: WayIndex.Foot) -> Route.End {
+        Route.End(
+            place: joint.place, foot: RoutePoint(mapID: joint.place.mapID, point: foot.point),
+            distance: foot.distance, crossesWall: joint.crossesWall)
+    }
+
+    /// Where on a foot's way a node is; nil if the foot is the node.
+    private static func share(
+        of foot: WayIndex.Foot, at node: Int, _ map: MapID, _ network: RouteNetwork
+    ) -> Double? {
+        network.way(foot, on: map)?.edge.map { Int($0.from) == node ? 0 : 1 }
+    }
+
+    private static func part(
+        _ edge: RouteNetwork.Edge, _ share: Double, _ begin: MapPoint, _ end: RoutePoint
+    ) -> Piece {
+        Piece(
+            begin: RoutePoint(mapID: end.mapID, point: begin), end: end, kind: edge.kind,
+            length: edge.length * share, effort: edge.weight * share)
+    }
+
+    /// Adds the part of a way between a foot and the node at a share of it.
+    private mutating func add(
+        _ foot: WayIndex.Foot, _ place: RoutePoint, _ share: Double?, isToFoot: Bool = false, _ network: RouteNetwork
+    ) {
+        guard let share, let (way, edge) = network.way(foot, on: place.mapID), let edge else { return }
+        let node = RoutePoint(mapID: place.mapID, point: way.segment.point(at: share))
+        let part = abs(share - foot.share)
+        add(isToFoot ? Self.part(edge, part, node.point, place) : Self.part(edge, part, place.point, node))
+    }
+
+    /// Adds a whole way.
+    private mutating func add(arc: Int, _ network: RouteNetwork) {
+        let edge = network.edges[Int(network.arcEdges[arc])]
+        let (from, to) = (network.nodes[network.source(of: arc)], network.nodes[Int(network.arcs[arc].target)])
+        add(Piece(begin: from, end: to, kind: edge.kind, length: edge.length, effort: edge.weight))
+    }
+
+    /// Adds a straight walk between an end of the route and its foot.
+    private mutating func walk(from begin: RoutePoint, to end: RoutePoint, _ distance: Double) {
+        add(Piece(begin: begin, end: end, kind: .walk, length: distance, effort: distance))
+    }
+
+    private mutating func add(_ piece: Piece) {
+        effort += piece.effort
+        let isLevel = piece.begin.mapID == piece.end.mapID
+        guard !isLevel || piece.begin.point.distance(to: piece.end.point) > Self.shortest else {
+            if drafts.isEmpty {
+                pendingEffort += piece.effort
+            } else {
+                drafts[drafts.count - 1].piece.effort += piece.effort
+            }
+            return
+        }
+        length += piece.length
+        let course = isLevel ? (piece.end.point - piece.begin.point).course : nil
+        if let last = drafts.last, continues(last, piece, course) {
+            drafts[drafts.count - 1].piece.end = piece.end
+            drafts[drafts.count - 1].piece.length += piece.length
+            drafts[drafts.count - 1].piece.effort += piece.effort
+            // What goes straight on needs no vertex, but each map does.
+            if isLevel {
+                vertices[vertices.count - 1] = piece.end
+                distances[distances.count - 1] = length
+                return
+            }
+            drafts[drafts.count - 1].vertices = last.vertices.lowerBound...vertices.count
+        } else {
+            var piece = piece
+            piece.effort += pendingEffort
+            pendingEffort = 0
+            drafts.append(Draft(piece: piece, course: course, vertices: vertices.count - 1...vertices.count))
+        }
+        vertices.append(piece.end)
+        distances.append(length)
+    }
+
+    /// Whether a piece goes on as the leg before it does: straight, or up or down in the same way.
+    private func continues(_ last: Draft, _ piece: Piece, _ course: Double?) -> Bool {
+        guard last.piece.kind == piece.kind else { return false }
+        if let before = last.course, let course {
+            let angle = abs(before - course)
+            return min(angle, 360 - angle) < Self.straight
+        }
+        guard last.course == nil, course == nil else { return false }
+        let rise = rise(last.piece)
+        return rise != 0 && rise.signum() == self.rise(piece).signum()
+    }
+
+    private func level(_ place: RoutePoint) -> Int { levels[place.mapID] ?? 0 }
+
+    private func rise(_ piece: Piece) -> Int { level(piece.end) - level(piece.begin) }
+
+    private func finish(cost: Double, _ options: RouteOptions, _ start: Route.End, _ goal: Route.End) -> Route {
+        var legs: [Route.Leg] = []
+        for draft in drafts {
+            let piece = draft.piece
+            let course = draft.course.flatMap { _ in (piece.end.point - piece.begin.point).course }
+            legs.append(
+                Route.Leg(
+                    begin: piece.begin, end: piece.end, kind: piece.kind, length: piece.length, effort: piece.effort,
+                    course: course, turn: turn(piece, course, after: legs.last), vertices: draft.vertices))
+        }
+        return Route(
+            vertices: vertices, legs: legs, length: length, effort: effort, cost: cost,
+            duration: .seconds(effort / options.walkingSpeed), start: start, goal: goal, distances: distances)
+    }
+
+    private func turn(_ piece: Piece, _ course: Double?, after last: Route.Leg?) -> Route.Turn? {
+        if let course { return last?.course.map { Route.Turn(from: $0, to: course) } }
+        let (rise, level) = (rise(piece), level(piece.end))
+        if rise == 0 { return .over(to: piece.end.mapID) }
+        return rise > 0 ? .up(toLevel: level) : .down(toLevel: level)
+    }
+}

@@ -1,0 +1,54 @@
+/// Nodes by what a route through them costs at least, the cheapest first.
+///
+/// A heap of which each entry has four below it: half as deep as a binary one, and the four lie next to each other.
+/// Source: D. B. Johnson, *Priority queues with update and finding minimum spanning trees*, Information Processing
+/// Letters 4 (1975).
+struct RouteHeap: Sendable {
+    struct Entry: Sendable {
+        var key: Double
+        var node: Int32
+    }
+
+    private var entries: [Entry] = []
+
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// Forgets all entries; their memory stays.
+    mutating func removeAll() { entries.removeAll(keepingCapacity: true) }
+
+    mutating func push(_ entry: Entry) {
+        entries.append(entry)
+        var hole = entries.count &- 1
+        var span = entries.mutableSpan
+        while hole > 0 {
+            let above = (hole &- 1) >> 2
+            let other = span[above]
+            guard entry.key < other.key else { break }
+            span[hole] = other
+            hole = above
+        }
+        span[hole] = entry
+    }
+
+    /// Takes out the entry with the smallest key; nil if there is none.
+    mutating func pop() -> Entry? {
+        guard let last = entries.popLast() else { return nil }
+        guard let top = entries.first else { return last }
+        let count = entries.count
+        var span = entries.mutableSpan
+        var hole = 0
+        while true {
+            let first = hole << 2 &+ 1
+            guard first < count else { break }
+            var (least, key) = (first, span[first].key)
+            for child in first &+ 1..<min(first &+ 4, count) where span[child].key < key {
+                (least, key) = (child, span[child].key)
+            }
+            guard key < last.key else { break }
+            span[hole] = span[least]
+            hole = least
+        }
+        span[hole] = last
+        return top
+    }
+}

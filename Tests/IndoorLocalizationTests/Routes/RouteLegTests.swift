@@ -1,0 +1,95 @@
+import IndoorLocalization
+import XCTest
+
+/// Legs: what is walked on, how long, where to, and which turn leads there.
+final class RouteLegTests: XCTestCase {
+    private typealias Stage = RouteStage
+
+    func testLegsOfAWayUpstairs() throws {
+        var planner = RoutePlanner(venue: Stage.twoFloors)
+        let route = try planner.route(from: Stage.at(1, 0, 10), to: Stage.at(2, 40, 10))
+        XCTAssertEqual(route.legs.map(\.kind), [.walk, .walk, .stairs, .walk, .walk])
+        XCTAssertEqual(route.legs.map(\.length), [10, 5, 4, 5, 30])
+        XCTAssertEqual(route.legs.map(\.effort), [10, 5, 12, 5, 30])
+        XCTAssertEqual(route.legs.map(\.course), [90, 0, nil, 180, 90])
+        XCTAssertEqual(route.legs.map(\.turn), [nil, .left, .up(toLevel: 1), nil, .left])
+        XCTAssertEqual(route.length, 54)
+        XCTAssertEqual(route.effort, 62)
+        XCTAssertEqual(route.duration.seconds, 62 / 1.34, accuracy: 1e-6)
+    }
+
+    func testInAnElevatorOneDoesNotWalk() throws {
+        var planner = RoutePlanner(venue: Stage.twoFloors)
+        let route = try planner.route(from: Stage.at(2, 30, 5), to: Stage.at(1, 30, 5), .accessible)
+        XCTAssertEqual(route.legs.map(\.kind), [.elevator])
+        XCTAssertEqual(route.legs.map(\.turn), [.down(toLevel: 0)])
+        XCTAssertEqual(route.length, 0)
+        XCTAssertEqual(route.cost, 30)
+        XCTAssertEqual(route.vertices, [Stage.at(2, 30, 5), Stage.at(1, 30, 5)])
+    }
+
+    func testARideOverSeveralFloorsIsOneLegWithEachOfItsMaps() throws {
+        let venue = Stage.venue(
+            maps: 4, nodes: [1: (1, 0, 0), 2: (2, 0, 0), 3: (3, 0, 0), 4: (4, 0, 0), 5: (4, 9, 0)],
+            [
+                Stage.edge(1, 2, 10, .elevator), Stage.edge(2, 3, 10, .elevator), Stage.edge(3, 4, 10, .stairs),
+                Stage.edge(4, 5),
+            ])
+        var planner = RoutePlanner(venue: venue)
+        let route = try planner.route(from: Stage.at(1, 0, 0), to: Stage.at(4, 9, 0))
+        XCTAssertEqual(route.legs.map(\.kind), [.elevator, .stairs, .walk])
+        XCTAssertEqual(route.legs.map(\.turn), [.up(toLevel: 2), .up(toLevel: 3), nil])
+        XCTAssertEqual(route.vertices.map(\.mapID), [1, 2, 3, 4, 4])
+        XCTAssertEqual(route.legs[0].vertices, 0...2)
+    }
+
+    func testPiecesThatGoStraightOnAreOneLeg() throws {
+        let venue = Stage.venue(
+            nodes: [1: (1, 0, 0), 2: (1, 10, 0), 3: (1, 20, 0), 4: (1, 30, 0), 5: (1, 30, 10)],
+            [
+                Stage.edge(1, 2), Stage.edge(2, 3), Stage.edge(3, 4, nil, .escalator),
+                Stage.edge(4, 5, nil, .escalator),
+            ])
+        var planner = RoutePlanner(venue: venue)
+        let route = try planner.route(from: Stage.at(1, 3, 0), to: Stage.at(1, 30, 10))
+        XCTAssertEqual(
+            route.vertices, [Stage.at(1, 3, 0), Stage.at(1, 20, 0), Stage.at(1, 30, 0), Stage.at(1, 30, 10)])
+        XCTAssertEqual(route.legs.map(\.kind), [.walk, .escalator, .escalator])
+        XCTAssertEqual(route.legs.map(\.turn), [nil, .straight, .right])
+    }
+
+    func testEffortWithoutLengthIsNotLost() throws {
+        let venue = Stage.venue(
+            nodes: [1: (1, 0, 0), 2: (1, 10, 0), 3: (1, 10, 0), 4: (1, 20, 0)],
+            [Stage.edge(1, 2), Stage.edge(2, 3, 7), Stage.edge(3, 4)])
+        var planner = RoutePlanner(venue: venue)
+        let route = try planner.route(from: Stage.at(1, 0, 0), to: Stage.at(1, 20, 0))
+        XCTAssertEqual(route.effort, 27)
+        XCTAssertEqual(route.length, 20)
+        XCTAssertEqual(route.legs.map(\.effort), [27])
+    }
+
+    func testAWayToAnotherMapOfTheSameLevelIsToldAsSuch() throws {
+        var venue = Stage.venue(
+            maps: 2, nodes: [1: (1, 0, 0), 2: (1, 10, 0), 3: (2, 10, 0), 4: (2, 20, 0)],
+            [Stage.edge(1, 2), Stage.edge(2, 3, 1), Stage.edge(3, 4)])
+        venue.maps[1].level = 0
+        var planner = RoutePlanner(venue: venue)
+        let route = try planner.route(from: Stage.at(1, 0, 0), to: Stage.at(2, 20, 0))
+        XCTAssertEqual(route.legs.map(\.turn), [nil, .over(to: 2), nil])
+    }
+
+    func testTurnsAreSectorsOfACircle() {
+        let turns: [(Double, Route.Turn)] = [
+            (0, .straight), (22, .straight), (23, .slightRight), (67, .slightRight), (68, .right), (90, .right),
+            (157, .right), (158, .around), (180, .around), (202, .around), (203, .left), (270, .left), (292, .left),
+            (293, .slightLeft), (337, .slightLeft), (338, .straight),
+        ]
+        for before in [0.0, 10, 200, 359] {
+            for (angle, turn) in turns {
+                let after = (before + angle).truncatingRemainder(dividingBy: 360)
+                XCTAssertEqual(Route.Turn(from: before, to: after), turn, "\(before) to \(after)")
+            }
+        }
+    }
+}

@@ -1,0 +1,232 @@
+import IndoorLocalization
+import XCTest
+
+/// Where routes begin and end, what they may use, and why there is none.
+final class RoutePlannerTests: XCTestCase {
+    private typealias Stage = RouteStage
+
+    private func failure(
+        _ venue: Venue, _ start: RoutePoint, _ goal: RoutePoint, _ options: RouteOptions = RouteOptions(),
+        line: UInt = #line
+    ) throws -> RouteError {
+        var planner = RoutePlanner(venue: venue)
+        var found: RouteError?
+        do throws(RouteError) { _ = try planner.route(from: start, to: goal, options) } catch { found = error }
+        return try XCTUnwrap(found, "there is a route", line: line)
+    }
+
+    /// Behaviour §1.5, check 10.
+    ///
+    /// `findPath`: ends on different maps give vertices that carry both maps' numbers, in order from start to goal;
+    /// what cannot be reached is an error.
+    func testVerticesOfARouteOverTwoMapsCarryBothFromStartToGoal() throws {
+        var planner = RoutePlanner(venue: Stage.twoFloors)
+        for algorithm in RouteAlgorithm.allCases {
+            var options = RouteOptions()
+            options.algorithm = algorithm
+            let route = try planner.route(from: Stage.at(1, 0, 10), to: Stage.at(2, 40, 10), options)
+            XCTAssertEqual(
+                route.vertices,
+                [
+                    Stage.at(1, 0, 10), Stage.at(1, 10, 10), Stage.at(1, 10, 5), Stage.at(2, 10, 5),
+                    Stage.at(2, 10, 10),
+                    Stage.at(2, 40, 10),
+                ], "\(algorithm)")
+        }
+        let apart = Stage.venue(
+            nodes: [1: (1, 0, 0), 2: (1, 10, 0), 3: (1, 50, 0), 4: (1, 60, 0)], [Stage.edge(1, 2), Stage.edge(3, 4)])
+        let (start, goal) = (Stage.at(1, 5, 0), Stage.at(1, 55, 0))
+        XCTAssertEqual(try failure(apart, start, goal), .unreachable(from: start, to: goal, explored: 2))
+    }
+
+    func testEndsJoinTheNearestPointOfAWayAndNotTheNearestNode() throws {
+        let venue = Stage.venue(nodes: [1: (1, 0, 0), 2: (1, 40, 0)], [Stage.edge(1, 2)])
+        var planner = RoutePlanner(venue: venue)
+        let route = try planner.route(from: Stage.at(1, 12, 3), to: Stage.at(1, 32, 4))
+        XCTAssertEqual(route.start.foot, Stage.at(1, 12, 0))
+        XCTAssertEqual(route.start.distance, 3)
+        XCTAssertEqual(route.goal.foot, Stage.at(1, 32, 0))
+        XCTAssertEqual(
+            route.vertices, [Stage.at(1, 12, 3), Stage.at(1, 12, 0), Stage.at(1, 32, 0), Stage.at(1, 32, 4)])
+        XCTAssertEqual(route.length, 27)
+    }
+
+    func testAOneWayStreetIsLeftAtItsEndOnly() throws {
+        let nodes = [1: (1, 0.0, 0.0), 2: (1, 40.0, 0.0), 3: (1, 20.0, 30.0)]
+        let venue = Stage.venue(nodes: nodes, [Stage.edge(1, 2, oneWay: true), Stage.edge(2, 3), Stage.edge(3, 1)])
+        var planner = RoutePlanner(venue: venue)
+        let ahead = try planner.route(from: Stage.at(1, 10, 0), to: Stage.at(1, 30, 0))
+        XCTAssertEqual(ahead.length, 20)
+        let around = try planner.route(from: Stage.at(1, 30, 0), to: Stage.at(1, 10, 0))
+        XCTAssertEqual(around.vertices.map(\.y), [0, 0, 30, 0, 0])
+    }
+
+    func testTwoOneWayStreetsUponEachOtherAreOneForBothDirections() throws {
+        let venue = Stage.venue(
+            nodes: [1: (1, 0, 0), 2: (1, 40, 0)], [Stage.edge(1, 2, oneWay: true), Stage.edge(2, 1, oneWay: true)])
+        var planner = RoutePlanner(venue: venue)
+        XCTAssertEqual(try planner.route(from: Stage.at(1, 10, 0), to: Stage.at(1, 30, 0)).length, 20)
+        XCTAssertEqual(try planner.route(from: Stage.at(1, 30, 0), to: Stage.at(1, 10, 0)).length, 20)
+    }
+
+    func testAWayBehindAWallIsNoWayToJoin() throws {
+        let wall = [MapPoint(x: 0, y: 2), MapPoint(x: 50, y: 2)]
+        let venue = Stage.venue(
+            walls: [wall], nodes: [1: (1, 0, 0), 2: (1, 40, 0), 3: (1, 0, 10), 4: (1, 40, 10)],
+            [Stage.edge(1, 2), Stage.edge(3, 4), Stage.edge(2, 4)])
+        var planner = RoutePlanner(venue: venue)
+        let route = try planner.route(from: Stage.at(1, 20, 3), to: Stage.at(1, 10, 0))
+        XCTAssertEqual(route.start.foot, Stage.at(1, 20, 10))
+        XCTAssertFalse(route.start.crossesWall)
+    }
+
+    func testWhereAllWaysAreBehindWallsTheNearestIsJoinedAndToldSo() throws {
+        let cell = [(10.0, 2.0), (20.0, 2.0), (20.0, 8.0), (10.0, 8.0), (10.0, 2.0)].map { MapPoint(x: $0, y: $1) }
+        let venue = Stage.venue(
+            walls: [cell], nodes: [1: (1, 0, 0), 2: (1, 40, 0), 3: (1, 0, 20)], [Stage.edge(1, 2), Stage.edge(1, 3)])
+        var planner = RoutePlanner(venue: venue)
+        let route = try planner.route(from: Stage.at(1, 15, 5), to: Stage.at(1, 40, 0))
+        XCTAssertEqual(route.start.foot, Stage.at(1, 15, 0))
+        XCTAssertTrue(route.start.crossesWall)
+        XCTAssertFalse(route.goal.crossesWall)
+    }
+
+    func testWhatHangsOnAWallIsNotBehindIt() throws {
+        let venue = Stage.venue(
+            walls: [[MapPoint(x: 0, y: 2), MapPoint(x: 50, y: 2)]], nodes: [1: (1, 0, 0), 2: (1, 40, 0)],
+            [Stage.edge(1, 2)])
+        var planner = RoutePlanner(venue: venue)
+        XCTAssertFalse(try planner.route(from: Stage.at(1, 20, 2), to: Stage.at(1, 40, 0)).start.crossesWall)
+    }
+
+    func testAMapWithNothingButALandingIsReached() throws {
+        let venue = Stage.venue(
+            maps: 2, nodes: [1: (1, 0, 0), 2: (1, 40, 0), 3: (2, 40, 0)],
+            [Stage.edge(1, 2), Stage.edge(2, 3, 20, .elevator)])
+        var planner = RoutePlanner(venue: venue)
+        let route = try planner.route(from: Stage.at(1, 0, 0), to: Stage.at(2, 40, 5))
+        XCTAssertEqual(route.legs.map(\.kind), [.walk, .elevator, .walk])
+        XCTAssertEqual(route.cost, 65)
+    }
+
+    func testAnAccessibleRouteTakesTheElevatorInsteadOfTheStairs() throws {
+        var planner = RoutePlanner(venue: Stage.twoFloors)
+        let (start, goal) = (Stage.at(1, 0, 10), Stage.at(2, 0, 10))
+        XCTAssertTrue(try planner.route(from: start, to: goal).legs.contains { $0.kind == .stairs })
+        let route = try planner.route(from: start, to: goal, .accessible)
+        XCTAssertEqual(Set(route.legs.map(\.kind)), [.walk, .elevator])
+        XCTAssertEqual(route.cost, 30 + 5 + 30 + 5 + 30)
+    }
+
+    func testACostFactorTurnsARouteAwayFromAKindOfWay() throws {
+        var planner = RoutePlanner(venue: Stage.twoFloors)
+        var options = RouteOptions()
+        options.costFactors = [.stairs: 10]
+        let route = try planner.route(from: Stage.at(1, 0, 10), to: Stage.at(2, 0, 10), options)
+        XCTAssertTrue(route.legs.contains { $0.kind == .elevator })
+        XCTAssertEqual(route.cost, route.effort)
+    }
+
+    func testWithoutAnAccessibleWayTheErrorTellsOfTheStairs() throws {
+        let venue = Stage.venue(
+            maps: 2, nodes: [1: (1, 0, 0), 2: (1, 40, 0), 3: (2, 40, 0), 4: (2, 0, 0)],
+            [Stage.edge(1, 2), Stage.edge(2, 3, 10, .stairs), Stage.edge(3, 4)])
+        let (start, goal) = (Stage.at(1, 0, 0), Stage.at(2, 0, 0))
+        let error = try failure(venue, start, goal, .accessible)
+        XCTAssertEqual(error, .needsExcludedWays(from: start, to: goal, kinds: [.stairs], length: 84))
+        XCTAssertTrue("\(error)".contains("does without stairs; with them, there is one of 84.0 m"), "\(error)")
+    }
+
+    func testAVenueWithoutPathsHasNoRoutes() throws {
+        let venue = Venue(id: 7, name: "Bare", maps: [VenueMap(id: 1, name: "G", level: 0, width: 9, height: 9)])
+        XCTAssertEqual(try failure(venue, Stage.at(1, 0, 0), Stage.at(1, 1, 1)), .noPaths(7))
+        var nodesOnly = venue
+        nodesOnly.paths = PathGraph(nodes: [PathGraph.Node(id: 1, mapID: 1, point: MapPoint(x: 0, y: 0))], edges: [])
+        XCTAssertEqual(try failure(nodesOnly, Stage.at(1, 0, 0), Stage.at(1, 1, 1)), .noPaths(7))
+    }
+
+    func testAnEndOnAnUnknownMapIsTold() throws {
+        let known = Stage.at(1, 0, 10)
+        XCTAssertEqual(try failure(Stage.twoFloors, Stage.at(9, 0, 0), known), .unknownMap(9, .start))
+        XCTAssertEqual(try failure(Stage.twoFloors, known, Stage.at(9, 0, 0)), .unknownMap(9, .goal))
+    }
+
+    func testAnEndTooFarFromEveryWayIsTold() throws {
+        var options = RouteOptions()
+        options.snappingDistance = 5
+        let far = Stage.at(1, 20, 17)
+        XCTAssertEqual(
+            try failure(Stage.twoFloors, far, Stage.at(1, 0, 10), options),
+            .tooFarFromPaths(far, .start, nearest: 7, limit: 5))
+        options.snappingDistance = 7
+        var planner = RoutePlanner(venue: Stage.twoFloors)
+        XCTAssertEqual(try planner.route(from: far, to: Stage.at(1, 0, 10), options).length, 27)
+    }
+
+    func testEndsThatAreNoPlacesAreTold() throws {
+        for value in [Double.nan, .infinity, -1e300, 1e18] {
+            let error = try failure(Stage.twoFloors, Stage.at(1, value, 0), Stage.at(1, 0, 10))
+            guard case .tooFarFromPaths(_, .start, nearest: nil, _) = error else {
+                return XCTFail("\(value): \(error)")
+            }
+        }
+        let far = try failure(Stage.twoFloors, Stage.at(1, -9e8, 9e8), Stage.at(1, 0, 10))
+        guard case .tooFarFromPaths(_, .start, nearest: .some, _) = far else { return XCTFail("\(far)") }
+    }
+
+    func testOptionsOutOfRangeAreTold() throws {
+        for change: (inout RouteOptions) -> Void in [
+            { $0.costFactors = [.walk: -1] }, { $0.costFactors = [.walk: .nan] }, { $0.snappingDistance = 0 },
+            { $0.walkingSpeed = 0 }, { $0.walkingSpeed = .infinity },
+        ] {
+            var options = RouteOptions()
+            change(&options)
+            let error = try failure(Stage.twoFloors, Stage.at(1, 0, 10), Stage.at(1, 1, 10), options)
+            guard case .optionOutOfRange(let text) = error else { return XCTFail("\(error)") }
+            XCTAssertTrue(text.contains(" must be in "), text)
+        }
+    }
+
+    func testEdgesThatCannotBeWalkedAreToldAndLeftOut() throws {
+        let bad = [
+            Stage.edge(1, 9), Stage.edge(9, 1), Stage.edge(1, 1), Stage.edge(1, 2, -1), Stage.edge(1, 2, .nan),
+            Stage.edge(1, 2, .infinity), Stage.edge(1, 3), Stage.edge(1, 4),
+        ]
+        let venue = Stage.venue(
+            nodes: [1: (1, 0, 0), 2: (1, 40, 0), 3: (1, .nan, 0), 4: (8, 0, 0)], bad + [Stage.edge(1, 2)])
+        var planner = RoutePlanner(venue: venue)
+        XCTAssertEqual(planner.ignoredEdges.count, bad.count)
+        XCTAssertEqual(try planner.route(from: Stage.at(1, 0, 0), to: Stage.at(1, 40, 0)).length, 40)
+    }
+
+    func testARouteToTheStartIsNoWayAtAll() throws {
+        var planner = RoutePlanner(venue: Stage.twoFloors)
+        let route = try planner.route(from: Stage.at(1, 5, 10), to: Stage.at(1, 5, 10))
+        XCTAssertEqual(route.vertices, [Stage.at(1, 5, 10)])
+        XCTAssertEqual(route.legs, [])
+        XCTAssertEqual(route.length, 0)
+        XCTAssertEqual(route.duration, .zero)
+    }
+
+    func testAPlannerGivesTheSameRouteEachTime() throws {
+        var planner = RoutePlanner(venue: Stage.twoFloors)
+        let first = try planner.route(from: Stage.at(1, 0, 10), to: Stage.at(2, 40, 10))
+        for _ in 0..<5 {
+            _ = try? planner.route(from: Stage.at(2, 40, 10), to: Stage.at(1, 3, 10), .accessible)
+            XCTAssertEqual(try planner.route(from: Stage.at(1, 0, 10), to: Stage.at(2, 40, 10)), first)
+        }
+    }
+
+    func testPlansWithOtherOriginsAreRoutedThrough() throws {
+        // The upper floor's plan begins 1,000 m farther right; the weights tell what the ways cost.
+        let venue = Stage.venue(
+            maps: 2, nodes: [1: (1, 0, 0), 2: (1, 40, 0), 3: (2, 1040, 0), 4: (2, 1000, 0), 5: (2, 1001, 9)],
+            [
+                Stage.edge(1, 2), Stage.edge(2, 3, 10, .elevator), Stage.edge(3, 4), Stage.edge(1, 4, 60, .stairs),
+                Stage.edge(4, 5),
+            ])
+        var planner = RoutePlanner(venue: venue)
+        XCTAssertEqual(try planner.route(from: Stage.at(1, 0, 0), to: Stage.at(2, 1000, 0)).cost, 60)
+        XCTAssertEqual(try planner.route(from: Stage.at(1, 20, 0), to: Stage.at(2, 1000, 0)).cost, 70)
+    }
+}
