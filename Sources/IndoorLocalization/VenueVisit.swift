@@ -15,13 +15,16 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
         self.belief = belief
         self.since = since
         floor = FloorMachine(settings: settings.floor)
+        // Areas are numbered by their places in the venue's lists, where a change finds them at once.
         rooms = AreaMachine(
-            watched: venue.rooms.compactMap { room in
-                room.area.map { AreaMachine.Watched(id: room.id, mapID: room.mapID, area: $0) }
+            watched: venue.rooms.enumerated().compactMap { place, room in
+                room.area.map { AreaMachine.Watched(id: place, mapID: room.mapID, area: $0) }
             }, dwell: settings.areaDwell)
         fences = AreaMachine(
-            watched: venue.fences.map {
-                AreaMachine.Watched(id: $0.id, mapID: $0.mapID, area: $0.area, holdOff: $0.timeout ?? .zero)
+            watched: venue.fences.enumerated().map { place, fence in
+                AreaMachine.Watched(
+                    id: place, mapID: fence.mapID, area: fence.area, holdOff: fence.timeout ?? .zero,
+                    exitDwell: fence.exitDelay, exitMargin: fence.exitMargin ?? 0)
             }, dwell: settings.areaDwell)
         labels = RoomIndex(rooms: venue.rooms)
         var transforms: [MapID: GeoTransform] = [:]
@@ -54,17 +57,18 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     private func events(
         _ inRooms: [AreaMachine.Change], _ inFences: [AreaMachine.Change], at now: Instant
     ) -> [LocalizationEvent] {
+        guard !inRooms.isEmpty || !inFences.isEmpty else { return [] }
         let kinds =
-            inRooms.compactMap { change in
+            inRooms.map { change -> LocalizationEvent.Kind in
                 switch change {
-                case .enter(let id): venue.rooms.first { $0.id == id }.map(LocalizationEvent.Kind.enterRoom)
-                case .exit(let id): venue.rooms.first { $0.id == id }.map(LocalizationEvent.Kind.exitRoom)
+                case .enter(let place): .enterRoom(venue.rooms[place])
+                case .exit(let place): .exitRoom(venue.rooms[place])
                 }
             }
-            + inFences.compactMap { change in
+            + inFences.map { change -> LocalizationEvent.Kind in
                 switch change {
-                case .enter(let id): venue.fences.first { $0.id == id }.map(LocalizationEvent.Kind.enterFence)
-                case .exit(let id): venue.fences.first { $0.id == id }.map(LocalizationEvent.Kind.exitFence)
+                case .enter(let place): .enterFence(venue.fences[place])
+                case .exit(let place): .exitFence(venue.fences[place])
                 }
             }
         return kinds.map { LocalizationEvent(instant: now, venueID: venue.id, kind: $0) }

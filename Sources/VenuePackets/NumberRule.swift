@@ -26,6 +26,7 @@ struct NumberRule: Sendable {
     static let pathLossExponent = NumberRule(
         range: 0...20, excludesLowerBound: true, wanted: "a number above 0 and up to 20, 2 in free space")
     static let weight = NumberRule(range: 0...1e9, wanted: "metres of walking, 0 or more")
+    static let margin = NumberRule(range: 0...longest, wanted: "a number of metres, 0 or more")
     static let timeout = NumberRule(range: 0...1e9, wanted: "a number of seconds, 0 or more")
 }
 

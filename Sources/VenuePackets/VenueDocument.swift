@@ -111,12 +111,16 @@ enum VenueDocument {
 
     private static func fence(_ fence: Fence) -> JSONTree {
         let fields: Fields = [
-            "timeout": fence.timeout.map { .number(Double($0.nanoseconds) / 1e9) },
+            "timeout": fence.timeout.map(seconds),
+            "exitDelay": fence.exitDelay.map(seconds),
+            "exitMargin": fence.exitMargin.map(JSONTree.number),
             "payload": fence.payload.map { JSONTree($0) },
         ]
         return object(
             fields.merging(feature(fence.id, fence.name, fence.mapID)) { $1 }.merging(area(fence.area)) { $1 })
     }
+
+    private static func seconds(_ duration: Duration) -> JSONTree { .number(Double(duration.nanoseconds) / 1e9) }
 
     private static func paths(_ graph: PathGraph) -> JSONTree {
         let nodes = graph.nodes.map { node in

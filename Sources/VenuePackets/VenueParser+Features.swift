@@ -92,12 +92,20 @@ extension VenueParser {
             if area == nil, problems.count == problemsBefore {
                 report(.error, entry.path, "has no shape; give a polygon, or x, y and radius")
             }
-            let seconds = optionalNumber("timeout", of: entry, .timeout)
+            let timeout = optionalDuration("timeout", of: entry)
+            let exitDelay = optionalDuration("exitDelay", of: entry)
+            let exitMargin = optionalNumber("exitMargin", of: entry, .margin)
             let payload = payload(of: entry)
             guard let id, let name, let mapID, let area else { return nil }
             checkInside(area, of: mapID, at: entry.path, kind: "event")
-            let timeout = seconds.map { Duration.nanoseconds(Int64(($0 * 1e9).rounded())) }
-            return Fence(id: id, name: name, mapID: mapID, area: area, timeout: timeout, payload: payload)
+            return Fence(
+                id: id, name: name, mapID: mapID, area: area, timeout: timeout, exitDelay: exitDelay,
+                exitMargin: exitMargin, payload: payload)
         }
+    }
+
+    private mutating func optionalDuration(_ name: String, of entry: JSONObject) -> Duration? {
+        let seconds = optionalNumber(name, of: entry, .timeout)
+        return seconds.map { Duration.nanoseconds(Int64(($0 * 1e9).rounded())) }
     }
 }

@@ -27,6 +27,14 @@ final class BenchCommandTests: XCTestCase {
         }
     }
 
+    func testAWalkOfABenchmarkEntersAndLeavesAreasAndStayingDoesNot() {
+        var bench = AreaBench(areas: 2_000, positions: 400)
+        XCTAssertGreaterThan(bench.go(), 20)
+        XCTAssertGreaterThan(bench.label(), 100)
+        _ = bench.stay()
+        XCTAssertEqual(bench.stay(), 0)
+    }
+
     func testASessionOfABenchmarkTellsPositionsAndHoldsMemory() throws {
         let bench = try SessionBench(BenchVenue(width: 20, height: 15, beacons: 6), rounds: 1, motionRate: 0)
         XCTAssertGreaterThan(bench.seconds, 30)

@@ -23,7 +23,9 @@ struct RandomVenue {
         venue.fences = (0..<int(0...5)).map { id in
             Fence(
                 id: id, name: text(), mapID: mapID(of: venue), area: area(),
-                timeout: maybe { .milliseconds($0.int(0...600_000)) }, payload: maybe { $0.value(depth: 2) })
+                timeout: maybe { .milliseconds($0.int(0...600_000)) },
+                exitDelay: maybe { .milliseconds($0.int(0...60_000)) },
+                exitMargin: maybe { Double($0.int(0...40)) / 8 }, payload: maybe { $0.value(depth: 2) })
         }
         venue.paths = maybe { $0.paths(of: venue) }
         for index in 0..<int(0...4) { venue.settings["stage\(index).\(text())x"] = value(depth: 0) }

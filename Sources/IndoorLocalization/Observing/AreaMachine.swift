@@ -1,4 +1,7 @@
-/// Watches areas of one kind, rooms or fences: which of them the device is in, with dwell and hold-off.
+/// Watches areas of one kind, rooms or fences: which of them the device is in, with dwell, margin and hold-off.
+///
+/// A point counts, not how sure it is. A position costs what the areas near it have corners, and those that the device
+/// is in or about to enter, however many there are; unless something changes, it asks for no memory.
 package struct AreaMachine: Hashable, Sendable {
     /// An area to watch.
     package struct Watched: Hashable, Sendable {
@@ -7,12 +10,21 @@ package struct AreaMachine: Hashable, Sendable {
         package var area: Area
         /// After an exit that was told, entering again is silent for this long.
         package var holdOff: Duration
+        /// How long the device must be out before it counts as such; nil means the machine's dwell.
+        package var exitDwell: Duration?
+        /// How far outside a device that is in still counts as in, in metres.
+        package var exitMargin: Double
 
-        package init(id: Int, mapID: MapID, area: Area, holdOff: Duration = .zero) {
+        package init(
+            id: Int, mapID: MapID, area: Area, holdOff: Duration = .zero, exitDwell: Duration? = nil,
+            exitMargin: Double = 0
+        ) {
             self.id = id
             self.mapID = mapID
             self.area = area
             self.holdOff = holdOff
+            self.exitDwell = exitDwell
+            self.exitMargin = exitMargin
         }
     }
 
@@ -22,62 +34,100 @@ package struct AreaMachine: Hashable, Sendable {
         case exit(Int)
     }
 
+    /// What is known of an area that the device is in or about to enter.
     private struct Presence: Hashable, Sendable {
+        /// Of the area among the watched ones.
+        let index: Int
         var isInside = false
         /// Whether the entry was announced; one within the hold-off is not, nor is its exit.
         var isAnnounced = false
         var changingSince: Instant?
-        var lastExit: Instant?
     }
 
     private let watched: [Watched]
     private let dwell: Duration
-    private var presences: [Presence]
+    private let areas: AreaIndex
+    /// In the order of the areas.
+    private var presences: [Presence] = []
+    /// When areas with a hold-off were last left, by index.
+    private var lastExits: [Int: Instant] = [:]
+    // Memory to be used again, empty between two points.
+    private var found: [Int] = []
+    private var next: [Presence] = []
 
     /// Creates a machine that believes the device outside all areas.
     package init(watched: [Watched], dwell: Duration) {
         self.watched = watched
         self.dwell = dwell
-        presences = Array(repeating: Presence(), count: watched.count)
+        areas = AreaIndex(watched.map { ($0.mapID, $0.area) })
     }
 
     /// Takes in where the device is; returns exits before entries, each in the order of the areas.
     package mutating func observe(_ point: MapPoint, on map: MapID, at now: Instant) -> [Change] {
-        var exits: [Change] = []
-        var entries: [Change] = []
-        for (index, area) in watched.enumerated() {
-            let isInside = area.mapID == map && area.area.contains(point)
-            guard isInside != presences[index].isInside else {
-                presences[index].changingSince = nil
-                continue
+        areas.append(to: &found, containing: point, on: map)
+        found.sort()
+        var (exits, entries): ([Change], [Change]) = ([], [])
+        // Both lists are in the order of the areas; each area in either of them is visited once.
+        var (hit, known) = (0, 0)
+        while hit < found.count || known < presences.count {
+            let foundIndex = hit < found.count ? found[hit] : .max
+            let knownIndex = known < presences.count ? presences[known].index : .max
+            var presence = knownIndex <= foundIndex ? presences[known] : Presence(index: foundIndex)
+            let isFound = foundIndex <= knownIndex
+            if knownIndex <= foundIndex { known += 1 }
+            if isFound { hit += 1 }
+            let isInside = isFound || (presence.isInside && isWithinMargin(presence.index, point, map))
+            switch update(&presence, isInside, now) {
+            case .enter(let id): entries.append(.enter(id))
+            case .exit(let id): exits.append(.exit(id))
+            case nil: break
             }
-            let since = presences[index].changingSince ?? now
-            presences[index].changingSince = since
-            guard since.duration(to: now) >= dwell, let change = turn(index, isInside, now) else { continue }
-            if isInside { entries.append(change) } else { exits.append(change) }
+            if presence.isInside || presence.changingSince != nil { next.append(presence) }
         }
+        swap(&presences, &next)
+        next.removeAll(keepingCapacity: true)
+        found.removeAll(keepingCapacity: true)
         return exits + entries
     }
 
-    private mutating func turn(_ index: Int, _ isInside: Bool, _ now: Instant) -> Change? {
-        presences[index].isInside = isInside
-        presences[index].changingSince = nil
-        if isInside {
-            let pause = presences[index].lastExit.map { $0.duration(to: now) }
-            presences[index].isAnnounced = pause.map { $0 >= watched[index].holdOff } ?? true
-            return presences[index].isAnnounced ? .enter(watched[index].id) : nil
+    private func isWithinMargin(_ index: Int, _ point: MapPoint, _ map: MapID) -> Bool {
+        let area = watched[index]
+        return area.exitMargin > 0 && area.mapID == map && area.area.distance(to: point) <= area.exitMargin
+    }
+
+    private mutating func update(_ presence: inout Presence, _ isInside: Bool, _ now: Instant) -> Change? {
+        guard isInside != presence.isInside else {
+            presence.changingSince = nil
+            return nil
         }
-        guard presences[index].isAnnounced else { return nil }
-        presences[index].isAnnounced = false
-        presences[index].lastExit = now
+        let since = presence.changingSince ?? now
+        presence.changingSince = since
+        let needed = isInside ? dwell : watched[presence.index].exitDwell ?? dwell
+        return since.duration(to: now) >= needed ? turn(&presence, isInside, now) : nil
+    }
+
+    private mutating func turn(_ presence: inout Presence, _ isInside: Bool, _ now: Instant) -> Change? {
+        let index = presence.index
+        presence.isInside = isInside
+        presence.changingSince = nil
+        if isInside {
+            let pause = lastExits[index].map { $0.duration(to: now) }
+            presence.isAnnounced = pause.map { $0 >= watched[index].holdOff } ?? true
+            return presence.isAnnounced ? .enter(watched[index].id) : nil
+        }
+        guard presence.isAnnounced else { return nil }
+        presence.isAnnounced = false
+        if watched[index].holdOff > .zero { lastExits[index] = now }
         return .exit(watched[index].id)
     }
 
     /// Leaves every area at once, as when the venue is lost.
     package mutating func leaveAll(at now: Instant) -> [Change] {
-        watched.indices.compactMap { index in
-            presences[index].changingSince = nil
-            return presences[index].isInside ? turn(index, false, now) : nil
+        let left = presences
+        presences.removeAll(keepingCapacity: true)
+        return left.compactMap { presence in
+            var presence = presence
+            return presence.isInside ? turn(&presence, false, now) : nil
         }
     }
 }

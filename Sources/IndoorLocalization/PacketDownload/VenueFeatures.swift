@@ -119,18 +119,25 @@ public struct Fence: Hashable, Sendable {
     public var area: Area
     /// After an exit, entering again is silent for this long; nil means no hold-off.
     public var timeout: Duration?
+    /// How long the device must be outside before the exit is told, from 0 s; nil means the session's dwell.
+    public var exitDelay: Duration?
+    /// How far outside a device that is in still counts as in, in metres from 0; nil means 0.
+    public var exitMargin: Double?
     /// Any content of the venue's owner.
     public var payload: JSONValue?
 
     /// Creates a fence.
     public init(
-        id: Int, name: String, mapID: MapID, area: Area, timeout: Duration? = nil, payload: JSONValue? = nil
+        id: Int, name: String, mapID: MapID, area: Area, timeout: Duration? = nil, exitDelay: Duration? = nil,
+        exitMargin: Double? = nil, payload: JSONValue? = nil
     ) {
         self.id = id
         self.name = name
         self.mapID = mapID
         self.area = area
         self.timeout = timeout
+        self.exitDelay = exitDelay
+        self.exitMargin = exitMargin
         self.payload = payload
     }
 }

@@ -23,6 +23,9 @@ struct Benchmark: Sendable {
                 let hall = BenchVenue(width: 150, height: 150, beacons: 400)
                 return try await fix(name, FixBench(hall, surveyedEvery: 10, heard: 20)) { $0.grid() }
             },
+            Benchmark(name: "fences-walk") { try await areas($0, finding: 100...10_000) { $0.go() } },
+            Benchmark(name: "fences-stay") { try await areas($0, finding: 0...0) { $0.stay() } },
+            Benchmark(name: "room-label") { try await areas($0, finding: 500...1_000) { $0.label() } },
             Benchmark(name: "session") { name in
                 try await replay(name, SessionBench(rounds: 1, motionRate: 0))
             },
@@ -93,6 +96,21 @@ struct Benchmark: Sendable {
             for _ in 0..<turns where find(&bench) == nil { isLost = true }
         }
         guard !isLost else { throw BenchFailure(name: name) }
+        return result
+    }
+
+    /// What 10,000 areas cost a position.
+    ///
+    /// - Parameter expected: how many changes or places each round comes to.
+    private static func areas(
+        _ name: String, finding expected: ClosedRange<Int>, _ work: (inout AreaBench) -> Int
+    ) async throws -> BenchResult {
+        var bench = AreaBench(areas: 10_000)
+        var found = 0
+        let result = try await BenchTimer().measure(name, unit: "position", count: bench.walk.count) {
+            found = work(&bench)
+        }
+        guard expected.contains(found) else { throw BenchFailure(name: name) }
         return result
     }
 
