@@ -24,6 +24,8 @@ public actor Localizer {
     private var request = 0
     private var alarm: (number: Int, wake: Instant, task: Task<Void, Never>)?
     private var alarmCount = 0
+    /// Rooms and fences entered and left so far, also in earlier sessions, whether anybody listened or not.
+    public private(set) var eventHistory: EventHistory
 
     private nonisolated let stateBroadcast = Broadcast<LocalizationState>(.unbounded, replaysLatest: true)
     private nonisolated let positionBroadcast: Broadcast<Position>
@@ -39,11 +41,13 @@ public actor Localizer {
     ///   - settings: of the session.
     ///   - clock: passes the time between readings of a live source.
     ///   - seed: of all that is random; on a recording, equal seeds give equal positions.
+    ///   - eventHistory: what happened before, and how many events are kept.
     public init(
         source: some ScanSource, venues: some VenueSource, settings: LocalizationSettings = LocalizationSettings(),
-        clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = 0
+        clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = 0, eventHistory: EventHistory = EventHistory()
     ) {
         self.source = source
+        self.eventHistory = eventHistory
         self.venues = venues
         self.clock = SessionClock(clock)
         // A recording plays faster than any subscriber may listen, and nothing of it is to be lost.
@@ -75,6 +79,12 @@ public actor Localizer {
     ///
     /// Of those that nobody takes, the newest 1024 are kept, of a recording all.
     public nonisolated var events: AsyncStream<LocalizationEvent> { eventBroadcast.subscribe() }
+    /// Rooms and fences entered and left after an instant, in order, of those that `eventHistory` holds.
+    ///
+    /// Instants are the source's. If it counts anew in each session, forget the events of the last one before the next.
+    public func events(after instant: Instant) -> [LocalizationEvent] { eventHistory.events(after: instant) }
+    /// Empties `eventHistory`.
+    public func forgetEvents() { eventHistory.removeAll() }
     /// Errors from now on, also those that the session survives.
     public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
     /// How many positions and events subscribers lost because they took them too slowly.
@@ -164,7 +174,9 @@ public actor Localizer {
                 guard current == session else { return }
             case .publish(let state): stateBroadcast.send(state)
             case .emit(let position): positionBroadcast.send(position)
-            case .emitEvent(let event): eventBroadcast.send(event)
+            case .emitEvent(let event):
+                eventHistory.append(event)
+                eventBroadcast.send(event)
             case .announceVenue(let venue): venueBroadcast.send(venue)
             case .report(let error): errorBroadcast.send(error)
             }

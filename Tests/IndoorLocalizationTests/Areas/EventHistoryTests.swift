@@ -1,0 +1,88 @@
+import IndoorLocalization
+import XCTest
+
+final class EventHistoryTests: XCTestCase {
+    private func event(_ seconds: Double) -> LocalizationEvent {
+        LocalizationEvent(
+            instant: Instant(seconds: seconds), venueID: 1, kind: .enterRoom(Room(id: 1, name: "a", mapID: 1)))
+    }
+
+    private func seconds(_ events: [LocalizationEvent]) -> [Double] { events.map(\.instant.seconds) }
+
+    func testEventsAfterAnInstantAreThoseLaterThanIt() {
+        var history = EventHistory()
+        for second in [1.0, 2, 2, 3] { history.append(event(second)) }
+        XCTAssertEqual(seconds(history.events(after: .zero)), [1, 2, 2, 3])
+        XCTAssertEqual(seconds(history.events(after: Instant(seconds: 1.999))), [2, 2, 3])
+        XCTAssertEqual(seconds(history.events(after: Instant(seconds: 2))), [3])
+        XCTAssertEqual(history.events(after: Instant(seconds: 3)), [])
+    }
+
+    func testBeyondItsCapacityTheOldestGoesAndIsCounted() {
+        for count in 0...9 {
+            var history = EventHistory(capacity: 3)
+            for second in 0..<count { history.append(event(Double(second))) }
+            XCTAssertEqual(seconds(history.events), (0..<count).suffix(3).map(Double.init), "\(count) events")
+            XCTAssertEqual(history.droppedCount, max(0, count - 3), "\(count) events")
+        }
+    }
+
+    func testAHistoryWithoutCapacityHoldsNothingAndCounts() {
+        for capacity in [0, -5] {
+            var history = EventHistory(capacity: capacity)
+            history.append(event(1))
+            XCTAssertEqual(history.events, [])
+            XCTAssertEqual(history.droppedCount, 1)
+        }
+    }
+
+    func testTenThousandEventsAreHeldUnlessSomethingElseIsAskedFor() {
+        var history = EventHistory()
+        for second in 0..<10_001 { history.append(event(Double(second))) }
+        XCTAssertEqual(history.events.count, 10_000)
+        XCTAssertEqual(history.events.first?.instant, Instant(seconds: 1))
+    }
+
+    func testAForgottenHistoryIsANewOne() {
+        var history = EventHistory(capacity: 2)
+        for second in 0..<5 { history.append(event(Double(second))) }
+        history.removeAll()
+        XCTAssertEqual(history, EventHistory(capacity: 2))
+    }
+
+    func testALocalizerKeepsItsEventsWhetherAnybodyListensOrNot() async throws {
+        var settings = LocalizerStage.settings
+        settings.areaDwell = .zero
+        let stage = LocalizerStage(venues: [Self.everywhere], settings)
+        try await stage.run()
+        // However late the packet came: the session ends after the entry.
+        let positions = stage.localizer.positions
+        let end = LocalizerStage.beginning + 10
+        stage.source.send(SessionStage.heard(1, at: end))
+        _ = try await Bounded.elements(of: positions, until: "a later position") {
+            $0.instant >= Instant(seconds: end - 1)
+        }
+        await stage.localizer.stop()
+        let events = await stage.localizer.events(after: .zero)
+        XCTAssertEqual(events.map(\.isEntry), [true, false])
+        XCTAssertEqual(events.map(\.fence?.payload), [.string("hello"), .string("hello")])
+        let entry = try XCTUnwrap(events.first)
+        let later = await stage.localizer.events(after: entry.instant)
+        XCTAssertEqual(later, Array(events.dropFirst()))
+        await stage.localizer.forgetEvents()
+        let history = await stage.localizer.eventHistory
+        XCTAssertEqual(history, EventHistory())
+    }
+
+    /// The office with a fence around all of it.
+    private static var everywhere: Venue {
+        var venue = SessionStage.office
+        venue.rooms = []
+        venue.fences = [
+            Fence(
+                id: 2, name: "house", mapID: 10, area: .circle(center: MapPoint(x: 20, y: 15), radius: 200),
+                payload: .string("hello"))
+        ]
+        return venue
+    }
+}
