@@ -23,28 +23,23 @@ extension Venue {
 
     /// The points of interest on all maps that one can walk to from a place, in the packet's order.
     ///
-    /// Walking begins at the node of the path graph nearest to the place on its map, and ends at that nearest to the
-    /// point of interest on its own. Edges are walked in the directions that they allow. Without a path graph, or
-    /// without a node of it on that map, nothing is reachable. O(n log n) in the size of the graph.
-    public func reachablePointsOfInterest(from point: MapPoint, on map: MapID) -> [PointOfInterest] {
-        guard let paths else { return [] }
-        let nearest = NearestNodes(paths.nodes)
-        guard let start = nearest.node(to: point, on: map) else { return [] }
-        return pointsOfInterest(near: paths.nodes(reachableFrom: [start.id]), nearest)
+    /// Those are the ones that a `RoutePlanner` finds a route to with the same options; on an unknown map, and without
+    /// a path graph, there are none. Costs a look at the whole graph, and at the ways around each point of interest.
+    public func reachablePointsOfInterest(
+        from point: MapPoint, on map: MapID, _ options: RouteOptions = RouteOptions()
+    ) -> [PointOfInterest] {
+        let start = RoutePoint(mapID: map, point: point)
+        guard let reach = RouteReach(from: start, in: RouteNetwork(venue: self), options) else { return [] }
+        return pointsOfInterest.filter { reach.contains(RoutePoint($0)) }
     }
 
     /// The points of interest on all maps that one can walk to from anywhere on a map, in the packet's order.
     ///
-    /// As `reachablePointsOfInterest(from:on:)` from each node on the map.
-    public func reachablePointsOfInterest(from map: MapID) -> [PointOfInterest] {
-        guard let paths else { return [] }
-        let reachable = paths.nodes(reachableFrom: pathNodes(on: map).map(\.id))
-        return pointsOfInterest(near: reachable, NearestNodes(paths.nodes))
-    }
-
-    private func pointsOfInterest(near reachable: Set<Int>, _ nearest: NearestNodes) -> [PointOfInterest] {
-        pointsOfInterest.filter { place in
-            nearest.node(to: place.point, on: place.mapID).map { reachable.contains($0.id) } ?? false
-        }
+    /// Walking begins at any node of the path graph on that map, and ends as a route with these options does.
+    public func reachablePointsOfInterest(
+        from map: MapID, _ options: RouteOptions = RouteOptions()
+    ) -> [PointOfInterest] {
+        let reach = RouteReach(fromAnywhereOn: map, in: RouteNetwork(venue: self), options)
+        return pointsOfInterest.filter { reach.contains(RoutePoint($0)) }
     }
 }
