@@ -23,8 +23,9 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
         fences = AreaMachine(
             watched: venue.fences.enumerated().map { place, fence in
                 AreaMachine.Watched(
-                    id: place, mapID: fence.mapID, area: fence.area, holdOff: fence.timeout ?? .zero,
-                    exitDwell: fence.exitDelay, exitMargin: fence.exitMargin ?? 0)
+                    id: place, mapID: fence.mapID, area: fence.area,
+                    holdOff: fence.timeout ?? settings.fenceTimeout, exitDwell: fence.exitDelay,
+                    exitMargin: fence.exitMargin ?? 0)
             }, dwell: settings.areaDwell)
         labels = RoomIndex(rooms: venue.rooms)
         var transforms: [MapID: GeoTransform] = [:]

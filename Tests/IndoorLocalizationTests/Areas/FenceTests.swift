@@ -103,11 +103,13 @@ final class FenceTests: XCTestCase {
     }
 
     /// A session in the office with this fence, that was led to a first position at second 10, outside of it.
-    private func session(_ fence: Fence) -> Machine {
+    private func session(
+        _ fence: Fence, _ settings: LocalizationSettings = LocalizationSettings()
+    ) -> Machine {
         var venue = SessionStage.office
         venue.rooms = []
         venue.fences = [fence]
-        var machine = SessionStage.machine()
+        var machine = SessionStage.machine(settings)
         for event in [
             .start, .catalogue(SessionStage.summaries), .reading(SessionStage.heard(1, at: 10)), .packet(1, venue),
             .reading(SessionStage.fix(10, 20, 20, at: 10)), .tick,
@@ -136,6 +138,28 @@ final class FenceTests: XCTestCase {
         XCTAssertEqual((entered + left).map(\.isEntry), [true, false])
         XCTAssertEqual((entered + left).map(\.fence), [fence, fence])
         XCTAssertEqual((entered + left).map(\.room), [nil, nil])
+    }
+
+    /// Behaviour §1.5, check 7.
+    func testAFenceWithoutATimeoutHasThatOfTheSession() {
+        var settings = LocalizationSettings()
+        settings.areaDwell = .zero
+        settings.fenceTimeout = .seconds(10)
+        for (timeout, expected) in [
+            (nil, [true, false]), (.zero, [true, false, true]), (.seconds(60), [true, false]),
+            (.seconds(2), [true, false, true]),
+        ] as [(Duration?, [Bool])] {
+            var machine = session(
+                Fence(id: 3, name: "desk", mapID: 10, area: .circle(center: inside, radius: 3), timeout: timeout),
+                settings)
+            var told: [Bool] = []
+            for (second, place) in [(11.0, 5.0), (13, 20), (16, 5)] {
+                told += machine.pass(to: second).compactMap(\.event?.isEntry)
+                _ = machine.handle(.reading(SessionStage.fix(10, place, place, at: second)), at: second)
+            }
+            told += machine.pass(to: 20).compactMap(\.event?.isEntry)
+            XCTAssertEqual(told, expected, "\(String(describing: timeout))")
+        }
     }
 
     /// Behaviour §1.5, check 7.
