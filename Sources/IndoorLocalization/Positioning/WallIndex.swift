@@ -44,8 +44,9 @@ package struct WallIndex: Sendable {
         let edge = max(
             Self.smallestCell, (width * height / Self.cellLimit).squareRoot(), max(width, height) / Self.cellLimit)
         scale = 1 / Float(edge)
-        columns = Int(width * Double(scale)) + 1
-        rows = Int(height * Double(scale)) + 1
+        // One cell more than the box fills: rounded to `Float`, a wall on its far edge may lie beyond the last full one.
+        columns = Int(width * Double(scale)) + 2
+        rows = Int(height * Double(scale)) + 2
         var lists = [[Int32]](repeating: [], count: columns * rows)
         for (index, segment) in found.enumerated() {
             let range = Self.cells(segment, origin, scale, columns, rows)

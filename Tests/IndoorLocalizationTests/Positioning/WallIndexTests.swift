@@ -146,4 +146,19 @@ final class WallIndexTests: XCTestCase {
         let u = (apart.x * way.y - apart.y * way.x) / denominator
         return min(t, 1 - t, u, 1 - u)
     }
+
+    func testWallsOnTheFarEdgesOfTheBoxStopWays() {
+        // A box of whole cells whose far edges are no `Float`: 10 by 15 cells of 2 m.
+        for start in [5.05, 15.05, 0.1, 33.3] {
+            let (near, far) = (MapPoint(x: start, y: start), MapPoint(x: start + 20, y: start + 30))
+            let index = WallIndex(walls: [
+                [near, MapPoint(x: far.x, y: near.y), far, MapPoint(x: near.x, y: far.y), near]
+            ])
+            let (x, y) = (Float(start + 10), Float(start + 10))
+            XCTAssertTrue(index.blocks(fromX: x, y: Float(far.y) - 1, toX: x, y: Float(far.y) + 1), "bottom, \(start)")
+            XCTAssertTrue(index.blocks(fromX: Float(far.x) - 1, y: y, toX: Float(far.x) + 1, y: y), "right, \(start)")
+            XCTAssertTrue(index.blocks(fromX: x, y: Float(near.y) + 1, toX: x, y: Float(near.y) - 1), "top, \(start)")
+            XCTAssertTrue(index.blocks(fromX: Float(near.x) + 1, y: y, toX: Float(near.x) - 1, y: y), "left, \(start)")
+        }
+    }
 }
