@@ -13,11 +13,16 @@ struct ReplayCommand: Command {
             Prints JSON Lines, each with "t" (seconds of the recording) and "type": state, position, event,
             downloadedVenue or error. Positions have venueId, mapId, x and y (metres from the plan's top left corner,
             y down), radius (metres; the truth lies within it 68 times of 100), and where known label, latitude,
-            longitude and course (degrees clockwise from the plan's top). Truth in the recording is not used.
+            longitude and course (degrees clockwise from the plan's top). Truth in the recording is not used, but
+            --geojson writes it beside the positions.
 
             example: indoorloc replay --venue Fixtures/office Fixtures/recordings/one-floor/scan.jsonl.gz
             """,
-        options: [.venue, .radioMap, .seed, .method, .lenient])
+        options: [
+            .venue, .radioMap, .seed, .method, .lenient,
+            CommandOption(
+                name: "geojson", argument: "FILE", help: "write the track there, too, for QGIS and web maps"),
+        ])
 
     private let venue: String
     private let radioMap: String?
@@ -25,6 +30,7 @@ struct ReplayCommand: Command {
     private let strictness: RecordingReader.Strictness
     private let seed: UInt64
     private let settings: LocalizationSettings
+    private let track: String?
 
     init(_ arguments: ParsedArguments) throws {
         venue = try arguments.required("venue")
@@ -33,6 +39,7 @@ struct ReplayCommand: Command {
         strictness = arguments.strictness
         seed = try arguments.seed()
         settings = try arguments.settings()
+        track = arguments.value("geojson")
     }
 
     func run() async throws {
@@ -42,11 +49,13 @@ struct ReplayCommand: Command {
         let progress = ProgressLine()
         var lines = LineOutput()
         var hasFoundVenue = false
+        var positions: [Position] = []
         do {
             let tally = try await session.play(
                 recording, at: { instant in progress.show("replay: \(Int(instant.seconds)) s of the recording") }
             ) { output in
                 if case .state(.getPacket) = output.content { hasFoundVenue = true }
+                if track != nil, case .position(let position) = output.content { positions.append(position) }
                 try lines.line(output.json)
             }
             try lines.flush()
@@ -62,5 +71,19 @@ struct ReplayCommand: Command {
             try lines.flush()
             throw error
         }
+        if let track { try writeTrack(positions, in: packet.venue, to: track) }
+    }
+
+    private func writeTrack(_ positions: [Position], in venue: Venue, to path: String) throws {
+        var truth: [GeoJSONPlace] = []
+        // A capture holds no truth.
+        if !BTSnoopReader.isCapture(path: recording) {
+            var reader = try RecordingReader(path: recording, strictness: strictness)
+            try reader.forEach { entry in
+                guard case .truth(let place) = entry, let map = place.mapID, let point = place.point else { return }
+                truth.append(GeoJSONPlace(instant: place.instant, mapID: map, point: point))
+            }
+        }
+        try OutputFile.write(try GeoJSONWriter().document(of: positions, truth: truth, in: venue), to: path)
     }
 }
