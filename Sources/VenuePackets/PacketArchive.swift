@@ -10,12 +10,14 @@ struct PacketArchive: PacketFiles {
     let path: String
     /// The top folder with a slash, or empty.
     private let prefix: String
-    private let files: Set<String>
+    /// The files within that folder.
+    let files: Set<String>
 
     /// Lists the zip.
     ///
+    /// - Parameter marker: the file that tells which folder is the packet's: the top, or the one below it with it.
     /// - Throws: `PacketFileError` if it is not a zip, or a hostile one.
-    init(path: String) throws(PacketFileError) {
+    init(path: String, marker: String = VenuePacketReader.venueFile) throws(PacketFileError) {
         var names: Set<String> = []
         let archive = try ZipReader(path: path)
         while let entry = try archive.next() {
@@ -30,21 +32,21 @@ struct PacketArchive: PacketFiles {
                 throw PacketFileError(message: "the zip has more than \(PacketLimit.entries) files; is it a packet?")
             }
         }
-        let prefix = Self.topFolder(of: names)
+        let prefix = Self.topFolder(of: names, with: marker)
         self.path = path
         self.prefix = prefix
         files = Set(names.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) })
     }
 
-    /// The one folder that holds `venue.json` when the top doesn't: "" or a name with a slash.
-    private static func topFolder(of names: Set<String>) -> String {
-        guard !names.contains(VenuePacketReader.venueFile) else { return "" }
+    /// The one folder that holds the marker when the top doesn't: "" or a name with a slash.
+    private static func topFolder(of names: Set<String>, with marker: String) -> String {
+        guard !names.contains(marker) else { return "" }
         let folders = names.filter { name in
             let parts = name.split(separator: "/")
-            return parts.count == 2 && parts[1] == VenuePacketReader.venueFile
+            return parts.count == 2 && parts[1] == marker
         }
         guard folders.count == 1, let file = folders.first else { return "" }
-        return String(file.dropLast(VenuePacketReader.venueFile.count))
+        return String(file.dropLast(marker.count))
     }
 
     func contains(_ file: String) -> Bool { files.contains(file) }

@@ -28,6 +28,8 @@ enum PacketLimit {
     static let unpacked = 4 << 30
     /// Files in one zip; tiles are a zip of their own within it.
     static let entries = 10_000
+    /// Corners of one polygon: the check for crossings is quadratic at worst; no room has that many corners.
+    static let corners = 5_000
 }
 
 /// A packet kept as a folder.

@@ -47,11 +47,9 @@ extension VenueParser {
 
     /// The corners of a polygon; a problem if it does not enclose one clear area.
     mutating func polygon(_ value: JSONTree, at path: String) -> [MapPoint]? {
-        // The check for crossings is quadratic at worst; no room has that many corners.
-        let mostCorners = 5_000
         guard let corners = points(value, at: path) else { return nil }
-        guard corners.count <= mostCorners else {
-            report(.error, path, "has \(corners.count) corners; simplify it to \(mostCorners) at most")
+        guard corners.count <= PacketLimit.corners else {
+            report(.error, path, "has \(corners.count) corners; simplify it to \(PacketLimit.corners) at most")
             return nil
         }
         if let defect = PolygonDefect(in: corners) {

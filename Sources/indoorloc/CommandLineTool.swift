@@ -15,7 +15,7 @@ enum CommandLineTool {
     private static let commands: [any Command.Type] = [
         LocateCommand.self, ScanCommand.self, ReplayCommand.self, EvaluateCommand.self, SurveyCommand.self,
         BoundSimulateCommand.self, ConvertCommand.self, BenchCommand.self, VenueCheckCommand.self,
-        VenueInfoCommand.self,
+        VenueInfoCommand.self, VenueImportCommand.self, VenueExportCommand.self,
     ]
 
     /// A command, and the words behind its name.

@@ -21,6 +21,8 @@ final class HelpTests: XCTestCase {
     func testHelpOfVenue() throws { try assertPrints("venue", "--help") }
     func testHelpOfVenueCheck() throws { try assertPrints("venue", "check", "--help") }
     func testHelpOfVenueInfo() throws { try assertPrints("venue", "info", "--help") }
+    func testHelpOfVenueImport() throws { try assertPrints("venue", "import", "--help") }
+    func testHelpOfVenueExport() throws { try assertPrints("venue", "export", "--help") }
     func testVersion() throws { try assertPrints("--version") }
 
     func testHelpCanBeAskedForInFourWays() throws {
@@ -39,7 +41,7 @@ final class HelpTests: XCTestCase {
         let help = try Tool.run(["--help"]).output
         for name in [
             "replay", "evaluate", "survey", "simulate", "convert", "bench", "locate", "scan", "venue check",
-            "venue info",
+            "venue info", "venue import", "venue export",
         ] {
             XCTAssertTrue(help.contains("\n  \(name) "), name)
         }

@@ -1,0 +1,155 @@
+import IndoorLocalization
+
+extension IMDFConversion {
+    /// Amenities, occupants, kiosks and what anchors are left, each with all its properties as payload.
+    mutating func pointsOfInterest() -> [PointOfInterest] {
+        contents[.amenity].flatMap { amenity($0) } + occupants() + kiosks() + looseAnchors()
+    }
+
+    // MARK: Amenities
+
+    /// An amenity is a point of every level that its units lie on, such as an elevator.
+    private mutating func amenity(_ amenity: IMDFFeature) -> [PointOfInterest] {
+        guard let place = amenity.geometry?.point else { return [] }
+        var seen: Set<String> = []
+        var plans = amenity.ids("unit_ids").compactMap { units[$0]?.ids("level_id").first }
+            .filter { seen.insert($0).inserted }.compactMap { self.plans[$0] }
+        if plans.isEmpty {
+            plans = self.plans.values.filter { isInside(place, $0) }
+            guard plans.count == 1 else {
+                remark(amenity, .leftOut, "it names no unit, and its place does not tell its level: give unit_ids")
+                return []
+            }
+            remark(amenity, .changed, "it names no unit: it is on the only level that lies there")
+        }
+        if plans.count > 1 { remark(amenity, .changed, "its units lie on several levels: it is a point of each") }
+        let name = self.name(of: amenity) ?? words(amenity.category)
+        return plans.enumerated().map { point(amenity, named: name, at: place, on: $1, part: $0) }
+    }
+
+    private func isInside(_ place: Coordinate, _ plan: Plan) -> Bool {
+        let point = plan.frame.point(at: place)
+        return (plan.level.geometry?.polygons ?? []).contains {
+            PolygonPieces.contains(point, plan.frame.rings(of: $0))
+        }
+    }
+
+    // MARK: Occupants, kiosks and anchors
+
+    private func plan(ofAnchor anchor: IMDFFeature) -> Plan? {
+        let unit = anchor.ids("unit_id").first.flatMap { units[$0] }
+        return unit?.ids("level_id").first.flatMap { plans[$0] }
+    }
+
+    private mutating func occupants() -> [PointOfInterest] {
+        contents[.occupant].compactMap { occupant in
+            guard let anchor = occupant.ids("anchor_id").first.flatMap({ anchors[$0] }),
+                let place = anchor.geometry?.point, let plan = self.plan(ofAnchor: anchor)
+            else { return nil }
+            let name = self.name(of: occupant) ?? words(occupant.category)
+            return point(occupant, named: name, at: place, on: plan, anchor: anchor)
+        }
+    }
+
+    private mutating func kiosks() -> [PointOfInterest] {
+        let occupied = Set(contents[.occupant].flatMap { $0.ids("anchor_id") })
+        return contents[.kiosk].compactMap { kiosk in
+            guard let plan = kiosk.ids("level_id").first.flatMap({ plans[$0] }) else { return nil }
+            let anchor = kiosk.ids("anchor_id").first.flatMap { anchors[$0] }
+            if let anchor, occupied.contains(anchor.id) {
+                remark(kiosk, .leftOut, "its occupant is a point of interest already, and its outline is no wall")
+                return nil
+            }
+            guard let place = kiosk.displayPoint ?? anchor?.geometry?.point ?? middle(of: kiosk) else { return nil }
+            remark(kiosk, .changed, "it is a point without its outline, which is no wall: kiosks move")
+            let name = self.name(of: kiosk) ?? "kiosk"
+            return point(kiosk, named: name, at: place, on: plan, anchor: anchor)
+        }
+    }
+
+    /// Anchors that no occupant and no kiosk speaks for.
+    private mutating func looseAnchors() -> [PointOfInterest] {
+        let used = Set((contents[.occupant] + contents[.kiosk]).flatMap { $0.ids("anchor_id") })
+        return contents[.anchor].compactMap { anchor in
+            guard !used.contains(anchor.id), let place = anchor.geometry?.point, let plan = self.plan(ofAnchor: anchor),
+                let unit = anchor.ids("unit_id").first.flatMap({ units[$0] })
+            else { return nil }
+            remark(anchor, .changed, "it has no occupant: it is called by its unit")
+            let name = labels.choose(unit.properties["name"])?.text ?? words(unit.category)
+            return point(anchor, named: name, at: place, on: plan)
+        }
+    }
+
+    /// The mean of the corners, good enough for a stall.
+    private func middle(of feature: IMDFFeature) -> Coordinate? {
+        guard let ring = feature.geometry?.polygons.first?.first else { return nil }
+        let count = Double(ring.count)
+        return Coordinate(
+            latitude: ring.reduce(0) { $0 + $1.latitude } / count,
+            longitude: ring.reduce(0) { $0 + $1.longitude } / count)
+    }
+
+    private mutating func point(
+        _ feature: IMDFFeature, named name: String, at place: Coordinate, on plan: Plan, part: Int = 0,
+        anchor: IMDFFeature? = nil
+    ) -> PointOfInterest {
+        let id = number(of: "poi", for: feature, part: part)
+        if let anchor { identify("poi", id, anchor) }
+        return PointOfInterest(
+            id: id, name: name, mapID: plan.id,
+            point: plan.frame.point(at: place), payload: payload(of: feature, anchor: anchor))
+    }
+
+    /// All that the archive says of a feature, so that nothing of it is lost.
+    private func payload(of feature: IMDFFeature, anchor: IMDFFeature? = nil) -> JSONValue {
+        var fields: [String: JSONValue] = [
+            "featureType": .string(feature.type.rawValue), "id": .string(feature.id),
+            "properties": JSONValue(.object(feature.properties.fields.filter { $0.value != .null })),
+        ]
+        let owner = anchor ?? feature
+        if let address = owner.ids("address_id").first.flatMap({ addresses[$0] }) {
+            fields["address"] = JSONValue(.object(address.properties.fields.filter { $0.value != .null }))
+        }
+        if let anchor { fields["unit"] = anchor.ids("unit_id").first.map { .string($0) } }
+        return .object(fields)
+    }
+
+    // MARK: Geofences
+
+    /// A geofence is a fence on each of its levels, or on each level of its buildings.
+    mutating func fences(on levels: [Plan]) -> [Fence] {
+        contents[.geofence].flatMap { geofence -> [Fence] in
+            let ids = Set(geofence.ids("level_ids"))
+            let buildings = Set(geofence.ids("building_ids"))
+            let plans = levels.filter { plan in
+                ids.isEmpty
+                    ? !buildings.isDisjoint(with: plan.level.ids("building_ids")) : ids.contains(plan.level.id)
+            }
+            if plans.isEmpty {
+                remark(geofence, .leftOut, "it names neither a level nor a building with one: give level_ids")
+            }
+            return fences(of: geofence, on: plans)
+        }
+    }
+
+    private mutating func fences(of geofence: IMDFFeature, on plans: [Plan]) -> [Fence] {
+        let name = self.name(of: geofence) ?? words(geofence.category)
+        let polygons = geofence.geometry?.polygons ?? []
+        if polygons.contains(where: { $0.count > 1 }) {
+            remark(geofence, .changed, "it has holes: the fence has none")
+        }
+        if plans.count * polygons.count > 1 {
+            remark(geofence, .changed, "it has several levels or parts: each is a fence of the same name")
+        }
+        var part = 0
+        return plans.flatMap { plan in
+            polygons.compactMap { polygon -> Fence? in
+                defer { part += 1 }
+                guard let area = area(of: plan.frame.rings(of: polygon), of: geofence) else { return nil }
+                return Fence(
+                    id: number(of: "fence", for: geofence, part: part), name: name, mapID: plan.id, area: area,
+                    payload: payload(of: geofence))
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+/// The kinds of features of the Indoor Mapping Data Format 1.0 (OGC 20-094), a file each.
+enum IMDFFeatureType: String, CaseIterable, Hashable, Sendable {
+    case address, amenity, anchor, building, detail, fixture, footprint, geofence, kiosk, level, occupant, opening
+    case relationship, section, unit, venue
+
+    /// The file within the archive.
+    var file: String { rawValue + ".geojson" }
+
+    /// Files without which there is nothing to import.
+    static let required: [IMDFFeatureType] = [.venue, .level]
+
+    /// What the standard asks of the geometry.
+    var geometry: IMDFGeometryRule {
+        switch self {
+        case .address, .building, .occupant: .none
+        case .amenity, .anchor: .point
+        case .detail, .opening: .line
+        case .relationship: .anything
+        case .fixture, .footprint, .geofence, .kiosk, .level, .section, .unit, .venue: .polygon
+        }
+    }
+
+    /// The properties that refer to other features, with their types.
+    var references: [IMDFReference] {
+        let address = IMDFReference("address_id", to: .address)
+        let level = IMDFReference("level_id", to: .level, isRequired: true)
+        let anchor = IMDFReference("anchor_id", to: .anchor)
+        switch self {
+        case .address, .relationship: return []
+        case .amenity: return [IMDFReference("unit_ids", to: .unit, isList: true), address]
+        case .anchor: return [IMDFReference("unit_id", to: .unit, isRequired: true), address]
+        case .building, .venue: return [address]
+        case .detail, .opening, .unit: return [level]
+        case .fixture, .kiosk: return [level, anchor]
+        case .footprint: return [IMDFReference("building_ids", to: .building, isList: true)]
+        case .geofence:
+            return [
+                IMDFReference("level_ids", to: .level, isList: true),
+                IMDFReference("building_ids", to: .building, isList: true),
+                IMDFReference("parents", to: .geofence, isList: true),
+            ]
+        case .level: return [IMDFReference("building_ids", to: .building, isList: true), address]
+        case .occupant: return [IMDFReference("anchor_id", to: .anchor, isRequired: true)]
+        case .section:
+            return [level, address, IMDFReference("parents", to: .section, isList: true)]
+        }
+    }
+}
+
+/// A property that holds the id of another feature.
+struct IMDFReference: Hashable, Sendable {
+    let key: String
+    let target: IMDFFeatureType
+    let isRequired: Bool
+    /// Whether it holds a list of ids.
+    let isList: Bool
+
+    init(_ key: String, to target: IMDFFeatureType, isRequired: Bool = false, isList: Bool = false) {
+        self.key = key
+        self.target = target
+        self.isRequired = isRequired
+        self.isList = isList
+    }
+}
+
+/// Which geometries a kind of feature may have.
+enum IMDFGeometryRule: Hashable, Sendable {
+    /// Null only.
+    case none
+    /// A Point.
+    case point
+    /// A LineString or a MultiLineString.
+    case line
+    /// A Polygon or a MultiPolygon.
+    case polygon
+    /// Any geometry or null.
+    case anything
+
+    /// What a message asks for.
+    var wanted: String {
+        switch self {
+        case .none: "null"
+        case .point: "a Point"
+        case .line: "a LineString"
+        case .polygon: "a Polygon or a MultiPolygon"
+        case .anything: "a geometry or null"
+        }
+    }
+}

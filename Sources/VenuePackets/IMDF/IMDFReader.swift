@@ -1,0 +1,189 @@
+import IndoorLocalization
+
+/// Reads and checks the files of an archive, and collects all that is wrong with them.
+struct IMDFReader {
+    private let archive: IMDFArchive
+    private(set) var problems: [IMDFProblem] = []
+    private var bytesRead = 0
+    /// Where each id was seen first: an id names one feature of the whole archive.
+    private var places: [String: String] = [:]
+    /// References to look up when all features are known.
+    private var references: [(reference: IMDFReference, id: String, file: String, path: String)] = []
+
+    init(archive: IMDFArchive) { self.archive = archive }
+
+    /// The contents, complete only if there are no problems.
+    mutating func contents() -> IMDFContents {
+        var contents = IMDFContents()
+        contents.language = manifestLanguage()
+        for type in IMDFFeatureType.allCases {
+            guard archive.contains(type.file) else {
+                if IMDFFeatureType.required.contains(type) {
+                    report(type.file, "$", "is missing; there is nothing to import without it")
+                }
+                continue
+            }
+            contents.features[type] = features(of: type)
+        }
+        if problems.isEmpty { checkReferences(in: contents) }
+        let known = Set(IMDFFeatureType.allCases.map(\.file) + [IMDFArchive.manifestFile])
+        contents.unknownFiles = archive.names.filter { !known.contains($0) }
+        return contents
+    }
+
+    private mutating func report(_ file: String, _ path: String, _ message: String) {
+        problems.append(IMDFProblem(file: file, path: path, message: message))
+    }
+
+    /// The document of a file as an object; nil if it is none.
+    private mutating func document(_ file: String) -> JSONObject? {
+        do throws(PacketFileError) {
+            let bytes = try archive.read(file, used: bytesRead)
+            bytesRead += bytes.count
+            do throws(JSONSyntaxError) {
+                let tree = try JSONTree(bytes)
+                if case .object(let fields) = tree { return JSONObject(fields: fields, path: "$") }
+                report(file, "$", "the document is \(tree.summary); give an object")
+            } catch {
+                report(file, "$", error.message)
+            }
+        } catch {
+            report(file, "$", error.message)
+        }
+        return nil
+    }
+
+    /// Moves what a parser has found into the problems of this archive.
+    private mutating func take(_ parser: VenueParser, of file: String) {
+        for problem in parser.problems { report(file, problem.path, problem.message) }
+    }
+
+    private mutating func manifestLanguage() -> String? {
+        let file = IMDFArchive.manifestFile
+        guard archive.contains(file) else {
+            report(file, "$", "is missing; an IMDF archive has it at its root, is this one?")
+            return nil
+        }
+        guard let manifest = document(file) else { return nil }
+        var parser = VenueParser()
+        let version = parser.string("version", of: manifest, wanted: "the version of IMDF")
+        let language = parser.optionalString("language", of: manifest, wanted: "a BCP 47 tag")
+        // Versions before 1.0.0 were drafts; a later 1.x must be readable as 1.0 is.
+        if let version, !version.hasPrefix("1.") {
+            parser.report(.error, "$.version", "is \"\(version)\"; this reader knows IMDF 1, export it as 1.0.0")
+        }
+        take(parser, of: file)
+        return language
+    }
+
+    private mutating func features(of type: IMDFFeatureType) -> [IMDFFeature] {
+        guard let collection = document(type.file) else { return [] }
+        var parser = VenueParser()
+        let kind = parser.string("type", of: collection, wanted: "\"FeatureCollection\"")
+        if let kind, kind != "FeatureCollection" {
+            parser.report(.error, "$.type", "is \"\(kind)\"; give \"FeatureCollection\"")
+        }
+        let objects = parser.objects("features", of: collection, isRequired: true)
+        var features: [IMDFFeature] = []
+        if objects.count > IMDFArchive.Limit.features {
+            let limit = IMDFArchive.Limit.features
+            parser.report(.error, "$.features", "has \(objects.count) features, more than the \(limit) it may have")
+        } else {
+            features = objects.compactMap { feature($0, of: type, &parser) }
+        }
+        take(parser, of: type.file)
+        return features
+    }
+
+    private mutating func feature(
+        _ object: JSONObject, of type: IMDFFeatureType, _ parser: inout VenueParser
+    ) -> IMDFFeature? {
+        let id = parser.string("id", of: object, wanted: "the feature's id")?.lowercased()
+        if let id { checkUnique(id, at: object, of: type, &parser) }
+        let written = parser.optionalString("feature_type", of: object, wanted: "\"\(type.rawValue)\"")
+        if let written, written != type.rawValue {
+            parser.report(
+                .error, object.path(of: "feature_type"),
+                "is \"\(written)\", but \(type.file) holds features of type \"\(type.rawValue)\" only; move it")
+        }
+        let geometry = geometry(of: object, type, &parser)
+        guard parser.required("properties", of: object, wanted: "an object"),
+            let properties = parser.optionalObject("properties", of: object)
+        else { return nil }
+        checkProperties(properties, of: type, &parser)
+        let display = parser.optionalObject("display_point", of: properties).flatMap { parser.geometry(of: $0)?.point }
+        guard let id else { return nil }
+        return IMDFFeature(type: type, id: id, geometry: geometry, properties: properties, displayPoint: display)
+    }
+
+    private mutating func checkUnique(
+        _ id: String, at object: JSONObject, of type: IMDFFeatureType, _ parser: inout VenueParser
+    ) {
+        let place = "\(type.file) \(object.path)"
+        if let other = places[id] {
+            parser.report(
+                .error, object.path(of: "id"), "\(id) is the id of \(other) already; give each feature its own UUID")
+        } else {
+            places[id] = place
+        }
+    }
+
+    private func geometry(
+        of object: JSONObject, _ type: IMDFFeatureType, _ parser: inout VenueParser
+    ) -> IMDFGeometry? {
+        guard object["geometry"] != nil else {
+            if type.geometry != .none, type.geometry != .anything {
+                parser.report(.error, object.path(of: "geometry"), "is missing; give \(type.geometry.wanted)")
+            }
+            return nil
+        }
+        // A relationship's or a feature's without a place is not used, whatever it is.
+        if type.geometry == .none || type.geometry == .anything { return nil }
+        guard let member = parser.optionalObject("geometry", of: object),
+            let geometry = parser.geometry(of: member)
+        else { return nil }
+        guard geometry.follows(type.geometry) else {
+            let found = if case .string(let text)? = member["type"] { text } else { "" }
+            parser.report(
+                .error, member.path(of: "type"), "is \"\(found)\"; a \(type.rawValue) has \(type.geometry.wanted)")
+            return nil
+        }
+        return geometry
+    }
+
+    /// Checks the properties that an import needs, and collects those that refer to other features.
+    private mutating func checkProperties(
+        _ properties: JSONObject, of type: IMDFFeatureType, _ parser: inout VenueParser
+    ) {
+        if type == .level { _ = parser.integer("ordinal", of: properties, .level) }
+        if type == .unit { _ = parser.string("category", of: properties, wanted: "the unit's category") }
+        for reference in type.references {
+            if reference.isRequired, !parser.required(reference.key, of: properties, wanted: "an id") { continue }
+            guard let value = properties[reference.key] else { continue }
+            let path = properties.path(of: reference.key)
+            var values = [(value: value, path: path)]
+            if reference.isList { values = parser.array(value, at: path) ?? [] }
+            for (value, path) in values {
+                guard case .string(let id) = value else {
+                    parser.report(.error, path, "is \(value.summary); give the id of a \(reference.target.rawValue)")
+                    continue
+                }
+                references.append((reference, id.lowercased(), type.file, path))
+            }
+        }
+    }
+
+    private mutating func checkReferences(in contents: IMDFContents) {
+        let known = contents.features.mapValues { Set($0.map(\.id)) }
+        for (reference, id, file, path) in references where known[reference.target]?.contains(id) != true {
+            let target = reference.target.rawValue
+            report(file, path, "there is no \(target) \(id); give the id of one in \(reference.target.file)")
+        }
+        if contents[.venue].count != 1 {
+            report(IMDFFeatureType.venue.file, "$.features", "has \(contents[.venue].count) venues; give one")
+        }
+        if contents[.level].isEmpty {
+            report(IMDFFeatureType.level.file, "$.features", "is empty; give at least one level")
+        }
+    }
+}

@@ -1,0 +1,101 @@
+/// What an import has left out or changed, and which numbers it gave to the archive's features.
+public struct IMDFReport: Hashable, Sendable, CustomStringConvertible {
+    /// What happened to a feature, or to a part of it.
+    public enum Outcome: String, Hashable, Sendable, CaseIterable {
+        /// It is not in the packet.
+        case leftOut
+        /// It is in the packet, but not as it was.
+        case changed
+    }
+
+    /// One remark about one feature.
+    public struct Remark: Hashable, Sendable {
+        /// The feature's type, such as `unit`; `archive` for a file that is no feature.
+        public var featureType: String
+        /// The feature's id as in the archive, in lower case, or the file's name.
+        public var id: String
+        /// What happened.
+        public var outcome: Outcome
+        /// Why, and what it means.
+        public var reason: String
+
+        /// Creates a remark.
+        public init(featureType: String, id: String, outcome: Outcome, reason: String) {
+            self.featureType = featureType
+            self.id = id
+            self.outcome = outcome
+            self.reason = reason
+        }
+    }
+
+    /// What in the packet came from a feature.
+    public struct Identity: Hashable, Sendable {
+        /// What it is in the packet: `venue`, `map`, `room`, `poi`, `fence` or `node`.
+        public var kind: String
+        /// Its number in the packet.
+        public var number: Int
+        /// The feature's type.
+        public var featureType: String
+        /// The feature's id as in the archive, in lower case.
+        public var id: String
+
+        /// Creates an entry.
+        public init(kind: String, number: Int, featureType: String, id: String) {
+            self.kind = kind
+            self.number = number
+            self.featureType = featureType
+            self.id = id
+        }
+    }
+
+    /// All that was left out or changed, in the order of the import.
+    public var remarks: [Remark] = []
+    /// Every number of the packet with the feature it stands for.
+    public var identities: [Identity] = []
+
+    /// Creates an empty report.
+    public init() {}
+
+    /// A line for each feature type, outcome and reason, with the number of features and the first of their ids.
+    public var description: String {
+        struct Group: Hashable {
+            var featureType: String
+            var outcome: Outcome
+            var reason: String
+        }
+        var order: [Group] = []
+        var ids: [Group: [String]] = [:]
+        for remark in remarks {
+            let group = Group(featureType: remark.featureType, outcome: remark.outcome, reason: remark.reason)
+            if ids[group] == nil { order.append(group) }
+            ids[group, default: []].append(remark.id)
+        }
+        let shown = 3
+        let lines = order.map { group in
+            let all = ids[group] ?? []
+            let more = all.count > shown ? ", …" : ""
+            let outcome = group.outcome == .leftOut ? "left out" : "changed"
+            return "\(outcome): \(all.count) \(group.featureType): \(group.reason) "
+                + "(\(all.prefix(shown).joined(separator: ", "))\(more))"
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// The whole report as JSON: `remarks[]` of `featureType`, `id`, `outcome` and `reason`, and `identities[]` of
+    /// `kind`, `number`, `featureType` and `id`.
+    public func document() -> [UInt8] {
+        let remarks = remarks.map { remark in
+            JSONTree.object([
+                "featureType": .string(remark.featureType), "id": .string(remark.id),
+                "outcome": .string(remark.outcome.rawValue), "reason": .string(remark.reason),
+            ])
+        }
+        let identities = identities.map { identity in
+            JSONTree.object([
+                "kind": .string(identity.kind), "number": .number(Double(identity.number)),
+                "featureType": .string(identity.featureType), "id": .string(identity.id),
+            ])
+        }
+        return JSONTree.object(["remarks": .array(remarks), "identities": .array(identities)]).lines()
+    }
+}

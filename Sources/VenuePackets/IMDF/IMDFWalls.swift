@@ -1,0 +1,150 @@
+import IndoorLocalization
+
+/// Finds the walls of a level, which IMDF does not hold: it has the spaces, and the openings between them.
+///
+/// The standard says that the extent of a unit may be a barrier, a boundary beyond which traversal is not expected,
+/// or a legal line, and not which; an opening models an entrance. A false wall does more harm than a missing one:
+/// positions cannot follow a walker through it, while a missing one only makes them less sharp. So, in this order:
+/// 1. Solid and void units and fixtures that are obstacles have walls all around.
+/// 2. An enclosed unit has walls all around if an opening lies on its outline: then the other ways in are closed. So
+///    has one that isn't public. Any other without an opening can be entered somewhere that the archive does not tell:
+///    it is taken as open.
+/// 3. An open unit has walls only where nothing lies beyond its edge, and only on a level that isn't outdoors.
+/// 4. Openings are cut out of all walls that run along them, on both sides of a thick wall.
+struct IMDFWalls {
+    /// A unit as the walls see it.
+    struct Unit {
+        let id: String
+        let space: IMDFSpace
+        /// Whether anybody may enter.
+        let isPublic: Bool
+        /// The rings of its polygons.
+        let polygons: [[[MapPoint]]]
+    }
+
+    /// An opening on the plan.
+    struct Opening {
+        let id: String
+        let line: [MapPoint]
+    }
+
+    /// Polylines that nobody walks through.
+    private(set) var walls: [[MapPoint]] = []
+    /// Openings with no wall along them.
+    private(set) var idleOpenings: [String] = []
+    /// Public enclosed units without an opening, which have no walls of their own for that.
+    private(set) var openedUnits: [String] = []
+    /// Enclosed units without an opening that nobody gets into.
+    private(set) var closedUnits: [String] = []
+
+    /// A wall may be so thick in metres; ArcGIS Indoors looks for doors as far as 2 feet from a unit's edge.
+    static let thickestWall = 0.6
+    /// Edges that run closer in metres are one edge, drawn twice.
+    private static let sameEdge = 0.05
+    /// Units that are closer in metres touch.
+    private static let touching = 0.2
+    /// Openings are drawn as chords of round walls: up to 30° off their direction.
+    private static let openingCosine = 0.866
+    /// Edges drawn twice differ by rounding only: up to 3°.
+    private static let edgeCosine = 0.9986
+
+    private let units: [Unit]
+    private let openings: [(id: String, line: StraightLine)]
+    private let openingGrid: PlanGrid
+
+    init(units: [Unit], openings: [Opening], obstacles: [[[MapPoint]]], isOutdoor: Bool) {
+        self.units = units
+        self.openings = openings.flatMap { opening in
+            StraightLine.pieces(of: opening.line).map { (opening.id, $0) }
+        }
+        openingGrid = PlanGrid(self.openings.map { $0.line.box.grown(by: Self.thickestWall) })
+        var edges: [StraightLine] = []
+        var open: [Int] = []
+        for (index, unit) in units.enumerated() {
+            if hasOwnWalls(unit) {
+                edges += unit.polygons.joined().flatMap(StraightLine.edges)
+            } else {
+                open.append(index)
+            }
+        }
+        edges += obstacles.joined().flatMap(StraightLine.edges)
+        if !isOutdoor { edges += outerEdges(of: open) }
+        cut(edges)
+    }
+
+    private mutating func hasOwnWalls(_ unit: Unit) -> Bool {
+        switch unit.space {
+        case .solid, .void: return true
+        case .open: return false
+        case .enclosed:
+            let edges = unit.polygons.joined().flatMap(StraightLine.edges)
+            if edges.contains(where: { !openings(along: $0).isEmpty }) { return true }
+            if unit.isPublic { openedUnits.append(unit.id) } else { closedUnits.append(unit.id) }
+            return !unit.isPublic
+        }
+    }
+
+    /// The parts of an edge that openings run along, with the index of each.
+    private func openings(along edge: StraightLine) -> [(index: Int, part: ClosedRange<Double>)] {
+        openingGrid.near(edge.box).compactMap { index in
+            edge.shadow(
+                of: openings[index].line, within: Self.thickestWall, leastCosine: Self.openingCosine
+            ).map { (index, $0) }
+        }
+    }
+
+    /// The parts of the outlines of open units beyond which nothing lies.
+    private func outerEdges(of open: [Int]) -> [StraightLine] {
+        let polygons = units.flatMap { $0.polygons }
+        let grid = PlanGrid(polygons.map { PlanBox(around: $0.first ?? []) })
+        let corners = Array(Set(polygons.joined().joined()))
+        let cornerGrid = PlanGrid(corners.map { PlanBox(around: [$0]) })
+        func isCovered(_ point: MapPoint) -> Bool {
+            grid.near(PlanBox(around: [point])).contains { PolygonPieces.contains(point, polygons[$0]) }
+        }
+        var outer: [StraightLine] = []
+        for polygon in open.flatMap({ units[$0].polygons }) {
+            for edge in polygon.flatMap(StraightLine.edges) {
+                // Between the corners of its neighbours an edge has the same neighbour.
+                let stops = cornerGrid.near(edge.box.grown(by: Self.touching)).compactMap { index -> Double? in
+                    let offset = edge.offset(of: corners[index])
+                    let isStop = abs(offset.beside) <= Self.touching && offset.along > 0 && offset.along < edge.length
+                    return isStop ? offset.along : nil
+                }
+                for (low, high) in zip([0] + stops.sorted(), stops.sorted() + [edge.length]) {
+                    let middle = (low + high) / 2
+                    let sides = [Self.touching, -Self.touching].map { edge.point(at: middle, beside: $0) }
+                    let inside = sides.map { PolygonPieces.contains($0, polygon) }
+                    guard inside[0] != inside[1], !isCovered(inside[0] ? sides[1] : sides[0]) else { continue }
+                    if let piece = StraightLine(from: edge.point(at: low), to: edge.point(at: high)) {
+                        outer.append(piece)
+                    }
+                }
+            }
+        }
+        return outer
+    }
+
+    /// Makes walls of edges: without those drawn twice, without the openings, and joined where they go on.
+    private mutating func cut(_ edges: [StraightLine]) {
+        let grid = PlanGrid(edges.map(\.box))
+        var used: Set<String> = []
+        for (index, edge) in edges.enumerated() {
+            let doors = openings(along: edge)
+            used.formUnion(doors.map { openings[$0.index].id })
+            let earlier = grid.near(edge.box.grown(by: Self.sameEdge)).filter { $0 < index }
+            let covered = earlier.compactMap {
+                edge.shadow(of: edges[$0], within: Self.sameEdge, leastCosine: Self.edgeCosine)
+            }
+            for piece in edge.remainder(without: doors.map(\.part) + covered) {
+                if let last = walls.last?.last, last == piece.from {
+                    walls[walls.count - 1].append(piece.to)
+                } else {
+                    walls.append([piece.from, piece.to])
+                }
+            }
+        }
+        var seen: Set<String> = []
+        idleOpenings = openings.map(\.id).filter { !used.contains($0) && seen.insert($0).inserted }
+    }
+}

@@ -1,0 +1,126 @@
+import IndoorLocalization
+
+/// Cuts areas with holes into simple polygons: a packet's polygons have no holes.
+///
+/// The area is cut at the height of every corner and crossing into trapezoids; those between the same two edges are
+/// joined again. This is right for any rings, also such as cross each other.
+struct PolygonPieces {
+    /// An edge that is not level, from its upper end to its lower one.
+    private struct Edge {
+        let top: MapPoint
+        let bottom: MapPoint
+        /// 0 for the area, then the areas to leave out.
+        let owner: Int
+
+        func x(at y: Double) -> Double {
+            y <= top.y
+                ? top.x : y >= bottom.y ? bottom.x : top.x + (bottom.x - top.x) * (y - top.y) / (bottom.y - top.y)
+        }
+
+        /// The height at which two edges cross; nil if they don't.
+        func crossing(_ other: Edge) -> Double? {
+            let (a, b) = (bottom - top, other.bottom - other.top)
+            let denominator = a.x * b.y - a.y * b.x
+            guard denominator != 0 else { return nil }
+            let way = other.top - top
+            let t = (way.x * b.y - way.y * b.x) / denominator
+            let u = (way.x * a.y - way.y * a.x) / denominator
+            return t > 0 && t < 1 && u > 0 && u < 1 ? top.y + a.y * t : nil
+        }
+    }
+
+    /// A trapezoid between two edges.
+    private struct Piece {
+        let left: Int
+        let right: Int
+        var top: Double
+        var bottom: Double
+    }
+
+    /// Whether the point lies within the rings, by the even-odd rule.
+    static func contains(_ point: MapPoint, _ rings: [[MapPoint]]) -> Bool {
+        rings.reduce(false) { $0 != Area.polygon($1).contains(point) }
+    }
+
+    /// Simple polygons that together are the inside of the rings without the inside of the others.
+    ///
+    /// A single simple ring is returned as it is. Quadratic in the number of corners; nil if there are too many.
+    static func pieces(of rings: [[MapPoint]], without others: [[[MapPoint]]]) -> [[MapPoint]]? {
+        let box = PlanBox(around: rings.first ?? [])
+        let own = edges(of: rings, 0)
+        let near = others.filter { other in
+            guard box.meets(PlanBox(around: other.first ?? [])) else { return false }
+            return other.joined().contains { contains($0, rings) } || rings.joined().contains { contains($0, other) }
+                || edges(of: other, 1).contains { edge in own.contains { $0.crossing(edge) != nil } }
+        }
+        let corners = (rings + near.joined()).reduce(0) { $0 + $1.count }
+        guard corners <= PacketLimit.corners else { return nil }
+        if near.isEmpty, rings.count == 1, PolygonDefect(in: rings[0]) == nil { return rings }
+        return PolygonPieces(edges: own + near.enumerated().flatMap { edges(of: $1, $0 + 1) }).polygons()
+    }
+
+    private static func edges(of rings: [[MapPoint]], _ owner: Int) -> [Edge] {
+        rings.flatMap(StraightLine.edges).filter { $0.from.y != $0.to.y }.map {
+            $0.from.y < $0.to.y
+                ? Edge(top: $0.from, bottom: $0.to, owner: owner) : Edge(top: $0.to, bottom: $0.from, owner: owner)
+        }
+    }
+
+    private let edges: [Edge]
+
+    private func polygons() -> [[MapPoint]] {
+        var heights = Set(edges.flatMap { [$0.top.y, $0.bottom.y] })
+        for (index, edge) in edges.enumerated() {
+            for other in edges[(index + 1)...] {
+                if let height = edge.crossing(other) { heights.insert(height) }
+            }
+        }
+        let levels = heights.sorted()
+        var open: [Piece] = []
+        var done: [Piece] = []
+        for (top, bottom) in zip(levels, levels.dropFirst()) {
+            let found = pieces(from: top, to: bottom)
+            var next: [Piece] = []
+            for piece in found {
+                let above = open.first { $0.left == piece.left && $0.right == piece.right }
+                next.append(Piece(left: piece.left, right: piece.right, top: above?.top ?? top, bottom: bottom))
+            }
+            done += open.filter { old in !found.contains { $0.left == old.left && $0.right == old.right } }
+            open = next
+        }
+        return (done + open).compactMap(polygon)
+    }
+
+    /// The trapezoids between two heights that no edge ends or crosses between.
+    private func pieces(from top: Double, to bottom: Double) -> [Piece] {
+        let middle = (top + bottom) / 2
+        let active = edges.indices.filter { edges[$0].top.y < middle && edges[$0].bottom.y > middle }
+            .map { (index: $0, x: edges[$0].x(at: middle)) }.sorted { ($0.x, $0.index) < ($1.x, $1.index) }
+        var pieces: [Piece] = []
+        var isInside = false
+        var excluded: Set<Int> = []
+        for (edge, next) in zip(active, active.dropFirst()) {
+            let owner = edges[edge.index].owner
+            if owner == 0 {
+                isInside.toggle()
+            } else if excluded.remove(owner) == nil {
+                excluded.insert(owner)
+            }
+            if isInside, excluded.isEmpty {
+                pieces.append(Piece(left: edge.index, right: next.index, top: top, bottom: bottom))
+            }
+        }
+        return pieces
+    }
+
+    /// The corners of a trapezoid in whole millimetres; nil if it is narrower than that.
+    private func polygon(_ piece: Piece) -> [MapPoint]? {
+        let (left, right) = (edges[piece.left], edges[piece.right])
+        let corners = [(left, piece.top), (right, piece.top), (right, piece.bottom), (left, piece.bottom)].map {
+            MapPoint(x: ($0.0.x(at: $0.1) * 1000).rounded() / 1000, y: ($0.1 * 1000).rounded() / 1000)
+        }
+        var distinct: [MapPoint] = []
+        for corner in corners where !distinct.contains(corner) { distinct.append(corner) }
+        return PolygonDefect(in: distinct) == nil ? distinct : nil
+    }
+}

@@ -1,0 +1,163 @@
+import IndoorLocalization
+
+/// A straight piece of a plan's drawing, longer than a millimetre.
+struct StraightLine: Hashable, Sendable {
+    let from: MapPoint
+    let to: MapPoint
+    /// In metres.
+    let length: Double
+    /// One metre along it.
+    private let direction: MapPoint
+
+    /// Nil if the two points are less than a millimetre apart.
+    init?(from: MapPoint, to: MapPoint) {
+        length = from.distance(to: to)
+        guard length > 0.001 else { return nil }
+        self.from = from
+        self.to = to
+        direction = (to - from) * (1 / length)
+    }
+
+    /// The edges of a ring.
+    static func edges(of ring: [MapPoint]) -> [StraightLine] {
+        zip(ring, ring.dropFirst() + ring.prefix(1)).compactMap { StraightLine(from: $0, to: $1) }
+    }
+
+    /// The pieces of a line.
+    static func pieces(of line: [MapPoint]) -> [StraightLine] {
+        zip(line, line.dropFirst()).compactMap { StraightLine(from: $0, to: $1) }
+    }
+
+    var box: PlanBox { PlanBox(around: [from, to]) }
+
+    /// The point so many metres from the start.
+    func point(at metres: Double) -> MapPoint {
+        metres <= 0 ? from : metres >= length ? to : from + direction * metres
+    }
+
+    /// Metres along the line and to its right, seen along it with y down.
+    func offset(of point: MapPoint) -> (along: Double, beside: Double) {
+        let way = point - from
+        return (
+            way.x * direction.x + way.y * direction.y, way.y * direction.x - way.x * direction.y
+        )
+    }
+
+    /// A point beside the line: right of it for a positive distance.
+    func point(at metres: Double, beside distance: Double) -> MapPoint {
+        from + direction * metres + MapPoint(x: -direction.y, y: direction.x) * distance
+    }
+
+    /// The part of this line that another runs along, in metres from the start; nil if it doesn't.
+    ///
+    /// - Parameters:
+    ///   - distance: how far beside this line the other may run.
+    ///   - leastCosine: of the angle between the two.
+    func shadow(of other: StraightLine, within distance: Double, leastCosine: Double) -> ClosedRange<Double>? {
+        let cosine = direction.x * other.direction.x + direction.y * other.direction.y
+        guard abs(cosine) >= leastCosine else { return nil }
+        let (first, second) = (offset(of: other.from), offset(of: other.to))
+        let low = max(0, min(first.along, second.along))
+        let high = min(length, max(first.along, second.along))
+        // Shorter than a centimetre the two only meet at their ends.
+        guard high - low > 0.01 else { return nil }
+        let share = ((low + high) / 2 - first.along) / (second.along - first.along)
+        let beside = first.beside + (second.beside - first.beside) * share
+        return abs(beside) <= distance ? low...high : nil
+    }
+
+    /// What is left of this line without some parts, in order; pieces below a centimetre are left out.
+    func remainder(without parts: [ClosedRange<Double>]) -> [StraightLine] {
+        var pieces: [StraightLine] = []
+        var start = 0.0
+        for part in parts.sorted(by: { $0.lowerBound < $1.lowerBound }) + [length...length] {
+            if part.lowerBound - start > 0.01,
+                let piece = StraightLine(from: point(at: start), to: point(at: part.lowerBound))
+            {
+                pieces.append(piece)
+            }
+            start = max(start, part.upperBound)
+        }
+        return pieces
+    }
+}
+
+/// A rectangle of a plan with sides along its axes.
+struct PlanBox: Hashable, Sendable {
+    var minX: Double
+    var minY: Double
+    var maxX: Double
+    var maxY: Double
+
+    /// The smallest that holds the points, made larger by `margin` metres on each side.
+    init(around points: [MapPoint], margin: Double = 0) {
+        minX = (points.map(\.x).min() ?? 0) - margin
+        minY = (points.map(\.y).min() ?? 0) - margin
+        maxX = (points.map(\.x).max() ?? 0) + margin
+        maxY = (points.map(\.y).max() ?? 0) + margin
+    }
+
+    func meets(_ other: PlanBox) -> Bool {
+        minX <= other.maxX && other.minX <= maxX && minY <= other.maxY && other.minY <= maxY
+    }
+
+    /// The same with `margin` more metres on each side.
+    func grown(by margin: Double) -> PlanBox {
+        PlanBox(around: [MapPoint(x: minX, y: minY), MapPoint(x: maxX, y: maxY)], margin: margin)
+    }
+}
+
+/// Finds what lies near a place of a plan.
+struct PlanGrid: Sendable {
+    private let boxes: [PlanBox]
+    private let bounds: PlanBox
+    private let edge: Double
+    private let columns: Int
+    private var cells: [[Int]]
+    /// What spans so many cells that it is cheaper to look at it each time.
+    private var large: [Int] = []
+
+    /// Smallest edge of a cell in metres, about a door's width.
+    private static let smallestCell = 2.0
+    /// Cells along each axis.
+    private static let mostCells = 128
+    /// Cells that one item may be listed in.
+    private static let mostOfOne = 256
+
+    init(_ boxes: [PlanBox]) {
+        self.boxes = boxes
+        let corners = boxes.flatMap { [MapPoint(x: $0.minX, y: $0.minY), MapPoint(x: $0.maxX, y: $0.maxY)] }
+        bounds = PlanBox(around: corners)
+        let longest = max(bounds.maxX - bounds.minX, bounds.maxY - bounds.minY)
+        edge = max(Self.smallestCell, longest / Double(Self.mostCells - 1))
+        columns = Int((bounds.maxX - bounds.minX) / edge) + 1
+        cells = Array(repeating: [], count: columns * (Int((bounds.maxY - bounds.minY) / edge) + 1))
+        for (index, box) in boxes.enumerated() {
+            let covered = self.covered(by: box)
+            if covered.count > Self.mostOfOne {
+                large.append(index)
+            } else {
+                for cell in covered { cells[cell].append(index) }
+            }
+        }
+    }
+
+    /// The items whose boxes meet this one, in ascending order.
+    func near(_ box: PlanBox) -> [Int] {
+        guard box.meets(bounds) else { return [] }
+        var found = large
+        for cell in covered(by: box) { found += cells[cell] }
+        return Set(found).filter { boxes[$0].meets(box) }.sorted()
+    }
+
+    private func covered(by box: PlanBox) -> [Int] {
+        let rows = cells.count / columns
+        func range(_ low: Double, _ high: Double, _ count: Int) -> ClosedRange<Int> {
+            let first = min(max(Int(low / edge), 0), count - 1)
+            return first...min(max(Int(high / edge), first), count - 1)
+        }
+        let horizontal = range(box.minX - bounds.minX, box.maxX - bounds.minX, columns)
+        let vertical = range(box.minY - bounds.minY, box.maxY - bounds.minY, rows)
+        return vertical.flatMap { row in horizontal.map { row * columns + $0 } }
+    }
+}

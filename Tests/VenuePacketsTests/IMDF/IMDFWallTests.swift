@@ -1,0 +1,202 @@
+import IndoorLocalization
+import VenuePackets
+import XCTest
+
+/// Which outlines become walls, on small plans.
+final class IMDFWallTests: XCTestCase {
+    private typealias Archive = ArchiveUnderTest
+
+    private func plan(_ archive: ArchiveUnderTest) throws -> ImportedPlan {
+        try ImportedPlan(XCTUnwrap(importing(archive).venue.maps.first))
+    }
+
+    /// A room south of a walkway, with a door from x = 4 to x = 5.
+    private func roomAndWalkway() -> ArchiveUnderTest {
+        var archive = Archive()
+        archive.unit("w", "walkway", Archive.box(0, 10, 30, 20))
+        archive.unit("r", "room", Archive.box(0, 0, 30, 10))
+        archive.opening("o", (4, 10), (5, 10))
+        return archive
+    }
+
+    func testADoorIsAGapInTheWall() throws {
+        let plan = try plan(roomAndWalkway())
+        XCTAssertFalse(plan.blocks((4.5, 9), (4.5, 11)), "through the door")
+        XCTAssertFalse(plan.blocks((4.05, 9), (4.05, 11)), "through the door, at its edge")
+        XCTAssertTrue(plan.blocks((3.9, 9), (3.9, 11)), "beside the door")
+        XCTAssertTrue(plan.blocks((5.1, 9), (5.1, 11)), "beside the door, on the other side")
+        XCTAssertTrue(plan.blocks((15, 9), (15, 11)))
+    }
+
+    func testAnEdgeOfTwoNeighboursIsOneWall() throws {
+        // The outline of both, the edge between them, and no wall in the door.
+        XCTAssertEqual(try plan(roomAndWalkway()).wallLength, 100 + 30 - 1, accuracy: 0.05)
+    }
+
+    func testAnEdgeThatIsAPartOfALongerOneIsNotDrawnAgain() throws {
+        var archive = roomAndWalkway()
+        archive.unit("s", "room", Archive.box(10, 20, 14, 24))
+        archive.opening("p", (11, 20), (12, 20))
+        let plan = try plan(archive)
+        let before = try self.plan(roomAndWalkway()).wallLength
+        XCTAssertEqual(plan.wallLength, before + 3 * 4 - 1, accuracy: 0.05)
+        XCTAssertFalse(plan.blocks((11.5, 19), (11.5, 21)))
+    }
+
+    func testADoorInAThickWallOpensBothSides() throws {
+        var archive = Archive()
+        archive.unit("w", "walkway", Archive.box(0, 10.4, 30, 20))
+        archive.unit("r", "room", Archive.box(0, 0, 30, 10))
+        archive.opening("o", (4, 10), (5, 10))
+        let plan = try plan(archive)
+        XCTAssertFalse(plan.blocks((4.5, 9), (4.5, 11)))
+        XCTAssertTrue(plan.blocks((7, 9.5), (7, 10.2)), "its near side")
+        XCTAssertTrue(plan.blocks((7, 10.2), (7, 11)), "its far side")
+    }
+
+    func testADoorDrawnInTheMiddleOfABrickWallOpensIt() throws {
+        var archive = Archive()
+        archive.unit("w", "walkway", Archive.box(0, 10.3, 30, 20))
+        archive.unit("b", "brick", Archive.box(0, 10, 30, 10.3))
+        archive.unit("r", "room", Archive.box(0, 0, 30, 10))
+        archive.opening("o", (4, 10.15), (5, 10.15))
+        let plan = try plan(archive)
+        XCTAssertFalse(plan.blocks((4.5, 9), (4.5, 11)))
+        XCTAssertTrue(plan.blocks((5.5, 9), (5.5, 11)))
+        XCTAssertFalse(plan.isWalkable(5.5, 10.15))
+    }
+
+    func testADoorOpensNoWallAcrossARoom() throws {
+        var archive = roomAndWalkway()
+        archive.unit("s", "room", Archive.box(0, 20, 30, 21))
+        archive.opening("p", (20, 20), (21, 20))
+        let plan = try plan(archive)
+        XCTAssertFalse(plan.blocks((20.5, 19.5), (20.5, 20.5)))
+        XCTAssertTrue(plan.blocks((20.5, 20.5), (20.5, 22)))
+    }
+
+    func testPartsOfOneOpenSpaceHaveNoWallBetweenThem() throws {
+        var archive = Archive()
+        archive.unit("a", "walkway", Archive.box(0, 0, 15, 30))
+        archive.unit("b", "lobby", Archive.box(15, 5, 30, 20))
+        archive.unit("c", "walkway.island", Archive.box(15.1, 20, 30, 30))
+        let plan = try plan(archive)
+        XCTAssertFalse(plan.blocks((14, 10), (16, 10)))
+        XCTAssertFalse(plan.blocks((14, 25), (16, 25)), "a gap of 10 cm is an inaccuracy of the drawing")
+        XCTAssertFalse(plan.blocks((20, 19), (20, 21)))
+        XCTAssertTrue(plan.blocks((14, 3), (16, 3)), "nothing is beyond that edge")
+        XCTAssertTrue(plan.blocks((1, 1), (-1, 1)), "nor outside of the building")
+    }
+
+    func testAnOpeningInTheFacadeIsTheMainDoor() throws {
+        var archive = Archive()
+        archive.unit("a", "walkway", Archive.box(0, 0, 30, 30))
+        archive.opening("o", (0, 10), (0, 12))
+        let plan = try plan(archive)
+        XCTAssertFalse(plan.blocks((1, 11), (-1, 11)))
+        XCTAssertTrue(plan.blocks((1, 13), (-1, 13)))
+    }
+
+    func testOutdoorsAnOpenSpaceEndsWithoutAWall() throws {
+        var archive = Archive(isOutdoor: true)
+        archive.unit("a", "walkway", Archive.box(0, 0, 20, 20))
+        archive.unit("bed", "vegetation", Archive.box(5, 5, 10, 10))
+        let plan = try plan(archive)
+        XCTAssertFalse(plan.blocks((19, 10), (21, 10)))
+        XCTAssertTrue(plan.blocks((4, 7), (6, 7)), "people go around a bed of flowers")
+    }
+
+    func testAPublicRoomWithoutADoorCanBeEntered() throws {
+        var archive = Archive()
+        archive.unit("w", "walkway", Archive.box(0, 10, 30, 20))
+        archive.unit("r", "restroom", Archive.box(0, 0, 10, 10))
+        archive.unit("n", "nonpublic", Archive.box(10, 0, 20, 10))
+        archive.unit("e", "office", Archive.box(20, 0, 30, 10), more: #", "restriction": "employeesonly""#)
+        let imported = try importing(archive)
+        let plan = try ImportedPlan(XCTUnwrap(imported.venue.maps.first))
+        XCTAssertFalse(plan.blocks((5, 9), (5, 11)), "the archive does not tell where its door is")
+        XCTAssertTrue(plan.blocks((15, 9), (15, 11)))
+        XCTAssertTrue(plan.blocks((25, 9), (25, 11)))
+        XCTAssertTrue(plan.blocks((9, 5), (11, 5)), "its neighbour's wall")
+        XCTAssertTrue(plan.blocks((5, 1), (5, -1)), "the facade")
+        let changed = imported.report.remarks.filter { $0.reason.contains("no opening lies on its outline") }
+        XCTAssertEqual(changed.map(\.id), ["r", "n", "e"])
+    }
+
+    func testAStairwellWithADoorHasWallsAndOneWithoutHasNone() throws {
+        var archive = Archive()
+        archive.unit("w", "walkway", Archive.box(0, 10, 30, 20))
+        archive.unit("s", "stairs", Archive.box(0, 0, 10, 10))
+        archive.unit("t", "stairs", Archive.box(20, 0, 30, 10))
+        archive.opening("o", (4, 10), (6, 10))
+        let plan = try plan(archive)
+        XCTAssertTrue(plan.blocks((2, 9), (2, 11)))
+        XCTAssertFalse(plan.blocks((5, 9), (5, 11)))
+        XCTAssertFalse(plan.blocks((25, 9), (25, 11)))
+    }
+
+    func testARoundWallIsOpenedByTheChordOfItsDoor() throws {
+        var archive = Archive()
+        let circle = (0..<24).map { index -> (Double, Double) in
+            let angle = Double(index) * .pi / 12
+            return (15 + 5 * cos(angle), 15 + 5 * sin(angle))
+        }
+        archive.unit("w", "walkway", Archive.box(0, 0, 30, 30))
+        archive.unit("r", "room", circle)
+        archive.opening("o", circle[0], circle[2])
+        let plan = try plan(archive)
+        let door = (15 + 5 * cos(Double.pi / 12), 15 + 5 * sin(Double.pi / 12))
+        XCTAssertFalse(plan.blocks((15, 15), (2 * door.0 - 15, 2 * door.1 - 15)))
+        XCTAssertTrue(plan.blocks((15, 15), (15, 25)))
+    }
+
+    func testAColumnIsWalledAndNobodyWalksInIt() throws {
+        var archive = Archive()
+        archive.unit("w", "walkway", Archive.box(0, 0, 20, 20))
+        archive.unit("c", "column", Archive.box(5, 5, 6, 6))
+        let plan = try plan(archive)
+        XCTAssertTrue(plan.blocks((4, 5.5), (5.5, 5.5)))
+        XCTAssertFalse(plan.isWalkable(5.5, 5.5))
+        XCTAssertTrue(plan.isWalkable(4.5, 5.5))
+        XCTAssertEqual(plan.walkableArea, 20 * 20 - 1, accuracy: 0.1)
+    }
+
+    func testAHoleIsWalledAndNobodyWalksInIt() throws {
+        var archive = Archive()
+        archive.unit("w", "walkway", Archive.box(0, 0, 20, 20), Archive.box(5, 5, 15, 12))
+        let plan = try plan(archive)
+        XCTAssertTrue(plan.blocks((4, 8), (6, 8)))
+        XCTAssertFalse(plan.isWalkable(10, 8))
+        XCTAssertEqual(plan.walkableArea, 20 * 20 - 70, accuracy: 0.1)
+    }
+
+    func testOverlappingColumnsAreLeftOutOnce() throws {
+        var archive = Archive()
+        archive.unit("w", "walkway", Archive.box(0, 0, 20, 20))
+        archive.unit("c", "column", Archive.box(5, 5, 8, 8))
+        archive.unit("d", "wood", Archive.box(7, 4, 10, 7))
+        archive.unit("e", "concrete", Archive.box(18, 18, 25, 25))
+        let plan = try plan(archive)
+        XCTAssertEqual(plan.walkableArea, 400 - (9 + 9 - 2) - 4, accuracy: 0.1)
+        XCTAssertFalse(plan.isWalkable(7.5, 6))
+    }
+
+    func testALevelWithoutUnitsIsWalkableAsAWhole() throws {
+        let plan = try plan(Archive())
+        XCTAssertEqual(plan.walkableArea, 900, accuracy: 0.1)
+        XCTAssertTrue(plan.map.walls.isEmpty)
+    }
+
+    func testAnOutlineThatCrossesItselfKeepsItsWallsAndLosesItsShape() throws {
+        var archive = Archive()
+        archive.unit("w", "room", [(0, 0), (10, 10), (10, 0), (0, 10)])
+        archive.opening("o", (10, 4), (10, 5))
+        let imported = try importing(archive)
+        let plan = try ImportedPlan(XCTUnwrap(imported.venue.maps.first))
+        XCTAssertNil(imported.venue.rooms.first?.area)
+        XCTAssertTrue(plan.blocks((9, 7), (11, 7)))
+        XCTAssertEqual(plan.walkableArea, 50, accuracy: 0.1)
+        XCTAssertTrue(imported.report.remarks.contains { $0.id == "w" && $0.reason.contains("crosses") })
+        XCTAssertNoThrow(try VenuePacketWriter().document(of: imported.venue))
+    }
+}
