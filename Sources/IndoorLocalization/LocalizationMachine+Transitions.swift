@@ -8,7 +8,8 @@ extension LocalizationMachine {
         backoff.reset()
         scanBackoff.reset()
         forgetVenue()
-        return Transition(state: .started, directives: [.publish(.started), .fetchCatalogue, .startScanning])
+        return Transition(
+            state: .started, directives: reschedule() + [.publish(.started), .fetchCatalogue, .startScanning])
     }
 
     /// The venues are known: look for one of them.
@@ -88,7 +89,7 @@ extension LocalizationMachine {
         search.restart()
         return Transition(
             state: .searchVenue,
-            directives: left.map(Directive.emitEvent) + [.cancelFetch, .publish(.searchVenue)])
+            directives: left.map(Directive.emitEvent) + reschedule() + [.cancelFetch, .publish(.searchVenue)])
     }
 
     private mutating func forgetVenue() {
@@ -97,6 +98,7 @@ extension LocalizationMachine {
         retryAt = nil
         isFoundByGNSS = false
         recent.clear()
+        _ = useSettings(of: nil)
     }
 
     mutating func observe(_ reading: SensorReading, at now: Instant) -> Transition {
@@ -181,14 +183,16 @@ extension LocalizationMachine {
         }
         backoff.reset()
         retryAt = nil
-        var visit = VenueVisit(venue: venue, belief: makeBelief(venue), settings: settings, since: now)
+        let problems = useSettings(of: venue)
+        var visit = VenueVisit(
+            venue: venue, belief: makeBelief(venue, settings.positioning), settings: settings, since: now)
         for reading in recent.readings { visit.belief.observe(reading) }
         recent.clear()
         self.visit = visit
         wakeAt = now
         let next = LocalizationState.findFloor(venue)
         let announcement: [Directive] = isFoundByGNSS ? [.announceVenue(venue)] : []
-        return Transition(state: next, directives: announcement + [.publish(next)])
+        return Transition(state: next, directives: problems + reschedule() + announcement + [.publish(next)])
     }
 
     /// A tick while in a venue: update the belief, decide the floor, tell the position.

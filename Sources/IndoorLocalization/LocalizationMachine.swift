@@ -23,6 +23,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         /// The source has nothing more to deliver.
         case sourceEnded
         case sourceFailed(LocalizationError)
+        /// Other settings count from now on.
+        case settings(SettingsStack)
     }
 
     /// What the shell has to do, in order.
@@ -39,6 +41,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         /// A venue's data, found by its coordinate, is there.
         case announceVenue(Venue)
         case report(LocalizationError)
+        /// The radio is to rest between passes as the settings say.
+        case schedule(ScanSchedule)
     }
 
     /// A state and what leads to it.
@@ -49,8 +53,13 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
 
     /// What the session is doing.
     package private(set) var state = LocalizationState.idle
-    let settings: LocalizationSettings
-    let makeBelief: @Sendable (Venue) -> Belief
+    /// All sources of settings; the venue is one of them.
+    package internal(set) var stack: SettingsStack
+    /// What the stack comes to, for the venue that the device is in.
+    package internal(set) var settings: LocalizationSettings
+    /// What the radio was last told.
+    var schedule = ScanSchedule()
+    let makeBelief: @Sendable (Venue, PositioningSettings) -> Belief
     var search: VenueSearchMachine
     var visit: VenueVisit<Belief>?
     var backoff: Backoff
@@ -70,11 +79,13 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     ///
     /// - Parameters:
     ///   - seed: of the jitter of retries.
-    ///   - makeBelief: begins to locate in a venue.
+    ///   - makeBelief: begins to locate in a venue, with the settings that count there.
     package init(
-        settings: LocalizationSettings, seed: UInt64, makeBelief: @escaping @Sendable (Venue) -> Belief
+        settings stack: SettingsStack, seed: UInt64,
+        makeBelief: @escaping @Sendable (Venue, PositioningSettings) -> Belief
     ) {
-        self.settings = settings
+        self.stack = stack
+        settings = stack.resolved.localization
         self.makeBelief = makeBelief
         search = VenueSearchMachine(settings: settings.venueSearch, forced: settings.forcedVenue)
         backoff = Backoff(first: settings.retryPause, seed: seed)
@@ -116,6 +127,9 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case (.started, .stop), (.searchVenue, .stop), (.getPacket, .stop), (.findFloor, .stop),
             (.localizationRunning, .stop):
             return end(with: .idle, at: now)
+
+        case (_, .settings(let stack)):
+            return change(to: stack)
 
         case (.idle, _), (.error, _):
             return Transition(state: state)  // late answers to a session that is over

@@ -46,6 +46,15 @@ public actor Localizer {
         source: some ScanSource, venues: some VenueSource, settings: LocalizationSettings = LocalizationSettings(),
         clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = 0, eventHistory: EventHistory = EventHistory()
     ) {
+        self.init(
+            source: source, venues: venues, settings: SettingsStack(localization: settings), clock: clock, seed: seed)
+    }
+
+    /// Creates an idle localizer with settings of several sources, of which each venue is one.
+    public init(
+        source: some ScanSource, venues: some VenueSource, settings: SettingsStack,
+        clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = 0
+    ) {
         self.source = source
         self.eventHistory = eventHistory
         self.venues = venues
@@ -54,8 +63,8 @@ public actor Localizer {
         positionBroadcast = Broadcast(source.pace == .recorded ? .unbounded : .bufferingNewest(1024))
         eventBroadcast = Broadcast(source.pace == .recorded ? .unbounded : .bufferingNewest(1024))
         driver = SessionDriver(
-            LocalizationMachine(settings: settings, seed: seed) { venue in
-                PositioningEngine(venue: venue, settings: settings.positioning, seed: seed)
+            LocalizationMachine(settings: settings, seed: seed) { venue, positioning in
+                PositioningEngine(venue: venue, settings: positioning, seed: seed)
             })
         stateBroadcast.send(.idle)
     }
@@ -110,6 +119,18 @@ public actor Localizer {
             timeline = SessionTimeline(startedAt: elapsed ?? .zero)
         }
         await perform(driver.handle(.start, at: now))
+    }
+
+    /// What counts now, and where each value comes from: the venue that the device is in is one of the sources.
+    public var settings: SettingsStack { driver.machine.stack }
+
+    /// Makes other settings count, those that were applied. The venue's own stay beside them.
+    ///
+    /// Threshold, intervals and time-outs count at once, and so does the duty cycle of a steerable source; how the place,
+    /// the floor and areas are found counts from the next venue on, and how venues are told apart from the next start on.
+    /// With settings out of range, an error names them, and nothing is changed.
+    public func setSettings(_ settings: SettingsStack) async {
+        await perform(driver.handle(.settings(settings), at: now))
     }
 
     /// Ends the session: once this returns, nothing more is emitted until the next `start()`. What was emitted before
@@ -179,6 +200,7 @@ public actor Localizer {
                 eventBroadcast.send(event)
             case .announceVenue(let venue): venueBroadcast.send(venue)
             case .report(let error): errorBroadcast.send(error)
+            case .schedule(let schedule): keep(schedule)
             }
         }
         setAlarm()
@@ -201,6 +223,11 @@ extension Localizer {
                 await self?.finish(error, of: current)
             }
         }
+    }
+
+    /// Tells a source that can be told when its radio is to rest; on another one it is of no effect.
+    private func keep(_ schedule: ScanSchedule) {
+        do { try (source as? any SteerableScanSource)?.steering?.set(schedule) } catch { errorBroadcast.send(error) }
     }
 
     private func stopScanning() {

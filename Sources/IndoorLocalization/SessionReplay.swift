@@ -46,18 +46,22 @@ public struct SessionReplay: Sendable {
     ///   - settings: of the session.
     ///   - seed: of all that is random; equal seeds give equal outputs.
     public init(venues: [Venue], settings: LocalizationSettings = LocalizationSettings(), seed: UInt64 = 0) {
+        self.init(venues: venues, settings: SettingsStack(localization: settings), seed: seed)
+    }
+
+    /// Creates a session with settings of several sources, of which each venue is one.
+    public init(venues: [Venue], settings: SettingsStack, seed: UInt64 = 0) {
         self.init(venues: venues, settings: settings, seed: seed, fields: [:])
     }
 
     /// Creates a session on tables that were made before, to share them between replays.
-    package init(venues: [Venue], settings: LocalizationSettings, seed: UInt64, fields: [VenueID: SignalField]) {
+    package init(venues: [Venue], settings: SettingsStack, seed: UInt64, fields: [VenueID: SignalField]) {
         self.venues = VenueLibrary(venues)
         driver = SessionDriver(
-            LocalizationMachine(settings: settings, seed: seed) { venue in
+            LocalizationMachine(settings: settings, seed: seed) { venue, positioning in
                 PositioningEngine(
-                    venue: venue,
-                    field: fields[venue.id] ?? SignalField(venue: venue, model: settings.positioning.signal),
-                    settings: settings.positioning, seed: seed)
+                    venue: venue, field: fields[venue.id] ?? SignalField(venue: venue, model: positioning.signal),
+                    settings: positioning, seed: seed)
             })
     }
 
@@ -99,8 +103,8 @@ public struct SessionReplay: Sendable {
         for step in steps {
             let at = step.instant
             switch step.directive {
-            case .startScanning, .stopScanning, .cancelFetch:
-                continue
+            case .startScanning, .stopScanning, .cancelFetch, .schedule:
+                continue  // no radio is there to rest
             case .fetchCatalogue:
                 outputs += perform(driver.handle(.catalogue(venues.catalogue()), at: at))
             case .fetchPacket(let id):

@@ -88,6 +88,19 @@ struct VenueParser {
         return settings
     }
 
+    /// An unknown setting may be of a newer edition, so it is a warning; a wrong value is an error.
+    private mutating func checkSetting(_ value: JSONValue?, key: String, path: String) {
+        guard let value else { return }
+        do {
+            _ = try SettingsRegistry.standard.accept(SettingsEntry(key: key, value: value, place: path), from: .venue)
+        } catch {
+            switch error.reason {
+            case .unknownKey, .notAllowed: report(.warning, path, "is of no effect; " + error.message)
+            case .wrongType, .outOfRange, .givenTwice: report(.error, path, error.message + "; correct it")
+            }
+        }
+    }
+
     private mutating func flatten(_ object: JSONObject, prefix: String, into settings: inout [String: JSONValue]) {
         for (key, value) in object.fields.sorted(by: { $0.key < $1.key }) {
             let path = object.path(of: key)
@@ -98,6 +111,7 @@ struct VenueParser {
                 report(.error, path, "the setting \(dotted) is given twice, dotted and nested; give it once")
             } else {
                 settings[dotted] = self.value(value, at: path)
+                checkSetting(settings[dotted], key: dotted, path: path)
             }
         }
     }

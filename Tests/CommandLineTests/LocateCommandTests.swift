@@ -26,7 +26,7 @@ final class LocateCommandTests: XCTestCase {
 
     private func news(_ source: ScriptedSource, givesReadings: Bool = false) async throws -> [LiveSession.News] {
         let packet = try VenuePacketReader().read(try FixtureFolder("office").path)
-        let session = LiveSession(venue: packet.venue, settings: LocalizationSettings(), seed: 0)
+        let session = LiveSession(venue: packet.venue, settings: SettingsStack(), seed: 0)
         let news = Mutex<[LiveSession.News]>([])
         await session.run(source, givesReadings: givesReadings) { item in news.withLock { $0.append(item) } }
         return news.withLock { $0 }

@@ -133,6 +133,19 @@ public actor BeaconScanner {
         perform(machine.handle(.change(cycle, machine.settings.timing), at: now))
     }
 
+    /// Keeps another schedule: its duty cycle from the next boundary on, its timing from the next pass on.
+    ///
+    ///     try scanner.setSchedule(ScanSchedule(settings))
+    ///
+    /// - Throws: what is out of range; then nothing is changed.
+    public func setSchedule(_ schedule: ScanSchedule) throws(LocalizationError) {
+        if var error = LocalizationError(settingsProblems: schedule.problems) {
+            error.code = .generic
+            throw error
+        }
+        perform(machine.handle(.change(schedule.cycle, schedule.timing), at: now))
+    }
+
     /// Keeps another power mode: its duty cycle from the next boundary on, its timing from the next pass on.
     public func setPowerMode(_ mode: PowerMode) {
         perform(machine.handle(.change(mode.dutyCycle, mode.timing), at: now))

@@ -52,15 +52,18 @@ public struct SettingsStack: Hashable, Sendable {
 
     /// Sets a setting, whatever the other sources give; nil takes back what was set and requested.
     ///
+    /// - Parameter place: where it is set, for `EffectiveSetting.place`; nil if that is of no use.
     /// - Throws: `SettingsProblem` if the key or the value is wrong; then nothing is changed.
-    public mutating func override(_ key: String, _ value: JSONValue?) throws(SettingsProblem) {
+    public mutating func override(
+        _ key: String, _ value: JSONValue?, place: String? = nil
+    ) throws(SettingsProblem) {
         guard let value else {
             let own = try self.key(key, from: .override)
             staged[.override]?[own] = nil
             staged[.request]?[own] = nil
             return
         }
-        try give(SettingsEntry(key: key, value: value), from: .override)
+        try give(SettingsEntry(key: key, value: value, place: place), from: .override)
     }
 
     /// Asks for a setting: of several requests the best counts, as the registry knows it, such as the smaller interval.
@@ -159,6 +162,13 @@ extension SettingsStack {
         staged[.venue] = taken
         resolve()
         return problems
+    }
+
+    /// What counts in a venue.
+    public func resolved(in venue: Venue) -> ResolvedSettings {
+        var there = self
+        _ = there.enter(venue.settings)
+        return there.resolved
     }
 
     /// The same stack, in the venue that another one is in.

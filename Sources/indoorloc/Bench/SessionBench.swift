@@ -73,7 +73,7 @@ struct SessionBench {
     }
 
     private func session() -> SessionReplay {
-        var replay = SessionReplay(venues: [venue], settings: LocalizationSettings(), seed: 1, fields: fields)
+        var replay = SessionReplay(venues: [venue], settings: SettingsStack(), seed: 1, fields: fields)
         _ = replay.start()
         return replay
     }

@@ -21,16 +21,6 @@ extension ParsedArguments {
 
     func seed() throws(UsageError) -> UInt64 { try number("seed", in: 0...UInt64.max, else: 0) }
 
-    func settings() throws(UsageError) -> LocalizationSettings {
-        var settings = LocalizationSettings()
-        guard let name = value("method") else { return settings }
-        guard let method = PositioningMethod(rawValue: name) else {
-            let all = PositioningMethod.allCases.map(\.rawValue).joined(separator: ", ")
-            throw UsageError(message: "--method must be one of \(all), not '\(name)'", command: syntax.name)
-        }
-        settings.positioning.method = method
-        return settings
-    }
 }
 
 extension RecordingReader.Tally {

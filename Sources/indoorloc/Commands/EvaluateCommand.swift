@@ -24,7 +24,8 @@ struct EvaluateCommand: Command {
             example: indoorloc evaluate Fixtures/office --offline
             """,
         options: [
-            .method, CommandOption(name: "json", help: "print one JSON object instead of a line"), .radioMap, .seed,
+            .method, .settings, .set, CommandOption(name: "json", help: "print one JSON object instead of a line"),
+            .radioMap, .seed,
             CommandOption(name: "replays", argument: "FOLDER", help: "also write what 'replay' prints, a file a track"),
             CommandOption(name: "jobs", short: "j", argument: "N", help: "tracks at a time (default: all processors)"),
             .lenient,
@@ -40,7 +41,7 @@ struct EvaluateCommand: Command {
     private let jobs: Int
     private let strictness: RecordingReader.Strictness
     private let seed: UInt64
-    private let settings: LocalizationSettings
+    private let settings: SettingsStack
 
     init(_ arguments: ParsedArguments) throws {
         path = arguments.operands[0]
@@ -57,9 +58,6 @@ struct EvaluateCommand: Command {
         if replays != nil {
             throw UsageError(message: "--offline and --replays don't go together", command: Self.syntax.name)
         }
-        guard settings.positioning.method == .particle else {
-            throw UsageError(message: "--offline goes with the method particle alone", command: Self.syntax.name)
-        }
     }
 
     func run() async throws {
@@ -72,14 +70,18 @@ struct EvaluateCommand: Command {
             }
         }
         var venue = dataSet.venue
+        let positioning = settings.resolved(in: venue).localization.positioning
+        if isOffline, positioning.method != .particle {
+            throw UsageError(message: "--offline goes with the method particle alone", command: Self.syntax.name)
+        }
         if radioMap == nil, !dataSet.surveys.isEmpty {
-            var learning = SurveyLearning(venue: venue, model: settings.positioning.signal)
+            var learning = SurveyLearning(venue: venue, model: positioning.signal)
             try learning.add(dataSet.surveys, strictness: strictness, progress: progress)
             venue.radioMap = learning.learner.finish() ?? venue.radioMap
         }
         progress.show("tables of \(dataSet.name)")
         let evaluation = TrackEvaluation(
-            venue: venue, field: SignalField(venue: venue, model: settings.positioning.signal), settings: settings,
+            venue: venue, field: SignalField(venue: venue, model: positioning.signal), settings: settings,
             seed: seed, strictness: strictness, isOffline: isOffline, replays: replays)
         let (causal, offline) = try await evaluation.score(dataSet.tracks, jobs: jobs, progress: progress)
         progress.clear()
@@ -90,7 +92,7 @@ struct EvaluateCommand: Command {
         }
         var json = JSONText()
         json.add("dataset", dataSet.name)
-        json.add("method", settings.positioning.method.rawValue)
+        json.add("method", positioning.method.rawValue)
         causal.addFigures(to: &json)
         if isOffline {
             var after = JSONText()

@@ -13,12 +13,12 @@ struct LocateCommand: Command {
 
             example: indoorloc locate --venue Fixtures/office --record walk.jsonl.gz
             """,
-        options: [.venue, .radioMap, .seed, .method, .adapter, .route, .record, .seconds])
+        options: [.venue, .radioMap, .seed, .method, .settings, .set, .adapter, .route, .record, .seconds])
 
     private let venue: String
     private let radioMap: String?
     private let seed: UInt64
-    private let settings: LocalizationSettings
+    private let settings: SettingsStack
     private let adapter: AdapterChoice
     private let route: ScanRoute?
     private let record: RecordTarget?

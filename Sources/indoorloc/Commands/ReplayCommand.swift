@@ -19,7 +19,7 @@ struct ReplayCommand: Command {
             example: indoorloc replay --venue Fixtures/office Fixtures/recordings/one-floor/scan.jsonl.gz
             """,
         options: [
-            .venue, .radioMap, .seed, .method, .lenient,
+            .venue, .radioMap, .seed, .method, .settings, .set, .lenient,
             CommandOption(
                 name: "geojson", argument: "FILE", help: "write the track there, too, for QGIS and web maps"),
         ])
@@ -29,7 +29,7 @@ struct ReplayCommand: Command {
     private let recording: String
     private let strictness: RecordingReader.Strictness
     private let seed: UInt64
-    private let settings: LocalizationSettings
+    private let settings: SettingsStack
     private let track: String?
 
     init(_ arguments: ParsedArguments) throws {

@@ -5,7 +5,7 @@ import Synchronization
 /// A session over a recording or a Bluetooth capture, as the file's content tells.
 struct RecordedSession: Sendable {
     var venues: [Venue]
-    var settings = LocalizationSettings()
+    var settings = SettingsStack()
     var seed: UInt64 = 0
     var strictness = RecordingReader.Strictness.strict
     /// Tables made before, to share them between sessions.

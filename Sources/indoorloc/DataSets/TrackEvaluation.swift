@@ -7,7 +7,7 @@ import ScanRecording
 struct TrackEvaluation: Sendable {
     let venue: Venue
     let field: SignalField
-    let settings: LocalizationSettings
+    let settings: SettingsStack
     let seed: UInt64
     let strictness: RecordingReader.Strictness
     /// Whether they are also scored after the fact.
@@ -97,7 +97,9 @@ struct TrackEvaluation: Sendable {
     }
 
     private func smooth(_ track: String) async throws -> SmoothedTrack {
-        var smoother = TrackSmoother(venue: venue, field: field, settings: settings.positioning, seed: seed)
+        var smoother = TrackSmoother(
+            venue: venue, field: field, settings: settings.resolved(in: venue).localization.positioning,
+            seed: seed)
         for try await reading in RecordingSource(path: track, strictness: strictness).readings() {
             smoother.observe(reading)
         }

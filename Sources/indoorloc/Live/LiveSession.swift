@@ -11,7 +11,7 @@ struct LiveSession: Sendable {
     }
 
     let venue: Venue
-    let settings: LocalizationSettings
+    let settings: SettingsStack
     let seed: UInt64
 
     /// Runs until the session is over, or the task is cancelled.

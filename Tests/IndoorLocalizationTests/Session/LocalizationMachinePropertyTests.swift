@@ -45,7 +45,7 @@ final class LocalizationMachinePropertyTests: XCTestCase {
             case .stopScanning: isScanning = false
             case .report(let error):
                 if isOver, published != .error(error) { complaints.append("\(error) in \(published.name)") }
-            case .cancelFetch: break
+            case .cancelFetch, .schedule: break
             }
         }
 

@@ -6,14 +6,15 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
     private typealias Continuation = AsyncThrowingStream<SensorReading, any Error>.Continuation
 
     private let source: Source
-    private let cycle: DutyCycle
-    private let timing: ScanTiming?
+    private let fixed: ScanSchedule
+    /// What tells this source, while it scans, when its radio is to rest; nil if its duty cycle is fixed.
+    public let steering: ScanSteering?
     private let makeClock: @Sendable () -> SessionClock
 
-    init(source: Source, cycle: DutyCycle, timing: ScanTiming?, clock: some Clock<Duration>) {
+    init(source: Source, schedule: ScanSchedule, steering: ScanSteering?, clock: some Clock<Duration>) {
         self.source = source
-        self.cycle = cycle
-        self.timing = timing
+        fixed = schedule
+        self.steering = steering
         makeClock = { SessionClock(clock) }
     }
 
@@ -28,8 +29,12 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
         AsyncThrowingStream { continuation in
             let task = Task {
                 do {
-                    if let error = LocalizationError(settingsProblems: problems) { throw error }
-                    if pace == .live { try await follow(into: continuation) } else { try await cut(into: continuation) }
+                    if let error = LocalizationError(settingsProblems: schedule.problems) { throw error }
+                    switch (pace, steering) {
+                    case (.live, _): try await follow(into: continuation)
+                    case (.recorded, nil): try await cut(into: continuation)
+                    case (.recorded, _?): try await pass(into: continuation)
+                    }
                     continuation.finish()
                 } catch {
                     continuation.finish(throwing: error)
@@ -39,49 +44,82 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
         }
     }
 
-    private var problems: [String] { cycle.problems + (timing?.problems ?? []) }
+    /// What is kept now.
+    private var schedule: ScanSchedule { steering?.schedule ?? fixed }
+
+    /// How a pass ended.
+    private enum PassEnd: Sendable {
+        case sourceEnded
+        /// Its time was up; a pass without an end got one because the schedule changed then.
+        case timeIsUp(changedAt: Instant?)
+    }
 
     /// Scans a live source pass by pass, until it ends within one.
     private func follow(into continuation: Continuation) async throws {
         let clock = makeClock()
-        var machine = DutyCycleMachine(cycle)
+        var machine = DutyCycleMachine(schedule.cycle)
         _ = machine.handle(.start, at: .zero)
         while true {
             let end = machine.nextWake
             if machine.isScanning {
-                let end = end.map { Instant.zero.duration(to: $0) }
-                guard try await scan(until: end, on: clock, into: continuation) else { return }
+                switch try await scan(until: end, on: clock, into: continuation) {
+                case .sourceEnded: return
+                case .timeIsUp(let change):
+                    if let change { _ = machine.handle(.change(schedule.cycle), at: change) }
+                }
             } else if let end {
                 try await clock.sleep(until: Instant.zero.duration(to: end))
             }
             let now = Instant.zero.advanced(by: clock.elapsed())
-            _ = machine.handle(.tick, at: max(end ?? now, now))
+            if machine.nextWake != nil, machine.cycle != schedule.cycle {
+                _ = machine.handle(.change(schedule.cycle), at: now)
+            }
+            _ = machine.handle(.tick, at: max(machine.nextWake ?? now, now))
         }
     }
 
-    /// One pass; returns false if the source has ended.
+    /// One pass.
     private func scan(
-        until end: Duration?, on clock: SessionClock, into continuation: Continuation
-    ) async throws -> Bool {
-        try await withThrowingTaskGroup(of: Bool.self) { group in
+        until end: Instant?, on clock: SessionClock, into continuation: Continuation
+    ) async throws -> PassEnd {
+        // Subscribed before the schedule is looked at again, so that no change falls between.
+        let changes = end == nil ? steering?.changes : nil
+        return try await withThrowingTaskGroup(of: PassEnd.self) { group in
             group.addTask {
-                for try await reading in source.beginReadings(timing: timing) { continuation.yield(reading) }
-                return false
+                for try await reading in source.beginReadings(timing: schedule.timing) { continuation.yield(reading) }
+                return .sourceEnded
             }
             if let end {
                 group.addTask {
-                    try await clock.sleep(until: end)
-                    return true
+                    try await clock.sleep(until: Instant.zero.duration(to: end))
+                    return .timeIsUp(changedAt: nil)
                 }
+            } else if let changes {
+                group.addTask { .timeIsUp(changedAt: try await Self.end(schedule, changes, on: clock)) }
             }
             defer { group.cancelAll() }
-            return try await group.next() ?? false
+            return try await group.next() ?? .sourceEnded
         }
+    }
+
+    /// Waits until a pass without an end has got one by a change, and until that has come.
+    ///
+    /// - Returns: when the change was.
+    private static func end(
+        _ schedule: ScanSchedule, _ changes: AsyncStream<ScanSchedule>, on clock: SessionClock
+    ) async throws -> Instant {
+        var current: ScanSchedule? = schedule
+        var iterator = changes.makeAsyncIterator()
+        while let next = current, next.cycle.isContinuous { current = await iterator.next() }
+        try Task.checkCancellation()
+        let change = clock.elapsed()
+        try await clock.sleep(until: change + (current?.cycle.scanDuration ?? .zero))
+        return Instant.zero.advanced(by: change)
     }
 
     /// Leaves out what a recording's radio heard between two passes.
     private func cut(into continuation: Continuation) async throws {
-        var machine = DutyCycleMachine(cycle)
+        var machine = DutyCycleMachine(fixed.cycle)
         for try await reading in source.readings() {
             _ = machine.handle(.start, at: reading.instant)
             machine.catchUp(to: reading.instant)
@@ -91,7 +129,14 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
             }
         }
     }
+
+    /// A recording is not cut by settings that come while it plays: how far it has played then is chance.
+    private func pass(into continuation: Continuation) async throws {
+        for try await reading in source.readings() { continuation.yield(reading) }
+    }
 }
+
+extension DutyCycledSource: SteerableScanSource {}
 
 extension ScanSource {
     /// This source with a radio that rests between passes, as for a `Localizer` on a battery.
@@ -101,13 +146,26 @@ extension ScanSource {
     public func dutyCycled(
         _ cycle: DutyCycle, clock: some Clock<Duration> = ContinuousClock()
     ) -> DutyCycledSource<Self> {
-        DutyCycledSource(source: self, cycle: cycle, timing: nil, clock: clock)
+        DutyCycledSource(source: self, schedule: ScanSchedule(cycle: cycle), steering: nil, clock: clock)
     }
 
     /// This source with duty cycle and timing of a power mode; the timing is of effect on a `TimedScanSource` alone.
     public func dutyCycled(
         _ mode: PowerMode, clock: some Clock<Duration> = ContinuousClock()
     ) -> DutyCycledSource<Self> {
-        DutyCycledSource(source: self, cycle: mode.dutyCycle, timing: mode.timing, clock: clock)
+        DutyCycledSource(
+            source: self, schedule: ScanSchedule(cycle: mode.dutyCycle, timing: mode.timing), steering: nil,
+            clock: clock)
+    }
+
+    /// This source with a radio that rests as it is told while it scans.
+    ///
+    /// A `Localizer` on it tells it what its settings say: `scanner.dutyCycle` and `scanner.timing`, of whatever source
+    /// they are, also of the venue for the time within it; while nobody gives a duty cycle, one pass without an end.
+    /// On a recording it is of no effect.
+    public func dutyCycledBySettings(
+        _ steering: ScanSteering = ScanSteering(), clock: some Clock<Duration> = ContinuousClock()
+    ) -> DutyCycledSource<Self> {
+        DutyCycledSource(source: self, schedule: ScanSchedule(), steering: steering, clock: clock)
     }
 }

@@ -1,0 +1,92 @@
+/// Finds in which line of a JSON document each value stands, as the decoder does not tell.
+///
+/// For bytes that are JSON: of others it finds some lines, or none.
+struct JSONKeyLines {
+    /// A value that is no object, and where it is.
+    struct Leaf: Hashable {
+        /// The keys that lead to it.
+        var keys: [String]
+        /// The line of its key, from 1 on.
+        var line: Int
+    }
+
+    /// The values in the order of the document; one that is given twice is there twice. Arrays count as one value.
+    private(set) var leaves: [Leaf] = []
+
+    private let bytes: [UInt8]
+    private var index = 0
+    private var line = 1
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }  // a byte order mark
+        skipBlanks()
+        if take("{") { readObject([]) }
+    }
+
+    private mutating func readObject(_ keys: [String]) {
+        while true {
+            skipBlanks()
+            let start = line
+            guard let key = readString() else { break }
+            skipBlanks()
+            guard take(":") else { return }
+            skipBlanks()
+            if take("{") {
+                readObject(keys + [key])
+            } else {
+                leaves.append(Leaf(keys: keys + [key], line: start))
+                passValue()
+            }
+            skipBlanks()
+            guard take(",") else { break }
+        }
+        skipBlanks()
+        _ = take("}")
+    }
+
+    /// Passes a value up to the comma or bracket behind it.
+    private mutating func passValue() {
+        var depth = 0
+        while index < bytes.count {
+            switch UnicodeScalar(bytes[index]) {
+            case "\"":
+                _ = readString()
+                continue
+            case "[", "{": depth += 1
+            case "]", "}":
+                guard depth > 0 else { return }
+                depth -= 1
+            case ",": if depth == 0 { return }
+            default: break
+            }
+            step()
+        }
+    }
+
+    private mutating func readString() -> String? {
+        let start = index
+        guard take("\"") else { return nil }
+        while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
+            if bytes[index] == UInt8(ascii: "\\") { step() }
+            if index < bytes.count { step() }
+        }
+        guard take("\""), case .string(let text)? = try? JSONTree(Array(bytes[start..<index])) else { return nil }
+        return text
+    }
+
+    private mutating func skipBlanks() {
+        while index < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[index]) { step() }
+    }
+
+    private mutating func take(_ scalar: UnicodeScalar) -> Bool {
+        guard index < bytes.count, UnicodeScalar(bytes[index]) == scalar else { return false }
+        step()
+        return true
+    }
+
+    private mutating func step() {
+        if bytes[index] == UInt8(ascii: "\n") { line += 1 }
+        index += 1
+    }
+}

@@ -1,0 +1,96 @@
+import FoundationEssentials
+import IndoorLocalization
+
+/// Settings in a JSON file: an object whose keys are dotted, nested or mixed.
+///
+///     let file = try SettingsFile(path: "settings.json")
+///     let problems = file.problems + settings.load(file.entries, from: .file)
+///     settings.apply()
+public struct SettingsFile: Hashable, Sendable {
+    /// A file that cannot be read as settings at all.
+    public struct ReadingError: Error, Hashable, Sendable, CustomStringConvertible {
+        /// What is wrong, where, and what to do.
+        public let description: String
+    }
+
+    /// No file is longer, in bytes.
+    package static let limit = 1_048_576
+
+    /// What the file gives, in its order, each with its line as in `settings.json:12`.
+    public private(set) var entries: [SettingsEntry] = []
+    /// What the file gives twice; of these the first is among the entries.
+    public private(set) var problems: [SettingsProblem] = []
+
+    /// Reads a file.
+    ///
+    /// - Throws: `ReadingError` if it cannot be opened, is longer than 1 MiB, or is no JSON object. Whether keys and
+    ///   values are right is told by `SettingsStack.load`.
+    public init(path: String) throws(ReadingError) {
+        let bytes: [UInt8]
+        do {
+            bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+        } catch {
+            throw ReadingError(description: "\(path): cannot be read; check the path and its permissions")
+        }
+        try self.init(bytes, name: path, source: .file)
+    }
+
+    /// Reads a document that came from somewhere else.
+    ///
+    /// - Parameters:
+    ///   - name: what the places of the entries begin with.
+    ///   - source: who gave it.
+    /// - Throws: as `init(path:)`.
+    public init(_ bytes: [UInt8], name: String, source: SettingsSource) throws(ReadingError) {
+        guard bytes.count <= Self.limit else {
+            throw ReadingError(description: "\(name): is longer than 1 MiB; settings are shorter")
+        }
+        let tree: JSONTree
+        do { tree = try JSONTree(bytes) } catch {
+            throw ReadingError(description: "\(name): \(error.message)")
+        }
+        guard case .object = tree else {
+            throw ReadingError(description: "\(name): is \(tree.summary); give an object with settings")
+        }
+        var taken: Set<String> = []
+        for leaf in JSONKeyLines(bytes).leaves {
+            let key = leaf.keys.joined(separator: ".")
+            let place = "\(name):\(leaf.line)"
+            let own = SettingsRegistry.standard.alias(key)?.target ?? key
+            guard taken.insert(own).inserted else {
+                problems.append(SettingsProblem(key: key, reason: .givenTwice, source: source, place: place))
+                continue
+            }
+            // A number that cannot be held is in no range, so it is told with the others that are not.
+            let value = Self.value(leaf.keys[...], of: tree) ?? .number(.infinity)
+            entries.append(SettingsEntry(key: key, value: value, place: place))
+        }
+    }
+
+    private static func value(_ keys: ArraySlice<String>, of tree: JSONTree) -> JSONValue? {
+        guard let key = keys.first else { return JSONValue(tree) }
+        guard case .object(let fields) = tree else { return nil }
+        return fields[key].flatMap { value(keys.dropFirst(), of: $0) }
+    }
+}
+
+extension JSONValue {
+    /// The value of a document; nil if a number in it cannot be held, or a text is broken.
+    init?(_ tree: JSONTree) {
+        switch tree {
+        case .null: self = .null
+        case .bool(let flag): self = .bool(flag)
+        case .number(let number): self = .number(number)
+        case .string(let text): self = .string(text)
+        case .unreadable: return nil
+        case .array(let trees):
+            let values = trees.compactMap { JSONValue($0) }
+            guard values.count == trees.count else { return nil }
+            self = .array(values)
+        case .object(let fields):
+            let values = fields.compactMapValues { JSONValue($0) }
+            guard values.count == fields.count else { return nil }
+            self = .object(values)
+        }
+    }
+}

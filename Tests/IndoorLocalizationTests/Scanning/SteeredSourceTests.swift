@@ -1,0 +1,96 @@
+import IndoorLocalization
+import IndoorLocalizationTesting
+import XCTest
+
+/// A source that is told, while it scans, when its radio is to rest.
+final class SteeredSourceTests: XCTestCase {
+    private func schedule(_ scan: Int, _ rest: Int) -> ScanSchedule {
+        ScanSchedule(cycle: DutyCycle(scanDuration: .seconds(scan), interval: .seconds(rest)))
+    }
+
+    /// Waits for the next alarm and lets it ring; returns its second.
+    private func ring(_ clock: ManualClock) async throws -> Double {
+        let alarm = try await Bounded.wait(for: "an alarm") { try await clock.waitForSleeper() }
+        clock.advance(to: alarm)
+        return alarm.seconds
+    }
+
+    func testAPassWithoutAnEndEndsOneScanDurationAfterTheChange() async throws {
+        let (source, clock, steering) = (ScriptedSource(), ManualClock(), ScanSteering())
+        let readings = source.dutyCycledBySettings(steering, clock: clock).readings()
+        let task = Task { for try await _ in readings {} }
+        defer { task.cancel() }
+        try await source.waitUntilScanning()
+        clock.advance(by: .seconds(5))
+        try steering.set(schedule(2, 8))
+        var alarm = try await ring(clock)
+        XCTAssertEqual(alarm, 7)
+        try await Bounded.wait(for: "the end of the pass") { try await source.waitUntilNothingRuns() }
+        XCTAssertEqual(source.scanCount, 1, "the scan that was on went on")
+        alarm = try await ring(clock)
+        XCTAssertEqual(alarm, 15)
+        try await source.waitUntilScanning(2)
+        // From the next boundary on: this pass ends as it would have, and the one behind the rest has no end.
+        try steering.set(schedule(3, 1))
+        alarm = try await ring(clock)
+        XCTAssertEqual(alarm, 17)
+        alarm = try await ring(clock)
+        XCTAssertEqual(alarm, 18)
+        try await source.waitUntilScanning(3)
+        try steering.set(ScanSchedule())
+        alarm = try await ring(clock)
+        XCTAssertEqual(alarm, 21)
+        try await source.waitUntilScanning(4)
+        try await Bounded.wait(for: "silence of the clock") { try await clock.waitUntilNobodySleeps() }
+    }
+
+    func testAScheduleOutOfRangeIsRefused() throws {
+        let steering = ScanSteering()
+        XCTAssertThrowsError(try steering.set(schedule(0, 1))) {
+            XCTAssertEqual(($0 as? LocalizationError)?.code, .generic)
+        }
+        XCTAssertEqual(steering.schedule, ScanSchedule())
+    }
+
+    func testARecordingIsNotCut() async throws {
+        let source = ScriptedSource((0..<20).map { ScannerStage.sighting(at: Double($0)) })
+        var count = 0
+        let steered = source.dutyCycledBySettings(ScanSteering(schedule(1, 9)))
+        for try await _ in steered.readings() { count += 1 }
+        XCTAssertEqual(count, 20)
+    }
+
+    func testALocalizerTellsItsSourceTheDutyCycleOfTheVenue() async throws {
+        var office = SessionStage.office
+        office.settings = ["scanner.powerMode": "eco"]
+        let (source, clock, steering) = (ScriptedSource(), ManualClock(), ScanSteering())
+        let localizer = Localizer(
+            source: source.dutyCycledBySettings(steering, clock: clock), venues: VenueLibrary([office]), clock: clock)
+        let states = localizer.states
+        await localizer.start()
+        try await source.waitUntilScanning()
+        XCTAssertEqual(steering.schedule, ScanSchedule())
+        source.send(SessionStage.heard(1, at: 1))
+        try await Bounded.wait(for: "the venue") {
+            for await state in states where state.name == "findFloor" { break }
+        }
+        XCTAssertEqual(steering.schedule, ScanSchedule(cycle: DutyCycle(), timing: .whole))
+        let place = try await localizer.settings.setting("scanner.dutyCycle.interval").place
+        XCTAssertEqual(place, "$.settings[\"scanner.powerMode\"]")
+        await localizer.stop()
+    }
+
+    func testAScannerKeepsTheScheduleOfItsSettings() async throws {
+        var settings = SettingsStack()
+        try settings.override("ble.scan.duration-msec", 3000)
+        try settings.override("ble.scan.interval-msec", 5000)
+        settings.apply()
+        let (source, clock) = (ScriptedSource(), ManualClock())
+        let scanner = BeaconScanner(source: source, settings: ScannerSettings(dutyCycle: .continuous), clock: clock)
+        await scanner.start()
+        try await scanner.setSchedule(ScanSchedule(settings))
+        let ends = [try await ring(clock), try await ring(clock)]
+        XCTAssertEqual(ends, [3, 8])
+        await scanner.stop()
+    }
+}

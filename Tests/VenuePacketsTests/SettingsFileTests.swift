@@ -1,0 +1,118 @@
+import FoundationEssentials
+import IndoorLocalization
+import VenuePackets
+import XCTest
+
+/// Settings in JSON, with the line of each.
+final class SettingsFileTests: XCTestCase {
+    private func read(_ text: String) throws -> SettingsFile {
+        try SettingsFile(Array(text.utf8), name: "settings.json", source: .file)
+    }
+
+    func testDottedAndNestedKeysAreReadWithTheirLines() throws {
+        let file = try read(
+            """
+            {
+              "positioning": {
+                "method": "fingerprint", "signal.beaconLimit": 3,
+                "motion": { "walkingSpeed":
+                  1.5 }
+              },
+              "ble.scan.interval-msec": 7500, "list": [{"a": 1}, "}"],
+
+              "forcedVenue": null, "p\\u006f\\"int": "a\\nb"
+            }
+            """)
+        XCTAssertEqual(
+            file.entries,
+            [
+                SettingsEntry(key: "positioning.method", value: "fingerprint", place: "settings.json:3"),
+                SettingsEntry(key: "positioning.signal.beaconLimit", value: 3, place: "settings.json:3"),
+                SettingsEntry(key: "positioning.motion.walkingSpeed", value: 1.5, place: "settings.json:4"),
+                SettingsEntry(key: "ble.scan.interval-msec", value: 7500, place: "settings.json:7"),
+                SettingsEntry(key: "list", value: .array([.object(["a": 1]), "}"]), place: "settings.json:7"),
+                SettingsEntry(key: "forcedVenue", value: .null, place: "settings.json:9"),
+                SettingsEntry(key: "po\"int", value: "a\nb", place: "settings.json:9"),
+            ])
+        XCTAssertEqual(file.problems, [])
+    }
+
+    func testASettingGivenTwiceIsToldWithTheSecondLine() throws {
+        let file = try read(
+            """
+            {"areaDwell": 1,
+             "scanner": {"dutyCycle": {"scanDuration": 3}},
+             "areaDwell": 1,
+             "ble": {"scan": {"duration-msec": 3000}}}
+            """)
+        XCTAssertEqual(
+            file.problems.map(\.description),
+            [
+                "settings.json:3: areaDwell is given twice, perhaps dotted and nested, or by another name; give it once",
+                "settings.json:4: ble.scan.duration-msec is given twice, perhaps dotted and nested, or by another name; "
+                    + "give it once",
+            ])
+        XCTAssertEqual(file.entries.map(\.key), ["areaDwell", "scanner.dutyCycle.scanDuration"])
+    }
+
+    func testAllProblemsOfAFileAreToldInOnePassWithFileAndLine() throws {
+        let file = try read("{\n\"areaDwel\": 1,\n\"areaDwell\": -1,\n\"rssiThreshold\": 1e999\n,\"floor\": 3}")
+        var settings = SettingsStack()
+        XCTAssertEqual(
+            settings.load(file.entries, from: .file).map(\.description),
+            [
+                "settings.json:2: there is no setting areaDwel; did you mean areaDwell?",
+                "settings.json:3: areaDwell must be in [0.0, 86400.0] s, not -1.0",
+                "settings.json:4: rssiThreshold must be in [-127.0, 0.0] dBm, not inf",
+                "settings.json:5: there is no setting floor; the configuration reference lists them all",
+            ])
+    }
+
+    func testWhatIsNoJSONObjectIsRefusedWithWhatToDo() {
+        for (text, message) in [
+            ("{\"a\": }", "settings.json: is not JSON at line 1, column 7; correct it there"),
+            ("[1]", "settings.json: is an array; give an object with settings"),
+            ("", "settings.json: is not JSON at line 1, column 1; correct it there"),
+        ] {
+            XCTAssertThrowsError(try read(text), text) { XCTAssertEqual("\($0)", message) }
+        }
+        XCTAssertThrowsError(try read(String(repeating: " ", count: 1_048_577))) {
+            XCTAssertEqual("\($0)", "settings.json: is longer than 1 MiB; settings are shorter")
+        }
+        XCTAssertThrowsError(try SettingsFile(path: "/nowhere/settings.json")) {
+            XCTAssertEqual("\($0)", "/nowhere/settings.json: cannot be read; check the path and its permissions")
+        }
+    }
+
+    func testAnEmptyObjectGivesNothing() throws {
+        XCTAssertEqual(try read(" { } ").entries, [])
+        XCTAssertEqual(try read("{\"floor\": {}, \"areaDwell\": 2}").entries.map(\.key), ["areaDwell"])
+    }
+
+    /// Behaviour §4.5, check 3.
+    func testTheReferencesFileIsReadAsItIs() throws {
+        let file = try read(
+            """
+            {
+              "ble": {
+                "scan": {
+                  "duration-msec": 10000,
+                  "interval-msec": 90000,
+                  "interval-x-factor": 2
+                }
+              },
+              "dtn": {
+                "use-cellular": false
+              }
+            }
+            """)
+        var settings = SettingsStack()
+        XCTAssertEqual(settings.load(file.entries, from: .file), [])
+        settings.apply()
+        XCTAssertEqual(
+            settings.resolved.scanner.dutyCycle,
+            DutyCycle(scanDuration: .seconds(10), interval: .seconds(90), intervalFactor: 2))
+        XCTAssertEqual(try settings.setting("dtn.use-cellular").value, false)
+        XCTAssertEqual(try settings.setting("dtn.use-cellular").place, "settings.json:10")
+    }
+}
