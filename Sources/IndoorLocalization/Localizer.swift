@@ -47,13 +47,14 @@ public actor Localizer {
         clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = 0, eventHistory: EventHistory = EventHistory()
     ) {
         self.init(
-            source: source, venues: venues, settings: SettingsStack(localization: settings), clock: clock, seed: seed)
+            source: source, venues: venues, settings: SettingsStack(localization: settings), clock: clock, seed: seed,
+            eventHistory: eventHistory)
     }
 
     /// Creates an idle localizer with settings of several sources, of which each venue is one.
     public init(
         source: some ScanSource, venues: some VenueSource, settings: SettingsStack,
-        clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = 0
+        clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = 0, eventHistory: EventHistory = EventHistory()
     ) {
         self.source = source
         self.eventHistory = eventHistory
