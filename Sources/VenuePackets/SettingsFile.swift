@@ -68,7 +68,7 @@ public struct SettingsFile: Hashable, Sendable {
     }
 
     private static func value(_ keys: ArraySlice<String>, of tree: JSONTree) -> JSONValue? {
-        guard let key = keys.first else { return JSONValue(tree) }
+        guard let key = keys.first else { return JSONValue(readable: tree) }
         guard case .object(let fields) = tree else { return nil }
         return fields[key].flatMap { value(keys.dropFirst(), of: $0) }
     }
@@ -76,7 +76,7 @@ public struct SettingsFile: Hashable, Sendable {
 
 extension JSONValue {
     /// The value of a document; nil if a number in it cannot be held, or a text is broken.
-    init?(_ tree: JSONTree) {
+    init?(readable tree: JSONTree) {
         switch tree {
         case .null: self = .null
         case .bool(let flag): self = .bool(flag)
@@ -84,11 +84,11 @@ extension JSONValue {
         case .string(let text): self = .string(text)
         case .unreadable: return nil
         case .array(let trees):
-            let values = trees.compactMap { JSONValue($0) }
+            let values = trees.compactMap { JSONValue(readable: $0) }
             guard values.count == trees.count else { return nil }
             self = .array(values)
         case .object(let fields):
-            let values = fields.compactMapValues { JSONValue($0) }
+            let values = fields.compactMapValues { JSONValue(readable: $0) }
             guard values.count == fields.count else { return nil }
             self = .object(values)
         }
