@@ -16,6 +16,7 @@ enum CommandLineTool {
         LocateCommand.self, ScanCommand.self, ReplayCommand.self, EvaluateCommand.self, SurveyCommand.self,
         BoundSimulateCommand.self, ConvertCommand.self, BenchCommand.self, VenueCheckCommand.self,
         VenueInfoCommand.self, VenueImportCommand.self, VenueExportCommand.self,
+        VenueRouteCommand.self,
     ]
 
     /// A command, and the words behind its name.

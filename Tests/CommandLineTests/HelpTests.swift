@@ -23,6 +23,7 @@ final class HelpTests: XCTestCase {
     func testHelpOfVenueInfo() throws { try assertPrints("venue", "info", "--help") }
     func testHelpOfVenueImport() throws { try assertPrints("venue", "import", "--help") }
     func testHelpOfVenueExport() throws { try assertPrints("venue", "export", "--help") }
+    func testHelpOfVenueRoute() throws { try assertPrints("venue", "route", "--help") }
     func testVersion() throws { try assertPrints("--version") }
 
     func testHelpCanBeAskedForInFourWays() throws {
@@ -41,7 +42,7 @@ final class HelpTests: XCTestCase {
         let help = try Tool.run(["--help"]).output
         for name in [
             "replay", "evaluate", "survey", "simulate", "convert", "bench", "locate", "scan", "venue check",
-            "venue info", "venue import", "venue export",
+            "venue info", "venue import", "venue export", "venue route",
         ] {
             XCTAssertTrue(help.contains("\n  \(name) "), name)
         }

@@ -30,6 +30,8 @@ struct Benchmark: Sendable {
                 try await replay(name, SessionBench(rounds: 1, motionRate: 0))
             },
             Benchmark(name: "replay-walk") { try await replay($0, SessionBench(rounds: 10, motionRate: 50)) },
+            Benchmark(name: "route-astar") { try await route($0, .aStar) },
+            Benchmark(name: "route-dijkstra") { try await route($0, .dijkstra) },
         ]
 
     /// The longest track of a data set.
@@ -111,6 +113,16 @@ struct Benchmark: Sendable {
             found = work(&bench)
         }
         guard expected.contains(found) else { throw BenchFailure(name: name) }
+        return result
+    }
+
+    private static func route(_ name: String, _ algorithm: RouteAlgorithm) async throws -> BenchResult {
+        var bench = RouteBench(floors: 5, side: 142, algorithm: algorithm)
+        var floors = 0
+        let result = try await BenchTimer().measure(name, unit: "route", count: 1) {
+            floors = Set(bench.route()?.vertices.map(\.mapID) ?? []).count
+        }
+        guard floors == 5 else { throw BenchFailure(name: name) }
         return result
     }
 

@@ -26,6 +26,14 @@ struct JSONText {
         if let value { members.append("\"\(name)\":" + Self.quoted(value)) }
     }
 
+    /// Adds a truth value.
+    mutating func add(_ name: String, _ value: Bool) { members.append("\"\(name)\":\(value)") }
+
+    /// Adds a list of objects.
+    mutating func add(_ name: String, _ objects: [JSONText]) {
+        members.append("\"\(name)\":[" + objects.map(\.text).joined(separator: ",") + "]")
+    }
+
     /// Adds an object.
     mutating func add(_ name: String, _ object: JSONText) { members.append("\"\(name)\":" + object.text) }
 
