@@ -8,6 +8,8 @@ struct SignalFieldBuilder {
     let transmitters: [RadioMap.Beacon]
     let exponents: [Double]
     let isSurveyed: Bool
+    /// How often beacons are heard where nobody surveyed.
+    private let detection: DetectionCurve
 
     /// Beyond this many shadowing lengths a reading says nothing of shadowing.
     private static let reach = 4.0
@@ -36,6 +38,7 @@ struct SignalFieldBuilder {
             heard.contains(beacon.identity) ? common : known[beacon.identity]?.pathLossExponent ?? common
         }
         isSurveyed = !surveyed.isEmpty
+        detection = DetectionCurve(of: surveyed, venue.radioMap?.fingerprints ?? [], exponents: exponents, model: model)
     }
 
     func level(_ map: VenueMap) -> SignalField.Level {
@@ -141,7 +144,7 @@ struct SignalFieldBuilder {
         let home = venue.map(beacon.mapID)
         let floors = Double(abs((home?.level ?? map.level) - map.level))
         if isSurveyed, readings.isEmpty, index < venue.radioMap?.beacons.count ?? 0, !isHome { return nil }
-        let extent = extent(beacon, map, grid, readings)
+        let extent = extent(index, beacon, map, grid, readings)
         guard !extent.columns.isEmpty, !extent.rows.isEmpty else { return nil }
         let count = extent.columns.count * extent.rows.count
         var table = SignalField.Table(
@@ -167,7 +170,7 @@ struct SignalFieldBuilder {
 
     /// The cells at which a beacon may be heard: around where the survey heard it, or where path loss allows it.
     private func extent(
-        _ beacon: RadioMap.Beacon, _ map: VenueMap, _ grid: MapGrid,
+        _ index: Int, _ beacon: RadioMap.Beacon, _ map: VenueMap, _ grid: MapGrid,
         _ readings: [(place: RadioMap.Fingerprint, reading: RadioMap.Reading)]
     ) -> (columns: Range<Int>, rows: Range<Int>) {
         if readings.isEmpty {
@@ -179,6 +182,12 @@ struct SignalFieldBuilder {
         var columns = grid.columns..<grid.columns
         var rows = grid.rows..<grid.rows
         let reach = Self.reach * model.shadowingLength
+        // Also where nobody surveyed, if it may be heard there more often than any other beacon.
+        if beacon.mapID == map.id, let faintest = detection.faintest(above: 2 * model.unheardRate) {
+            let range = cmath_pow(10, (beacon.power - faintest) / (10 * exponents[index]))
+            let block = grid.block(around: beacon.point, radius: min(max(range, 1), Self.longestRange))
+            (columns, rows) = (block.columns, block.rows)
+        }
         for entry in readings {
             let block = grid.block(around: entry.place.point, radius: reach)
             guard !block.columns.isEmpty, !block.rows.isEmpty else { continue }
@@ -243,12 +252,17 @@ struct SignalFieldBuilder {
         return total.map { max($0, 1e-6) }
     }
 
+    /// What the survey heard around a cell, and as little as it may tell what path loss expects there.
+    ///
+    /// The expectation counts as a gamma distribution's few detections: little against any listening where the beacon
+    /// is expected, and all there is where nobody listened.
     private func rates(
         _ table: SignalField.Table, _ grid: MapGrid,
         _ readings: [(place: RadioMap.Fingerprint, reading: RadioMap.Reading)], _ exposure: [Float]
     ) -> [Float] {
-        let prior = Float(model.unheardRate * model.ratePrior)
-        var rate = [Float](repeating: prior, count: table.mean.count)
+        let curve = table.mean.map { Float(detection.rate(level: Double($0))) }
+        let prior = curve.map { min(Float(model.ratePriorDetections) / $0, Float(model.ratePrior)) }
+        var rate = zip(curve, prior).map { $0 * $1 }
         for entry in readings {
             let counted = min(entry.place.duration, model.rateDurationCap) / entry.place.duration
             spread(entry.place.point, Float(Double(entry.reading.count) * counted), grid) { cell, amount in
@@ -259,7 +273,7 @@ struct SignalFieldBuilder {
         var position = 0
         for row in table.rows {
             for column in table.columns {
-                rate[position] /= exposure[row * grid.columns + column] + Float(model.ratePrior)
+                rate[position] /= exposure[row * grid.columns + column] + prior[position]
                 position += 1
             }
         }

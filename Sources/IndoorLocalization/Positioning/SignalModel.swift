@@ -44,9 +44,11 @@ public struct SignalModel: Hashable, Sendable {
     public var rateLength = 1.5
     /// Longest listening time, in seconds, that a survey place counts with in detection rates.
     public var rateDurationCap = 4.0
-    /// Seconds of listening that the assumption `unheardRate` weighs as much as.
+    /// The rate expected from path loss weighs as much as this many detections that the survey heard, …
+    public var ratePriorDetections = 0.1
+    /// … but no more than this many seconds of its listening.
     public var ratePrior = 2.0
-    /// Detections a second assumed where the survey never heard the beacon.
+    /// Detections a second assumed where the survey never heard the beacon and path loss is too high for it.
     public var unheardRate = 0.003
     /// Share of the detection evidence that is believed.
     public var detectionWeight = 1.0

@@ -1,0 +1,94 @@
+import XCTest
+
+@testable import IndoorLocalization
+
+/// How often beacons are heard, learned by the level that path loss expects.
+final class DetectionCurveTests: XCTestCase {
+    func testTheRateIsDetectionsBySecondsOfListening() {
+        var curve = DetectionCurve()
+        curve.add(detections: 6, seconds: 3, level: -60)
+        curve.add(detections: 1, seconds: 10, level: -90)
+        curve.finish(floor: 0.003)
+        XCTAssertEqual(curve.rate(level: -60), 2, accuracy: 1e-12)
+        XCTAssertEqual(curve.rate(level: -90), 0.1, accuracy: 1e-12)
+    }
+
+    func testTheCurveNeverFallsAsTheLevelRises() {
+        var curve = DetectionCurve()
+        // By chance more was heard at -80 than at -70 dBm: both are one pool.
+        curve.add(detections: 8, seconds: 10, level: -80)
+        curve.add(detections: 2, seconds: 10, level: -70)
+        curve.add(detections: 20, seconds: 10, level: -60)
+        curve.finish(floor: 0.003)
+        XCTAssertEqual(curve.rate(level: -80), 0.5, accuracy: 1e-12)
+        XCTAssertEqual(curve.rate(level: -70), 0.5, accuracy: 1e-12)
+        XCTAssertEqual(curve.rate(level: -60), 2, accuracy: 1e-12)
+    }
+
+    func testLevelsThatNobodyListenedAtHaveTheRateBelowThem() {
+        var curve = DetectionCurve()
+        curve.add(detections: 5, seconds: 10, level: -80)
+        curve.finish(floor: 0.003)
+        XCTAssertEqual(curve.rate(level: -40), 0.5, accuracy: 1e-12)
+        XCTAssertEqual(curve.rate(level: .infinity), 0.5, accuracy: 1e-12)
+        XCTAssertEqual(curve.rate(level: -100), 0.003, accuracy: 1e-12)
+        XCTAssertEqual(curve.rate(level: -.infinity), 0.003, accuracy: 1e-12)
+        XCTAssertEqual(curve.rate(level: .nan), 0.003, accuracy: 1e-12)
+    }
+
+    func testTheFaintestLevelIsTheFirstAboveARate() throws {
+        var curve = DetectionCurve()
+        curve.add(detections: 0, seconds: 10, level: -100)
+        curve.add(detections: 5, seconds: 10, level: -80)
+        curve.finish(floor: 0.003)
+        XCTAssertEqual(try XCTUnwrap(curve.faintest(above: 0.01)), -80, accuracy: 2)
+        XCTAssertNil(curve.faintest(above: 0.6))
+    }
+
+    func testASilentPlaceCountsAsListening() {
+        let beacon = RadioMap.Beacon(
+            identity: BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2), major: 1, minor: 1), mapID: MapID(rawValue: 1),
+            point: MapPoint(x: 0, y: 0), power: -60)
+        let places = [[RadioMap.Reading(beacon: 0, rssi: -60, count: 4)], []].map { readings in
+            RadioMap.Fingerprint(
+                mapID: MapID(rawValue: 1), point: MapPoint(x: 1, y: 0), duration: 2, readings: readings)
+        }
+        let model = SignalModel()
+        let curve = DetectionCurve(of: [beacon], places, exponents: [2], model: model)
+        XCTAssertEqual(curve.rate(level: -60), 1, accuracy: 1e-12, "4 detections in 2 + 2 s")
+    }
+
+    func testWhereNobodySurveyedABeaconIsExpectedAsPathLossSays() throws {
+        let map = MapID(rawValue: 1)
+        let beacons = [5.0, 45].enumerated().map { index, x in
+            VenueBeacon(
+                identity: BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2), major: 1, minor: UInt16(index)), mapID: map,
+                point: MapPoint(x: x, y: 5), measuredPower: -60)
+        }
+        // Surveyed in the left half alone: the near beacon is heard all the time, the far one at times.
+        let places = stride(from: 1.0, through: 25, by: 1).enumerated().map { index, x in
+            let far = index.isMultiple(of: 5) ? [RadioMap.Reading(beacon: 1, rssi: -92, count: 1)] : []
+            return RadioMap.Fingerprint(
+                mapID: map, point: MapPoint(x: x, y: 5), duration: 2,
+                readings: [RadioMap.Reading(beacon: 0, rssi: -60 - x, count: 4)] + far)
+        }
+        let radioMap = RadioMap(
+            beacons: beacons.map {
+                RadioMap.Beacon(identity: $0.identity, mapID: map, point: $0.point, power: -60)
+            }, fingerprints: places, pathLossExponent: 2)
+        let venue = Venue(
+            id: VenueID(rawValue: 1), name: "hall",
+            maps: [VenueMap(id: map, name: "0", level: 0, width: 50, height: 10)],
+            beacons: beacons, radioMap: radioMap)
+        let level = SignalField(venue: venue).levels[0]
+        let table = try XCTUnwrap(level.tables[1])
+        func rate(_ x: Double) throws -> Float {
+            let cell = try XCTUnwrap(level.grid.cell(at: MapPoint(x: x, y: 5)))
+            let (row, column) = cell.quotientAndRemainder(
+                dividingBy: level.grid.columns)
+            return table.logRate[try XCTUnwrap(table.index(column: column, row: row))]
+        }
+        XCTAssertGreaterThan(try rate(44), try rate(10) + 1, "at the beacon's foot it is heard, surveyed or not")
+        XCTAssertGreaterThan(try rate(44), Float(-1), "as often as the near one where that was surveyed")
+    }
+}
