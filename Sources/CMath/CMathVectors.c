@@ -1,278 +1,277 @@
-#include "CMathVectors.h"
-
-#include <string.h>
-
-#pragma STDC FP_CONTRACT OFF
-
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE float float_of_bits(int32_t bits) {
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-INLINE int32_t bits_of_float(float value) {
-    int32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-// The polynomials below are weighted least-squares fits on their intervals, their errors made even by reweighting.
-
-/// The whole exponent of a positive normal number whose mantissa is taken between 2/3 and 4/3, so that numbers near 1
-/// have none.
-INLINE int32_t exponent_of(float x) { return (bits_of_float(x) - 0x3F2AAAAB) >> 23; }
-
-/// That mantissa less 1.
-INLINE float fraction_of(float x, int32_t exponent) {
-    return float_of_bits((int32_t)((uint32_t)bits_of_float(x) - ((uint32_t)exponent << 23))) - 1;
-}
-
-/// The natural logarithm of a number in two parts: log(1 + f) = f - f²/2 + f³·p(f).
-INLINE float log_of_parts(int32_t exponent, float f) {
-    float square = f * f;
-    float even = 0.33333266f + square * (0.20007917f + square * (0.14042352f + square * 0.13820009f));
-    float odd = -0.25004238f + square * (-0.16472325f + square * -0.15122195f);
-    return (float)exponent * 0.69314718f + (f - square * (0.5f - f * (even + f * odd)));
-}
-
-/// The natural logarithm of a positive normal number.
-INLINE float log_positive(float x) {
-    int32_t exponent = exponent_of(x);
-    return log_of_parts(exponent, fraction_of(x, exponent));
-}
-
-/// The natural logarithm of 1 - draw / 2^32, which is never 0, with all digits near 1, too.
-INLINE float log_of_rest(uint32_t draw) {
-    float rest = ((float)~draw + 1) * 0x1p-32f;
-    int32_t exponent = exponent_of(rest);
-    return log_of_parts(exponent, exponent == 0 ? (float)draw * -0x1p-32f : fraction_of(rest, exponent));
-}
-
-/// e to the power of a number that is at most 0; what is below -87, or no number, counts as -87.
-INLINE float exp_negative(float x) {
-    float scaled = (x > -87 ? x : -87) * 1.44269504f;
-    int32_t whole = (int32_t)(scaled - 0.5f);
-    float f = scaled - (float)whole;
-    float square = f * f;
-    float even = 1 + square * (0.24022646f + square * (0.0096184891f + square * 0.00015345802f));
-    float odd = 0.69314718f + square * (0.055503286f + square * 0.0013399930f);
-    return (even + f * odd) * float_of_bits((int32_t)((uint32_t)(whole + 127) << 23));
-}
-
-/// Sine and cosine of `part` quarter turns, from -1/2 to 1/2, beyond `quarters` whole ones.
-INLINE void sine_cosine(uint32_t quarters, float part, float *sine, float *cosine) {
-    float square = part * part;
-    float s = part * (1.5707963f + square * (-0.64596295f + square * (0.079675905f + square * -0.0045922892f)));
-    float c = 1 + square * (-1.2337005f + square * (0.25366923f + square * (-0.020860288f + square * 0.00090402161f)));
-    int is_odd = quarters & 1;
-    float first = is_odd ? c : s;
-    float second = is_odd ? s : c;
-    *sine = quarters & 2 ? -first : first;
-    *cosine = (quarters + 1) & 2 ? -second : second;
-}
-
-INLINE uint64_t mix(uint64_t z) {
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EB;
-    return z ^ (z >> 31);
-}
-
-/// Student's t distribution of the difference, without its constant, and the share of detections.
-///
-/// -(ν+1)/2·log(1 + d²/(ν·v)) - log(v)/2, with the division turned into a difference of logarithms.
-INLINE float likelihood(const struct cmath_reading reading, float mean, float variance) {
-    float difference = reading.rssi - mean;
-    float v = reading.noise + variance;
-    float wide = log_positive(reading.freedom * v + difference * difference) - reading.log_freedom;
-    return 0.5f * (reading.freedom * log_positive(v) - (reading.freedom + 1) * wide);
-}
-
-INLINE void weigh_cells(
-    const struct cmath_reading *given, int32_t grid_columns, const int32_t *restrict cells, size_t count,
-    float *restrict sums) {
-    const struct cmath_reading reading = *given;
-    float scale = 1 / (float)grid_columns;
-    const float *restrict rates = reading.log_rate ? reading.log_rate : reading.mean;
-    float draw = reading.log_rate ? reading.draw : 0;
-    // Block by block: first where each cell lies in the table, then what stands there, then the arithmetic. Gathering
-    // within the arithmetic takes longer, even where there is an instruction for it.
-    enum { block = 64 };
-    int32_t entries[block];
-    float means[block], variances[block], found[block];
-    for (size_t start = 0; start < count; start += block) {
-        size_t length = count - start < block ? count - start : block;
-        const int32_t *restrict here = cells + start;
-        float *restrict sum = sums + start;
-#pragma clang loop vectorize(enable)
-        for (size_t index = 0; index < length; index++) {
-            int32_t cell = here[index];
-            // The middle of the cell divides more than rounding away from the next row.
-            int32_t row = (int32_t)(((float)cell + 0.5f) * scale);
-            int32_t column = cell - row * grid_columns - reading.first_column;
-            row -= reading.first_row;
-            int is_inside = (cell >= 0) & ((uint32_t)row < (uint32_t)reading.rows)
-                & ((uint32_t)column < (uint32_t)reading.columns);
-            entries[index] = is_inside ? row * reading.columns + column : -1;
-        }
-#pragma clang loop vectorize(disable)
-        for (size_t index = 0; index < length; index++) {
-            int32_t entry = entries[index] < 0 ? 0 : entries[index];
-            means[index] = reading.mean[entry];
-            variances[index] = reading.variance[entry];
-            found[index] = rates[entry];
-        }
-#pragma clang loop vectorize(enable)
-        for (size_t index = 0; index < length; index++) {
-            float term = reading.share * likelihood(reading, means[index], variances[index]) + draw * found[index]
-                - reading.outside;
-            sum[index] += entries[index] < 0 ? 0 : term;
-        }
-    }
-}
-
-INLINE void weigh_grid(const struct cmath_reading *given, int32_t grid_columns, float *restrict sums) {
-    const struct cmath_reading reading = *given;
-    // A rectangle as wide as the grid is one long row.
-    int is_whole = reading.columns == grid_columns;
-    size_t rows = is_whole ? 1 : (size_t)reading.rows;
-    size_t columns = is_whole ? (size_t)reading.rows * (size_t)reading.columns : (size_t)reading.columns;
-    float draw = reading.log_rate ? reading.draw : 0;
-    for (size_t row = 0; row < rows; row++) {
-        float *restrict sum = sums + ((size_t)reading.first_row + row) * (size_t)grid_columns + reading.first_column;
-        const float *restrict mean = reading.mean + row * columns;
-        const float *restrict variance = reading.variance + row * columns;
-        const float *restrict rate = (reading.log_rate ? reading.log_rate : reading.mean) + row * columns;
-#pragma clang loop vectorize(enable)
-        for (size_t column = 0; column < columns; column++) {
-            sum[column] += reading.share * likelihood(reading, mean[column], variance[column]) + draw * rate[column]
-                - reading.outside;
-        }
-    }
-}
-
-INLINE void exp_below(float *restrict values, float best, size_t count) {
-#pragma clang loop vectorize(enable)
-    for (size_t index = 0; index < count; index++) values[index] = exp_negative(values[index] - best);
-}
-
-INLINE void normal_pairs(
-    uint64_t state, uint64_t gamma, const int32_t *restrict draws, size_t count, float *restrict x,
-    float *restrict y) {
-#pragma clang loop vectorize(enable)
-    for (size_t index = 0; index < count; index++) {
-        uint64_t at = state + (uint64_t)(int64_t)draws[index] * gamma;
-        uint32_t first = (uint32_t)(mix(at) >> 32);
-        // An eighth of a turn more makes whole quarters of what is nearest to them.
-        uint32_t second = (uint32_t)(mix(at + gamma) >> 32) + 0x20000000;
-        float radius = __builtin_elementwise_sqrt(-2 * log_of_rest(first));
-        float part = (float)((int32_t)(second & 0x3FFFFFFF) - 0x20000000) * 0x1p-30f;
-        float sine, cosine;
-        sine_cosine(second >> 30, part, &sine, &cosine);
-        x[index] = radius * cosine;
-        y[index] = radius * sine;
-    }
-}
-
-INLINE void sines_cosines(
-    const float *restrict angles, size_t count, float *restrict sines, float *restrict cosines) {
-#pragma clang loop vectorize(enable)
-    for (size_t index = 0; index < count; index++) {
-        float quarters = angles[index] * 0.63661977f;
-        int32_t whole = (int32_t)(quarters + (quarters < 0 ? -0.5f : 0.5f));
-        sine_cosine((uint32_t)whole, quarters - (float)whole, &sines[index], &cosines[index]);
-    }
-}
-
-// Each function three times: as every processor can run it, and for two kinds of vectors.
-#define VARIANTS(suffix, target)                                                                                      \
-    target static void weigh_cells_##suffix(                                                                          \
-        const struct cmath_reading *reading, int32_t columns, const int32_t *cells, size_t count, float *sums) {      \
-        weigh_cells(reading, columns, cells, count, sums);                                                            \
-    }                                                                                                                 \
-    target static void weigh_grid_##suffix(const struct cmath_reading *reading, int32_t columns, float *sums) {       \
-        weigh_grid(reading, columns, sums);                                                                           \
-    }                                                                                                                 \
-    target static void exp_below_##suffix(float *values, float best, size_t count) {                                  \
-        exp_below(values, best, count);                                                                               \
-    }                                                                                                                 \
-    target static void normal_pairs_##suffix(                                                                         \
-        uint64_t state, uint64_t gamma, const int32_t *draws, size_t count, float *x, float *y) {                     \
-        normal_pairs(state, gamma, draws, count, x, y);                                                               \
-    }                                                                                                                 \
-    target static void sines_cosines_##suffix(const float *angles, size_t count, float *sines, float *cosines) {      \
-        sines_cosines(angles, count, sines, cosines);                                                                 \
-    }
-
-VARIANTS(plain, )
+#include "CMath.h"
+#include "VectorKinds.h"
 
 #if defined(__x86_64__)
-VARIANTS(avx2, __attribute__((target("avx2"))))
-VARIANTS(avx512, __attribute__((target("avx2,avx512f,avx512dq,avx512bw,avx512vl"))))
-
 int cmath_vector_level(void) {
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw")
         && __builtin_cpu_supports("avx512vl"))
         return 2;
     return __builtin_cpu_supports("avx2") ? 1 : 0;
 }
-
-#define CALL(level, function, ...)                                                                                    \
-    switch (level) {                                                                                                  \
-    case 2: function##_avx512(__VA_ARGS__); break;                                                                    \
-    case 1: function##_avx2(__VA_ARGS__); break;                                                                      \
-    default: function##_plain(__VA_ARGS__);                                                                           \
-    }
 #else
 int cmath_vector_level(void) { return 0; }
-
-#define CALL(level, function, ...)                                                                                    \
-    (void)level;                                                                                                      \
-    function##_plain(__VA_ARGS__);
 #endif
 
-void cmath_weigh_cells_at(
-    int level, const struct cmath_reading *reading, int32_t grid_columns, const int32_t *cells, size_t count,
-    float *sums) {
-    CALL(level, weigh_cells, reading, grid_columns, cells, count, sums)
+/// Cells that are weighed at a time: as many as what is found on the way stays in the nearest cache.
+enum { block = 256 };
+
+/// More decibels than this between what is heard and what is expected count as this many: products stay numbers.
+static const float most_difference = 1e4f;
+
+/// Multiplies products with a variance and what the difference widens it to.
+INLINE void join(const struct cmath_reading reading, float mean, float variance, int is_inside, float *narrow, float *wide) {
+    float difference = reading.rssi - mean;
+    difference = difference < most_difference ? difference : most_difference;
+    difference = difference > -most_difference ? difference : -most_difference;
+    float v = reading.noise + variance;
+    *narrow *= is_inside ? v : 1;
+    *wide *= is_inside ? v + difference * difference * reading.inverse_freedom : 1;
 }
 
-void cmath_weigh_grid_at(int level, const struct cmath_reading *reading, int32_t grid_columns, float *sums) {
-    CALL(level, weigh_grid, reading, grid_columns, sums)
+/// Adds the logarithms of joined readings to sums.
+INLINE void add_joined(
+    float share, float freedom, size_t count, const float *restrict narrow, const float *restrict wide,
+    float *restrict sums) {
+    float of_narrow = 0.5f * share * freedom, of_wide = 0.5f * share * (freedom + 1);
+#pragma clang loop vectorize(enable)
+    for (size_t index = 0; index < count; index++)
+        sums[index] += of_narrow * log_positive(narrow[index]) - of_wide * log_positive(wide[index]);
 }
 
-void cmath_exp_below_at(int level, float *values, float best, size_t count) {
-    CALL(level, exp_below, values, best, count)
+/// Adds what a rate tells to the sums of the cells that are in a table.
+INLINE void add_rates(
+    const struct cmath_reading reading, const int32_t *restrict entries, const float *restrict rates, size_t count,
+    float *restrict sums) {
+#pragma clang loop vectorize(enable)
+    for (size_t index = 0; index < count; index++)
+        sums[index] += entries[index] < 0 ? 0 : reading.draw * rates[index] - reading.outside;
 }
 
-void cmath_normal_pairs_at(
-    int level, uint64_t state, uint64_t gamma, const int32_t *draws, size_t count, float *x, float *y) {
-    CALL(level, normal_pairs, state, gamma, draws, count, x, y)
+/// Finds where each cell lies in the table of a reading; -1 is outside.
+INLINE void find_entries(
+    const struct cmath_reading reading, int32_t grid_columns, const int32_t *restrict cells, size_t count,
+    int32_t *restrict entries) {
+    float scale = 1 / (float)grid_columns;
+#pragma clang loop vectorize(enable)
+    for (size_t index = 0; index < count; index++) {
+        int32_t cell = cells[index];
+        // The middle of the cell divides more than rounding away from the next row.
+        int32_t row = (int32_t)(((float)cell + 0.5f) * scale);
+        int32_t column = cell - row * grid_columns - reading.first_column;
+        row -= reading.first_row;
+        int is_inside = (cell >= 0) & ((uint32_t)row < (uint32_t)reading.rows)
+            & ((uint32_t)column < (uint32_t)reading.columns);
+        entries[index] = is_inside ? row * reading.columns + column : -1;
+    }
 }
 
-void cmath_sines_cosines_at(int level, const float *angles, size_t count, float *sines, float *cosines) {
-    CALL(level, sines_cosines, angles, count, sines, cosines)
+/// Gathers within the arithmetic would take longer, even where there is an instruction for them.
+INLINE void gather(const float *table, const int32_t *restrict entries, size_t count, float *restrict found) {
+#pragma clang loop vectorize(disable) unroll_count(4)
+    for (size_t index = 0; index < count; index++) found[index] = table[entries[index] < 0 ? 0 : entries[index]];
 }
 
-void cmath_weigh_cells(
-    const struct cmath_reading *reading, int32_t grid_columns, const int32_t *cells, size_t count, float *sums) {
-    cmath_weigh_cells_at(cmath_vector_level(), reading, grid_columns, cells, count, sums);
+INLINE void join_cells(
+    const struct cmath_reading reading, int32_t grid_columns, const int32_t *cells, size_t count,
+    float *restrict narrow, float *restrict wide, float *restrict sums) {
+    int32_t entries[block];
+    float means[block], variances[block], rates[block];
+    find_entries(reading, grid_columns, cells, count, entries);
+    if (reading.counts) {
+        gather(reading.mean, entries, count, means);
+        gather(reading.variance, entries, count, variances);
+#pragma clang loop vectorize(enable)
+        for (size_t index = 0; index < count; index++)
+            join(reading, means[index], variances[index], entries[index] >= 0, &narrow[index], &wide[index]);
+    }
+    if (reading.log_rate) {
+        gather(reading.log_rate, entries, count, rates);
+    } else {
+        __builtin_memset(rates, 0, count * sizeof *rates);
+    }
+    add_rates(reading, entries, rates, count, sums);
 }
 
-void cmath_weigh_grid(const struct cmath_reading *reading, int32_t grid_columns, float *sums) {
-    cmath_weigh_grid_at(cmath_vector_level(), reading, grid_columns, sums);
+INLINE void weigh_cells(
+    const struct cmath_reading *readings, float share, float freedom, int32_t grid_columns, const int32_t *cells,
+    size_t count, float *sums) {
+    float narrow[block], wide[block];
+    for (size_t start = 0; start < count; start += block) {
+        size_t length = count - start < block ? count - start : block;
+        for (size_t index = 0; index < length; index++) narrow[index] = wide[index] = 1;
+        for (const struct cmath_reading *reading = readings; reading; reading = reading->next)
+            join_cells(*reading, grid_columns, cells + start, length, narrow, wide, sums + start);
+        if (share != 0) add_joined(share, freedom, length, narrow, wide, sums + start);
+    }
+}
+CMATH_KINDS(
+    weigh_cells,
+    (const struct cmath_reading *readings, float share, float freedom, int32_t grid_columns, const int32_t *cells,
+     size_t count, float *sums),
+    (readings, share, freedom, grid_columns, cells, count, sums))
+
+INLINE void join_row(
+    const struct cmath_reading reading, size_t entry, size_t count, float *restrict narrow, float *restrict wide,
+    float *restrict sums) {
+    const float *restrict mean = reading.mean + entry;
+    const float *restrict variance = reading.variance + entry;
+    if (reading.counts) {
+#pragma clang loop vectorize(enable)
+        for (size_t index = 0; index < count; index++)
+            join(reading, mean[index], variance[index], 1, &narrow[index], &wide[index]);
+    }
+    if (reading.log_rate) {
+        const float *restrict rate = reading.log_rate + entry;
+#pragma clang loop vectorize(enable)
+        for (size_t index = 0; index < count; index++) sums[index] += reading.draw * rate[index] - reading.outside;
+    } else {
+#pragma clang loop vectorize(enable)
+        for (size_t index = 0; index < count; index++) sums[index] -= reading.outside;
+    }
 }
 
-void cmath_exp_below(float *values, float best, size_t count) {
-    cmath_exp_below_at(cmath_vector_level(), values, best, count);
+/// Joins a reading at the cells of a grid from `start` to before `end`.
+INLINE void join_grid(
+    const struct cmath_reading reading, int32_t grid_columns, size_t start, size_t end, float *restrict narrow,
+    float *restrict wide, float *restrict sums) {
+    // A rectangle as wide as the grid is one long row.
+    int is_whole = reading.columns == grid_columns;
+    size_t rows = is_whole ? 1 : (size_t)reading.rows;
+    size_t columns = is_whole ? (size_t)reading.rows * (size_t)reading.columns : (size_t)reading.columns;
+    size_t first = (size_t)reading.first_row * (size_t)grid_columns + (size_t)reading.first_column;
+    size_t row = start > first && !is_whole ? (start - first) / (size_t)grid_columns : 0;
+    for (; row < rows; row++) {
+        size_t left = first + row * (size_t)grid_columns;
+        size_t from = left > start ? left : start;
+        size_t to = left + columns < end ? left + columns : end;
+        if (left >= end) break;
+        if (from >= to) continue;
+        join_row(
+            reading, row * columns + (from - left), to - from, narrow + (from - start), wide + (from - start),
+            sums + (from - start));
+    }
 }
 
-void cmath_normal_pairs(
-    uint64_t state, uint64_t gamma, const int32_t *draws, size_t count, float *x, float *y) {
-    cmath_normal_pairs_at(cmath_vector_level(), state, gamma, draws, count, x, y);
+INLINE void weigh_grid(
+    const struct cmath_reading *readings, float share, float freedom, int32_t grid_columns, size_t first,
+    size_t count, float *sums) {
+    float narrow[block], wide[block];
+    sums += first;
+    for (size_t start = 0; start < count; start += block) {
+        size_t length = count - start < block ? count - start : block;
+        for (size_t index = 0; index < length; index++) narrow[index] = wide[index] = 1;
+        for (const struct cmath_reading *reading = readings; reading; reading = reading->next)
+            join_grid(*reading, grid_columns, start, start + length, narrow, wide, sums + start);
+        if (share != 0) add_joined(share, freedom, length, narrow, wide, sums + start);
+    }
+}
+CMATH_KINDS(
+    weigh_grid,
+    (const struct cmath_reading *readings, float share, float freedom, int32_t grid_columns, size_t first,
+     size_t count, float *sums),
+    (readings, share, freedom, grid_columns, first, count, sums))
+
+void cmath_subtract_cells(
+    float factor, const float *restrict values, float outside, const int32_t *restrict cells, size_t count,
+    float *restrict sums) {
+    for (size_t index = 0; index < count; index++)
+        sums[index] -= factor * (cells[index] < 0 ? outside : values[cells[index]]);
 }
 
-void cmath_sines_cosines(const float *angles, size_t count, float *sines, float *cosines) {
-    cmath_sines_cosines_at(cmath_vector_level(), angles, count, sines, cosines);
+void cmath_subtract(float factor, const float *restrict values, size_t first, size_t count, float *restrict sums) {
+    sums += first;
+#pragma clang loop vectorize(enable)
+    for (size_t index = 0; index < count; index++) sums[index] -= factor * values[index];
 }
+
+INLINE void exp_below(float *restrict values, float best, size_t count) {
+#pragma clang loop vectorize(enable)
+    for (size_t index = 0; index < count; index++) values[index] = exp_negative(values[index] - best);
+}
+CMATH_KINDS(exp_below, (float *values, float best, size_t count), (values, best, count))
+
+INLINE void posterior(const float *prior, size_t first, size_t count, float *values, double *result) {
+    values += first;
+    typedef int32_t whole __attribute__((vector_size(64)));
+    typedef float eight __attribute__((vector_size(32), aligned(4)));
+    cmath_floats most = (cmath_floats){0} - __builtin_inff();
+    size_t index = 0;
+    for (; index + cmath_lanes <= count; index += cmath_lanes) {
+        cmath_floats value = *(const cmath_floats *)(values + index);
+        whole is_more = value > most;
+        most = (cmath_floats)(((whole)value & is_more) | ((whole)most & ~is_more));
+    }
+    float best = -__builtin_inff();
+    for (; index < count; index++) best = values[index] > best ? values[index] : best;
+    for (size_t lane = 0; lane < cmath_lanes; lane++) best = most[lane] > best ? most[lane] : best;
+#pragma clang loop vectorize(enable)
+    for (index = 0; index < count; index++) values[index] = prior[index] * exp_negative(values[index] - best);
+    cmath_doubles sums = {0};
+    double sum = 0;
+    for (index = 0; index + cmath_double_lanes <= count; index += cmath_double_lanes)
+        sums += __builtin_convertvector(*(const eight *)(values + index), cmath_doubles);
+    for (; index < count; index++) sum += values[index];
+    for (size_t lane = 0; lane < cmath_double_lanes; lane++) sum += sums[lane];
+    result[0] = best;
+    result[1] = sum;
+}
+CMATH_KINDS(
+    posterior, (const float *prior, size_t first, size_t count, float *values, double *result),
+    (prior, first, count, values, result))
+
+INLINE void grid_moments(const float *weights, size_t first, size_t columns, size_t rows, double *sums) {
+    typedef float eight __attribute__((vector_size(32), aligned(4)));
+    enum { lanes = cmath_double_lanes };
+    for (size_t kind = 0; kind < 5; kind++) sums[kind] = 0;
+    // Strip by strip of columns, so that what depends on the column is found once for each.
+    for (size_t left = 0; left < columns; left += lanes) {
+        cmath_doubles all = {0}, by_row = {0}, by_square = {0};
+        size_t width = columns - left < lanes ? columns - left : lanes;
+        for (size_t row = 0; row < rows; row++) {
+            const float *source = weights + first + row * columns + left;
+            float part[lanes] = {0};
+            if (width < lanes) {
+                for (size_t lane = 0; lane < width; lane++) part[lane] = source[lane];
+                source = part;
+            }
+            cmath_doubles weight = __builtin_convertvector(*(const eight *)source, cmath_doubles);
+            cmath_doubles moment = weight * (double)row;
+            all += weight;
+            by_row += moment;
+            by_square += moment * (double)row;
+        }
+        for (size_t lane = 0; lane < width; lane++) {
+            double column = (double)(left + lane);
+            sums[0] += all[lane];
+            sums[1] += column * all[lane];
+            sums[2] += by_row[lane];
+            sums[3] += column * column * all[lane];
+            sums[4] += by_square[lane];
+        }
+    }
+}
+CMATH_KINDS(
+    grid_moments, (const float *weights, size_t first, size_t columns, size_t rows, double *sums),
+    (weights, first, columns, rows, sums))
+
+INLINE void normal_pairs(struct cmath_generator generator, size_t count, float *restrict x, float *restrict y) {
+    uint32_t high[block], low[block];
+    for (size_t start = 0; start < count; start += block) {
+        size_t length = count - start < block ? count - start : block;
+        draw(generator, 1 + start, length, high, low);
+#pragma clang loop vectorize(enable)
+        for (size_t index = 0; index < length; index++)
+            normal_pair(high[index], low[index], &x[start + index], &y[start + index]);
+    }
+}
+CMATH_KINDS(
+    normal_pairs, (struct cmath_generator generator, size_t count, float *x, float *y), (generator, count, x, y))
+
+INLINE void sines_cosines(
+    const float *restrict angles, size_t count, float *restrict sines, float *restrict cosines) {
+#pragma clang loop vectorize(enable)
+    for (size_t index = 0; index < count; index++)
+        sine_cosine_of_angle(angles[index], &sines[index], &cosines[index]);
+}
+CMATH_KINDS(
+    sines_cosines, (const float *angles, size_t count, float *sines, float *cosines), (angles, count, sines, cosines))

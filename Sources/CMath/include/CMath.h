@@ -3,7 +3,9 @@
 #ifndef CMATH_H
 #define CMATH_H
 
+#include "CMathParticles.h"
 #include "CMathVectors.h"
+#include "CMathWalls.h"
 
 static inline double cmath_exp(double x) { return __builtin_exp(x); }
 static inline double cmath_log(double x) { return __builtin_log(x); }

@@ -1,11 +1,22 @@
 // Loops over many numbers at once, for the vectors that the processor has: AVX-512, AVX2, or what every processor of
 // the architecture has. A compiler flag for the one at hand would have to be asked for by whoever builds the package.
-// None fuses a product with a sum, so that every processor finds the same numbers, bit by bit.
+// None fuses a product with a sum, so that every processor finds the same numbers, bit by bit. Behind each function
+// whose name ends in `_at` is the same one with a given kind of vectors, at most `cmath_vector_level()`, to compare
+// them.
 #ifndef CMATH_VECTORS_H
 #define CMATH_VECTORS_H
 
 #include <stddef.h>
 #include <stdint.h>
+
+/// Which vectors are taken here: 0 for what every processor has, 1 for AVX2, 2 for AVX-512.
+int cmath_vector_level(void);
+
+/// A counting generator, whose n-th number from now is mixed from `state + n · step`.
+struct cmath_generator {
+    uint64_t state;
+    uint64_t step;
+};
 
 /// One beacon's reading against a table of what is expected of it, cell by cell of a rectangle.
 struct cmath_reading {
@@ -22,54 +33,81 @@ struct cmath_reading {
     /// The reading in dBm, and its variance in dB² beside that of the table.
     float rssi;
     float noise;
-    /// Factors of the reading's likelihood and of the rate.
-    float share;
+    /// Whether the RSSI counts at all, and the factor of the rate.
+    int32_t counts;
     float draw;
     /// What is taken off inside the rectangle.
     float outside;
-    /// Degrees of freedom of Student's t distribution, and the logarithm of that number.
-    float freedom;
-    float log_freedom;
+    /// One over the degrees of freedom of Student's t distribution.
+    float inverse_freedom;
+    /// The reading that counts as much and is weighed along with this one; NULL if this is the last.
+    const struct cmath_reading *_Nullable next;
 };
 
-/// Adds the logarithm of the likelihood at some cells of a grid, give or take 1e-5; -1 is a cell outside.
+/// Adds the logarithm of the likelihood of some readings at some cells of a grid, give or take 1e-5; -1 is outside.
 ///
+/// Student's t distribution of the difference d with the variance v and f degrees of freedom has, but for constants,
+/// the logarithm f/2 · log v - (f + 1)/2 · log(v + d²/f). Of readings that count alike, the variances and what d²
+/// widens them to are multiplied first, as logarithms take most of the time.
+///
+/// - readings: so few that their products are numbers.
+/// - share: how much each of these readings counts.
+/// - freedom: degrees of freedom.
 /// - grid_columns: columns of the whole grid, which has at most 2^21 cells.
 void cmath_weigh_cells(
-    const struct cmath_reading *_Nonnull reading, int32_t grid_columns, const int32_t *_Nonnull cells, size_t count,
+    const struct cmath_reading *_Nonnull readings, float share, float freedom, int32_t grid_columns,
+    const int32_t *_Nonnull cells, size_t count, float *_Nonnull sums);
+
+/// Adds the same at every cell of a grid of `count` cells, to the sums from `first` on.
+void cmath_weigh_grid(
+    const struct cmath_reading *_Nonnull readings, float share, float freedom, int32_t grid_columns, size_t first,
+    size_t count, float *_Nonnull sums);
+
+/// Takes off each sum a multiple of a number of its cell: `values[cell]`, or `outside` for -1.
+void cmath_subtract_cells(
+    float factor, const float *_Nonnull values, float outside, const int32_t *_Nonnull cells, size_t count,
     float *_Nonnull sums);
 
-/// Adds the same at every cell of the rectangle, to the sums of all cells of the grid.
-void cmath_weigh_grid(
-    const struct cmath_reading *_Nonnull reading, int32_t grid_columns, float *_Nonnull sums);
+/// Takes off each sum from `first` on a multiple of a number.
+void cmath_subtract(
+    float factor, const float *_Nonnull values, size_t first, size_t count, float *_Nonnull sums);
 
 /// Takes `exp(value - best)`, give or take 5e-6 of it, of each value; what is below -87 counts as -87.
 void cmath_exp_below(float *_Nonnull values, float best, size_t count);
 
-/// Pairs of the normal distribution from draws of a counting generator whose n-th draw mixes `state + n · gamma`.
+/// Makes logarithms of likelihoods, from `first` on, into probabilities, up to a common factor.
 ///
-/// Pair i is made of the draws numbered `draws[i]` and the next one, as Box and Muller tell, from 32 bits of each.
-void cmath_normal_pairs(
-    uint64_t state, uint64_t gamma, const int32_t *_Nonnull draws, size_t count, float *_Nonnull x,
-    float *_Nonnull y);
+/// - prior: of each, from the first on.
+/// - result: takes the largest logarithm, minus infinity if there is none, and the sum of what the others come to.
+void cmath_posterior(
+    const float *_Nonnull prior, size_t first, size_t count, float *_Nonnull values, double *_Nonnull result);
+
+/// Sums over a grid of weights w, of w·column, w·row, w·column² and w·row², from the weight at `first` on.
+void cmath_grid_moments(
+    const float *_Nonnull weights, size_t first, size_t columns, size_t rows, double *_Nonnull sums);
+
+/// Pairs of the normal distribution from the next draws of a generator, one for each: 32 bits for either of the
+/// numbers that Box and Muller ask for.
+void cmath_normal_pairs(struct cmath_generator generator, size_t count, float *_Nonnull x, float *_Nonnull y);
 
 /// Sine and cosine of angles within a few thousand turns, in radians, give or take 3e-7 for a turn or two.
 void cmath_sines_cosines(
     const float *_Nonnull angles, size_t count, float *_Nonnull sines, float *_Nonnull cosines);
 
-/// Which of these is taken here: 0 for the plain one, 1 for AVX2, 2 for AVX-512.
-int cmath_vector_level(void);
-
-/// The same functions with a given level, at most `cmath_vector_level()`, to compare them.
 void cmath_weigh_cells_at(
-    int level, const struct cmath_reading *_Nonnull reading, int32_t grid_columns, const int32_t *_Nonnull cells,
-    size_t count, float *_Nonnull sums);
+    int level, const struct cmath_reading *_Nonnull readings, float share, float freedom, int32_t grid_columns,
+    const int32_t *_Nonnull cells, size_t count, float *_Nonnull sums);
 void cmath_weigh_grid_at(
-    int level, const struct cmath_reading *_Nonnull reading, int32_t grid_columns, float *_Nonnull sums);
+    int level, const struct cmath_reading *_Nonnull readings, float share, float freedom, int32_t grid_columns,
+    size_t first, size_t count, float *_Nonnull sums);
 void cmath_exp_below_at(int level, float *_Nonnull values, float best, size_t count);
+void cmath_posterior_at(
+    int level, const float *_Nonnull prior, size_t first, size_t count, float *_Nonnull values,
+    double *_Nonnull result);
+void cmath_grid_moments_at(
+    int level, const float *_Nonnull weights, size_t first, size_t columns, size_t rows, double *_Nonnull sums);
 void cmath_normal_pairs_at(
-    int level, uint64_t state, uint64_t gamma, const int32_t *_Nonnull draws, size_t count, float *_Nonnull x,
-    float *_Nonnull y);
+    int level, struct cmath_generator generator, size_t count, float *_Nonnull x, float *_Nonnull y);
 void cmath_sines_cosines_at(
     int level, const float *_Nonnull angles, size_t count, float *_Nonnull sines, float *_Nonnull cosines);
 

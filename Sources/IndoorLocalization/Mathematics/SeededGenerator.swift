@@ -27,11 +27,6 @@ public struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
     /// A number uniform in [0, 1).
     public mutating func uniform() -> Double { Double(next() >> 11) * 0x1p-53 }
 
-    /// The number that the `draw`-th call of `uniform()` from now would give; the first is 1.
-    package func uniform(ahead draw: Int32) -> Double {
-        Double(Self.mix(state &+ UInt64(truncatingIfNeeded: draw) &* Self.step) >> 11) * 0x1p-53
-    }
-
     /// Passes over draws that were taken ahead.
-    package mutating func skip(_ draws: Int32) { state &+= UInt64(truncatingIfNeeded: draws) &* Self.step }
+    package mutating func skip(_ draws: Int) { state &+= UInt64(truncatingIfNeeded: draws) &* Self.step }
 }

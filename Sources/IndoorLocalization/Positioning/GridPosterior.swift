@@ -2,60 +2,63 @@ import CMath
 
 /// How probable each cell of each map is, from evidence and expectation alone.
 package struct GridPosterior: Sendable {
-    /// Running sums of the cells' weights, by level.
-    private let sums: [[Double]]
+    /// The cells' weights, level by level.
+    private var weights: [Float] = []
+    /// Where each level's cells are in `weights`.
+    private var ranges: [Range<Int>] = []
+    /// The sum of each level's weights.
+    private var totals: [Double] = []
     /// Logarithm of the probability of each level, up to a common constant.
-    package let levelEvidence: [Double]
+    package private(set) var levelEvidence: [Double] = []
+
+    /// Creates a posterior that knows nothing of any level.
+    package init() {}
 
     /// Weighs the evidence on every cell.
     package init(field: SignalField, evidence: Evidence, offsets: [ReceiverOffset]) {
+        weigh(evidence, field: field, offsets: offsets)
+    }
+
+    /// Weighs other evidence on every cell, in the same memory.
+    package mutating func weigh(_ evidence: Evidence, field: SignalField, offsets: [ReceiverOffset]) {
         let likelihood = Likelihood(field: field, evidence: evidence, offsets: offsets)
-        var sums: [[Double]] = []
-        var levelEvidence: [Double] = []
-        for (index, level) in field.levels.enumerated() {
-            var logarithms = [Float](repeating: 0, count: level.grid.count)
-            likelihood.add(toGrid: &logarithms, level: index)
-            let best = logarithms.max() ?? 0
-            cmath_exp_below(&logarithms, best, logarithms.count)
-            var running = 0.0
-            let levelSums = [Double](unsafeUninitializedCapacity: logarithms.count) { buffer, count in
-                for cell in logarithms.indices {
-                    running += Double(level.prior[cell] * logarithms[cell])
-                    buffer.initializeElement(at: cell, to: running)
-                }
-                count = logarithms.count
-            }
-            sums.append(levelSums)
-            levelEvidence.append(Double(best) + cmath_log(running * level.grid.cellSize * level.grid.cellSize))
+        ranges.removeAll(keepingCapacity: true)
+        totals.removeAll(keepingCapacity: true)
+        levelEvidence.removeAll(keepingCapacity: true)
+        var first = 0
+        for level in field.levels {
+            ranges.append(first..<first + level.grid.count)
+            first += level.grid.count
         }
-        self.sums = sums
-        self.levelEvidence = levelEvidence
+        weights.resize(to: first, with: 0)
+        for index in weights.indices { weights[index] = 0 }
+        for (index, level) in field.levels.enumerated() {
+            let first = ranges[index].lowerBound
+            likelihood.add(toGrid: &weights, first: first, level: index)
+            var result = (best: 0.0, sum: 0.0)
+            withUnsafeMutableBytes(of: &result) { result in
+                guard let result = result.assumingMemoryBound(to: Double.self).baseAddress else { return }
+                cmath_posterior(level.prior, first, level.grid.count, &weights, result)
+            }
+            totals.append(result.sum)
+            levelEvidence.append(result.best + cmath_log(result.sum * level.grid.cellSize * level.grid.cellSize))
+        }
     }
 
     /// Mean place on a level, and the sum of the variances along both axes in m²; nil if nothing is probable there.
     package func moments(level index: Int, field: SignalField) -> (mean: MapPoint, variance: Double)? {
-        guard let total = sums[index].last, total > 0 else { return nil }
+        guard ranges.indices.contains(index), totals[index] > 0 else { return nil }
         let grid = field.levels[index].grid
-        var (x, y, square, before) = (0.0, 0.0, 0.0, 0.0)
-        var cell = 0
-        for row in 0..<grid.rows {
-            let centerY = grid.origin.y + (Double(row) + 0.5) * grid.cellSize
-            var (rowShare, rowX, rowSquare) = (0.0, 0.0, 0.0)
-            for column in 0..<grid.columns {
-                let share = sums[index][cell] - before
-                before = sums[index][cell]
-                cell += 1
-                let centerX = grid.origin.x + (Double(column) + 0.5) * grid.cellSize
-                rowShare += share
-                rowX += share * centerX
-                rowSquare += share * centerX * centerX
-            }
-            x += rowX
-            y += rowShare * centerY
-            square += rowSquare + rowShare * centerY * centerY
+        var sums = (0.0, 0.0, 0.0, 0.0, 0.0)
+        withUnsafeMutableBytes(of: &sums) { sums in
+            guard let sums = sums.assumingMemoryBound(to: Double.self).baseAddress else { return }
+            cmath_grid_moments(weights, ranges[index].lowerBound, grid.columns, grid.rows, sums)
         }
-        let mean = MapPoint(x: x / total, y: y / total)
-        return (mean, max(0, square / total - mean.x * mean.x - mean.y * mean.y))
+        let (total, x, y, xSquare, ySquare) = sums
+        let (column, row) = (x / total, y / total)
+        let variance = xSquare / total - column * column + ySquare / total - row * row
+        let mean = grid.origin + MapPoint(x: column + 0.5, y: row + 0.5) * grid.cellSize
+        return (mean, max(0, variance) * grid.cellSize * grid.cellSize)
     }
 
     /// How probable each level is, in the field's order; sums to 1.
@@ -68,15 +71,19 @@ package struct GridPosterior: Sendable {
 
     /// Draws cells of a level in proportion to their probability, evenly spread over it.
     func draw(_ count: Int, level: Int, using generator: inout SeededGenerator) -> [Int] {
-        guard let total = sums[level].last, total > 0, count > 0 else { return [] }
-        let step = total / Double(count)
+        guard totals[level] > 0, count > 0 else { return [] }
+        let step = totals[level] / Double(count)
         var next = generator.uniform() * step
         var cells: [Int] = []
         cells.reserveCapacity(count)
-        var index = 0
+        let range = ranges[level]
+        var (index, sum) = (range.lowerBound, Double(weights[range.lowerBound]))
         for _ in 0..<count {
-            while index + 1 < sums[level].count, sums[level][index] < next { index += 1 }
-            cells.append(index)
+            while index + 1 < range.upperBound, sum < next {
+                index += 1
+                sum += Double(weights[index])
+            }
+            cells.append(index - range.lowerBound)
             next += step
         }
         return cells

@@ -40,32 +40,93 @@ package struct Likelihood {
     package func add(to sums: inout [Float], level index: Int, cells: [Int32]) {
         let level = field.levels[index]
         precondition(sums.count == cells.count, "\(sums.count) sums for \(cells.count) cells")
-        for heard in evidence.heard {
-            guard let table = level.tables[heard.beacon] else { continue }
-            withReading(terms(heard, level: index), table) { reading in
-                cmath_weigh_cells(reading, Int32(level.grid.columns), cells, cells.count, &sums)
-            }
+        forJoinedReadings(level: index) { readings, share in
+            cmath_weigh_cells(readings, share, freedom, Int32(level.grid.columns), cells, cells.count, &sums)
         }
         guard field.isSurveyed else { return }
-        let draws = draws
-        for (position, cell) in cells.enumerated() {
-            sums[position] -= draws * (cell < 0 ? level.outsideRate : level.logRate[Int(cell)])
+        cmath_subtract_cells(draws, level.logRate, level.outsideRate, cells, cells.count, &sums)
+    }
+
+    /// Adds the same for every cell of a level, whose sums begin at `first`.
+    package func add(toGrid sums: inout [Float], first: Int = 0, level index: Int) {
+        let level = field.levels[index]
+        precondition(sums.count >= first + level.grid.count, "\(sums.count) sums for \(level.grid.count) cells")
+        forJoinedReadings(level: index) { readings, share in
+            cmath_weigh_grid(
+                readings, share, freedom, Int32(level.grid.columns), first, level.grid.count, &sums)
+        }
+        if field.isSurveyed { cmath_subtract(draws, level.logRate, first, level.grid.count, &sums) }
+    }
+
+    /// Readings that are weighed at once if their products stay numbers and keep their digits.
+    private static let mostJoined = 4
+    private static let joinable: ClosedRange<Float> = 1e-3...1e6
+    private static let mostJoinableFreedom: Float = 100
+    /// All readings that are weighed at once, with those whose RSSI doesn't count.
+    private static let mostInList = 12
+
+    /// The degrees of freedom.
+    private var freedom: Float { Float(min(field.model.degreesOfFreedom, Self.mostFreedom)) }
+
+    /// A list of readings, in the making.
+    private struct JoinedReadings {
+        var first: UnsafePointer<cmath_reading>?
+        /// How much each of those counts that count.
+        var share: Float = 0
+        /// Number of readings, and of those that count.
+        var length = 0
+        var joined = 0
+
+        /// The list with one more reading in front; nil if the two don't go together.
+        func joining(_ terms: Terms, isJoinable: Bool) -> JoinedReadings? {
+            guard length < Likelihood.mostInList else { return nil }
+            var longer = self
+            longer.length += 1
+            guard terms.share != 0 else { return longer }
+            guard joined == 0 || joined < Likelihood.mostJoined && terms.share == share && isJoinable else {
+                return nil
+            }
+            longer.share = terms.share
+            longer.joined = isJoinable ? joined + 1 : Likelihood.mostJoined
+            return longer
         }
     }
 
-    /// Adds the same for every cell of a level.
-    package func add(toGrid sums: inout [Float], level index: Int) {
-        let level = field.levels[index]
-        precondition(sums.count == level.grid.count, "\(sums.count) sums for \(level.grid.count) cells")
-        for heard in evidence.heard {
-            guard let table = level.tables[heard.beacon] else { continue }
-            withReading(terms(heard, level: index), table) { reading in
-                cmath_weigh_grid(reading, Int32(level.grid.columns), &sums)
+    /// Goes through the beacons that were heard on a level, a few at a time that count alike.
+    private func forJoinedReadings(
+        level: Int, _ body: (_ readings: UnsafePointer<cmath_reading>, _ share: Float) -> Void
+    ) {
+        var position = 0
+        while position < evidence.heard.count { position = join(from: position, to: JoinedReadings(), level, body) }
+    }
+
+    /// Adds the beacons from a position on to a list as long as they go together with it.
+    ///
+    /// Each adds itself and calls this for the next one, as pointers to its table last no longer.
+    ///
+    /// - Returns: the position of the first that doesn't.
+    private func join(
+        from position: Int, to list: JoinedReadings, _ level: Int,
+        _ body: (_ readings: UnsafePointer<cmath_reading>, _ share: Float) -> Void
+    ) -> Int {
+        var position = position
+        while position < evidence.heard.count {
+            let heard = evidence.heard[position]
+            guard let table = field.levels[level].tables[heard.beacon], !table.mean.isEmpty else {
+                position += 1
+                continue
+            }
+            let terms = terms(heard, level: level)
+            let isJoinable = Self.joinable.contains(terms.variance) && freedom <= Self.mostJoinableFreedom
+            guard let longer = list.joining(terms, isJoinable: isJoinable) else { break }
+            return withReading(terms, table, before: list.first) { reading in
+                var longer = longer
+                longer.first = reading
+                return join(from: position + 1, to: longer, level, body)
             }
         }
-        guard field.isSurveyed else { return }
-        let draws = draws
-        for cell in sums.indices { sums[cell] -= draws * level.logRate[cell] }
+        if let first = list.first { body(first, list.share) }
+        return position
     }
 
     /// What a heard beacon comes to on a level.
@@ -87,20 +148,20 @@ package struct Likelihood {
 
     /// Hands the terms and the table to a loop in C.
     private func withReading(
-        _ terms: Terms, _ table: SignalField.Table, _ body: (UnsafePointer<cmath_reading>) -> Void
-    ) {
-        let freedom = Float(min(field.model.degreesOfFreedom, Self.mostFreedom))
+        _ terms: Terms, _ table: SignalField.Table, before next: UnsafePointer<cmath_reading>?,
+        _ body: (UnsafePointer<cmath_reading>) -> Int
+    ) -> Int {
         table.mean.withUnsafeBufferPointer { mean in
             table.variance.withUnsafeBufferPointer { variance in
                 table.logRate.withUnsafeBufferPointer { rate in
-                    guard let mean = mean.baseAddress, let variance = variance.baseAddress else { return }
+                    guard let mean = mean.baseAddress, let variance = variance.baseAddress else { return .max }
                     var reading = cmath_reading(
                         mean: mean, variance: variance, log_rate: rate.isEmpty ? nil : rate.baseAddress,
                         first_column: Int32(table.columns.lowerBound), columns: Int32(table.columns.count),
                         first_row: Int32(table.rows.lowerBound), rows: Int32(table.rows.count), rssi: terms.rssi,
-                        noise: terms.variance, share: terms.share, draw: terms.draw, outside: terms.outside,
-                        freedom: freedom, log_freedom: cmath_logf(freedom))
-                    body(&reading)
+                        noise: terms.variance, counts: terms.share == 0 ? 0 : 1, draw: terms.draw,
+                        outside: terms.outside, inverse_freedom: 1 / freedom, next: next)
+                    return body(&reading)
                 }
             }
         }

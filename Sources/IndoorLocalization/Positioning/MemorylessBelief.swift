@@ -12,13 +12,14 @@ struct MemorylessBelief: Sendable {
     /// How probable each level is, in the field's order; empty before there is any evidence.
     private(set) var probabilities: [Double] = []
     private var places: [Place?] = []
+    private var posterior = GridPosterior()
 
     /// The place on a level; nil if nothing tells.
     func place(level: Int) -> Place? { places.indices.contains(level) ? places[level] : nil }
 
     /// The mean of the grid posterior.
     mutating func takeFingerprint(_ evidence: Evidence, field: SignalField, offsets: [ReceiverOffset]) {
-        let posterior = GridPosterior(field: field, evidence: evidence, offsets: offsets)
+        posterior.weigh(evidence, field: field, offsets: offsets)
         probabilities = posterior.levelProbabilities
         places = field.levels.indices.map { level in
             posterior.moments(level: level, field: field).map { Place(point: $0.mean, variance: $0.variance) }

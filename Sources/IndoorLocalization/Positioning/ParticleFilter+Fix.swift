@@ -21,13 +21,14 @@ extension ParticleFilter {
         _ point: MapPoint, deviation: Double, level: Int, probabilities: [Double]
     ) {
         guard Self.isWithinReach(point, deviation) else { return }
-        setAside()
+        setAside(makingRoomFor: probabilities)
+        var next = 0
         let there = spare.range(of: level)
         for (index, probability) in probabilities.enumerated() {
             let wanted = wanted(probability)
             let even = Float(probability / Double(wanted))
             guard index == level else {
-                resample(spare.range(of: index), count: wanted, weight: even)
+                resample(spare.range(of: index), count: wanted, at: &next, level: index, weight: even)
                 continue
             }
             for index in there {
@@ -36,8 +37,10 @@ extension ParticleFilter {
                 spare.weight[index] *= Float(cmath_exp(-min(exponent, 60)))
             }
             let drawn = there.isEmpty ? wanted : wanted / 2
-            resample(there, count: wanted - drawn, weight: even)
-            for _ in 0..<drawn { append(around: point, deviation: deviation, level: level, weight: even) }
+            resample(there, count: wanted - drawn, at: &next, level: level, weight: even)
+            for _ in 0..<drawn { place(&next, around: point, deviation: deviation, level: level, weight: even) }
         }
+        // A level without particles gets none.
+        particles.resize(to: next)
     }
 }

@@ -1,3 +1,5 @@
+import CMath
+
 extension ParticleFilter {
     /// The state of each particle, one array a quantity; level by level, in the levels' order.
     struct Particles: Sendable {
@@ -33,87 +35,77 @@ extension ParticleFilter {
         }
 
         /// The sum of the weights of some particles.
-        func weight(of range: Range<Int>) -> Float {
-            let weight = weight.span
-            var sum: Float = 0
-            for index in range { sum += weight[index] }
-            return sum
-        }
+        func weight(of range: Range<Int>) -> Float { evenness(range).sum }
 
         /// The sum of some particles' weights, and whether fewer than half of them count.
         func evenness(_ range: Range<Int>) -> (sum: Float, isUneven: Bool) {
-            let weight = weight.span
-            var (sum, squares): (Float, Float) = (0, 0)
-            for index in range {
-                sum += weight[index]
-                squares += weight[index] * weight[index]
+            var sums: (sum: Float, squares: Float) = (0, 0)
+            withUnsafeMutableBytes(of: &sums) { sums in
+                guard let sums = sums.assumingMemoryBound(to: Float.self).baseAddress else { return }
+                cmath_sum_squares(range.lowerBound, range.count, weight, sums)
             }
-            return (sum, sum * sum < squares * Float(range.count) / 2)
+            return (sums.sum, sums.sum * sums.sum < sums.squares * Float(range.count) / 2)
         }
 
-        /// Removes all particles, but keeps the memory.
-        mutating func removeAll() {
-            x.removeAll(keepingCapacity: true)
-            y.removeAll(keepingCapacity: true)
-            velocityX.removeAll(keepingCapacity: true)
-            velocityY.removeAll(keepingCapacity: true)
-            bias.removeAll(keepingCapacity: true)
-            scale.removeAll(keepingCapacity: true)
-            isWalking.removeAll(keepingCapacity: true)
-            level.removeAll(keepingCapacity: true)
-            weight.removeAll(keepingCapacity: true)
+        /// Makes room for that many particles; the memory of more is kept.
+        mutating func resize(to count: Int) {
+            x.resize(to: count, with: 0)
+            y.resize(to: count, with: 0)
+            velocityX.resize(to: count, with: 0)
+            velocityY.resize(to: count, with: 0)
+            bias.resize(to: count, with: 0)
+            scale.resize(to: count, with: 1)
+            isWalking.resize(to: count, with: false)
+            level.resize(to: count, with: 0)
+            weight.resize(to: count, with: 0)
         }
 
-        /// Appends copies of others' particles, all with the same weight.
-        mutating func append(_ other: Particles, _ picks: [Int32], weight even: Float) {
-            Self.append(other.x, picks, to: &x)
-            Self.append(other.y, picks, to: &y)
-            Self.append(other.velocityX, picks, to: &velocityX)
-            Self.append(other.velocityY, picks, to: &velocityY)
-            Self.append(other.bias, picks, to: &bias)
-            Self.append(other.scale, picks, to: &scale)
-            Self.append(other.isWalking, picks, to: &isWalking)
-            Self.append(other.level, picks, to: &level)
-            weight.append(contentsOf: repeatElement(even, count: picks.count))
+        /// Overwrites particles from `start` on with copies of others, all on one level and with the same weight.
+        mutating func replace(from start: Int, with other: Particles, _ picks: [Int32], level: Int, weight even: Float)
+        {
+            precondition(start + picks.count <= count, "no room for \(picks.count) particles from \(start) on")
+            cmath_gather(other.x, picks, picks.count, &x, start)
+            cmath_gather(other.y, picks, picks.count, &y, start)
+            cmath_gather(other.velocityX, picks, picks.count, &velocityX, start)
+            cmath_gather(other.velocityY, picks, picks.count, &velocityY, start)
+            cmath_gather(other.bias, picks, picks.count, &bias, start)
+            cmath_gather(other.scale, picks, picks.count, &scale, start)
+            cmath_gather_flags(other.isWalking, picks, picks.count, &isWalking, start)
+            for index in start..<start + picks.count {
+                self.level[index] = Int32(truncatingIfNeeded: level)
+                weight[index] = even
+            }
         }
 
-        /// Appends others' particles as they are.
-        mutating func append(_ other: Particles, _ range: Range<Int>) {
-            x.append(contentsOf: other.x[range])
-            y.append(contentsOf: other.y[range])
-            velocityX.append(contentsOf: other.velocityX[range])
-            velocityY.append(contentsOf: other.velocityY[range])
-            bias.append(contentsOf: other.bias[range])
-            scale.append(contentsOf: other.scale[range])
-            isWalking.append(contentsOf: other.isWalking[range])
-            level.append(contentsOf: other.level[range])
-            weight.append(contentsOf: other.weight[range])
+        /// Overwrites particles with others as they are.
+        mutating func replace(_ range: Range<Int>, with other: Particles) {
+            for index in range {
+                x[index] = other.x[index]
+                y[index] = other.y[index]
+                velocityX[index] = other.velocityX[index]
+                velocityY[index] = other.velocityY[index]
+                bias[index] = other.bias[index]
+                scale[index] = other.scale[index]
+                isWalking[index] = other.isWalking[index]
+                level[index] = other.level[index]
+                weight[index] = other.weight[index]
+            }
         }
 
-        @inline(__always)
-        private static func append<Element>(_ source: [Element], _ picks: [Int32], to target: inout [Element]) {
-            target.append(contentsOf: picks.lazy.map { source[Int($0)] })
-        }
-
-        /// Chooses among some particles in proportion to their weights, evenly spread over them.
+        /// Chooses among some particles in proportion to their weights, evenly spread over them; evenly among all where
+        /// none of them weighs anything.
         ///
         /// - Parameter start: where to begin, as a share of the distance between two choices, in [0, 1).
         func pick(_ count: Int, of range: Range<Int>, start: Float, into picks: inout [Int32]) {
-            picks.removeAll(keepingCapacity: true)
-            guard count > 0, !range.isEmpty else { return }
-            let step = weight(of: range) / Float(count)
-            var next = start * step
-            var position = range.lowerBound
-            let weight = weight.span
-            var sum = weight[position]
-            for _ in 0..<count {
-                while sum < next, position + 1 < range.upperBound {
-                    position += 1
-                    sum += weight[position]
-                }
-                picks.append(Int32(truncatingIfNeeded: position))
-                next += step
+            guard count > 0, !range.isEmpty else { return picks.resize(to: 0, with: 0) }
+            let total = weight(of: range)
+            picks.resize(to: count + 1, with: 0)
+            if total > 0, total.isFinite {
+                cmath_pick(range.lowerBound, range.count, weight, total, start, count, &picks)
+            } else {
+                for pick in 0..<count { picks[pick] = Int32(range.lowerBound + pick * range.count / count) }
             }
+            picks.resize(to: count, with: 0)
         }
     }
 }

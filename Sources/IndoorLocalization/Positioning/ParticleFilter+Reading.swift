@@ -18,41 +18,32 @@ extension ParticleFilter {
             sums.append(contentsOf: repeatElement(0, count: occupied[level].cells.count))
             if !members.isEmpty { fill(level, occupied[level].cells, &sums) }
             evidence.append(weigh(members, level: level))
-            occupied[level].weigh(particles.weight, members)
         }
         return evidence
     }
 
     /// Weighs the particles of a level with the logarithms in `sums`.
     private mutating func weigh(_ members: Range<Int>, level: Int) -> Double {
+        occupied[level].weigh(particles.weight, members)
         guard let best = sums.max(), best.isFinite else { return -.infinity }
         cmath_exp_below(&sums, best, sums.count)
-        let (before, after) = Self.multiply(&particles.weight, members, sums, occupied[level].slots)
-        return before > 0 ? Double(best) + cmath_log(Double(after / before)) : -.infinity
-    }
-
-    /// Multiplies the weights with their cells' factors; the sum stays.
-    ///
-    /// - Returns: the sum, and what it would have become.
-    private static func multiply(
-        _ weight: inout [Float], _ members: Range<Int>, _ factors: [Float], _ slots: [Int32]
-    ) -> (before: Float, after: Float) {
-        let (factors, slots) = (factors.span, slots.span)
-        var weight = weight.mutableSpan
-        var (before, after): (Float, Float) = (0, 0)
-        for index in members {
-            before += weight[index]
-            // The floor keeps every guess alive for the case that the evidence is an outlier as a whole.
-            weight[index] *= factors[Int(slots[index &- members.lowerBound])] + 1e-6
-            after += weight[index]
-        }
+        let before = occupied[level].weights.reduce(0, +)
+        // The floor keeps every guess alive for the case that the evidence is an outlier as a whole.
+        for slot in sums.indices { sums[slot] += 1e-6 }
+        occupied[level].multiply(by: sums)
+        let after = occupied[level].weights.reduce(0, +)
+        // The level's sum stays.
         let scale = before / after
-        if scale.isFinite {
-            for index in members { weight[index] *= scale }
-        } else {
-            for index in members { weight[index] = before / Float(members.count) }
+        guard scale.isFinite else {
+            for index in members { particles.weight[index] = before / Float(members.count) }
+            occupied[level].weigh(particles.weight, members)
+            return -.infinity
         }
-        return (before, after)
+        cmath_multiply(0, sums.count, &sums, scale)
+        occupied[level].multiply(by: scale)
+        cmath_multiply_by_slot(
+            members.lowerBound, members.count, &particles.weight, occupied[level].slots, sums)
+        return Double(best) + cmath_log(Double(after / before))
     }
 
     /// Gives each level its share of all weight.
@@ -61,10 +52,8 @@ extension ParticleFilter {
             let members = particles.range(of: level)
             let sum = particles.weight(of: members)
             let scale = sum > 0 ? Float(probability) / sum : 0
-            var weight = particles.weight.mutableSpan
-            for index in members { weight[index] *= scale }
-            guard level < occupied.count else { continue }
-            for slot in occupied[level].weights.indices { occupied[level].weights[slot] *= scale }
+            cmath_multiply(members.lowerBound, members.count, &particles.weight, scale)
+            if level < occupied.count { occupied[level].multiply(by: scale) }
         }
     }
 
@@ -90,18 +79,15 @@ extension ParticleFilter {
 
     /// Mean place, sum of the variances along both axes in m², and mean velocity on a level; nil without particles.
     package func moments(level: Int) -> (mean: MapPoint, variance: Double, velocity: MapPoint)? {
-        var (weight, x, y, square, vx, vy) = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
-        for index in particles.range(of: level) {
-            let share = Double(particles.weight[index])
-            let (px, py) = (Double(particles.x[index]), Double(particles.y[index]))
-            weight += share
-            x += share * px
-            y += share * py
-            square += share * (px * px + py * py)
-            guard particles.isWalking[index] else { continue }
-            vx += share * Double(particles.velocityX[index])
-            vy += share * Double(particles.velocityY[index])
+        let range = particles.range(of: level)
+        var sums = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        withUnsafeMutableBytes(of: &sums) { sums in
+            guard let sums = sums.assumingMemoryBound(to: Double.self).baseAddress else { return }
+            cmath_moments(
+                range.lowerBound, range.count, particles.x, particles.y, particles.velocityX, particles.velocityY,
+                particles.isWalking, particles.weight, sums)
         }
+        let (weight, x, y, square, vx, vy) = sums
         guard weight > 1e-6 else { return nil }
         let mean = MapPoint(x: x / weight, y: y / weight)
         let variance = max(0, square / weight - mean.x * mean.x - mean.y * mean.y)

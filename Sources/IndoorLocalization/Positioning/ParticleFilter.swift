@@ -24,8 +24,8 @@ package struct ParticleFilter: Sendable {
     /// The particles before they are drawn anew; what it holds tells nothing, but its memory is used again.
     var spare = Particles()
     var picks: [Int32] = []
-    var scratch = MotionScratch()
-    var displacement = Displacement()
+    /// The strides of a step, as the loop in C takes them.
+    var strides: [cmath_stride] = []
     var generator: SeededGenerator
     let motion: MotionModel
     let walls: [WallIndex]
@@ -57,23 +57,26 @@ package struct ParticleFilter: Sendable {
         to probabilities: [Double], posterior: GridPosterior, field: SignalField, share: Double
     ) {
         let part = share > 0 ? min(share, 1) : 0
-        setAside()
+        setAside(makingRoomFor: probabilities)
+        var next = 0
         for (level, probability) in probabilities.enumerated() {
             let wanted = wanted(probability)
             let members = spare.range(of: level)
             let fresh = members.isEmpty ? wanted : Int((Double(wanted) * part).rounded())
             let even = Float(probability / Double(wanted))
-            resample(members, count: wanted - fresh, weight: even)
+            resample(members, count: wanted - fresh, at: &next, level: level, weight: even)
             for cell in posterior.draw(fresh, level: level, using: &generator) {
-                append(cell: cell, level: level, field: field, weight: even)
+                place(&next, cell: cell, level: level, field: field, weight: even)
             }
         }
+        // A level on which nothing is probable has no cells to draw.
+        particles.resize(to: next)
     }
 
-    /// Makes `spare` of the particles, to draw new ones from them.
-    mutating func setAside() {
+    /// Makes `spare` of the particles, to draw new ones from them, and room for these.
+    mutating func setAside(makingRoomFor probabilities: [Double]) {
         swap(&particles, &spare)
-        particles.removeAll()
+        particles.resize(to: probabilities.reduce(0) { $0 + wanted($1) })
     }
 
     /// How many particles a level of that probability gets.
@@ -82,40 +85,45 @@ package struct ParticleFilter: Sendable {
     }
 
     /// Draws from the particles set aside in proportion to their weights, evenly spread over them.
-    mutating func resample(_ members: Range<Int>, count: Int, weight: Float) {
+    ///
+    /// - Parameter next: where the first one is put; becomes the place after the last.
+    mutating func resample(_ members: Range<Int>, count: Int, at next: inout Int, level: Int, weight: Float) {
         guard count > 0, !members.isEmpty else { return }
         spare.pick(count, of: members, start: Float(generator.uniform()), into: &picks)
-        particles.append(spare, picks, weight: weight)
+        particles.replace(from: next, with: spare, picks, level: level, weight: weight)
+        next += count
     }
 
-    /// Appends a particle somewhere in a cell, moving in any way.
-    private mutating func append(cell: Int, level: Int, field: SignalField, weight: Float) {
+    /// Puts a particle somewhere in a cell, moving in any way.
+    private mutating func place(_ next: inout Int, cell: Int, level: Int, field: SignalField, weight: Float) {
         let grid = field.levels[level].grid
         let center = grid.center(of: cell)
         let x = center.x + (generator.uniform() - 0.5) * grid.cellSize
-        append(MapPoint(x: x, y: center.y + (generator.uniform() - 0.5) * grid.cellSize), level: level, weight: weight)
+        let point = MapPoint(x: x, y: center.y + (generator.uniform() - 0.5) * grid.cellSize)
+        place(&next, at: point, level: level, weight: weight)
     }
 
-    /// Appends a particle near a point, moving in any way.
-    mutating func append(around point: MapPoint, deviation: Double, level: Int, weight: Float) {
+    /// Puts a particle near a point, moving in any way.
+    mutating func place(_ next: inout Int, around point: MapPoint, deviation: Double, level: Int, weight: Float) {
         let (dx, dy) = generator.normalPair()
-        append(point + MapPoint(x: dx, y: dy) * deviation, level: level, weight: weight)
+        place(&next, at: point + MapPoint(x: dx, y: dy) * deviation, level: level, weight: weight)
     }
 
-    private mutating func append(_ point: MapPoint, level: Int, weight: Float) {
-        particles.x.append(Float(point.x))
-        particles.y.append(Float(point.y))
+    private mutating func place(_ next: inout Int, at point: MapPoint, level: Int, weight: Float) {
+        particles.x[next] = Float(point.x)
+        particles.y[next] = Float(point.y)
         let (vx, vy) = generator.normalPair()
-        particles.velocityX.append(Float(vx * motion.walkingSpeed))
-        particles.velocityY.append(Float(vy * motion.walkingSpeed))
+        particles.velocityX[next] = Float(vx * motion.walkingSpeed)
+        particles.velocityY[next] = Float(vy * motion.walkingSpeed)
         let isUnknown = generator.uniform() < motion.headingUnknown
         let (turn, scale) = generator.normalPair()
         let bias = isUnknown ? generator.uniform() * 2 * .pi : turn * motion.headingBias * .pi / 180
-        particles.bias.append(Float(bias))
-        particles.scale.append(Float(max(0.4, 1 + scale * motion.stepScale)))
-        particles.isWalking.append(generator.uniform() < motion.startRate / (motion.startRate + motion.stopRate))
-        particles.level.append(Int32(level))
-        particles.weight.append(weight)
+        particles.bias[next] = Float(bias)
+        particles.scale[next] = Float(max(0.4, 1 + scale * motion.stepScale))
+        particles.isWalking[next] = generator.uniform() < motion.startRate / (motion.startRate + motion.stopRate)
+        particles.level[next] = Int32(level)
+        particles.weight[next] = weight
+        next += 1
     }
 
     /// Draws the particles of a level anew in proportion to their weights, where these have become too uneven.
@@ -124,14 +132,16 @@ package struct ParticleFilter: Sendable {
     /// Nonlinear Problems*, IEE Proceedings Radar 146(1), 1999.
     package mutating func resampleIfNeeded(levels: Int) {
         guard (0..<levels).contains(where: { particles.evenness(particles.range(of: $0)).isUneven }) else { return }
-        setAside()
+        swap(&particles, &spare)
+        particles.resize(to: spare.count)
         for level in 0..<levels {
             let members = spare.range(of: level)
             let (sum, isUneven) = spare.evenness(members)
             if isUneven {
-                resample(members, count: members.count, weight: sum / Float(members.count))
+                var next = members.lowerBound
+                resample(members, count: members.count, at: &next, level: level, weight: sum / Float(members.count))
             } else {
-                particles.append(spare, members)
+                particles.replace(members, with: spare)
             }
         }
     }

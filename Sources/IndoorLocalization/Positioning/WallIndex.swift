@@ -1,140 +1,199 @@
+import CMath
+
 /// The walls of one map, found by place.
+///
+/// A grid whose cells each know the walls around them, the nearest first. What is so near that a way from the cell may
+/// meet it is tested four walls at a time; most ways are shorter than the distance to any wall.
 package struct WallIndex: Sendable {
-    private struct Segment: Sendable {
-        var x: Float
-        var y: Float
-        var dx: Float
-        var dy: Float
-    }
-
-    /// The walls cell by cell, those that reach over several in each.
-    private let segments: [Segment]
-    /// Where each cell's walls begin in `segments`, and where the last cell's end.
-    private let starts: [Int32]
-    private let clearance: Clearance
-    private let origin: MapPoint
-    /// Cells a metre.
-    private let scale: Float
-    private let columns: Int
-    private let rows: Int
-
-    /// Smallest edge of a cell in metres: longer than a step, shorter than a room.
-    private static let smallestCell = 2.0
-    /// More cells than this, such as of a wall in millimetres, would cost gigabytes: they are made larger then.
-    private static let cellLimit = 250_000.0
+    let grid: cmath_walls
+    /// Cell by cell, row by row; the last one stands for all that lies outside.
+    let cells: [cmath_wall_cell]
+    /// The walls, four in each line of sixteen numbers.
+    let lines: [Float]
 
     /// Whether there is no wall at all.
-    package var isEmpty: Bool { segments.isEmpty }
+    package var isEmpty: Bool { grid.columns == 0 }
+
+    /// Metres from a cell within which its walls lie: longer than most ways.
+    private static let reach = 2.0
+    /// Edge of a cell in metres, where the building is not too large for it.
+    private static let edge = 0.5
+    /// More cells than this, such as of a wall in millimetres, would cost gigabytes: they are made larger then.
+    private static let cellLimit = 100_000.0
 
     /// Sorts the segments of polylines into cells; a segment with an end that is no place is no wall.
     package init(walls: [[MapPoint]]) {
-        var found: [Segment] = []
-        var low = MapPoint(x: .infinity, y: .infinity)
-        var high = MapPoint(x: -.infinity, y: -.infinity)
+        var segments: [Segment] = []
         for wall in walls {
             for (from, to) in zip(wall, wall.dropFirst()) where from != to && Self.isPlace(from) && Self.isPlace(to) {
-                found.append(
+                segments.append(
                     Segment(x: Float(from.x), y: Float(from.y), dx: Float(to.x - from.x), dy: Float(to.y - from.y)))
-                low = MapPoint(x: min(low.x, from.x, to.x), y: min(low.y, from.y, to.y))
-                high = MapPoint(x: max(high.x, from.x, to.x), y: max(high.y, from.y, to.y))
             }
         }
-        origin = found.isEmpty ? MapPoint(x: 0, y: 0) : low
-        let (width, height) = found.isEmpty ? (0, 0) : (high.x - low.x, high.y - low.y)
-        let edge = max(
-            Self.smallestCell, (width * height / Self.cellLimit).squareRoot(), max(width, height) / Self.cellLimit)
-        scale = 1 / Float(edge)
-        // One cell more than the box fills: rounded to `Float`, a wall on its far edge may lie beyond the last full one.
-        columns = Int(width * Double(scale)) + 2
-        rows = Int(height * Double(scale)) + 2
-        var lists = [[Int32]](repeating: [], count: columns * rows)
-        for (index, segment) in found.enumerated() {
-            let range = Self.cells(segment, origin, scale, columns, rows)
-            for row in range.rows { for column in range.columns { lists[row * columns + column].append(Int32(index)) } }
+        guard !segments.isEmpty else {
+            grid = cmath_walls(left: 0, top: 0, scale: 1, columns: 0, rows: 0, reach: 1)
+            (cells, lines) = ([], [])
+            return
         }
-        var starts: [Int32] = [0]
-        for list in lists { starts.append((starts.last ?? 0) + Int32(list.count)) }
-        self.starts = starts
-        segments = lists.flatMap { $0.map { found[Int($0)] } }
-        clearance = Clearance(found.map { ($0.x, $0.y, $0.dx, $0.dy) }, from: origin, width: width, height: height)
+        let grid = Self.grid(over: segments)
+        let slack = Self.slack(of: grid)
+        var distances = Distances(segments: segments, grid: grid, reach: grid.reach + slack)
+        var table = LineTable(segments: segments, grid: grid, slack: slack)
+        for cell in 0..<Int(grid.columns) * Int(grid.rows) { table.append(distances.takeWalls(of: cell)) }
+        table.append([])
+        self.grid = grid
+        (cells, lines) = (table.cells, table.lines)
     }
 
     /// Whether a point may lie in a building: squares of its coordinates are numbers, too.
     private static func isPlace(_ point: MapPoint) -> Bool { abs(point.x) < 1e15 && abs(point.y) < 1e15 }
 
-    /// Whether the straight way between two points crosses a wall.
-    package func blocks(fromX x: Float, y: Float, toX: Float, y toY: Float) -> Bool {
-        guard !segments.isEmpty else { return false }
-        let way = Segment(x: x, y: y, dx: toX - x, dy: toY - y)
-        guard !clearance.allows(x, y, way.dx, way.dy) else { return false }
-        return isCrossed(way, segments.span, starts.span)
+    /// The grid over all segments and what lies within reach of them.
+    private static func grid(over segments: [Segment]) -> cmath_walls {
+        func range(_ from: (Segment) -> Float, _ way: (Segment) -> Float) -> (low: Double, size: Double) {
+            var (low, high) = (Double.infinity, -Double.infinity)
+            for segment in segments {
+                let (start, end) = (Double(from(segment)), Double(from(segment) + way(segment)))
+                (low, high) = (min(low, start, end), max(high, start, end))
+            }
+            return (low, high - low)
+        }
+        let (x, y) = (range(\.x, \.dx), range(\.y, \.dy))
+        // With a margin of the reach around it, the grid has more cells than the walls' own box.
+        let edge = max(
+            edge, ((x.size + 2 * reach) * (y.size + 2 * reach) / cellLimit).squareRoot(),
+            max(x.size, y.size) / cellLimit)
+        let reach = max(reach, 2 * edge)
+        return cmath_walls(
+            left: Float(x.low - reach), top: Float(y.low - reach), scale: Float(1 / edge),
+            columns: Int32((x.size + 2 * reach) / edge) + 1, rows: Int32((y.size + 2 * reach) / edge) + 1,
+            reach: Float(reach))
     }
 
-    private func isCrossed(_ way: Segment, _ segments: Span<Segment>, _ starts: Span<Int32>) -> Bool {
-        let range = Self.cells(way, origin, scale, columns, rows)
-        for row in range.rows {
-            for column in range.columns {
-                let cell = row &* columns &+ column
-                for member in Int(starts[cell])..<Int(starts[cell &+ 1]) where Self.cross(way, segments[member]) {
-                    return true
+    /// Half a cell's diagonal, and more than rounding takes.
+    private static func slack(of grid: cmath_walls) -> Float {
+        let extent = abs(grid.left) + abs(grid.top) + Float(grid.columns + grid.rows) / grid.scale
+        return 0.7072 / grid.scale + 0.001 + 2e-6 * extent
+    }
+
+    /// Whether the straight way between two points crosses a wall.
+    package func blocks(fromX x: Float, y: Float, toX: Float, y toY: Float) -> Bool {
+        guard !isEmpty else { return false }
+        return withUnsafePointer(to: grid) { cmath_is_crossed($0, cells, lines, x, y, toX - x, toY - y) }
+    }
+}
+
+extension WallIndex {
+    /// A straight piece of a wall, in metres.
+    fileprivate struct Segment {
+        var x: Float
+        var y: Float
+        var dx: Float
+        var dy: Float
+
+        /// Metres to a point.
+        func distance(toX pointX: Float, y pointY: Float) -> Float {
+            let (x, y) = (pointX - x, pointY - y)
+            let length = dx * dx + dy * dy
+            let share = length > 0 ? min(max((x * dx + y * dy) / length, 0), 1) : 0
+            let (apartX, apartY) = (x - share * dx, y - share * dy)
+            return (apartX * apartX + apartY * apartY).squareRoot()
+        }
+    }
+
+    /// A wall near a cell, and its distance from the cell's middle in metres.
+    fileprivate typealias Near = (wall: Int, distance: Float)
+
+    /// Which walls are near each cell.
+    fileprivate struct Distances {
+        private var near: [[Near]]
+
+        init(segments: [Segment], grid: cmath_walls, reach: Float) {
+            near = Array(repeating: [], count: Int(grid.columns) * Int(grid.rows))
+            for (wall, segment) in segments.enumerated() {
+                let columns = Self.range(segment.x, segment.dx, grid.left, grid.scale, reach, grid.columns)
+                for row in Self.range(segment.y, segment.dy, grid.top, grid.scale, reach, grid.rows) {
+                    for column in columns {
+                        let x = grid.left + (Float(column) + 0.5) / grid.scale
+                        let y = grid.top + (Float(row) + 0.5) / grid.scale
+                        let distance = segment.distance(toX: x, y: y)
+                        guard distance < reach else { continue }
+                        near[row * Int(grid.columns) + column].append((wall, distance))
+                    }
                 }
             }
         }
-        return false
+
+        private static func range(
+            _ from: Float, _ way: Float, _ origin: Float, _ scale: Float, _ reach: Float, _ count: Int32
+        ) -> Range<Int> {
+            let low = (min(from, from + way) - reach - origin) * scale - 1
+            let high = (max(from, from + way) + reach - origin) * scale + 1
+            let first = Int(min(max(low, 0), Float(count)))
+            return first..<max(first, Int(min(max(high, 0), Float(count))))
+        }
+
+        /// The walls near a cell, the nearest first; they are forgotten here.
+        mutating func takeWalls(of cell: Int) -> [Near] {
+            let walls = near[cell]
+            near[cell] = []
+            return walls.sorted { ($0.distance, $0.wall) < ($1.distance, $1.wall) }
+        }
     }
 
-    /// Moves points as far as no wall stops them.
-    ///
-    /// - Parameters:
-    ///   - range: of the points in `x` and `y`.
-    ///   - dx: how far each is to be moved, from `start` on; likewise `dy`.
-    ///   - blocked: takes the indexes of the points that a wall stops, which stay where they are.
-    /// - Returns: the number of these.
-    func move(
-        _ range: Range<Int>, _ x: inout [Float], _ y: inout [Float], by dx: [Float], _ dy: [Float], from start: Int,
-        blocked: inout [Int32]
-    ) -> Int {
-        let (segments, starts, dx, dy) = (segments.span, starts.span, dx.span, dy.span)
-        var x = x.mutableSpan
-        var y = y.mutableSpan
-        var blocked = blocked.mutableSpan
-        var count = 0
-        for index in range {
-            let offset = index &- range.lowerBound &+ start
-            let (toX, toY) = (x[index] + dx[offset], y[index] + dy[offset])
-            let way = Segment(x: x[index], y: y[index], dx: toX - x[index], dy: toY - y[index])
-            let isFree = segments.isEmpty || clearance.allows(way.x, way.y, way.dx, way.dy)
-            if isFree || !isCrossed(way, segments, starts) {
-                x[index] = toX
-                y[index] = toY
-            } else {
-                blocked[count] = Int32(truncatingIfNeeded: index)
-                count &+= 1
+    /// The cells and their lines of walls, in the making.
+    fileprivate struct LineTable {
+        private let segments: [Segment]
+        private let columns: Int
+        private let reach: Float
+        private let slack: Float
+        private(set) var cells: [cmath_wall_cell] = []
+        private(set) var lines: [Float] = []
+        /// The walls of the last row's cells, to find lines that are there already.
+        private var recent: [[Int]] = []
+
+        init(segments: [Segment], grid: cmath_walls, slack: Float) {
+            (self.segments, columns, reach, self.slack) = (segments, Int(grid.columns), grid.reach, slack)
+        }
+
+        mutating func append(_ near: [Near]) {
+            let walls = Self.canonical(near.map(\.wall))
+            var cell = cmath_wall_cell(
+                first: 0, end: 0, clear: square(near.first?.distance),
+                clear_but_first: square(near.count > 4 ? near[4].distance : nil))
+            if !walls.isEmpty {
+                (cell.first, cell.end) = place(of: walls)
             }
+            cells.append(cell)
+            recent.append(walls)
         }
-        return count
-    }
 
-    private static func cells(
-        _ segment: Segment, _ origin: MapPoint, _ scale: Float, _ columns: Int, _ rows: Int
-    ) -> (columns: Range<Int>, rows: Range<Int>) {
-        func range(_ from: Float, _ delta: Float, _ origin: Double, _ count: Int) -> Range<Int> {
-            let low = (min(from, from + delta) - Float(origin)) * scale
-            let high = (max(from, from + delta) - Float(origin)) * scale
-            guard high >= 0, low < Float(count) else { return 0..<0 }
-            return Int(max(low, 0))..<Int(min(high + 1, Float(count)))
+        /// The nearest four walls in any order are the same line.
+        private static func canonical(_ walls: [Int]) -> [Int] {
+            walls.prefix(4).sorted() + walls.dropFirst(4).sorted()
         }
-        return (range(segment.x, segment.dx, origin.x, columns), range(segment.y, segment.dy, origin.y, rows))
-    }
 
-    /// Whether two segments cross: each one's ends lie on both sides of the other.
-    private static func cross(_ a: Segment, _ b: Segment) -> Bool {
-        let denominator = a.dx * b.dy - a.dy * b.dx
-        let t = (b.x - a.x) * b.dy - (b.y - a.y) * b.dx
-        let u = (b.x - a.x) * a.dy - (b.y - a.y) * a.dx
-        // Both are shares of the denominator from 0 to 1, whichever its sign: a division costs more than all the rest.
-        return denominator > 0
-            ? t >= 0 && t <= denominator && u >= 0 && u <= denominator
-            : denominator < 0 && t <= 0 && t >= denominator && u <= 0 && u >= denominator
+        /// The square of what is clear of walls all over a cell.
+        private func square(_ distance: Float?) -> Float {
+            guard let distance else { return reach * reach }
+            let clear = min(max(distance - slack, 0), reach)
+            return clear * clear
+        }
+
+        /// Where lines of these walls are, as of the neighbouring cells, or new ones.
+        private mutating func place(of walls: [Int]) -> (first: Int32, end: Int32) {
+            for neighbour in [cells.count - 1, cells.count - columns] where neighbour >= 0 {
+                if recent[neighbour] == walls { return (cells[neighbour].first, cells[neighbour].end) }
+            }
+            let first = Int32(lines.count / 16)
+            for start in stride(from: 0, to: walls.count, by: 4) {
+                let four = walls[start..<min(start + 4, walls.count)].map { segments[$0] }
+                for part in [\Segment.x, \.y, \.dx, \.dy] {
+                    lines += four.map { $0[keyPath: part] }
+                    lines += repeatElement(0, count: 4 - four.count)
+                }
+            }
+            return (first, Int32(lines.count / 16))
+        }
     }
 }

@@ -6,6 +6,7 @@ struct FixBench {
     let evidence: [Evidence]
     private let offsets: [ReceiverOffset]
     private let readings: [[Trilateration.Reading]]
+    private var posterior = GridPosterior()
     private var turn = 0
 
     /// A building, and what is heard in it.
@@ -30,7 +31,7 @@ struct FixBench {
     /// The mean of the grid posterior.
     mutating func grid() -> MapPoint? {
         turn = (turn + 1) % evidence.count
-        let posterior = GridPosterior(field: field, evidence: evidence[turn], offsets: offsets)
+        posterior.weigh(evidence[turn], field: field, offsets: offsets)
         return posterior.moments(level: 0, field: field)?.mean
     }
 

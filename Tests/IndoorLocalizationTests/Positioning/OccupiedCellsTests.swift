@@ -42,7 +42,7 @@ final class OccupiedCellsTests: XCTestCase {
         occupied.weigh(particles.weight, 100..<400)
         var expected = [Float](repeating: 0, count: occupied.cells.count)
         for index in 100..<400 { expected[Int(occupied.slots[index - 100])] += particles.weight[index] }
-        XCTAssertEqual(occupied.weights, expected)
+        for (weight, expected) in zip(occupied.weights, expected) { XCTAssertEqual(weight, expected, accuracy: 1e-5) }
         XCTAssertEqual(occupied.weights.reduce(0, +), particles.weight(of: 100..<400), accuracy: 1e-3)
     }
 

@@ -31,8 +31,8 @@ final class VectorLoopTests: XCTestCase {
                         var reading = cmath_reading(
                             mean: mean.baseAddress!, variance: variance.baseAddress!,
                             log_rate: isSurveyed ? rate.baseAddress : nil, first_column: 7, columns: 30, first_row: 11,
-                            rows: 20, rssi: -71.5, noise: 14.25, share: 0.7, draw: 0.4, outside: -3.5, freedom: 8,
-                            log_freedom: log(8))
+                            rows: 20, rssi: -71.5, noise: 14.25, counts: 1, draw: 0.4, outside: -3.5,
+                            inverse_freedom: 1 / 8, next: nil)
                         body(&reading)
                     }
                 }
@@ -40,14 +40,14 @@ final class VectorLoopTests: XCTestCase {
         }
 
         /// Student's t distribution in double precision, as the textbook writes it.
-        func expected(_ cell: Int32, isSurveyed: Bool) -> Double {
+        func expected(_ cell: Int32, isSurveyed: Bool, share: Double = 0.7) -> Double {
             let (row, column) = (Int(cell / Self.columns) - 11, Int(cell % Self.columns) - 7)
             guard cell >= 0, (0..<20).contains(row), (0..<30).contains(column) else { return 0 }
             let entry = row * 30 + column
             let difference = -71.5 - Double(mean[entry])
             let variance = 14.25 + Double(variance[entry])
             let density = -4.5 * log1p(difference * difference / (8 * variance)) - log(variance) / 2
-            return 0.7 * density + (isSurveyed ? 0.4 * Double(rate[entry]) : 0) + 3.5
+            return share * density + (isSurveyed ? 0.4 * Double(rate[entry]) : 0) + 3.5
         }
     }
 
@@ -59,7 +59,7 @@ final class VectorLoopTests: XCTestCase {
             for level in Self.levels {
                 var sums = cells.map { Float($0) / 100 }
                 table.with(isSurveyed: isSurveyed) {
-                    cmath_weigh_cells_at(level, &$0, Table.columns, cells, cells.count, &sums)
+                    cmath_weigh_cells_at(level, &$0, 0.7, 8, Table.columns, cells, cells.count, &sums)
                 }
                 for (cell, sum) in zip(cells, sums) {
                     let expected = Double(cell) / 100 + table.expected(cell, isSurveyed: isSurveyed)
@@ -75,8 +75,8 @@ final class VectorLoopTests: XCTestCase {
         for level in Self.levels {
             var (grid, single) = ([Float](repeating: 0, count: cells.count), [Float](repeating: 0, count: cells.count))
             table.with {
-                cmath_weigh_grid_at(level, &$0, Table.columns, &grid)
-                cmath_weigh_cells_at(level, &$0, Table.columns, cells, cells.count, &single)
+                cmath_weigh_grid_at(level, &$0, 0.7, 8, Table.columns, 0, cells.count, &grid)
+                cmath_weigh_cells_at(level, &$0, 0.7, 8, Table.columns, cells, cells.count, &single)
             }
             XCTAssertEqual(grid, single, "level \(level)")
         }
@@ -88,10 +88,59 @@ final class VectorLoopTests: XCTestCase {
             var sums = [Float](repeating: 0, count: 30 * 31)
             table.with {
                 $0.first_column = 0
-                cmath_weigh_grid_at(level, &$0, 30, &sums)
+                cmath_weigh_grid_at(level, &$0, 0.7, 8, 30, 0, sums.count, &sums)
             }
             XCTAssertEqual(sums[..<330].filter { $0 != 0 }.count, 0)
             XCTAssertEqual(sums[330...].filter { $0 == 0 }.count, 0)
+        }
+    }
+
+    func testReadingsThatAreJoinedComeToWhatTheyComeToOneByOne() {
+        let (first, second) = (Table(seed: 6), Table(seed: 7))
+        let cells = (-1..<Table.cells).map { $0 }
+        for level in Self.levels {
+            var sums = [Float](repeating: 0, count: cells.count)
+            second.with { next in
+                first.with { reading in
+                    withUnsafePointer(to: next) {
+                        reading.next = $0
+                        cmath_weigh_cells_at(level, &reading, 0.7, 8, Table.columns, cells, cells.count, &sums)
+                    }
+                }
+            }
+            for (cell, sum) in zip(cells, sums) {
+                let expected = first.expected(cell, isSurveyed: true) + second.expected(cell, isSurveyed: true)
+                XCTAssertEqual(Double(sum), expected, accuracy: 3e-5, "cell \(cell), level \(level)")
+            }
+        }
+    }
+
+    func testAReadingThatDoesNotCountTellsByItsRateAlone() {
+        let table = Table(seed: 8)
+        let cells = (-1..<Table.cells).map { $0 }
+        for level in Self.levels {
+            var sums = [Float](repeating: 0, count: cells.count)
+            table.with {
+                $0.counts = 0
+                cmath_weigh_cells_at(level, &$0, 0, 8, Table.columns, cells, cells.count, &sums)
+            }
+            for (cell, sum) in zip(cells, sums) {
+                let expected = table.expected(cell, isSurveyed: true, share: 0)
+                XCTAssertEqual(Double(sum), expected, accuracy: 1e-5, "cell \(cell), level \(level)")
+            }
+        }
+    }
+
+    func testAnAbsurdReadingLeavesTheSumsNumbers() {
+        let table = Table(seed: 9)
+        let cells = (0..<Table.cells).map { $0 }
+        for rssi in [-1e30, 1e30] as [Float] {
+            var sums = [Float](repeating: 0, count: cells.count)
+            table.with {
+                $0.rssi = rssi
+                cmath_weigh_cells_at(0, &$0, 0.7, 8, Table.columns, cells, cells.count, &sums)
+            }
+            XCTAssertTrue(sums.allSatisfy(\.isFinite), "\(rssi) dBm")
         }
     }
 
@@ -99,46 +148,106 @@ final class VectorLoopTests: XCTestCase {
     func testAllKindsOfVectorsComeToTheSameBits() {
         let table = Table(seed: 5)
         let cells = (-1..<Table.cells).map { $0 }
-        let draws = (0..<1999).map { Int32($0 * 3 + 1) }
         let angles = (0..<1999).map { Float($0) * 0.02 - 20 }
         func bits(_ level: Int32) -> [[UInt32]] {
             var sums = [Float](repeating: 0, count: cells.count)
-            table.with { cmath_weigh_cells_at(level, &$0, Table.columns, cells, cells.count, &sums) }
-            var (x, y) = ([Float](repeating: 0, count: draws.count), [Float](repeating: 0, count: draws.count))
-            cmath_normal_pairs_at(level, 99, SeededGenerator.step, draws, draws.count, &x, &y)
+            table.with { cmath_weigh_cells_at(level, &$0, 0.7, 8, Table.columns, cells, cells.count, &sums) }
+            var (x, y) = (angles, angles)
+            cmath_normal_pairs_at(level, SeededGenerator(seed: 99).ahead, angles.count, &x, &y)
             var (sines, cosines) = (x, y)
             cmath_sines_cosines_at(level, angles, angles.count, &sines, &cosines)
-            var powers = angles
+            var (powers, weights) = (angles, angles)
             cmath_exp_below_at(level, &powers, 20, powers.count)
-            return [sums, x, y, sines, cosines, powers].map { $0.map(\.bitPattern) }
+            var results = [Double](repeating: 0, count: 7)
+            results.withUnsafeMutableBufferPointer { results in
+                guard let results = results.baseAddress else { return XCTFail("no room for results") }
+                cmath_posterior_at(level, powers, 3, 1900, &weights, results)
+                cmath_grid_moments_at(level, weights, 3, 19, 100, results + 2)
+            }
+            return [sums, x, y, sines, cosines, powers, weights].map { $0.map(\.bitPattern) } + [
+                results.flatMap { [UInt32(truncatingIfNeeded: $0.bitPattern), UInt32($0.bitPattern >> 32)] }
+            ]
         }
         for level in Self.levels { XCTAssertEqual(bits(level), bits(0), "level \(level)") }
     }
 
-    func testNormalPairsAreThoseOfTheGenerator() {
+    func testNormalPairsAreMadeOfTheGeneratorsDraws() {
         for seed in UInt64(1)...3 {
-            let generator = SeededGenerator(seed: seed)
-            let draws = (0..<5000).map { Int32(1 + 2 * $0) }
+            var generator = SeededGenerator(seed: seed)
+            let ahead = generator.ahead
+            let draws = (0..<5000).map { _ in generator.next() }
             for level in Self.levels {
                 var (x, y) = ([Float](repeating: 0, count: 5000), [Float](repeating: 0, count: 5000))
-                cmath_normal_pairs_at(level, generator.state, SeededGenerator.step, draws, 5000, &x, &y)
-                var same = generator
-                for index in 0..<5000 {
-                    let pair = same.normalPair()
-                    XCTAssertEqual(Double(x[index]), pair.0, accuracy: 2e-6, "pair \(index), seed \(seed)")
-                    XCTAssertEqual(Double(y[index]), pair.1, accuracy: 2e-6, "pair \(index), seed \(seed)")
+                cmath_normal_pairs_at(level, ahead, 5000, &x, &y)
+                for (index, draw) in draws.enumerated() {
+                    let radius = (-2 * log1p(-Double(draw >> 32) * 0x1p-32)).squareRoot()
+                    let angle = 2 * Double.pi * Double(draw & 0xFFFF_FFFF) * 0x1p-32
+                    XCTAssertEqual(Double(x[index]), radius * cos(angle), accuracy: 2e-6, "pair \(index), seed \(seed)")
+                    XCTAssertEqual(Double(y[index]), radius * sin(angle), accuracy: 2e-6, "pair \(index), seed \(seed)")
                 }
             }
         }
     }
 
-    func testNumbersAheadAreThoseThatCome() {
-        var generator = SeededGenerator(seed: 6)
-        let ahead = (1...20).map { generator.uniform(ahead: $0) }
-        var skipped = generator
-        skipped.skip(20)
-        XCTAssertEqual(ahead, (1...20).map { _ in generator.uniform() })
-        XCTAssertEqual(skipped, generator)
+    func testBothNumbersOfManyPairsAreNormalAndTellNothingOfEachOther() {
+        let count = 100_000
+        var (x, y) = ([Float](repeating: 0, count: count), [Float](repeating: 0, count: count))
+        cmath_normal_pairs(SeededGenerator(seed: 4).ahead, count, &x, &y)
+        // Four standard errors of each mean over 100,000 numbers.
+        func mean(_ value: (Double, Double) -> Double) -> Double {
+            zip(x, y).reduce(0) { $0 + value(Double($1.0), Double($1.1)) } / Double(count)
+        }
+        let error = 4 / Double(count).squareRoot()
+        XCTAssertEqual(mean { x, _ in x }, 0, accuracy: error)
+        XCTAssertEqual(mean { _, y in y }, 0, accuracy: error)
+        XCTAssertEqual(mean { x, y in x * y }, 0, accuracy: error)
+        XCTAssertEqual(mean { x, _ in x * x }, 1, accuracy: error * 2.0.squareRoot())
+        XCTAssertEqual(mean { _, y in y * y }, 1, accuracy: error * 2.0.squareRoot())
+        XCTAssertEqual(mean { x, _ in x * x * x * x }, 3, accuracy: error * 96.0.squareRoot())
+        XCTAssertEqual(mean { x, y in x * x * y * y }, 1, accuracy: error * 8.0.squareRoot())
+    }
+
+    func testAPosteriorIsThePriorTimesWhatTheLogarithmsTell() {
+        let seed: UInt64 = 12
+        var generator = SeededGenerator(seed: seed)
+        let logarithms = (0..<50).map { _ in Float(-20 * generator.uniform()) }
+        let prior = (0..<37).map { _ in Float(generator.uniform()) }
+        for level in Self.levels {
+            var values = logarithms
+            var result = [0.0, 0.0]
+            cmath_posterior_at(level, prior, 5, 37, &values, &result)
+            let part = logarithms[5..<42]
+            XCTAssertEqual(result[0], Double(part.max() ?? 0), "level \(level)")
+            let expected = zip(prior, part).map { Double($0) * exp(Double($1) - result[0]) }
+            for (value, expected) in zip(values[5...], expected) {
+                XCTAssertEqual(Double(value), expected, accuracy: 1e-5 * expected, "seed \(seed), level \(level)")
+            }
+            XCTAssertEqual(result[1], expected.reduce(0, +), accuracy: 1e-4, "seed \(seed), level \(level)")
+            XCTAssertEqual(values[..<5], logarithms[..<5])
+            XCTAssertEqual(values[42...], logarithms[42...])
+        }
+    }
+
+    func testTheMomentsOfAGridAreItsSums() {
+        let seed: UInt64 = 13
+        var generator = SeededGenerator(seed: seed)
+        for (columns, rows) in [(1, 1), (3, 5), (8, 2), (27, 20)] {
+            let weights = (0..<2 + columns * rows).map { _ in Float(generator.uniform()) }
+            var expected = [Double](repeating: 0, count: 5)
+            for (index, weight) in weights.dropFirst(2).enumerated() {
+                let (row, column, weight) = (Double(index / columns), Double(index % columns), Double(weight))
+                for (kind, factor) in [1, column, row, column * column, row * row].enumerated() {
+                    expected[kind] += weight * factor
+                }
+            }
+            for level in Self.levels {
+                var sums = [Double](repeating: 0, count: 5)
+                cmath_grid_moments_at(level, weights, 2, columns, rows, &sums)
+                for (sum, expected) in zip(sums, expected) {
+                    XCTAssertEqual(sum, expected, accuracy: 1e-9 * (1 + expected), "\(columns) × \(rows)")
+                }
+            }
+        }
     }
 
     func testPowersAreRightToSevenDigitsAndNeverNothing() {
