@@ -6,10 +6,13 @@ extension LocalizationMachine {
         }
         search = VenueSearchMachine(settings: settings.venueSearch, forced: settings.forcedVenue)
         backoff.reset()
-        scanBackoff.reset()
+        scan.begin()
+        receiver?.begin()
+        lastOutdoor = nil
         forgetVenue()
-        return Transition(
-            state: .started, directives: reschedule() + [.publish(.started), .fetchCatalogue, .startScanning])
+        var directives = reschedule() + [.publish(.started), .fetchCatalogue, .startScanning]
+        if receiver != nil { directives.append(.startReceiving) }
+        return Transition(state: .started, directives: directives)
     }
 
     /// The venues are known: look for one of them.
@@ -30,14 +33,15 @@ extension LocalizationMachine {
     mutating func end(with final: LocalizationState, at now: Instant) -> Transition {
         let left = visit?.leave(at: now) ?? []
         forgetVenue()
-        rescanAt = nil
+        scan.begin()
+        receiver?.begin()
         var directives: [Directive] = left.map(Directive.emitEvent)
         directives += [.cancelFetch, .stopScanning, .publish(final)]
         if case .error(let error) = final { directives.append(.report(error)) }
         return Transition(state: final, directives: directives)
     }
 
-    /// The source has ended: a last position from all that was heard, then idle.
+    /// Nothing more will be delivered: a last position from all that was heard, then idle.
     mutating func finish(at now: Instant) -> Transition {
         var directives: [Directive] = []
         switch state {
@@ -56,20 +60,11 @@ extension LocalizationMachine {
         return Transition(state: state, directives: [.report(error)])
     }
 
-    /// The scan has failed: unless the session ends with that, scan again after a pause.
-    mutating func loseSource(_ error: LocalizationError, at now: Instant) -> Transition {
-        guard !error.endsSession else { return end(with: .error(error), at: now) }
-        rescanAt = now.advanced(by: scanBackoff.next())
-        return Transition(state: state, directives: [.report(error)])
-    }
-
     /// Does what is due.
     mutating func tick(at now: Instant) -> Transition {
         var directives: [Directive] = []
-        if let due = rescanAt, due <= now {
-            rescanAt = nil
-            directives.append(.startScanning)
-        }
+        if scan.resume(at: now) { directives.append(.startScanning) }
+        if receiver?.resume(at: now) == true { directives.append(.startReceiving) }
         guard let due = wakeAt, due <= now else { return Transition(state: state, directives: directives) }
         wakeAt = nil
         let work: Transition
@@ -101,60 +96,7 @@ extension LocalizationMachine {
         _ = useSettings(of: nil)
     }
 
-    mutating func observe(_ reading: SensorReading, at now: Instant) -> Transition {
-        if case .radio(let event) = reading { return hear(event) }
-        scanBackoff.reset()
-        guard let reading = accepted(reading) else { return Transition(state: state) }
-        if visit != nil { visit?.belief.observe(reading) } else { recent.add(reading) }
-        if case .started = state { return Transition(state: state) }  // no venue is known yet
-        let verdict: VenueSearchMachine.Verdict
-        switch reading {
-        case .sighting(let sighting): verdict = search.observe(sighting, current: state.venueID)
-        case .gnss(let fix): verdict = search.observe(fix, current: state.venueID)
-        case .advertisement, .motion, .step, .pressure, .fix, .radio: verdict = .undecided
-        }
-        switch verdict {
-        case .undecided:
-            return Transition(state: state)
-        case .venue(let id):
-            return state.venueID == nil ? fetch(id, at: now) : loseVenue(at: now)
-        case .venueByGNSS(let id):
-            guard state.venueID == nil else { return Transition(state: state) }
-            isFoundByGNSS = true
-            return fetch(id, at: now)
-        case .outdoors:
-            return loseVenue(at: now)
-        }
-    }
-
-    /// A radio that ceased to hear is worth an error: silence alone would not tell why there is no position.
-    private func hear(_ event: RadioEvent) -> Transition {
-        guard !event.status.isHearing else { return Transition(state: state) }
-        return Transition(
-            state: state, directives: [.report(LocalizationError(code: .generic, message: "\(event)"))])
-    }
-
-    /// The reading as the session uses it: decoded, and strong enough; nil if it is to be ignored.
-    ///
-    /// A source may put behind an advertisement the sighting that it holds; what was heard once counts once.
-    private mutating func accepted(_ reading: SensorReading) -> SensorReading? {
-        let previous = decoded.take()
-        switch reading {
-        case .sighting(let sighting):
-            guard sighting != previous else { return nil }
-            let isUsable = Sighting.isMeasurement(rssi: sighting.rssi) && sighting.rssi >= settings.rssiThreshold
-            return isUsable ? reading : nil
-        case .advertisement(let advertisement):
-            // What is no beacon, or a broken one, is none of a session's business.
-            decoded = try? advertisement.sighting()
-            guard let sighting = decoded, sighting.rssi >= settings.rssiThreshold else { return nil }
-            return .sighting(sighting)
-        case .motion, .step, .pressure, .gnss, .fix, .radio:
-            return reading
-        }
-    }
-
-    private mutating func fetch(_ id: VenueID, at now: Instant) -> Transition {
+    mutating func fetch(_ id: VenueID, at now: Instant) -> Transition {
         let next = LocalizationState.getPacket(venueID: id, progress: 0)
         retryAt = nil
         wakeAt = now.advanced(by: settings.venueLostTimeout)

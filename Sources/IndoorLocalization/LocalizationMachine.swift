@@ -23,6 +23,9 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         /// The source has nothing more to deliver.
         case sourceEnded
         case sourceFailed(LocalizationError)
+        /// The satellite receiver beside it has nothing more to deliver; its positions come as readings.
+        case gnssEnded
+        case gnssFailed(LocalizationError)
         /// Other settings count from now on.
         case settings(SettingsStack)
     }
@@ -30,6 +33,9 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     /// What the shell has to do, in order.
     package enum Directive: Hashable, Sendable {
         case startScanning
+        /// Begin to receive from satellites, beside the scan.
+        case startReceiving
+        /// End whatever delivers readings.
         case stopScanning
         case fetchCatalogue
         case fetchPacket(VenueID)
@@ -37,6 +43,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case cancelFetch
         case publish(LocalizationState)
         case emit(Position)
+        case emitOutdoor(OutdoorPosition)
         case emitEvent(LocalizationEvent)
         /// A venue's data, found by its coordinate, is there.
         case announceVenue(Venue)
@@ -63,7 +70,9 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     var search: VenueSearchMachine
     var visit: VenueVisit<Belief>?
     var backoff: Backoff
-    var scanBackoff: Backoff
+    var scan: Delivery
+    /// The satellite receiver beside the scan; nil without one.
+    var receiver: Delivery?
     var recent = RecentReadings()
     /// What the latest reading held, if that was an advertisement.
     var decoded: Sighting?
@@ -71,17 +80,18 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     var wakeAt: Instant?
     /// When a failed request is due again; nil if none has failed.
     var retryAt: Instant?
-    /// When a failed scan is due again; nil if none has failed.
-    var rescanAt: Instant?
     var isFoundByGNSS = false
+    /// When the latest outdoor position was told; nil if none was.
+    var lastOutdoor: Instant?
 
     /// Creates an idle machine.
     ///
     /// - Parameters:
     ///   - seed: of the jitter of retries.
+    ///   - hasReceiver: whether a satellite receiver delivers beside the source.
     ///   - makeBelief: begins to locate in a venue, with the settings that count there.
     package init(
-        settings stack: SettingsStack, seed: UInt64,
+        settings stack: SettingsStack, seed: UInt64, hasReceiver: Bool = false,
         makeBelief: @escaping @Sendable (Venue, PositioningSettings) -> Belief
     ) {
         self.stack = stack
@@ -89,20 +99,23 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         self.makeBelief = makeBelief
         search = VenueSearchMachine(settings: settings.venueSearch, forced: settings.forcedVenue)
         backoff = Backoff(first: settings.retryPause, seed: seed)
-        scanBackoff = Backoff(first: settings.retryPause, seed: ~seed)
+        scan = Delivery(backoff: Backoff(first: settings.retryPause, seed: ~seed))
+        // Any constant that tells it from the others.
+        let receiverSeed = seed ^ 0x6E55
+        receiver = hasReceiver ? Delivery(backoff: Backoff(first: settings.retryPause, seed: receiverSeed)) : nil
     }
 
     /// When the machine wants a `tick`; nil if it waits for other events alone. An earlier tick does nothing.
     package var nextWake: Instant? {
-        guard let wakeAt, let rescanAt else { return wakeAt ?? rescanAt }
-        return min(wakeAt, rescanAt)
+        [wakeAt, scan.resumeAt, receiver?.resumeAt].compactMap(\.self).min()
     }
 
     /// Moves all that is due onto a timeline that begins elsewhere.
     package mutating func shift(by duration: Duration) {
         wakeAt = wakeAt?.advanced(by: duration)
         retryAt = retryAt?.advanced(by: duration)
-        rescanAt = rescanAt?.advanced(by: duration)
+        scan.shift(by: duration)
+        receiver?.shift(by: duration)
     }
 
     /// Takes in an event; returns what is to be done.
@@ -137,7 +150,11 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case (_, .sourceFailed(let error)):
             return loseSource(error, at: now)
         case (_, .sourceEnded):
-            return finish(at: now)
+            return endScan(at: now)
+        case (_, .gnssFailed(let error)):
+            return loseReceiver(error, at: now)
+        case (_, .gnssEnded):
+            return endReceiver(at: now)
 
         case (.started, .catalogue(let venues)):
             return learn(venues)

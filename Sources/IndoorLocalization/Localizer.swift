@@ -12,6 +12,8 @@ public actor Localizer {
     private typealias Event = LocalizationMachine<PositioningEngine>.Event
 
     private let source: any ScanSource
+    /// Receives from satellites beside the source; nil on a recording, which has its own positions.
+    private let gnss: (any GNSSSource)?
     private let venues: any VenueSource
     private let clock: SessionClock
     private var driver: Driver
@@ -19,6 +21,7 @@ public actor Localizer {
     private var session = 0
     private var timeline = SessionTimeline()
     private var scan: Task<Void, Never>?
+    private var reception: Task<Void, Never>?
     private var fetch: Task<Void, Never>?
     /// Counts requests, so that the late answer to an earlier one is recognised.
     private var request = 0
@@ -29,6 +32,7 @@ public actor Localizer {
 
     private nonisolated let stateBroadcast = Broadcast<LocalizationState>(.unbounded, replaysLatest: true)
     private nonisolated let positionBroadcast: Broadcast<Position>
+    private nonisolated let outdoorBroadcast: Broadcast<OutdoorPosition>
     private nonisolated let venueBroadcast = Broadcast<Venue>(.bufferingNewest(16))
     private nonisolated let eventBroadcast: Broadcast<LocalizationEvent>
     private nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
@@ -37,34 +41,39 @@ public actor Localizer {
     ///
     /// - Parameters:
     ///   - source: what the device senses.
+    ///   - gnss: receives from satellites beside a live source; nil for none. A recording has its satellite positions
+    ///     among its readings, and nothing is received beside it.
     ///   - venues: where venue packets come from.
     ///   - settings: of the session.
     ///   - clock: passes the time between readings of a live source.
     ///   - seed: of all that is random; on a recording, equal seeds give equal positions.
     ///   - eventHistory: what happened before, and how many events are kept.
     public init(
-        source: some ScanSource, venues: some VenueSource, settings: LocalizationSettings = LocalizationSettings(),
-        clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = 0, eventHistory: EventHistory = EventHistory()
+        source: some ScanSource, gnss: (any GNSSSource)? = nil, venues: some VenueSource,
+        settings: LocalizationSettings = LocalizationSettings(), clock: some Clock<Duration> = ContinuousClock(),
+        seed: UInt64 = 0, eventHistory: EventHistory = EventHistory()
     ) {
         self.init(
-            source: source, venues: venues, settings: SettingsStack(localization: settings), clock: clock, seed: seed,
-            eventHistory: eventHistory)
+            source: source, gnss: gnss, venues: venues, settings: SettingsStack(localization: settings), clock: clock,
+            seed: seed, eventHistory: eventHistory)
     }
 
     /// Creates an idle localizer with settings of several sources, of which each venue is one.
     public init(
-        source: some ScanSource, venues: some VenueSource, settings: SettingsStack,
+        source: some ScanSource, gnss: (any GNSSSource)? = nil, venues: some VenueSource, settings: SettingsStack,
         clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = 0, eventHistory: EventHistory = EventHistory()
     ) {
         self.source = source
+        self.gnss = source.pace == .live ? gnss : nil
         self.eventHistory = eventHistory
         self.venues = venues
         self.clock = SessionClock(clock)
         // A recording plays faster than any subscriber may listen, and nothing of it is to be lost.
         positionBroadcast = Broadcast(source.pace == .recorded ? .unbounded : .bufferingNewest(1024))
+        outdoorBroadcast = Broadcast(source.pace == .recorded ? .unbounded : .bufferingNewest(1024))
         eventBroadcast = Broadcast(source.pace == .recorded ? .unbounded : .bufferingNewest(1024))
         driver = SessionDriver(
-            LocalizationMachine(settings: settings, seed: seed) { venue, positioning in
+            LocalizationMachine(settings: settings, seed: seed, hasReceiver: self.gnss != nil) { venue, positioning in
                 PositioningEngine(venue: venue, settings: positioning, seed: seed)
             })
         stateBroadcast.send(.idle)
@@ -72,6 +81,7 @@ public actor Localizer {
 
     deinit {
         scan?.cancel()
+        reception?.cancel()
         fetch?.cancel()
         alarm?.task.cancel()
     }
@@ -83,6 +93,10 @@ public actor Localizer {
     public nonisolated var states: AsyncStream<LocalizationState> { stateBroadcast.subscribe() }
     /// Positions from now on; of those that nobody takes, the newest 1024 are kept, of a recording all.
     public nonisolated var positions: AsyncStream<Position> { positionBroadcast.subscribe() }
+    /// Where satellites see the device while it is in no venue, from now on: before a venue is found, and once it is lost.
+    ///
+    /// Of those that nobody takes, the newest 1024 are kept, of a recording all.
+    public nonisolated var outdoorPositions: AsyncStream<OutdoorPosition> { outdoorBroadcast.subscribe() }
     /// Data of venues that were found by their coordinate, before any of their beacons was heard.
     public nonisolated var downloadedVenues: AsyncStream<Venue> { venueBroadcast.subscribe() }
     /// Rooms and fences entered and left, from now on.
@@ -98,7 +112,9 @@ public actor Localizer {
     /// Errors from now on, also those that the session survives.
     public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
     /// How many positions and events subscribers lost because they took them too slowly.
-    public nonisolated var droppedElements: Int { positionBroadcast.dropped + eventBroadcast.dropped }
+    public nonisolated var droppedElements: Int {
+        positionBroadcast.dropped + outdoorBroadcast.dropped + eventBroadcast.dropped
+    }
 
     /// Calls `body` with each element of a stream, for callers without a task of their own.
     ///
@@ -145,8 +161,10 @@ public actor Localizer {
     /// The session's present instant.
     private var now: Instant { timeline.now(elapsed) }
 
-    private func receive(_ reading: SensorReading, of expected: Int) async {
+    private func receive(_ reading: SensorReading, from sender: SessionTimeline.Sender, of expected: Int) async {
         guard expected == session else { return }
+        var reading = reading
+        reading.instant = timeline.place(reading.instant, of: sender, elapsed: elapsed)
         driver.shift(by: timeline.align(to: reading.instant, elapsed: elapsed))
         while expected == session, let steps = driver.wake(before: reading.instant) {
             await perform(steps)
@@ -163,22 +181,39 @@ public actor Localizer {
         setAlarm()
     }
 
-    private func finish(_ error: (any Error)?, of expected: Int) async {
+    private func finishScan(_ error: (any Error)?, of expected: Int) async {
         guard expected == session else { return }
         let end = now
         if let error {
-            var failure = LocalizationError(reporting: error, code: .critical, "the scan failed")
+            // With a receiver beside it, a session can go on without a radio.
+            let code = gnss == nil ? LocalizationError.Code.critical : .generic
+            var failure = LocalizationError(reporting: error, code: code, "the scan failed")
             // Without readings no time passes on a recording: a pause before the next scan would never end.
             if source.pace == .recorded, !failure.endsSession { failure.code = .critical }
             return await perform(driver.handle(.sourceFailed(failure), at: end))
         }
+        await close(.sourceEnded, at: end, of: expected)
+    }
+
+    private func finishReception(_ error: (any Error)?, of expected: Int) async {
+        guard expected == session else { return }
+        let end = now
+        if let error {
+            let failure = LocalizationError(reporting: error, code: .generic, "the satellite receiver failed")
+            return await perform(driver.handle(.gnssFailed(failure), at: end))
+        }
+        await close(.gnssEnded, at: end, of: expected)
+    }
+
+    /// Nothing more comes from a sender: first what is due until then, so that its last readings count.
+    private func close(_ event: Event, at end: Instant, of expected: Int) async {
         var rounds = 0
         while expected == session, rounds < 3, let steps = driver.wake(upTo: end) {
             await perform(steps)
             rounds += 1
         }
         guard expected == session else { return }
-        await perform(driver.handle(.sourceEnded, at: end))
+        await perform(driver.handle(event, at: end))
     }
 
     private func perform(_ steps: [Driver.Step]) async {
@@ -186,6 +221,7 @@ public actor Localizer {
         for step in steps {
             switch step.directive {
             case .startScanning: startScanning()
+            case .startReceiving: startReceiving()
             case .stopScanning: stopScanning()
             case .cancelFetch: cancelFetch()
             case .fetchCatalogue:
@@ -196,6 +232,7 @@ public actor Localizer {
                 guard current == session else { return }
             case .publish(let state): stateBroadcast.send(state)
             case .emit(let position): positionBroadcast.send(position)
+            case .emitOutdoor(let position): outdoorBroadcast.send(position)
             case .emitEvent(let event):
                 eventHistory.append(event)
                 eventBroadcast.send(event)
@@ -208,7 +245,7 @@ public actor Localizer {
     }
 }
 
-// The tasks of a session: scan, fetch, alarm. Each holds the localizer weakly and tells which session it belongs to.
+// The tasks of a session: scan, reception, fetch, alarm. Each holds the localizer weakly and tells which session it belongs to.
 extension Localizer {
     private func startScanning() {
         let stream = source.readings()
@@ -217,11 +254,28 @@ extension Localizer {
             do {
                 for try await reading in stream {
                     guard let self, !Task.isCancelled else { return }
-                    await self.receive(reading, of: current)
+                    await self.receive(reading, from: .source, of: current)
                 }
-                await self?.finish(nil, of: current)
+                await self?.finishScan(nil, of: current)
             } catch {
-                await self?.finish(error, of: current)
+                await self?.finishScan(error, of: current)
+            }
+        }
+    }
+
+    private func startReceiving() {
+        guard let stream = gnss?.fixes() else { return }
+        let current = session
+        timeline.restart(.receiver)
+        reception = Task { [weak self] in
+            do {
+                for try await fix in stream {
+                    guard let self, !Task.isCancelled else { return }
+                    await self.receive(.gnss(fix), from: .receiver, of: current)
+                }
+                await self?.finishReception(nil, of: current)
+            } catch {
+                await self?.finishReception(error, of: current)
             }
         }
     }
@@ -235,6 +289,8 @@ extension Localizer {
         session += 1
         scan?.cancel()
         scan = nil
+        reception?.cancel()
+        reception = nil
         alarm?.task.cancel()
         alarm = nil
     }

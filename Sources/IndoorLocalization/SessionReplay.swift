@@ -15,6 +15,8 @@ public struct SessionReplay: Sendable {
             case state(LocalizationState)
             /// The device is here.
             case position(Position)
+            /// The device is here, in no venue.
+            case outdoorPosition(OutdoorPosition)
             /// A room or a fence was entered or left.
             case event(LocalizationEvent)
             /// The data of a venue that was found by its coordinate are there.
@@ -103,7 +105,7 @@ public struct SessionReplay: Sendable {
         for step in steps {
             let at = step.instant
             switch step.directive {
-            case .startScanning, .stopScanning, .cancelFetch, .schedule:
+            case .startScanning, .startReceiving, .stopScanning, .cancelFetch, .schedule:
                 continue  // no radio is there to rest
             case .fetchCatalogue:
                 outputs += perform(driver.handle(.catalogue(venues.catalogue()), at: at))
@@ -113,6 +115,7 @@ public struct SessionReplay: Sendable {
                 outputs += perform(driver.handle(.packet(id, venue), at: at))
             case .publish(let state): outputs.append(Output(instant: at, content: .state(state)))
             case .emit(let position): outputs.append(Output(instant: at, content: .position(position)))
+            case .emitOutdoor(let position): outputs.append(Output(instant: at, content: .outdoorPosition(position)))
             case .emitEvent(let event): outputs.append(Output(instant: at, content: .event(event)))
             case .announceVenue(let venue): outputs.append(Output(instant: at, content: .downloadedVenue(venue)))
             case .report(let error): outputs.append(Output(instant: at, content: .error(error)))

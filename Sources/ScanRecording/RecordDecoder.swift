@@ -139,7 +139,9 @@ package struct RecordDecoder {
                 latitude: try fields.number(.latitude, in: -90...90, line),
                 longitude: try fields.number(.longitude, in: -180...180, line)),
             accuracy: try fields.number(.accuracy, in: 0...1e8, line),
-            altitude: try fields.optionalNumber(.altitude, in: anyNumber, line))
+            altitude: try fields.optionalNumber(.altitude, in: anyNumber, line),
+            speed: try fields.optionalNumber(.speed, in: 0...1e6, line),
+            course: try fields.optionalNumber(.course, in: 0...(360.0).nextDown, line))
     }
 
     private func fix(_ line: Span<UInt8>) throws(RecordProblem) -> Fix {

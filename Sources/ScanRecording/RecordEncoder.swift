@@ -51,6 +51,8 @@ package struct RecordEncoder {
             try append(.longitude, fix.coordinate.longitude)
             try append(.accuracy, fix.accuracy)
             try append(.altitude, fix.altitude)
+            try append(.speed, fix.speed)
+            try append(.course, fix.course)
         case .fix(let fix):
             begin(.fix, at: fix.instant)
             append(.mapId, text: fix.mapID.description)

@@ -7,6 +7,7 @@ package enum RecordField: Int, CaseIterable, Sendable {
     case length, heading, hPa, latitude, longitude, accuracy, altitude
     case mapId, x, y, radius, room, hold
     case status, adapter, detail
+    case speed, course
 
     /// The name in the file.
     var text: String { Self.texts[rawValue] }

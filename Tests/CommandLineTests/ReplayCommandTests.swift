@@ -55,7 +55,8 @@ final class ReplayCommandTests: XCTestCase {
         var last = 0.0
         for object in try objects() {
             let type = try XCTUnwrap(object["type"] as? String)
-            XCTAssertTrue(["state", "position", "event", "downloadedVenue", "error"].contains(type), type)
+            let known = ["state", "position", "outdoorPosition", "event", "downloadedVenue", "error"]
+            XCTAssertTrue(known.contains(type), type)
             XCTAssertGreaterThanOrEqual(try time(object), last, "\(object)")
             last = try time(object)
         }

@@ -9,6 +9,7 @@ final class LocalizerRecordingTests: XCTestCase {
     private struct Told: Equatable {
         var states: [LocalizationState] = []
         var positions: [Position] = []
+        var outdoors: [OutdoorPosition] = []
         var events: [LocalizationEvent] = []
         var venues: [Venue] = []
         var errors: [LocalizationError] = []
@@ -17,6 +18,7 @@ final class LocalizerRecordingTests: XCTestCase {
     private struct Streams {
         var states: AsyncStream<LocalizationState>
         var positions: AsyncStream<Position>
+        var outdoors: AsyncStream<OutdoorPosition>
         var events: AsyncStream<LocalizationEvent>
         var venues: AsyncStream<Venue>
         var errors: AsyncStream<LocalizationError>
@@ -35,6 +37,7 @@ final class LocalizerRecordingTests: XCTestCase {
             switch output.content {
             case .state(let state): told.states.append(state)
             case .position(let position): told.positions.append(position)
+            case .outdoorPosition(let position): told.outdoors.append(position)
             case .event(let event): told.events.append(event)
             case .downloadedVenue(let venue): told.venues.append(venue)
             case .error(let error): told.errors.append(error)
@@ -50,13 +53,15 @@ final class LocalizerRecordingTests: XCTestCase {
         // The localizer is gone, so the streams end.
         return await Told(
             states: Array(streams.states.collected.dropFirst()), positions: streams.positions.collected,
-            events: streams.events.collected, venues: streams.venues.collected, errors: streams.errors.collected)
+            outdoors: streams.outdoors.collected, events: streams.events.collected, venues: streams.venues.collected,
+            errors: streams.errors.collected)
     }
 
     private func play(_ path: String, _ venues: LocalVenueSource, _ ended: XCTestExpectation) async -> Streams {
         let localizer = Localizer(source: RecordingSource(path: path), venues: venues, settings: settings, seed: 7)
         let streams = Streams(
-            states: localizer.states, positions: localizer.positions, events: localizer.events,
+            states: localizer.states, positions: localizer.positions, outdoors: localizer.outdoorPositions,
+            events: localizer.events,
             venues: localizer.downloadedVenues, errors: localizer.errors)
         let states = localizer.states
         await localizer.start()
@@ -78,9 +83,10 @@ final class LocalizerRecordingTests: XCTestCase {
             let venue = try await venues.packet(for: XCTUnwrap(identifier)) { _ in }
             let expected = told(by: try await RecordedWalk(name, in: venue, settings: settings, seed: 7))
             XCTAssertGreaterThan(expected.positions.count, 10, name)
+            XCTAssertEqual(expected.outdoors.isEmpty, name != "outdoors", name)
             let told = try await localized(path, venues)
             XCTAssertEqual(told.states, expected.states, name)
-            XCTAssertTrue(told == expected, "\(name): positions, events, venues or errors differ")
+            XCTAssertTrue(told == expected, "\(name): positions, outdoor positions, events, venues or errors differ")
         }
     }
 }

@@ -6,6 +6,7 @@ final class RecordingStoryTests: XCTestCase {
     /// The names of the states up to the first position.
     private static let start = ["started", "searchVenue", "getPacket", "getPacket", "findFloor", "localizationRunning"]
 
+    /// Behaviour §1.5, check 5.
     func testPositionsComeOnlyWhileRunningAndOnTheMapOfTheState() async throws {
         for name in RecordedWalk.names {
             var mapID: MapID?
@@ -14,7 +15,7 @@ final class RecordingStoryTests: XCTestCase {
                 case .state(.localizationRunning(let running)): mapID = running.mapID
                 case .state: mapID = nil
                 case .position(let position): XCTAssertEqual(position.mapID, mapID, "\(name) at \(output.instant)")
-                case .event, .downloadedVenue, .error: break
+                case .outdoorPosition, .event, .downloadedVenue, .error: break
                 }
             }
         }

@@ -22,11 +22,37 @@ struct SessionTimeline: Sendable {
     /// The latest known instant of the source, and the clock's time when it was known.
     private var anchor: (instant: Instant, elapsed: Duration)
     private var hasReading = false
+    /// How far the instants of each sender are moved.
+    private var shifts: [Sender: Duration] = [:]
+
+    /// Who delivers readings.
+    enum Sender: Hashable, Sendable {
+        case source
+        /// The satellite receiver beside the source.
+        case receiver
+    }
+
+    /// Two senders whose present is this near to each other count from the same beginning: what lies between is the
+    /// delay of delivery.
+    static let longestDelay = Duration.seconds(5)
 
     /// Begins a timeline at zero, until a first reading tells where the source's instants are.
     init(startedAt elapsed: Duration = .zero) {
         anchor = (.zero, elapsed)
     }
+
+    /// An instant of a sender on this timeline: the sender that comes second may count from elsewhere.
+    mutating func place(_ instant: Instant, of sender: Sender, elapsed: Duration?) -> Instant {
+        if let shift = shifts[sender] { return instant.advanced(by: shift) }
+        let apart = instant.duration(to: now(elapsed))
+        let isApart = apart > Self.longestDelay || apart < .zero - Self.longestDelay
+        let shift = hasReading && isApart ? apart : .zero
+        shifts[sender] = shift
+        return instant.advanced(by: shift)
+    }
+
+    /// A sender begins anew, perhaps from elsewhere.
+    mutating func restart(_ sender: Sender) { shifts[sender] = nil }
 
     /// Takes in a reading's instant; returns by how much the first one moves the timeline.
     ///

@@ -55,6 +55,9 @@ extension VenueSearchSettings {
         .duration(
             "takeoverTime", \.takeoverTime, from: .zero,
             "While in a venue, another one must lead for this long to take over."),
+        .wholeNumber(
+            "takeoverBeacons", \.takeoverBeacons, in: 1...1000,
+            "While a beacon of the venue is heard well, so many of another one must be heard for it to take over."),
         .number(
             "gnssAccuracy", \.gnssAccuracy, in: 0...10_000, unit: "m",
             "A satellite position counts only with a 68 % radius of at most this."),
@@ -65,6 +68,12 @@ extension VenueSearchSettings {
         .number(
             "gnssRSSILimit", \.gnssRSSILimit, in: -127...0, unit: "dBm",
             "Weaker sightings don't contradict satellites that see the device outside."),
+        .number(
+            "gnssFarDistance", \.gnssFarDistance, in: 0...10_000_000, unit: "m",
+            "Satellites that see the device this far outside of a venue contradict its beacons, however strong."),
+        .number(
+            "outdoorAccuracy", \.outdoorAccuracy, in: 0...10_000, unit: "m",
+            "Outdoors, satellite positions with a 68 % radius of at most this are told."),
     ]
 }
 

@@ -6,7 +6,7 @@ package struct VenueSearchMachine: Hashable, Sendable {
     package enum Verdict: Hashable, Sendable {
         /// Nothing new.
         case undecided
-        /// The device is in that venue, by its beacons.
+        /// The device is in that venue, by its beacons. While it is in a forced one, that may be another.
         case venue(VenueID)
         /// The device is in that venue, by its coordinate.
         case venueByGNSS(VenueID)
@@ -26,6 +26,12 @@ package struct VenueSearchMachine: Hashable, Sendable {
         var since: Instant
     }
 
+    /// What is heard of a venue's beacons.
+    private struct Presence {
+        var amplitude = 0.0
+        var beacons = 0
+    }
+
     /// Satellite positions in a row that say the same.
     private struct Run: Hashable, Sendable {
         var venue: VenueID?
@@ -41,7 +47,9 @@ package struct VenueSearchMachine: Hashable, Sendable {
     private var lastHeard: [VenueID: Instant] = [:]
     private var lastHeardWell: [VenueID: Instant] = [:]
     private var lastInside: [VenueID: Instant] = [:]
+    /// Where the latest satellite positions that count see the device outside, and where far outside.
     private var lastOutside: [VenueID: Instant] = [:]
+    private var lastFar: [VenueID: Instant] = [:]
     private var run = Run(venue: nil, count: 0)
 
     /// Creates a machine that knows no venue yet.
@@ -50,17 +58,17 @@ package struct VenueSearchMachine: Hashable, Sendable {
         self.forced = forced
     }
 
-    /// Takes in the known venues; of two that claim the same region, the one with the smaller id gets it.
+    /// Takes in the known venues; of two that claim the same region, the forced one gets it, or that with the smaller id.
     package mutating func learn(_ catalogue: [VenueSummary]) {
         owners = [:]
         summaries = [:]
-        for summary in catalogue.sorted(by: { $0.id < $1.id }) where forced == nil || forced == summary.id {
+        for summary in catalogue.sorted(by: { ($0.id != forced ? 1 : 0, $0.id) < ($1.id != forced ? 1 : 0, $1.id) }) {
             summaries[summary.id] = summary
             for region in summary.regions where owners[region] == nil { owners[region] = summary.id }
         }
     }
 
-    /// The venue that a beacon belongs to; nil if no accepted venue has it.
+    /// The venue that a beacon belongs to; nil if no known venue has it.
     package func owner(of beacon: BeaconIdentity) -> VenueID? {
         owners[BeaconRegion(beacon)] ?? owners[BeaconRegion(uuid: beacon.uuid, major: beacon.major)]
             ?? owners[BeaconRegion(uuid: beacon.uuid)]
@@ -77,6 +85,17 @@ package struct VenueSearchMachine: Hashable, Sendable {
         return max(heard, inside)
     }
 
+    /// Forgets what was heard, not what is known: a new search begins.
+    package mutating func restart() {
+        heard = []
+        leader = nil
+        run = Run(venue: nil, count: 0)
+    }
+}
+
+// MARK: - Beacons
+
+extension VenueSearchMachine {
     /// Takes in a sighting; `current` is the venue that the session is in.
     package mutating func observe(_ sighting: Sighting, current: VenueID?) -> Verdict {
         guard let venue = owner(of: sighting.beacon) else { return .undecided }
@@ -91,31 +110,62 @@ package struct VenueSearchMachine: Hashable, Sendable {
     }
 
     private mutating func decide(current: VenueID?, at now: Instant) -> Verdict {
-        var sums: [VenueID: Double] = [:]
-        for entry in heard { sums[entry.venue, default: 0] += entry.amplitude }
-        let ranking = sums.sorted { ($0.value, $1.key.rawValue) > ($1.value, $0.key.rawValue) }
-        guard let first = ranking.first, ranking.count == 1 || first.value >= settings.lead * ranking[1].value else {
-            leader = nil
-            return .undecided
+        var presences: [VenueID: Presence] = [:]
+        for entry in heard where !isRecent(lastFar[entry.venue], at: now) {
+            presences[entry.venue, default: Presence()].amplitude += entry.amplitude
+            presences[entry.venue, default: Presence()].beacons += 1
         }
-        let since = leader?.venue == first.key ? leader?.since ?? now : now
-        leader = Leader(venue: first.key, since: since)
-        guard first.key != current, !isOutside(first.key, at: now) else { return .undecided }
-        let required = current != nil ? settings.takeoverTime : ranking.count > 1 ? settings.contestedTime : .zero
-        return since.duration(to: now) >= required ? .venue(first.key) : .undecided
+        let leading = leading(of: presences)
+        leader = leading.map { Leader(venue: $0, since: leader?.venue == $0 ? leader?.since ?? now : now) }
+        if let current {
+            guard let leader, leader.venue != current, !isOutside(leader.venue, at: now) else { return .undecided }
+            let isEnough =
+                (presences[leader.venue]?.beacons ?? 0) >= settings.takeoverBeacons || !isHeardWell(current, at: now)
+            return isEnough && hasLed(for: settings.takeoverTime, at: now) ? .venue(leader.venue) : .undecided
+        }
+        if let forced {
+            // The others don't compete with it, but where one of them leads, the device is there.
+            let isThere = presences[forced] != nil && leading ?? forced == forced && !isOutside(forced, at: now)
+            return isThere ? .venue(forced) : .undecided
+        }
+        guard let leader, !isOutside(leader.venue, at: now) else { return .undecided }
+        let required = presences.count > 1 ? settings.contestedTime : .zero
+        return hasLed(for: required, at: now) ? .venue(leader.venue) : .undecided
     }
 
+    /// The venue whose beacons are clearly the strongest; nil if none are.
+    private func leading(of presences: [VenueID: Presence]) -> VenueID? {
+        let ranking = presences.sorted { ($0.value.amplitude, $1.key.rawValue) > ($1.value.amplitude, $0.key.rawValue) }
+        guard let first = ranking.first else { return nil }
+        guard ranking.count > 1 else { return first.key }
+        return first.value.amplitude >= settings.lead * ranking[1].value.amplitude ? first.key : nil
+    }
+
+    private func hasLed(for time: Duration, at now: Instant) -> Bool {
+        leader.map { $0.since.duration(to: now) >= time } ?? false
+    }
+
+    /// Whether one of the sightings that speak for the venue is strong.
+    private func isHeardWell(_ venue: VenueID, at now: Instant) -> Bool {
+        lastHeardWell[venue].map { $0.duration(to: now) <= settings.window } ?? false
+    }
+}
+
+// MARK: - Satellites
+
+extension VenueSearchMachine {
     /// Takes in a satellite position; `current` is the venue that the session is in.
     package mutating func observe(_ fix: GNSSFix, current: VenueID?) -> Verdict {
-        guard fix.accuracy >= 0, fix.accuracy <= settings.gnssAccuracy, fix.coordinate.isValid else {
-            return .undecided
+        guard fix.isWithin(settings.gnssAccuracy) else { return .undecided }
+        for summary in summaries.values {
+            lastOutside[summary.id] = isOutside(fix, summary, by: 0) ? fix.instant : nil
+            lastFar[summary.id] = isOutside(fix, summary, by: settings.gnssFarDistance) ? fix.instant : nil
         }
-        for summary in summaries.values where isOutside(fix, summary) { lastOutside[summary.id] = fix.instant }
         guard let current else { return search(fix) }
-        if let summary = summaries[current], distance(of: fix, into: summary) != nil {
-            lastInside[current] = fix.instant
-        }
-        guard let summary = summaries[current], isSilent(current, at: fix.instant), isOutside(fix, summary) else {
+        guard let summary = summaries[current] else { return .undecided }
+        if distance(of: fix, into: summary) != nil { lastInside[current] = fix.instant }
+        let isFar = lastFar[current] == fix.instant
+        guard isFar || lastOutside[current] == fix.instant && isSilent(current, at: fix.instant) else {
             run = Run(venue: current, count: 0)
             return .undecided
         }
@@ -125,7 +175,8 @@ package struct VenueSearchMachine: Hashable, Sendable {
 
     private mutating func search(_ fix: GNSSFix) -> Verdict {
         let near = summaries.values.compactMap { summary -> (id: VenueID, distance: Double)? in
-            distance(of: fix, into: summary).map { (summary.id, $0) }
+            guard forced == nil || forced == summary.id else { return nil }
+            return distance(of: fix, into: summary).map { (summary.id, $0) }
         }
         guard let nearest = near.min(by: { ($0.distance, $0.id.rawValue) < ($1.distance, $1.id.rawValue) }) else {
             run = Run(venue: nil, count: 0)
@@ -143,26 +194,21 @@ package struct VenueSearchMachine: Hashable, Sendable {
         return distance <= radius ? distance : nil
     }
 
-    private func isOutside(_ fix: GNSSFix, _ summary: VenueSummary) -> Bool {
+    /// Whether the device is outside for sure, and by so many metres.
+    private func isOutside(_ fix: GNSSFix, _ summary: VenueSummary, by margin: Double) -> Bool {
         guard let center = summary.coordinate, let radius = summary.radius else { return false }
-        return center.distance(to: fix.coordinate) > radius + fix.accuracy
+        return center.distance(to: fix.coordinate) > radius + fix.accuracy + margin
     }
 
     /// Whether satellites have seen the device outside lately, and no beacon was heard well since.
     private func isOutside(_ venue: VenueID, at now: Instant) -> Bool {
-        guard let outside = lastOutside[venue], outside.duration(to: now) < settings.gnssSilence else { return false }
-        return isSilent(venue, at: now)
+        isRecent(lastOutside[venue], at: now) && isSilent(venue, at: now)
     }
 
     /// Whether no beacon of the venue has been heard well lately.
-    private func isSilent(_ venue: VenueID, at now: Instant) -> Bool {
-        lastHeardWell[venue].map { $0.duration(to: now) >= settings.gnssSilence } ?? true
-    }
+    private func isSilent(_ venue: VenueID, at now: Instant) -> Bool { !isRecent(lastHeardWell[venue], at: now) }
 
-    /// Forgets what was heard, not what is known: a new search begins.
-    package mutating func restart() {
-        heard = []
-        leader = nil
-        run = Run(venue: nil, count: 0)
+    private func isRecent(_ instant: Instant?, at now: Instant) -> Bool {
+        instant.map { $0.duration(to: now) < settings.gnssSilence } ?? false
     }
 }

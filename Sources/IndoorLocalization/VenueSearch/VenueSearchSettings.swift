@@ -1,4 +1,4 @@
-/// How the venue is told from others.
+/// How the venue is told from others, and indoors from outdoors.
 public struct VenueSearchSettings: Hashable, Sendable {
     /// Sightings older than this no longer speak for a venue; above 0 s, at most a day.
     public var window = Duration.seconds(3)
@@ -8,15 +8,23 @@ public struct VenueSearchSettings: Hashable, Sendable {
     public var contestedTime = Duration.seconds(2)
     /// While in a venue, another one must lead for this long to take over; from 0 s to a day.
     public var takeoverTime = Duration.seconds(5)
+    /// While a beacon of the venue is heard well, so many of another one must be heard for it to take over, in [1, 1000]:
+    /// a single one may be carried about.
+    public var takeoverBeacons = 2
     /// A satellite position counts only with a 68 % radius of at most this many metres, in [0, 10000].
     public var gnssAccuracy = 15.0
     /// So many satellite positions in a row must agree, in [1, 1000].
     public var gnssCount = 2
     /// Satellites speak only if no beacon of the venue was heard well for this long; from 0 s to a day.
     public var gnssSilence = Duration.seconds(5)
-    /// Weaker sightings don't contradict satellites that see the device outside, in dBm, in [-127, 0]: across the
-    /// street beacons are still heard.
+    /// Weaker sightings are not heard well, in dBm, in [-127, 0]: across the street beacons are still heard, and don't
+    /// contradict satellites that see the device outside.
     public var gnssRSSILimit = -75.0
+    /// Satellites that see the device this many metres outside of a venue contradict its beacons, however well they are
+    /// heard, in [0, 10000000]: then they stand somewhere else than the packet says, or others have their numbers.
+    public var gnssFarDistance = 300.0
+    /// Outdoors, satellite positions with a 68 % radius of at most this many metres are told, in [0, 10000].
+    public var outdoorAccuracy = 50.0
 
     /// Creates the settings with their defaults.
     public init() {}

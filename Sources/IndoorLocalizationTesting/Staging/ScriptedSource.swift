@@ -94,3 +94,22 @@ public final class ScriptedSource: ScanSource {
         try await state.wait { $0.begun == $0.ended }
     }
 }
+
+/// As a satellite receiver beside another source, it delivers its satellite positions and nothing else.
+extension ScriptedSource: GNSSSource {
+    /// Begins a scan, of which only the satellite positions are delivered.
+    public func fixes() -> AsyncThrowingStream<GNSSFix, any Error> {
+        let readings = readings()
+        return AsyncThrowingStream { continuation in
+            let task = Task {
+                do {
+                    for try await case .gnss(let fix) in readings { continuation.yield(fix) }
+                    continuation.finish()
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+}

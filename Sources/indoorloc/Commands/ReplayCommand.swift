@@ -10,10 +10,11 @@ struct ReplayCommand: Command {
         details: """
             RECORDING may be a Bluetooth capture, too (btsnoop, as 'btmon -w' writes it).
 
-            Prints JSON Lines, each with "t" (seconds of the recording) and "type": state, position, event,
-            downloadedVenue or error. Positions have venueId, mapId, x and y (metres from the plan's top left corner,
+            Prints JSON Lines, each with "t" (seconds of the recording) and "type": state, position, outdoorPosition,
+            event, downloadedVenue or error. Positions have venueId, mapId, x and y (metres from the plan's top left corner,
             y down), radius (metres; the truth lies within it 68 times of 100), and where known label, latitude,
-            longitude and course (degrees clockwise from the plan's top). Truth in the recording is not used, but
+            longitude and course (degrees clockwise from the plan's top). Outdoor positions have latitude, longitude, radius,
+            and where known altitude, speed and course (degrees clockwise from north). Truth in the recording is not used, but
             --geojson writes it beside the positions.
 
             example: indoorloc replay --venue Fixtures/office Fixtures/recordings/one-floor/scan.jsonl.gz

@@ -8,6 +8,7 @@ extension SessionReplay.Output {
         switch content {
         case .state(let state): state.write(to: &json)
         case .position(let position): position.write(to: &json)
+        case .outdoorPosition(let position): position.write(to: &json)
         case .event(let event): event.write(to: &json)
         case .downloadedVenue(let venue):
             json.add("type", "downloadedVenue")
@@ -48,6 +49,18 @@ extension Position {
         json.add("label", label)
         json.add("latitude", coordinate?.latitude, decimals: 8)
         json.add("longitude", coordinate?.longitude, decimals: 8)
+        json.add("course", course, decimals: 1)
+    }
+}
+
+extension OutdoorPosition {
+    fileprivate func write(to json: inout JSONText) {
+        json.add("type", "outdoorPosition")
+        json.add("latitude", coordinate.latitude, decimals: 8)
+        json.add("longitude", coordinate.longitude, decimals: 8)
+        json.add("radius", radius, decimals: 3)
+        json.add("altitude", altitude, decimals: 2)
+        json.add("speed", speed, decimals: 2)
         json.add("course", course, decimals: 1)
     }
 }

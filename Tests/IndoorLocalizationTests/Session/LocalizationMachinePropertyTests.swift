@@ -21,7 +21,9 @@ final class LocalizationMachinePropertyTests: XCTestCase {
         var published = LocalizationState.idle
         var visited: [String: Int] = [:]
         var lastPosition: Instant?
+        var lastOutdoor: Instant?
         var positions = 0
+        var outdoors = 0
         var isScanning = false
         var complaints: [String] = []
 
@@ -39,7 +41,12 @@ final class LocalizationMachinePropertyTests: XCTestCase {
                 lastPosition = position.instant
             case .emitEvent, .announceVenue, .fetchCatalogue, .fetchPacket:
                 if isOver { complaints.append("\(step.directive) in \(published.name)") }
-            case .startScanning:
+            case .emitOutdoor(let position):
+                outdoors += 1
+                if published.isOutdoor != true { complaints.append("outdoors in \(published.name)") }
+                if position.instant < lastOutdoor ?? position.instant { complaints.append("time runs backwards") }
+                lastOutdoor = position.instant
+            case .startScanning, .startReceiving:
                 if isOver { complaints.append("scan in \(published.name)") }
                 isScanning = true
             case .stopScanning: isScanning = false
@@ -57,7 +64,7 @@ final class LocalizationMachinePropertyTests: XCTestCase {
             if !isProgress, !(LocalizationMachinePropertyTests.allowed[published.name]?.contains(state.name) ?? false) {
                 complaints.append("\(published.name) → \(state.name)")
             }
-            if state.name == "started" { lastPosition = nil }
+            if state.name == "started" { (lastPosition, lastOutdoor) = (nil, nil) }
             if !isProgress { visited[state.name, default: 0] += 1 }
             published = state
         }
@@ -74,7 +81,9 @@ final class LocalizationMachinePropertyTests: XCTestCase {
         case 8: return .stop
         case 9: return .sourceEnded
         case 10: return .sourceFailed(error)
-        case 11..<25: return .catalogue(SessionStage.summaries)
+        case 11: return .gnssEnded
+        case 12: return .gnssFailed(error)
+        case 13..<25: return .catalogue(SessionStage.summaries)
         case 25..<28: return .catalogueFailed(error)
         case 28..<45: return .progress(id, generator.uniform() * 1.2)
         case 45..<60:
@@ -97,10 +106,11 @@ final class LocalizationMachinePropertyTests: XCTestCase {
         }
     }
 
+    /// Behaviour §1.5, check 5. Outdoor positions, which have a stream of their own, come outdoors alone.
     func testWhateverHappensTheTableHolds() {
         for seed in [1, 2, 3, 0xC0FFEE] as [UInt64] {
             var generator = SeededGenerator(seed: seed)
-            var driver = SessionDriver(SessionStage.machine(seed: seed))
+            var driver = SessionDriver(SessionStage.machine(seed: seed, hasReceiver: seed.isMultiple(of: 2)))
             var witness = Witness()
             var seconds = 0.0
             for number in 0..<Self.eventCount {
@@ -128,6 +138,7 @@ final class LocalizationMachinePropertyTests: XCTestCase {
                 XCTAssertGreaterThan(witness.visited[state] ?? 0, 10, "seed \(seed): hardly ever \(state)")
             }
             XCTAssertGreaterThan(witness.positions, 500, "seed \(seed): hardly any position")
+            XCTAssertGreaterThan(witness.outdoors, 100, "seed \(seed): hardly any outdoor position")
         }
     }
 

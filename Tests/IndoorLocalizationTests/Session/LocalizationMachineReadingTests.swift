@@ -7,6 +7,7 @@ final class LocalizationMachineReadingTests: XCTestCase {
 
     // MARK: - RSSI
 
+    /// Behaviour §1.5, check 11.
     func testASightingExactlyAtTheThresholdIsKept() {
         var settings = LocalizationSettings()
         settings.rssiThreshold = -80
@@ -141,13 +142,14 @@ final class LocalizationMachineReadingTests: XCTestCase {
 
     // MARK: - Which venue
 
+    /// Behaviour §1.5, check 6.
     func testOnlyTheForcedVenueIsAccepted() {
         var settings = LocalizationSettings()
         settings.forcedVenue = 2
         var machine = SessionStage.machine(in: .searchVenue, settings)
         XCTAssertEqual(machine.handle(.reading(SessionStage.heard(1, at: 11)), at: 11), [])
         XCTAssertEqual(machine.state, .searchVenue)
-        _ = machine.handle(.reading(SessionStage.heard(2, at: 11, rssi: -90)), at: 11)
+        _ = machine.handle(.reading(SessionStage.heard(2, at: 15, rssi: -90)), at: 15)
         XCTAssertEqual(machine.state, .getPacket(venueID: 2, progress: 0))
     }
 

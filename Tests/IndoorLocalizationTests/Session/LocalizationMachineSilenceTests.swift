@@ -20,8 +20,8 @@ final class LocalizationMachineSilenceTests: XCTestCase {
     private let meaningful: [SessionStage.Stage: Set<String>] = [
         .idle: ["start"],
         .error: ["start", "stop"],
-        .started: ["stop", "catalogue", "catalogue failed", "catalogue refused"],
-        .searchVenue: ["stop", "own beacon"],
+        .started: ["stop", "one fix", "catalogue", "catalogue failed", "catalogue refused"],
+        .searchVenue: ["stop", "own beacon", "one fix"],
         .getPacket: ["stop", "progress", "packet", "packet failed", "packet refused"],
         .findFloor: ["stop", "tick"],
         .localizationRunning: ["stop"],

@@ -58,7 +58,8 @@ final class LocalizationMachineTransitionTests: XCTestCase {
 
     func testTwoSatellitePositionsInAVenueAskForItsPacket() {
         var machine = SessionStage.machine(in: .searchVenue)
-        XCTAssertEqual(machine.handle(.reading(SessionStage.gnss(52, at: 11)), at: 11), [])
+        XCTAssertEqual(
+            machine.handle(.reading(SessionStage.gnss(52, at: 11)), at: 11), [SessionStage.outdoors(52, at: 11)])
         let next = LocalizationState.getPacket(venueID: 1, progress: 0)
         XCTAssertEqual(
             machine.handle(.reading(SessionStage.gnss(52, at: 12)), at: 12), [.publish(next), .fetchPacket(1)])
@@ -115,6 +116,7 @@ final class LocalizationMachineTransitionTests: XCTestCase {
         XCTAssertEqual(machine.state, running)
     }
 
+    /// Behaviour §1.5, check 3.
     func testAChangeOfFloorGoesThroughFindFloor() {
         var machine = SessionStage.machine(in: .localizationRunning)
         _ = machine.handle(.reading(SessionStage.fix(11, at: 10.1)), at: 10.1)
@@ -126,6 +128,7 @@ final class LocalizationMachineTransitionTests: XCTestCase {
         XCTAssertEqual(machine.state, above)
     }
 
+    /// Behaviour §1.5, check 3.
     func testAVenueOfWhichNoBeaconIsHeardIsLostInEveryState() {
         for stage in [SessionStage.Stage.getPacket, .findFloor, .localizationRunning] {
             var machine = SessionStage.machine(in: stage)
@@ -156,7 +159,7 @@ final class LocalizationMachineTransitionTests: XCTestCase {
             XCTAssertEqual(machine.handle(.reading(SessionStage.gnss(52.002, at: 16)), at: 16), [], stage.rawValue)
             XCTAssertEqual(
                 machine.handle(.reading(SessionStage.gnss(52.002, at: 17)), at: 17),
-                [.cancelFetch, .publish(.searchVenue)], stage.rawValue)
+                [.cancelFetch, .publish(.searchVenue), SessionStage.outdoors(52.002, at: 17)], stage.rawValue)
             XCTAssertEqual(machine.state, .searchVenue, stage.rawValue)
         }
     }
@@ -177,6 +180,7 @@ final class LocalizationMachineTransitionTests: XCTestCase {
         }
     }
 
+    /// Behaviour §1.5, check 4.
     func testStopEndsEveryState() {
         for stage in SessionStage.Stage.allCases where stage != .idle && stage != .error {
             var machine = SessionStage.machine(in: stage)

@@ -54,6 +54,18 @@ final class LocalizationSettingsTests: XCTestCase {
             ("positioning.radiusFloor must be in [0.0, 1000.0] m, not -1.0", { $0.positioning.radiusFloor = -1 }),
             ("positioning.radiusFactor must be in [0.0, 100.0], not 101.0", { $0.positioning.radiusFactor = 101 }),
             (
+                "venueSearch.takeoverBeacons must be in [1.0, 1000.0], not 0.0",
+                { $0.venueSearch.takeoverBeacons = 0 }
+            ),
+            (
+                "venueSearch.gnssFarDistance must be in [0.0, 10000000.0] m, not -1.0",
+                { $0.venueSearch.gnssFarDistance = -1 }
+            ),
+            (
+                "venueSearch.outdoorAccuracy must be in [0.0, 10000.0] m, not nan",
+                { $0.venueSearch.outdoorAccuracy = .nan }
+            ),
+            (
                 "venueSearch.gnssRSSILimit must be in [-127.0, 0.0] dBm, not 1.0",
                 { $0.venueSearch.gnssRSSILimit = 1 }
             ),

@@ -14,11 +14,12 @@ struct LocalizerStage {
 
     init(
         _ source: ScriptedSource = ScriptedSource(), venues: [Venue] = [SessionStage.office, SessionStage.shop],
-        _ settings: LocalizationSettings = LocalizerStage.settings
+        _ settings: LocalizationSettings = LocalizerStage.settings, gnss: ScriptedSource? = nil
     ) {
         self.source = source
         self.venues = ScriptedVenueSource(venues)
-        localizer = Localizer(source: source, venues: self.venues, settings: settings, clock: clock, seed: 1)
+        localizer = Localizer(
+            source: source, gnss: gnss, venues: self.venues, settings: settings, clock: clock, seed: 1)
     }
 
     /// Few particles: how well the engine finds the place is not asked here.

@@ -7,6 +7,7 @@ final class LocalizerTests: XCTestCase {
     private static let beginning = LocalizerStage.beginning
     private let wayIn = ["started", "searchVenue", "getPacket", "getPacket", "findFloor", "localizationRunning"]
 
+    /// Behaviour §1.5, check 1. `started` is always visited, with the catalogue of the venues.
     func testASessionGoesThroughItsStatesAndGivesPositions() async throws {
         let stage = LocalizerStage()
         let (states, positions) = (stage.localizer.states, stage.localizer.positions)
@@ -71,6 +72,7 @@ final class LocalizerTests: XCTestCase {
         XCTAssertEqual(stage.source.scanCount, 2)
     }
 
+    /// Behaviour §1.5, check 4.
     func testNothingIsEmittedAfterStopHasReturned() async throws {
         // Each round stops at another moment of a flood of readings.
         for round in 0..<20 {
@@ -131,6 +133,7 @@ final class LocalizerTests: XCTestCase {
         XCTAssertEqual(shop.source.runningScanCount, 1)
     }
 
+    /// Behaviour §1.5, check 13.
     func testAWatchIsCalledUntilItIsClosed() async throws {
         let stage = LocalizerStage()
         let (names, teller) = AsyncStream.makeStream(of: String.self)

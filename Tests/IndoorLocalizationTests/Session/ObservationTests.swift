@@ -40,6 +40,7 @@ final class ObservationTests: XCTestCase {
         observation.close()
     }
 
+    /// Behaviour §1.5, check 13.
     func testAfterCloseNothingIsCalled() async throws {
         for round in 0..<200 {
             let calls = Calls()

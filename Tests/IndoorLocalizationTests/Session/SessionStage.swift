@@ -64,6 +64,14 @@ enum SessionStage {
                 accuracy: accuracy))
     }
 
+    /// What is told of a satellite position outdoors.
+    static func outdoors(_ latitude: Double, at seconds: Double, radius: Double = 5) -> Machine.Directive {
+        .emitOutdoor(
+            OutdoorPosition(
+                instant: Instant(seconds: seconds), coordinate: Coordinate(latitude: latitude, longitude: 13),
+                radius: radius))
+    }
+
     static func motion(at seconds: Double) -> SensorReading {
         .pressure(PressureSample(instant: Instant(seconds: seconds), hectopascals: 1000))
     }
@@ -72,16 +80,18 @@ enum SessionStage {
     static let credential = LocalizationError(code: .credential, message: "who are you?")
 
     static func machine(
-        _ settings: LocalizationSettings = LocalizationSettings(), seed: UInt64 = 1, log: WatchedBelief? = nil
+        _ settings: LocalizationSettings = LocalizationSettings(), seed: UInt64 = 1, hasReceiver: Bool = false,
+        log: WatchedBelief? = nil
     ) -> Machine {
-        Machine(settings: settings, seed: seed) { _ in FixBelief(log: log) }
+        Machine(settings: settings, seed: seed, hasReceiver: hasReceiver) { _ in FixBelief(log: log) }
     }
 
     /// A machine that was led into a state; the last event was at second 10, the office's beacon was heard then.
     static func machine(
-        in stage: Stage, _ settings: LocalizationSettings = LocalizationSettings(), log: WatchedBelief? = nil
+        in stage: Stage, _ settings: LocalizationSettings = LocalizationSettings(), hasReceiver: Bool = false,
+        log: WatchedBelief? = nil
     ) -> Machine {
-        var machine = machine(settings, log: log)
+        var machine = machine(settings, hasReceiver: hasReceiver, log: log)
         for (reached, events) in Stage.way {
             if stage == .idle { break }
             for event in events { _ = machine.handle(event, at: Instant(seconds: 10)) }

@@ -1,0 +1,73 @@
+extension LocalizationMachine {
+    /// Takes in what was sensed. Outdoors, a satellite position is a position too.
+    mutating func observe(_ reading: SensorReading, at now: Instant) -> Transition {
+        var transition = weigh(reading, at: now)
+        if transition.state.isOutdoor == true, case .gnss(let fix) = reading, let position = outdoorPosition(fix) {
+            transition.directives.append(.emitOutdoor(position))
+        }
+        return transition
+    }
+
+    private mutating func weigh(_ reading: SensorReading, at now: Instant) -> Transition {
+        if case .radio(let event) = reading { return hear(event) }
+        noteDelivery(of: reading)
+        guard let reading = accepted(reading) else { return Transition(state: state) }
+        if visit != nil { visit?.belief.observe(reading) } else { recent.add(reading) }
+        if case .started = state { return Transition(state: state) }  // no venue is known yet
+        let verdict: VenueSearchMachine.Verdict
+        switch reading {
+        case .sighting(let sighting): verdict = search.observe(sighting, current: state.venueID)
+        case .gnss(let fix): verdict = search.observe(fix, current: state.venueID)
+        case .advertisement, .motion, .step, .pressure, .fix, .radio: verdict = .undecided
+        }
+        switch verdict {
+        case .undecided:
+            return Transition(state: state)
+        case .venue(let id):
+            return state.venueID == nil ? fetch(id, at: now) : loseVenue(at: now)
+        case .venueByGNSS(let id):
+            guard state.venueID == nil else { return Transition(state: state) }
+            isFoundByGNSS = true
+            return fetch(id, at: now)
+        case .outdoors:
+            return loseVenue(at: now)
+        }
+    }
+
+    /// A radio that ceased to hear is worth an error: silence alone would not tell why there is no position.
+    private func hear(_ event: RadioEvent) -> Transition {
+        guard !event.status.isHearing else { return Transition(state: state) }
+        return Transition(
+            state: state, directives: [.report(LocalizationError(code: .generic, message: "\(event)"))])
+    }
+
+    /// The reading as the session uses it: decoded, and strong enough; nil if it is to be ignored.
+    ///
+    /// A source may put behind an advertisement the sighting that it holds; what was heard once counts once.
+    private mutating func accepted(_ reading: SensorReading) -> SensorReading? {
+        let previous = decoded.take()
+        switch reading {
+        case .sighting(let sighting):
+            guard sighting != previous else { return nil }
+            let isUsable = Sighting.isMeasurement(rssi: sighting.rssi) && sighting.rssi >= settings.rssiThreshold
+            return isUsable ? reading : nil
+        case .advertisement(let advertisement):
+            // What is no beacon, or a broken one, is none of a session's business.
+            decoded = try? advertisement.sighting()
+            guard let sighting = decoded, sighting.rssi >= settings.rssiThreshold else { return nil }
+            return .sighting(sighting)
+        case .motion, .step, .pressure, .gnss, .fix, .radio:
+            return reading
+        }
+    }
+
+    /// What a satellite position tells of the device outdoors; nil if it is too vague, or older than the latest.
+    private mutating func outdoorPosition(_ fix: GNSSFix) -> OutdoorPosition? {
+        let isNew = lastOutdoor.map { fix.instant >= $0 } ?? true
+        guard isNew, fix.isWithin(settings.venueSearch.outdoorAccuracy) else { return nil }
+        lastOutdoor = fix.instant
+        return OutdoorPosition(
+            instant: fix.instant, coordinate: fix.coordinate, radius: fix.accuracy, altitude: fix.altitude,
+            speed: fix.speed, course: fix.course)
+    }
+}
