@@ -9,6 +9,7 @@ let package = Package(
         .library(name: "VenuePackets", targets: ["VenuePackets"]),
         .library(name: "ScanRecording", targets: ["ScanRecording"]),
         .library(name: "BlueZScanning", targets: ["BlueZScanning"]),
+        .library(name: "GPSDReceiving", targets: ["GPSDReceiving"]),
         .library(name: "IndoorLocalizationTesting", targets: ["IndoorLocalizationTesting"]),
         .executable(name: "indoorloc", targets: ["indoorloc"]),
     ],
@@ -19,16 +20,18 @@ let package = Package(
         .systemLibrary(name: "CLibArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
         .target(name: "CBlueZ"),
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
+        .systemLibrary(name: "CGPS", pkgConfig: "libgps", providers: [.apt(["libgps-dev"])]),
         .target(name: "IndoorLocalization", dependencies: ["CMath"]),
         .target(name: "BlueZScanning", dependencies: ["IndoorLocalization", "CBlueZ", "CDBus"]),
+        .target(name: "GPSDReceiving", dependencies: ["IndoorLocalization", "CGPS"]),
         .target(name: "VenuePackets", dependencies: ["IndoorLocalization", "CLibArchive"]),
         .target(name: "ScanRecording", dependencies: ["IndoorLocalization", "CLibArchive"]),
         .target(name: "IndoorLocalizationTesting", dependencies: ["IndoorLocalization", "ScanRecording", "CMath"]),
         .executableTarget(
             name: "indoorloc",
             dependencies: [
-                "IndoorLocalization", "BlueZScanning", "VenuePackets", "ScanRecording", "IndoorLocalizationTesting",
-                "CBench", "CGetOpt",
+                "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "VenuePackets", "ScanRecording",
+                "IndoorLocalizationTesting", "CBench", "CGetOpt",
             ]),
         .testTarget(
             name: "IndoorLocalizationTests", dependencies: ["IndoorLocalization", "IndoorLocalizationTesting", "CMath"]),
@@ -36,6 +39,8 @@ let package = Package(
         .testTarget(
             name: "BlueZScanningTests",
             dependencies: ["BlueZScanning", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
+        .testTarget(
+            name: "GPSDReceivingTests", dependencies: ["GPSDReceiving", "CGPS", "IndoorLocalizationTesting"]),
         .testTarget(name: "ScanRecordingTests", dependencies: ["ScanRecording", "IndoorLocalizationTesting"]),
         .testTarget(
             name: "ReplayTests", dependencies: ["ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),

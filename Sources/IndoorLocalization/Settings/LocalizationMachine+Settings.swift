@@ -35,8 +35,11 @@ extension LocalizationMachine {
 extension LocalizationMachine {
     /// Creates an idle machine whose belief needs no settings.
     package init(
-        settings: LocalizationSettings, seed: UInt64, makeBelief: @escaping @Sendable (Venue) -> Belief
+        settings: LocalizationSettings, seed: UInt64, hasReceiver: Bool = false,
+        makeBelief: @escaping @Sendable (Venue) -> Belief
     ) {
-        self.init(settings: SettingsStack(localization: settings), seed: seed) { venue, _ in makeBelief(venue) }
+        self.init(settings: SettingsStack(localization: settings), seed: seed, hasReceiver: hasReceiver) { venue, _ in
+            makeBelief(venue)
+        }
     }
 }

@@ -1,4 +1,5 @@
 import BlueZScanning
+import GPSDReceiving
 import IndoorLocalization
 import VenuePackets
 
@@ -9,11 +10,12 @@ struct LocateCommand: Command {
         summary: "tell where this machine is, from what its Bluetooth radio hears",
         details: """
             Prints what 'replay' prints, as it happens; "t" is in seconds since the start. --adapter and --route are those
-            of 'scan'. What is recorded replays: 'indoorloc replay --venue V FILE'.
+            of 'scan'. What is recorded replays: 'indoorloc replay --venue V FILE'. With --gnss, satellites tell where the
+            machine is outdoors, and which venue it is in before a beacon is heard; their positions are recorded, too.
 
             example: indoorloc locate --venue Fixtures/office --record walk.jsonl.gz
             """,
-        options: [.venue, .radioMap, .seed, .method, .settings, .set, .adapter, .route, .record, .seconds])
+        options: [.venue, .radioMap, .seed, .method, .settings, .set, .adapter, .route, .gnss, .record, .seconds])
 
     private let venue: String
     private let radioMap: String?
@@ -21,6 +23,7 @@ struct LocateCommand: Command {
     private let settings: SettingsStack
     private let adapter: AdapterChoice
     private let route: ScanRoute?
+    private let gnss: GPSDSource?
     private let record: RecordTarget?
     private let limit: Duration?
 
@@ -31,6 +34,7 @@ struct LocateCommand: Command {
         settings = try arguments.settings()
         adapter = try arguments.adapter()
         route = try arguments.route()
+        gnss = try arguments.gnss()
         record = try arguments.recordTarget()
         limit = try arguments.limit()
     }
@@ -51,7 +55,7 @@ struct LocateCommand: Command {
     /// Prints what a session tells, until it ends or is interrupted.
     func locate(in venue: Venue, _ source: some ScanSource) async throws {
         var recorder = try record.map { try LiveRecorder($0) }
-        let session = LiveSession(venue: venue, settings: settings, seed: seed)
+        let session = LiveSession(venue: venue, settings: settings, seed: seed, gnss: gnss)
         let isRecorded = record != nil
         let work = LiveWork<LiveSession.News>(tick: .milliseconds(500), limit: limit) { give in
             await session.run(source, givesReadings: isRecorded, give)

@@ -1,0 +1,75 @@
+import Dispatch
+import Glibc
+import IndoorLocalization
+
+/// One stream of positions: a thread that waits in poll(2), from its beginning to its end.
+struct GPSDReception: Sendable {
+    typealias Continuation = AsyncThrowingStream<GNSSFix, any Error>.Continuation
+
+    private static let firstPause = Duration.milliseconds(250)
+    private static let longestPause = Duration.seconds(5)
+
+    private let source: GPSDSource
+    private let alarm: Alarm
+    private let continuation: Continuation
+
+    init(_ source: GPSDSource, alarm: Alarm, continuation: Continuation) {
+        self.source = source
+        self.alarm = alarm
+        self.continuation = continuation
+    }
+
+    /// Begins on a thread of its own, which the alarm ends.
+    func begin() {
+        DispatchQueue(label: "IndoorLocalization.GPSDReception", qos: .userInitiated).async {
+            do throws(GPSDError) { try receive() } catch { continuation.finish(throwing: error) }
+        }
+    }
+
+    /// Connects again and again, until the alarm is raised, or gpsd is away for too long.
+    private func receive() throws(GPSDError) {
+        var backoff = Backoff(first: Self.firstPause, seed: UInt64(bitPattern: Self.now.nanoseconds))
+        // When gpsd was last there; nil if it never was.
+        var lastThere: Instant?
+        while !alarm.isRaised {
+            do throws(GPSDError) {
+                try stay {
+                    lastThere = Self.now
+                    backoff.reset()
+                }
+            } catch {
+                guard let there = lastThere, there.duration(to: Self.now) < source.patience else { throw error }
+                _ = alarm.wait(for: nil, atMost: min(backoff.next(), Self.longestPause))
+            }
+        }
+    }
+
+    /// Connects, and delivers positions until the connection is lost or the alarm is raised.
+    ///
+    /// - Parameter whenThere: called with the greeting and each report.
+    private func stay(_ whenThere: () -> Void) throws(GPSDError) {
+        let connection = try GPSDConnection(host: source.host, port: source.port)
+        let connectedAt = Self.now
+        var isGreeted = false
+        while true {
+            let patience = isGreeted ? nil : source.greetingTime - connectedAt.duration(to: Self.now)
+            guard alarm.wait(for: connection.descriptor, atMost: patience) != .alarm else { return }
+            let now = Self.now
+            while let report = try connection.next() {
+                isGreeted = isGreeted || report.is_version
+                if isGreeted { whenThere() }
+                if isGreeted, let fix = GNSSFix(report, at: now) { continuation.yield(fix) }
+            }
+            if !isGreeted, connectedAt.duration(to: now) >= source.greetingTime {
+                throw .noAnswer(host: source.host, port: source.port)
+            }
+        }
+    }
+
+    /// Time since the machine's boot, sleep included, as live scans count it.
+    private static var now: Instant {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return Instant(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
+    }
+}
