@@ -1,4 +1,5 @@
 import Foundation
+import IndoorLocalization
 
 /// Writes JSON with fixed decimals, so that equal results are equal bytes.
 struct JSONText {
@@ -34,8 +35,29 @@ struct JSONText {
         members.append("\"\(name)\":[" + objects.map(\.text).joined(separator: ",") + "]")
     }
 
+    /// Adds any content; nothing if it is nil.
+    mutating func add(_ name: String, content: JSONValue?) {
+        if let content { members.append("\"\(name)\":" + Self.text(of: content)) }
+    }
+
     /// Adds an object.
     mutating func add(_ name: String, _ object: JSONText) { members.append("\"\(name)\":" + object.text) }
+
+    /// Members of objects in the order of their names.
+    private static func text(of content: JSONValue) -> String {
+        switch content {
+        case .null: return "null"
+        case .bool(let value): return value ? "true" : "false"
+        case .number(let value):
+            guard value.isFinite else { return "null" }
+            return Int(exactly: value).map(String.init) ?? "\(value)"
+        case .string(let value): return quoted(value)
+        case .array(let values): return "[" + values.map(text).joined(separator: ",") + "]"
+        case .object(let members):
+            let sorted = members.sorted { $0.key < $1.key }
+            return "{" + sorted.map { quoted($0.key) + ":" + text(of: $0.value) }.joined(separator: ",") + "}"
+        }
+    }
 
     static func number(_ value: Double, decimals: Int) -> String {
         guard value.isFinite else { return "null" }

@@ -79,5 +79,6 @@ extension LocalizationEvent {
         json.add("venueId", venueID.rawValue)
         json.add("id", id)
         json.add("name", name)
+        json.add("payload", content: fence?.payload)
     }
 }

@@ -1,0 +1,37 @@
+import IndoorLocalization
+import XCTest
+
+@testable import indoorloc
+
+final class EventOutputTests: XCTestCase {
+    private func json(_ kind: LocalizationEvent.Kind) -> String {
+        let event = LocalizationEvent(instant: Instant(seconds: 1.5), venueID: 7, kind: kind)
+        return SessionReplay.Output(instant: event.instant, content: .event(event)).json
+    }
+
+    private func fence(_ payload: JSONValue?) -> Fence {
+        Fence(id: 3, name: "Desk", mapID: 1, area: .circle(center: MapPoint(x: 0, y: 0), radius: 1), payload: payload)
+    }
+
+    func testAnEventOfAFenceHasItsPayload() throws {
+        let payload = JSONValue.object([
+            "b": .array([.number(1), .number(0.25), .null, .bool(true)]), "a": .string("say \"hi\""),
+        ])
+        XCTAssertEqual(
+            json(.enterFence(fence(payload))),
+            #"{"t":1.500,"type":"event","event":"enterFence","venueId":7,"id":3,"name":"Desk","#
+                + #""payload":{"a":"say \"hi\"","b":[1,0.25,null,true]}}"#)
+        XCTAssertEqual(
+            json(.exitFence(fence(.number(.infinity)))),
+            #"{"t":1.500,"type":"event","event":"exitFence","venueId":7,"id":3,"name":"Desk","payload":null}"#)
+    }
+
+    func testWithoutAPayloadThereIsNone() {
+        XCTAssertEqual(
+            json(.enterFence(fence(nil))),
+            #"{"t":1.500,"type":"event","event":"enterFence","venueId":7,"id":3,"name":"Desk"}"#)
+        XCTAssertEqual(
+            json(.exitRoom(Room(id: 4, name: "Hall", mapID: 1))),
+            #"{"t":1.500,"type":"event","event":"exitRoom","venueId":7,"id":4,"name":"Hall"}"#)
+    }
+}
