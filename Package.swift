@@ -18,13 +18,14 @@ let package = Package(
         .target(name: "CGetOpt"),
         .target(name: "CBench"),
         .systemLibrary(name: "CLibArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+        .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .target(name: "CBlueZ"),
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .systemLibrary(name: "CGPS", pkgConfig: "libgps", providers: [.apt(["libgps-dev"])]),
         .target(name: "IndoorLocalization", dependencies: ["CMath"]),
         .target(name: "BlueZScanning", dependencies: ["IndoorLocalization", "CBlueZ", "CDBus"]),
         .target(name: "GPSDReceiving", dependencies: ["IndoorLocalization", "CGPS"]),
-        .target(name: "VenuePackets", dependencies: ["IndoorLocalization", "CLibArchive"]),
+        .target(name: "VenuePackets", dependencies: ["IndoorLocalization", "CCurl", "CLibArchive"]),
         .target(name: "ScanRecording", dependencies: ["IndoorLocalization", "CLibArchive"]),
         .target(name: "IndoorLocalizationTesting", dependencies: ["IndoorLocalization", "ScanRecording", "CMath"]),
         .executableTarget(
@@ -35,7 +36,10 @@ let package = Package(
             ]),
         .testTarget(
             name: "IndoorLocalizationTests", dependencies: ["IndoorLocalization", "IndoorLocalizationTesting", "CMath"]),
-        .testTarget(name: "VenuePacketsTests", dependencies: ["VenuePackets", "IndoorLocalizationTesting"]),
+        .testTarget(
+            name: "VenuePacketsTests", dependencies: ["VenuePackets", "IndoorLocalizationTesting", "CacheReplacer"]),
+        // A process that the tests of the packet cache kill.
+        .executableTarget(name: "CacheReplacer", dependencies: ["VenuePackets"], path: "Tests/CacheReplacer"),
         .testTarget(
             name: "BlueZScanningTests",
             dependencies: ["BlueZScanning", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),

@@ -1,5 +1,4 @@
-import CLibArchive
-import FoundationEssentials
+import Glibc
 
 /// A packet kept as a zip, its files at the top or all within one top folder.
 ///
@@ -67,7 +66,7 @@ struct PacketArchive: PacketFiles {
         throw PacketFileError(message: "there is no \(file); a packet is a folder or a zip with that file")
     }
 
-    /// Unpacks some of the files into a folder, under their paths within the packet.
+    /// Unpacks some of the files into a folder, under their paths within the packet, a piece at a time.
     func unpack(_ wanted: Set<String>, into folder: String) throws(PacketFileError) {
         let archive = try ZipReader(path: path)
         var total = 0
@@ -75,24 +74,51 @@ struct PacketArchive: PacketFiles {
             guard entry.isFile, entry.name.hasPrefix(prefix) else { continue }
             let file = String(entry.name.dropFirst(prefix.count))
             guard wanted.contains(file) else { continue }
-            let target = URL(filePath: folder + "/" + file)
-            do {
-                try FileManager.default.createDirectory(
-                    at: target.deletingLastPathComponent(), withIntermediateDirectories: true)
-                var bytes = Data()
-                while let chunk = try archive.chunk() {
-                    bytes.append(contentsOf: chunk)
-                    total += chunk.count
-                    guard total <= PacketLimit.unpacked else {
-                        throw PacketFileError(message: "the zip unpacks to more than \(PacketLimit.unpacked) bytes")
-                    }
+            let target = try UnpackedFile(folder + "/" + file)
+            while let chunk = try archive.chunk() {
+                total += chunk.count
+                guard total <= PacketLimit.unpacked else {
+                    throw PacketFileError(message: "the zip unpacks to more than \(PacketLimit.unpacked) bytes")
                 }
-                try bytes.write(to: target, options: .atomic)
-            } catch let error as PacketFileError {
-                throw error
-            } catch {
-                throw PacketFileError(message: "\(file) cannot be unpacked into \(folder): \(error.systemReason)")
+                try target.append(chunk)
             }
+            try target.finish()
         }
+    }
+}
+
+/// A file that is being unpacked: it has its name once it is whole.
+///
+/// A class, as it owns the open file and removes what never became whole.
+private final class UnpackedFile {
+    private let target: String
+    private let file: OpenFile
+    private var isFinished = false
+
+    init(_ target: String) throws(PacketFileError) {
+        self.target = target
+        do throws(VenueRepositoryError) {
+            try DiskFolder.create(DiskFolder.parent(of: target))
+            file = try OpenFile(target + ".unfinished", O_WRONLY | O_CREAT | O_TRUNC)
+        } catch {
+            throw PacketFileError(message: "cannot be unpacked: \(error)")
+        }
+    }
+
+    deinit { if !isFinished { unlink(file.path) } }
+
+    func append(_ bytes: [UInt8]) throws(PacketFileError) {
+        do throws(VenueRepositoryError) {
+            try file.write(bytes)
+        } catch {
+            throw PacketFileError(message: "cannot be unpacked: \(error)")
+        }
+    }
+
+    func finish() throws(PacketFileError) {
+        guard rename(file.path, target) == 0 else {
+            throw PacketFileError(message: "cannot be unpacked: \(VenueRepositoryError.system(target))")
+        }
+        isFinished = true
     }
 }

@@ -33,7 +33,8 @@ public struct VenuePacketReader: Sendable {
         return (venue, parser.problems)
     }
 
-    private static func walk(_ bytes: [UInt8]) -> (venue: Venue?, parser: VenueParser) {
+    /// The walk through a document, with the files that it names.
+    static func walk(_ bytes: [UInt8]) -> (venue: Venue?, parser: VenueParser) {
         var parser = VenueParser()
         do {
             let document = try JSONTree(bytes)
@@ -89,7 +90,8 @@ public struct VenuePacketReader: Sendable {
         }
     }
 
-    private func open(_ path: String) throws(PacketFileError) -> (VenuePacket.Storage, any PacketFiles) {
+    /// A packet's files: those of a folder, or of a zip.
+    func open(_ path: String) throws(PacketFileError) -> (VenuePacket.Storage, any PacketFiles) {
         var absolute = LocalPath.absolute(path)
         var isFolder = false
         guard FileManager.default.fileExists(atPath: absolute, isDirectory: &isFolder) else {

@@ -15,8 +15,8 @@ enum CommandLineTool {
     private static let commands: [any Command.Type] = [
         LocateCommand.self, ScanCommand.self, ReplayCommand.self, EvaluateCommand.self, SurveyCommand.self,
         BoundSimulateCommand.self, ConvertCommand.self, BenchCommand.self, VenueCheckCommand.self,
-        VenueInfoCommand.self, VenueImportCommand.self, VenueExportCommand.self,
-        VenueRouteCommand.self,
+        VenueInfoCommand.self, VenueImportCommand.self, VenueExportCommand.self, VenueRouteCommand.self,
+        VenuePublishCommand.self, VenueFetchCommand.self,
     ]
 
     /// A command, and the words behind its name.

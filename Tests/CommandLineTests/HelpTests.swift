@@ -24,6 +24,8 @@ final class HelpTests: XCTestCase {
     func testHelpOfVenueImport() throws { try assertPrints("venue", "import", "--help") }
     func testHelpOfVenueExport() throws { try assertPrints("venue", "export", "--help") }
     func testHelpOfVenueRoute() throws { try assertPrints("venue", "route", "--help") }
+    func testHelpOfVenuePublish() throws { try assertPrints("venue", "publish", "--help") }
+    func testHelpOfVenueFetch() throws { try assertPrints("venue", "fetch", "--help") }
     func testVersion() throws { try assertPrints("--version") }
 
     func testHelpCanBeAskedForInFourWays() throws {
@@ -43,6 +45,7 @@ final class HelpTests: XCTestCase {
         for name in [
             "replay", "evaluate", "survey", "simulate", "convert", "bench", "locate", "scan", "venue check",
             "venue info", "venue import", "venue export", "venue route",
+            "venue publish", "venue fetch",
         ] {
             XCTAssertTrue(help.contains("\n  \(name) "), name)
         }

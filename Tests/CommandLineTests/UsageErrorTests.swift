@@ -21,8 +21,10 @@ final class UsageErrorTests: XCTestCase {
     }
 
     func testAGroupWithoutACommandOfIt() throws {
-        try assertUsageError(["venue"], "'venue' is no command; say 'venue check' or 'venue info'")
-        try assertUsageError(["venue", "burn"], "'venue burn' is no command; say 'venue check' or 'venue info'")
+        let names = ["check", "info", "import", "export", "route", "publish", "fetch"].map { "'venue \($0)'" }
+        let advice = "is no command; say " + names.joined(separator: " or ")
+        try assertUsageError(["venue"], "'venue' \(advice)")
+        try assertUsageError(["venue", "burn"], "'venue burn' \(advice)")
     }
 
     func testAnUnknownOptionIsNamedWhereverItStands() throws {

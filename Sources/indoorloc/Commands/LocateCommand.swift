@@ -15,9 +15,11 @@ struct LocateCommand: Command {
 
             example: indoorloc locate --venue Fixtures/office --record walk.jsonl.gz
             """,
-        options: [.venue, .radioMap, .seed, .method, .settings, .set, .adapter, .route, .gnss, .record, .seconds])
+        options: [.venue, .radioMap, .seed, .method, .settings, .set, .adapter, .route, .gnss, .record, .seconds]
+            + VenueServerOptions.packetOptions)
 
     private let venue: String
+    private let server: VenueServerOptions
     private let radioMap: String?
     private let seed: UInt64
     private let settings: SettingsStack
@@ -29,6 +31,7 @@ struct LocateCommand: Command {
 
     init(_ arguments: ParsedArguments) throws {
         venue = try arguments.required("venue")
+        server = try VenueServerOptions(arguments, isRequired: false)
         radioMap = arguments.value("radio-map")
         seed = try arguments.seed()
         settings = try arguments.settings()
@@ -40,7 +43,7 @@ struct LocateCommand: Command {
     }
 
     func run() async throws {
-        let packet = try VenuePacketReader().read(venue, radioMap: radioMap)
+        let packet = try await server.packet(venue, radioMap: radioMap)
         let source = try BluetoothScanSource(
             adapter: adapter, route: route, content: record == nil ? .beacons : .everything)
         StandardError.write("indoorloc: \(source.choice)\n")

@@ -23,9 +23,10 @@ struct ReplayCommand: Command {
             .venue, .radioMap, .seed, .method, .settings, .set, .lenient,
             CommandOption(
                 name: "geojson", argument: "FILE", help: "write the track there, too, for QGIS and web maps"),
-        ])
+        ] + VenueServerOptions.packetOptions)
 
     private let venue: String
+    private let server: VenueServerOptions
     private let radioMap: String?
     private let recording: String
     private let strictness: RecordingReader.Strictness
@@ -35,6 +36,7 @@ struct ReplayCommand: Command {
 
     init(_ arguments: ParsedArguments) throws {
         venue = try arguments.required("venue")
+        server = try VenueServerOptions(arguments, isRequired: false)
         radioMap = arguments.value("radio-map")
         recording = arguments.operands[0]
         strictness = arguments.strictness
@@ -44,7 +46,7 @@ struct ReplayCommand: Command {
     }
 
     func run() async throws {
-        let packet = try VenuePacketReader().read(venue, radioMap: radioMap)
+        let packet = try await server.packet(venue, radioMap: radioMap)
         let session = RecordedSession(
             venues: [packet.venue], settings: settings, seed: seed, strictness: strictness)
         let progress = ProgressLine()

@@ -1,0 +1,42 @@
+#include <curl/curl.h>
+
+// curl_easy_setopt and curl_easy_getinfo take arguments of any type, which Swift cannot call: one function for each type
+// that is used. They can go when Swift calls C functions with variable arguments.
+static inline CURLcode ccurl_set_number(CURL *handle, CURLoption option, long value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode ccurl_set_text(CURL *handle, CURLoption option, const char *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode ccurl_set_pointer(CURL *handle, CURLoption option, void *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode ccurl_set_list(CURL *handle, CURLoption option, struct curl_slist *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+// What curl calls with bytes of a body or with a header's line; it goes on if all of them were taken.
+typedef size_t (*ccurl_receiver)(char *bytes, size_t size, size_t count, void *context);
+
+static inline CURLcode ccurl_set_receiver(CURL *handle, CURLoption option, ccurl_receiver value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+// The status of the latest answer; 0 before there is one.
+static inline long ccurl_status(CURL *handle) {
+    long status = 0;
+    curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+    return status;
+}
+
+// The kinds of authentication are numbers with a cast, which Swift does not import.
+static inline CURLcode ccurl_use_bearer(CURL *handle) {
+    return curl_easy_setopt(handle, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
+}
+
+static inline CURLcode ccurl_use_basic(CURL *handle) {
+    return curl_easy_setopt(handle, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+}

@@ -1,0 +1,89 @@
+import IndoorLocalization
+
+/// A file on a venue server: where it is, and what its bytes are.
+package struct PublishedFile: Hashable, Sendable {
+    /// The path below the server's folder.
+    package var path: String
+    /// Its bytes.
+    package var size: Int
+    /// SHA-256 of them, as 64 lower-case hexadecimal digits.
+    package var digest: String
+}
+
+/// What a server's catalogue says of one venue.
+package struct CatalogueEntry: Hashable, Sendable {
+    /// What is needed to recognise the venue.
+    package var summary: VenueSummary
+    /// The packet's zip, which may lack the files below.
+    package var packet: PublishedFile
+    /// Plan images and tiles that are files of their own on the server, by their path within the packet.
+    package var files: [String: PublishedFile]
+
+    /// Bytes of all that belongs to the venue.
+    var size: Int { files.values.reduce(packet.size) { $0 + $1.size } }
+}
+
+/// The catalogue of a venue server as the tree of its document: the reverse of `VenueParser.catalogue`.
+enum CatalogueDocument {
+    /// The name of the catalogue in the server's folder.
+    static let fileName = "catalogue.json"
+    /// The value of `format`.
+    static let format = "indoor-localization-catalogue"
+    /// The highest `formatVersion` that is understood.
+    static let formatVersion = 1
+    /// Bytes that a catalogue may have, uncompressed: room for some 100,000 venues.
+    static let limit = 64 << 20
+
+    /// The document; fields without a value are left out.
+    static func tree(_ entries: [CatalogueEntry]) -> JSONTree {
+        .object([
+            "format": .string(format), "formatVersion": .number(Double(formatVersion)),
+            "venues": .array(entries.sorted { $0.summary.id < $1.summary.id }.map(entry)),
+        ])
+    }
+
+    private static func entry(_ entry: CatalogueEntry) -> JSONTree {
+        var fields = Self.fields(entry.summary)
+        fields.merge(Self.fields(entry.packet, pathKey: "packet")) { $1 }
+        if !entry.files.isEmpty {
+            fields["files"] = .array(
+                entry.files.sorted { $0.key < $1.key }.map { name, file in
+                    .object(Self.fields(file, pathKey: "path").merging(["name": .string(name)]) { $1 })
+                })
+        }
+        return .object(fields)
+    }
+
+    private static func fields(_ file: PublishedFile, pathKey: String) -> [String: JSONTree] {
+        [pathKey: .string(file.path), "size": .number(Double(file.size)), "sha256": .string(file.digest)]
+    }
+
+    /// What is needed to recognise a venue.
+    static func fields(_ summary: VenueSummary) -> [String: JSONTree] {
+        let center = summary.coordinate.map { coordinate -> JSONTree in
+            .object(["latitude": .number(coordinate.latitude), "longitude": .number(coordinate.longitude)])
+        }
+        let fields: [String: JSONTree?] = [
+            "id": .number(Double(summary.id.rawValue)),
+            "name": .string(summary.name),
+            "version": .number(Double(summary.version)),
+            "coordinate": center,
+            "radius": summary.radius.map(JSONTree.number),
+            "regions": .array(regions(summary.regions)),
+        ]
+        return fields.compactMapValues(\.self)
+    }
+
+    /// Regions by UUID and major, with all their minors in one list: a venue's thousand beacons take a line each otherwise.
+    private static func regions(_ regions: Set<BeaconRegion>) -> [JSONTree] {
+        let groups = Dictionary(grouping: regions) { BeaconRegion(uuid: $0.uuid, major: $0.major) }
+        return groups.sorted { ($0.key.uuid, $0.key.major ?? 0) < ($1.key.uuid, $1.key.major ?? 0) }.map { key, group in
+            var fields: [String: JSONTree] = ["uuid": .string(key.uuid.description)]
+            if let major = key.major { fields["major"] = .number(Double(major)) }
+            let minors = group.compactMap(\.minor).sorted()
+            // A region without a minor holds all of them.
+            if minors.count == group.count { fields["minors"] = .array(minors.map { .number(Double($0)) }) }
+            return .object(fields)
+        }
+    }
+}

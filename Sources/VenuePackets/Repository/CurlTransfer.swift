@@ -1,0 +1,191 @@
+import CCurl
+import IndoorLocalization
+
+/// One transfer with libcurl, from its beginning to its end on the calling thread.
+///
+/// A class, as libcurl's callbacks come back to it; it never leaves its thread.
+final class CurlTransfer {
+    private typealias Handle = UnsafeMutableRawPointer
+
+    /// libcurl's own preparation, once a process; its result is the same for ever.
+    private static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
+
+    private var head = TransferHead()
+    private let handle: Handle
+    private let receive: (TransferHead, UnsafeRawBufferPointer) -> Bool
+    private var isStopped = false
+
+    /// Fetches a file.
+    static func run(
+        _ request: TransferRequest, from server: VenueServer, stop: CurlStop,
+        receive: @escaping (TransferHead, UnsafeRawBufferPointer) -> Bool
+    ) -> Result<TransferHead, TransferFailure> {
+        guard isReady, let handle = curl_easy_init(), let multi = curl_multi_init() else {
+            return .failure(.broken("libcurl cannot be used"))
+        }
+        defer {
+            curl_easy_cleanup(handle)
+            curl_multi_cleanup(multi)
+        }
+        let transfer = CurlTransfer(handle, receive: receive)
+        return withExtendedLifetime(transfer) { transfer.run(request, from: server, multi: multi, stop: stop) }
+    }
+
+    private init(_ handle: Handle, receive: @escaping (TransferHead, UnsafeRawBufferPointer) -> Bool) {
+        self.handle = handle
+        self.receive = receive
+    }
+
+    private func run(
+        _ request: TransferRequest, from server: VenueServer, multi: Handle, stop: CurlStop
+    ) -> Result<TransferHead, TransferFailure> {
+        var message = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
+        return message.withUnsafeMutableBufferPointer { message in
+            let lines = setUp(request, server)
+            defer { curl_slist_free_all(lines) }
+            ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, message.baseAddress)
+            curl_multi_add_handle(multi, handle)
+            stop.watch(multi)
+            let code = perform(multi, until: stop)
+            stop.watch(nil)
+            curl_multi_remove_handle(multi, handle)
+            if stop.isRequested { return .failure(.cancelled) }
+            guard let code else { return .failure(.broken("libcurl gave up")) }
+            if code == CURLE_OK { return .success(head) }
+            let text = message.baseAddress.map { String(cString: $0) } ?? ""
+            return .failure(failure(code, text.isEmpty ? String(cString: curl_easy_strerror(code)) : text))
+        }
+    }
+
+    /// Works until the transfer has ended, which gives its result, or is to stop.
+    private func perform(_ multi: Handle, until stop: CurlStop) -> CURLcode? {
+        var running: Int32 = 1
+        while !stop.isRequested {
+            guard curl_multi_perform(multi, &running) == CURLM_OK else { return nil }
+            if running == 0 { break }
+            // Returns when there is something to do, or when it is woken: the time is only an upper bound.
+            curl_multi_poll(multi, nil, 0, 1_000, nil)
+        }
+        var left: Int32 = 0
+        return curl_multi_info_read(multi, &left)?.pointee.data.result
+    }
+
+    private func failure(_ code: CURLcode, _ reason: String) -> TransferFailure {
+        switch code {
+        case CURLE_WRITE_ERROR where isStopped: .stopped
+        case CURLE_OPERATION_TIMEDOUT: .timedOut(reason)
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM, CURLE_SSL_ISSUER_ERROR,
+            CURLE_SSL_INVALIDCERTSTATUS:
+            .untrusted(reason)
+        default: .broken(reason)
+        }
+    }
+}
+
+// What libcurl is told before the transfer.
+extension CurlTransfer {
+    /// Sets all options; the header lines that are returned must live as long as the transfer, and then be freed.
+    private func setUp(_ request: TransferRequest, _ server: VenueServer) -> UnsafeMutablePointer<curl_slist>? {
+        ccurl_set_text(handle, CURLOPT_URL, request.url)
+        ccurl_set_text(handle, CURLOPT_USERAGENT, "IndoorLocalization")
+        // Without it, a time-out of name resolution would raise a signal in some builds of libcurl.
+        ccurl_set_number(handle, CURLOPT_NOSIGNAL, 1)
+        setUpRoute(request.url, server)
+        setUpPatience(server.patience)
+        setUpCredentials(server.credentials)
+        if request.acceptsCompressed { ccurl_set_text(handle, CURLOPT_ACCEPT_ENCODING, "gzip") }
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        ccurl_set_pointer(handle, CURLOPT_HEADERDATA, context)
+        ccurl_set_receiver(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
+            CurlTransfer.from(context)?.takeLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
+            return size * count
+        }
+        ccurl_set_pointer(handle, CURLOPT_WRITEDATA, context)
+        ccurl_set_receiver(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+            let buffer = UnsafeRawBufferPointer(start: bytes, count: size * count)
+            return CurlTransfer.from(context)?.takeBody(buffer) == true ? size * count : 0
+        }
+        var lines: UnsafeMutablePointer<curl_slist>?
+        if let tag = request.unless { lines = curl_slist_append(lines, "If-None-Match: \(tag.text)") }
+        if let rest = request.rest {
+            // Not CURLOPT_RESUME_FROM, which takes an answer with the whole file, as a changed one has, for a failure.
+            ccurl_set_text(handle, CURLOPT_RANGE, "\(rest.offset)-")
+            lines = curl_slist_append(lines, "If-Range: \(rest.tag.text)")
+        }
+        ccurl_set_list(handle, CURLOPT_HTTPHEADER, lines)
+        return lines
+    }
+
+    private func setUpRoute(_ url: String, _ server: VenueServer) {
+        ccurl_set_number(handle, CURLOPT_FOLLOWLOCATION, 1)
+        ccurl_set_number(handle, CURLOPT_MAXREDIRS, CurlTransport.redirects)
+        ccurl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
+        // From an encrypted connection no redirect leads to an open one.
+        ccurl_set_text(handle, CURLOPT_REDIR_PROTOCOLS_STR, url.hasPrefix("https:") ? "https" : "http,https")
+        if WebAddress.isLoopback(url) { ccurl_set_text(handle, CURLOPT_PROXY, "") }
+        if let authority = server.certificateAuthority { ccurl_set_text(handle, CURLOPT_CAINFO, authority) }
+    }
+
+    private func setUpPatience(_ patience: VenueServerPatience) {
+        ccurl_set_number(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(patience.connectTimeout.nanoseconds / 1_000_000))
+        ccurl_set_number(handle, CURLOPT_LOW_SPEED_LIMIT, patience.slowestRate)
+        ccurl_set_number(handle, CURLOPT_LOW_SPEED_TIME, Int(patience.stallTimeout.seconds.rounded(.up)))
+    }
+
+    /// libcurl sends credentials to the host, port and protocol that they were given for, and drops them at a redirect to
+    /// any other.
+    private func setUpCredentials(_ credentials: VenueServerCredentials?) {
+        switch credentials?.secret {
+        case .bearer(let token):
+            ccurl_use_bearer(handle)
+            ccurl_set_text(handle, CURLOPT_XOAUTH2_BEARER, token)
+        case .basic(let user, let password):
+            ccurl_use_basic(handle)
+            ccurl_set_text(handle, CURLOPT_USERNAME, user)
+            ccurl_set_text(handle, CURLOPT_PASSWORD, password)
+        case nil: break
+        }
+    }
+
+    private static func from(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
+        context.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+
+// What libcurl tells during the transfer.
+extension CurlTransfer {
+    /// Takes in a line of a head; a redirect's is followed by another head.
+    private func takeLine(_ bytes: UnsafeRawBufferPointer) {
+        let line = String(decoding: bytes, as: UTF8.self)
+        if line.hasPrefix("HTTP/") { head = TransferHead() }
+        head.status = ccurl_status(handle)
+        guard let colon = line.firstIndex(of: ":") else { return }
+        let value = line[line.index(after: colon)...].trimmed
+        switch line[..<colon].lowercased() {
+        case "etag": head.tag = EntityTag(value)
+        case "content-range": head.offset = Self.firstByte(of: value)
+        default: break
+        }
+    }
+
+    /// The first byte of `bytes 500-999/1000` (RFC 9110 14.4); nil for anything else.
+    private static func firstByte(of range: String) -> Int? {
+        guard range.hasPrefix("bytes "), let dash = range.firstIndex(of: "-") else { return nil }
+        return Int(range[..<dash].dropFirst("bytes ".count))
+    }
+
+    private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard head.status == 200 || head.status == 206 else { return true }
+        if receive(head, bytes) { return true }
+        isStopped = true
+        return false
+    }
+}
+
+extension Substring {
+    fileprivate var trimmed: String {
+        var text = self
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return String(text.drop(while: \.isWhitespace))
+    }
+}

@@ -1,0 +1,104 @@
+import IndoorLocalization
+
+/// Why a repository has no packet or no catalogue.
+///
+/// Addresses in it never hold credentials.
+public enum VenueRepositoryError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The server's address, credentials or certificate cannot be used; what to change.
+    case badServer(String)
+    /// The server refused the credentials, or wants some: status 401 or 403.
+    case refused(status: Int, url: String)
+    /// The server answered with a status that is no success.
+    case failed(status: Int, url: String)
+    /// No answer, or nothing more of it, came in time.
+    case timedOut(url: String, reason: String)
+    /// The server could not be reached, or the connection ended in the middle.
+    case unreachable(url: String, reason: String)
+    /// The server could not prove who it is, as TLS demands.
+    case untrusted(url: String, reason: String)
+    /// The catalogue cannot be used, with all that is wrong with it.
+    case brokenCatalogue(url: String, problems: [VenueProblem])
+    /// A packet cannot be used, with all that is wrong with it.
+    case brokenPacket(source: String, problems: [VenueProblem])
+    /// Neither the cache nor the server, if there is one, has that venue.
+    case unknownVenue(VenueID)
+    /// A file or folder of this machine cannot be read or written.
+    case storage(path: String, reason: String)
+    /// The task was cancelled.
+    case cancelled
+
+    /// The status with which the server refused; nil if there was none.
+    public var statusCode: Int? {
+        switch self {
+        case .refused(let status, _), .failed(let status, _): status
+        case .badServer, .timedOut, .unreachable, .untrusted, .brokenCatalogue, .brokenPacket, .unknownVenue, .storage,
+            .cancelled:
+            nil
+        }
+    }
+
+    /// What is wrong with the catalogue or packet; empty if it is something else.
+    public var problems: [VenueProblem] {
+        switch self {
+        case .brokenCatalogue(_, let problems), .brokenPacket(_, let problems): problems
+        case .badServer, .refused, .failed, .timedOut, .unreachable, .untrusted, .unknownVenue, .storage, .cancelled: []
+        }
+    }
+
+    public var description: String {
+        switch self {
+        case .badServer(let message): message
+        case .refused(let status, let url):
+            "the venue server refused the credentials (status \(status) for \(url)); correct the token or password"
+        case .failed(let status, let url): "the venue server answered with status \(status) for \(url)"
+        case .timedOut(let url, let reason): "the venue server did not send \(url) in time: \(reason)"
+        case .unreachable(let url, let reason): "\(url) cannot be fetched: \(reason)"
+        case .untrusted(let url, let reason):
+            "the venue server of \(url) is not trusted: \(reason); give the certificate of its authority"
+        case .brokenCatalogue(let url, let problems): Self.list("\(url) is not a usable catalogue", problems)
+        case .brokenPacket(let source, let problems): Self.list("\(source) is not a usable venue packet", problems)
+        case .unknownVenue(let id):
+            "there is no packet of venue \(id) in the cache, among the bundled packets or in the server's catalogue"
+        case .storage(let path, let reason): "\(path): \(reason)"
+        case .cancelled: "the request was cancelled"
+        }
+    }
+
+    private static func list(_ title: String, _ problems: [VenueProblem]) -> String {
+        ([title + ":"] + problems.map { "  \($0)" }).joined(separator: "\n")
+    }
+
+    /// Whether the same request may succeed a little later.
+    var isTransient: Bool {
+        switch self {
+        // Request time-out, too early, too many requests: RFC 9110 15.5.9, RFC 8470 5.2, RFC 6585 4.
+        case .failed(let status, _): status >= 500 || [408, 425, 429].contains(status)
+        case .timedOut, .unreachable: true
+        case .badServer, .refused, .untrusted, .brokenCatalogue, .brokenPacket, .unknownVenue, .storage, .cancelled:
+            false
+        }
+    }
+
+    /// Whether what is stored already must not take the place of what was asked for.
+    var isFinal: Bool {
+        switch self {
+        case .refused, .badServer, .cancelled: true
+        case .failed, .timedOut, .unreachable, .untrusted, .brokenCatalogue, .brokenPacket, .unknownVenue, .storage:
+            false
+        }
+    }
+}
+
+extension LocalizationError {
+    /// What a repository's error means for a session.
+    public init(_ error: VenueRepositoryError) {
+        switch error {
+        case .badServer: self.init(code: .critical, message: error.description)
+        case .refused: self.init(code: .credential, message: error.description)
+        case .failed, .timedOut, .unreachable, .untrusted: self.init(code: .network, message: error.description)
+        case .brokenCatalogue(let source, _), .brokenPacket(let source, _):
+            self.init(code: .generic, message: "\(source) cannot be used; correct it", cause: error.description)
+        case .unknownVenue, .storage, .cancelled: self.init(code: .generic, message: error.description)
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import CCurl
+
+/// Addresses on the web (RFC 3986), as libcurl reads them.
+enum WebAddress {
+    /// Why no server's folder is there; nil if one may be.
+    static func problem(of url: String) -> String? {
+        let wanted = "give one such as https://venues.example.org/museum"
+        guard let handle = curl_url() else { return "out of memory" }
+        defer { curl_url_cleanup(handle) }
+        // The text is not repeated: it may hold a password.
+        guard url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }), curl_url_set(handle, CURLUPART_URL, url, 0) == CURLUE_OK
+        else { return "the server's address is none; \(wanted)" }
+        guard let scheme = part(CURLUPART_SCHEME, of: handle), ["http", "https"].contains(scheme) else {
+            return "the server's address is not of http or https; \(wanted)"
+        }
+        if part(CURLUPART_USER, of: handle) != nil || part(CURLUPART_PASSWORD, of: handle) != nil {
+            return "the server's address holds a user; give user and password apart, where they stay secret"
+        }
+        if part(CURLUPART_QUERY, of: handle) != nil || part(CURLUPART_FRAGMENT, of: handle) != nil || url.contains("?")
+            || url.contains("#")
+        {
+            return "the server's address has a query or fragment; \(wanted)"
+        }
+        return nil
+    }
+
+    /// Whether the address is one of this machine's loopback, which no proxy could reach.
+    static func isLoopback(_ url: String) -> Bool {
+        guard let handle = curl_url() else { return false }
+        defer { curl_url_cleanup(handle) }
+        guard curl_url_set(handle, CURLUPART_URL, url, 0) == CURLUE_OK, let host = part(CURLUPART_HOST, of: handle)
+        else { return false }
+        return host == "localhost" || host == "[::1]" || host.hasPrefix("127.")
+    }
+
+    /// A part of a path as an address has it.
+    static func escaped(_ text: String) -> String {
+        guard let escaped = curl_easy_escape(nil, text, 0) else { return text }
+        defer { curl_free(escaped) }
+        return String(cString: escaped)
+    }
+
+    private static func part(_ part: CURLUPart, of handle: OpaquePointer) -> String? {
+        var text: UnsafeMutablePointer<CChar>?
+        guard curl_url_get(handle, part, &text, 0) == CURLUE_OK, let text else { return nil }
+        defer { curl_free(text) }
+        return String(cString: text)
+    }
+}

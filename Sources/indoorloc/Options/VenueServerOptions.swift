@@ -1,0 +1,118 @@
+import Foundation
+import IndoorLocalization
+import VenuePackets
+
+/// Which venue server to ask, and where to keep what it sends.
+struct VenueServerOptions: Sendable {
+    /// The options of a command that asks a server.
+    static let options = options("the venue server: the folder with catalogue.json")
+    /// The options of a command that takes a packet, which may be that of a server.
+    static let packetOptions = options("the venue server; then V is a venue's number there")
+
+    private static func options(_ server: String) -> [CommandOption] {
+        [
+            CommandOption(name: "server", argument: "URL", help: server),
+            CommandOption(name: "cache", argument: "DIR", help: "where packets are kept (default ~/.cache/indoorloc)"),
+            CommandOption(name: "token-file", argument: "FILE", help: "file with the server's bearer token"),
+            CommandOption(name: "user-file", argument: "FILE", help: "file with user:password for the server"),
+            CommandOption(name: "ca-file", argument: "FILE", help: "certificates (PEM) that may vouch for the server"),
+        ]
+    }
+
+    private let url: String?
+    private let cache: String
+    private let tokenFile: String?
+    private let userFile: String?
+    private let authority: String?
+    private let command: String
+
+    init(_ arguments: ParsedArguments, isRequired: Bool) throws(UsageError) {
+        command = arguments.syntax.name
+        url = isRequired ? try arguments.required("server") : arguments.value("server")
+        tokenFile = arguments.value("token-file")
+        userFile = arguments.value("user-file")
+        authority = arguments.value("ca-file")
+        if tokenFile != nil, userFile != nil {
+            let message = "--token-file and --user-file contradict each other"
+            throw UsageError(message: message, command: arguments.syntax.name)
+        }
+        if let cache = arguments.value("cache") {
+            self.cache = cache
+        } else {
+            let environment = ProcessInfo.processInfo.environment
+            let home = environment["HOME"] ?? FileManager.default.homeDirectoryForCurrentUser.path
+            cache = (environment["XDG_CACHE_HOME"] ?? home + "/.cache") + "/indoorloc"
+        }
+    }
+
+    private func credentials() throws -> VenueServerCredentials? {
+        if let tokenFile { return .bearer(try Self.firstLine(of: tokenFile)) }
+        guard let userFile else { return nil }
+        let parts = try Self.firstLine(of: userFile).split(
+            separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else {
+            throw VenueRepositoryError.badServer(
+                "\(userFile) does not hold user:password; write them on its first line")
+        }
+        return .basic(user: String(parts[0]), password: String(parts[1]))
+    }
+
+    private static func firstLine(of path: String) throws(VenueRepositoryError) -> String {
+        do {
+            let text = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+            return text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+        } catch {
+            throw .storage(path: path, reason: error.systemReason)
+        }
+    }
+
+    /// Runs the body with a repository over that server and that cache; what fails without ending it is told on standard
+    /// error.
+    func withRepository<Result: Sendable>(
+        _ body: (VenueRepository) async throws -> Result
+    ) async throws -> Result {
+        let (result, teller) = try await attempt(body)
+        // With the repository its errors end: all of them are told before the end.
+        await teller.value
+        return try result.get()
+    }
+
+    private func attempt<Success: Sendable>(
+        _ body: (VenueRepository) async throws -> Success
+    ) async throws -> (Result<Success, any Error>, Task<Void, Never>) {
+        let server = try url.map { url in
+            try VenueServer(url, credentials: try credentials(), certificateAuthority: authority)
+        }
+        let repository = VenueRepository(cache: cache, server: server)
+        let errors = repository.errors
+        let teller = Task {
+            for await error in errors { StandardError.write("indoorloc: \(error)\n") }
+        }
+        do { return (.success(try await body(repository)), teller) } catch { return (.failure(error), teller) }
+    }
+
+    /// Fetches a venue with its progress on a terminal; the folder of its packet.
+    func fetch(_ id: VenueID, from repository: VenueRepository) async throws -> String {
+        let progress = ProgressLine()
+        defer { progress.clear() }
+        _ = try await repository.venue(id) { fraction in
+            progress.show("venue \(id): \(Int(fraction * 100)) %")
+        }
+        guard let path = await repository.storedPacket(of: id) else { throw VenueRepositoryError.unknownVenue(id) }
+        return path
+    }
+
+    /// The packet that `--venue` means: a path, or with `--server` a venue's number there.
+    func packet(_ venue: String, radioMap: String?) async throws -> VenuePacket {
+        guard url != nil else { return try VenuePacketReader().read(venue, radioMap: radioMap) }
+        guard let id = Int(venue).map(VenueID.init(rawValue:)) else {
+            throw UsageError(
+                message: "with --server, --venue must be a venue's number, not '\(venue)'", command: command)
+        }
+        return try await withRepository { repository in
+            _ = try await repository.catalogue()
+            // Read while the repository keeps it from being replaced.
+            return try VenuePacketReader().read(try await fetch(id, from: repository), radioMap: radioMap)
+        }
+    }
+}

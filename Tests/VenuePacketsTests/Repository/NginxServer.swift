@@ -1,0 +1,149 @@
+import Foundation
+import XCTest
+
+/// A real nginx on this machine's loopback, which serves a folder.
+final class NginxServer {
+    /// A request that was answered.
+    struct Request: Equatable {
+        var path: String
+        var status: Int
+        /// The header of that name; empty if there was none.
+        var range: String
+        var unless: String
+        var authorization: String
+        /// How the answer's body was encoded; empty if it was not.
+        var encoding: String
+    }
+
+    /// How a server is set up: lines of nginx's configuration.
+    struct Configuration {
+        /// Within `http`, beside the server.
+        var http = ""
+        /// Within the server.
+        var server = ""
+        /// Within `location /`.
+        var location = ""
+        /// Certificate and key for TLS; nil for plain HTTP.
+        var identity: (certificate: String, key: String)?
+    }
+
+    let port: UInt16
+    private let process: Process
+    private let folder: String
+
+    /// Starts a server; returns when it answers.
+    ///
+    /// - Parameter folder: for its own files.
+    init(root: String, folder: String, _ configuration: Configuration = Configuration()) throws {
+        // Between the choice of a port and its use, somebody else may take it: then another one is tried.
+        for _ in 0..<20 {
+            let port = try TestPort.free()
+            if let process = try Self.start(root: root, folder: folder, port: port, configuration) {
+                (self.port, self.process, self.folder) = (port, process, folder)
+                return
+            }
+        }
+        let log = (try? String(contentsOf: URL(filePath: folder + "/error.log"), encoding: .utf8)) ?? ""
+        throw TestPort.Failure(description: "nginx does not start: \(log)")
+    }
+
+    private static func start(
+        root: String, folder: String, port: UInt16, _ configuration: Configuration
+    ) throws -> Process? {
+        let program = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/sbin/nginx"].first {
+            FileManager.default.isExecutableFile(atPath: $0)
+        }
+        let nginx = try XCTUnwrap(program, "nginx is missing: install nginx-light")
+        let file = folder + "/nginx.conf"
+        try Data(text(root: root, folder: folder, port: port, configuration).utf8).write(to: URL(filePath: file))
+        let process = Process()
+        process.executableURL = URL(filePath: nginx)
+        process.arguments = ["-p", folder, "-c", file, "-e", folder + "/error.log"]
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try withAllSignals { try process.run() }
+        let deadline = ContinuousClock.now + .seconds(20)
+        while process.isRunning, ContinuousClock.now < deadline {
+            if TestPort.isOpen(port), process.isRunning { return process }
+            poll(nil, 0, 5)
+        }
+        process.terminate()
+        process.waitUntilExit()
+        return nil
+    }
+
+    /// Runs the body on a thread that no signal is kept from, as the child inherits that: those of tasks keep all of them.
+    private static func withAllSignals(_ body: () throws -> Void) rethrows {
+        var none = sigset_t()
+        var kept = sigset_t()
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &kept)
+        defer { pthread_sigmask(SIG_SETMASK, &kept, nil) }
+        try body()
+    }
+
+    private static func text(root: String, folder: String, port: UInt16, _ configuration: Configuration) -> String {
+        let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map { "\($0)_temp_path \(folder)/\($0);" }
+        var tls = ""
+        if let identity = configuration.identity {
+            tls = "ssl_certificate \(identity.certificate); ssl_certificate_key \(identity.key);"
+        }
+        return """
+            daemon off; master_process off; worker_processes 1; pid \(folder)/nginx.pid;
+            events { worker_connections 64; }
+            http {
+                \(temporary.joined(separator: " "))
+                types { application/json json; application/zip zip; image/png png; }
+                log_format test escape=none '$uri\t$status\t$http_range\t$http_if_none_match\t$http_authorization\t$sent_http_content_encoding';
+                access_log \(folder)/access.log test;
+                \(configuration.http)
+                server {
+                    listen 127.0.0.1:\(port)\(configuration.identity == nil ? "" : " ssl");
+                    root \(root);
+                    \(tls)
+                    \(configuration.server)
+                    location / { \(configuration.location) }
+                }
+            }
+            """
+    }
+
+    /// The address of the folder that is served.
+    func url(scheme: String = "http") -> String { "\(scheme)://127.0.0.1:\(port)" }
+
+    /// Ends the server, after what it is doing.
+    func stop() {
+        guard process.isRunning else { return }
+        kill(process.processIdentifier, SIGTERM)
+        process.waitUntilExit()
+    }
+
+    /// Ends the server; all that it was asked for.
+    ///
+    /// It notes a request after its answer, so only after its end all of them are noted.
+    func stopAndTellRequests() throws -> [Request] {
+        stop()
+        let log = try String(contentsOf: URL(filePath: folder + "/access.log"), encoding: .utf8)
+        return log.split(separator: "\n").compactMap { line in
+            let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map {
+                $0 == "-" ? "" : String($0)
+            }
+            guard fields.count == 6, let status = Int(fields[1]) else { return nil }
+            return Request(
+                path: fields[0], status: status, range: fields[2], unless: fields[3], authorization: fields[4],
+                encoding: fields[5])
+        }
+    }
+}
+
+extension XCTestCase {
+    /// An nginx that serves the folder until the end of the test.
+    func nginx(
+        serving root: String, _ configuration: NginxServer.Configuration = NginxServer.Configuration()
+    ) throws -> NginxServer {
+        let server = try NginxServer(root: root, folder: try temporaryFolder(), configuration)
+        addTeardownBlock { server.stop() }
+        return server
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import Synchronization
+import XCTest
+
+/// A server that does what no web server does: it sends given bytes, and closes or falls silent when it should not.
+final class RudeServer: Sendable {
+    /// What to do with a request.
+    struct Answer: Sendable {
+        /// What is sent, head included.
+        var bytes: [UInt8]
+        /// Whether the connection stays open, without another byte.
+        var fallsSilent = false
+
+        /// An answer with these header lines and that body.
+        static func with(_ lines: String, _ body: [UInt8] = [], fallsSilent: Bool = false) -> Answer {
+            let head = lines.replacing("\n", with: "\r\n") + "\r\nConnection: close\r\n\r\n"
+            return Answer(bytes: Array(head.utf8) + body, fallsSilent: fallsSilent)
+        }
+    }
+
+    private struct State {
+        var requests: [String] = []
+        var silent: [Int32] = []
+        var isStopped = false
+    }
+
+    let port: UInt16
+    private let listener: Int32
+    private let state = Mutex(State())
+    private let answer: @Sendable (_ path: String, _ request: String) -> Answer
+
+    /// Starts a server.
+    init(_ answer: @escaping @Sendable (_ path: String, _ request: String) -> Answer) throws {
+        (listener, port) = try TestPort.listen(backlog: 16)
+        self.answer = answer
+        Thread.detachNewThread { self.serve() }
+    }
+
+    var url: String { "http://127.0.0.1:\(port)" }
+    /// The heads of all requests.
+    var requests: [String] { state.withLock { $0.requests } }
+
+    /// Ends the server, and all connections.
+    func stop() {
+        let silent = state.withLock { state in
+            state.isStopped = true
+            defer { state.silent = [] }
+            return state.silent
+        }
+        silent.forEach { close($0) }
+        // Wakes the thread that waits for connections, which then closes the socket.
+        shutdown(listener, Int32(SHUT_RDWR))
+    }
+
+    private func serve() {
+        while true {
+            let connection = accept(listener, nil, nil)
+            guard connection >= 0, !state.withLock({ $0.isStopped }) else { break }
+            let request = Self.head(from: connection)
+            let path = request.split(separator: " ").dropFirst().first.map(String.init) ?? ""
+            state.withLock { $0.requests.append(request) }
+            let answer = answer(path, request)
+            var rest = answer.bytes[...]
+            while !rest.isEmpty {
+                let count = rest.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+                guard count > 0 else { break }
+                rest = rest.dropFirst(count)
+            }
+            if answer.fallsSilent { state.withLock { $0.silent.append(connection) } } else { Self.end(connection) }
+        }
+        close(listener)
+    }
+
+    /// Closes so that what was sent arrives.
+    private static func end(_ connection: Int32) {
+        shutdown(connection, Int32(SHUT_WR))
+        var byte: UInt8 = 0
+        while recv(connection, &byte, 1, 0) > 0 {}
+        close(connection)
+    }
+
+    private static func head(from connection: Int32) -> String {
+        var bytes: [UInt8] = []
+        var byte: UInt8 = 0
+        while !bytes.suffix(4).elementsEqual([13, 10, 13, 10]), recv(connection, &byte, 1, 0) == 1 {
+            bytes.append(byte)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension XCTestCase {
+    /// A rude server until the end of the test.
+    func rudeServer(_ answer: @escaping @Sendable (_ path: String, _ request: String) -> RudeServer.Answer) throws
+        -> RudeServer
+    {
+        let server = try RudeServer(answer)
+        addTeardownBlock { server.stop() }
+        return server
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+
+/// Ports of this machine's loopback.
+enum TestPort {
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    /// A port that was free a moment ago, chosen by the kernel.
+    static func free() throws -> UInt16 {
+        let listener = try listen(backlog: 1)
+        defer { close(listener.descriptor) }
+        return listener.port
+    }
+
+    /// A socket that listens on a port chosen by the kernel.
+    static func listen(backlog: Int32) throws -> (descriptor: Int32, port: UInt16) {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = loopback(port: 0)
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                bind(descriptor, pointer, size) == 0 && Glibc.listen(descriptor, backlog) == 0
+                    && getsockname(descriptor, pointer, &size) == 0
+            }
+        }
+        guard isBound else { throw Failure(description: "no port: \(String(cString: strerror(errno)))") }
+        return (descriptor, UInt16(bigEndian: address.sin_port))
+    }
+
+    /// Whether somebody listens on the port.
+    static func isOpen(_ port: UInt16) -> Bool {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(descriptor) }
+        var address = loopback(port: port)
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+                connect(descriptor, pointer, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+    }
+
+    private static func loopback(port: UInt16) -> sockaddr_in {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        return address
+    }
+}
