@@ -17,6 +17,7 @@ enum CommandLineTool {
         BoundSimulateCommand.self, ConvertCommand.self, BenchCommand.self, VenueCheckCommand.self,
         VenueInfoCommand.self, VenueImportCommand.self, VenueExportCommand.self, VenueRouteCommand.self,
         VenuePublishCommand.self, VenueFetchCommand.self,
+        ConfigShowCommand.self, ConfigKeysCommand.self,
     ]
 
     /// A command, and the words behind its name.

@@ -46,6 +46,7 @@ final class HelpTests: XCTestCase {
             "replay", "evaluate", "survey", "simulate", "convert", "bench", "locate", "scan", "venue check",
             "venue info", "venue import", "venue export", "venue route",
             "venue publish", "venue fetch",
+            "config show", "config keys",
         ] {
             XCTAssertTrue(help.contains("\n  \(name) "), name)
         }

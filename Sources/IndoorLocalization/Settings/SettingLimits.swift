@@ -33,6 +33,20 @@ package enum SettingLimits: Hashable, Sendable {
         }
     }
 
+    /// The range as a person writes it, such as `0 … 1` or `above 0, to 86400`; nil if the type says all.
+    package var shortRange: String? {
+        func text(_ number: Double) -> String { JSONValue.number(number).summary }
+        switch self {
+        case .flag, .text: return nil
+        case .choice(let words): return words.joined(separator: ", ")
+        case .wholeNumber(let range): return "\(range.lowerBound) … \(range.upperBound)"
+        case .number(let range): return "\(text(range.lowerBound)) … \(text(range.upperBound))"
+        case .duration(let least, let isOpen, let most):
+            let (first, last) = (text(least.decimalSeconds), text(most.decimalSeconds))
+            return isOpen ? "above \(first), to \(last)" : "\(first) … \(last)"
+        }
+    }
+
     /// Whether it is one of some words.
     var isChoice: Bool {
         if case .choice = self { true } else { false }

@@ -36,7 +36,9 @@ public struct SettingsEntry: Hashable, Sendable {
 
     /// The entries of a JSON object, whether its keys are dotted, nested or mixed, ordered by key.
     ///
-    /// - Parameter root: the object's path, which the places begin with.
+    /// - Parameters:
+    ///   - object: what a document holds.
+    ///   - root: the object's path, which the places begin with.
     public static func entries(of object: [String: JSONValue], root: String = "$") -> [SettingsEntry] {
         object.sorted { $0.key < $1.key }.flatMap { key, value -> [SettingsEntry] in
             let place = root + pathComponent(key)

@@ -52,7 +52,10 @@ public struct SettingsStack: Hashable, Sendable {
 
     /// Sets a setting, whatever the other sources give; nil takes back what was set and requested.
     ///
-    /// - Parameter place: where it is set, for `EffectiveSetting.place`; nil if that is of no use.
+    /// - Parameters:
+    ///   - key: of the setting, or another name of it.
+    ///   - value: durations in seconds; nil to take it back.
+    ///   - place: where it is set, for `EffectiveSetting.place`; nil if that is of no use.
     /// - Throws: `SettingsProblem` if the key or the value is wrong; then nothing is changed.
     public mutating func override(
         _ key: String, _ value: JSONValue?, place: String? = nil

@@ -48,7 +48,7 @@ struct LocateCommand: Command {
             adapter: adapter, route: route, content: record == nil ? .beacons : .everything)
         StandardError.write("indoorloc: \(source.choice)\n")
         // Whatever happens, the adapter is given back as it was found.
-        do { try await locate(in: packet.venue, source) } catch {
+        do { try await locate(in: packet.venue, source.dutyCycledBySettings()) } catch {
             await source.released()
             throw error
         }

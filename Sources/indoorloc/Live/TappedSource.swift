@@ -1,11 +1,12 @@
 import IndoorLocalization
 
 /// A source whose readings somebody else sees, too.
-struct TappedSource<Source: ScanSource>: ScanSource {
+struct TappedSource<Source: ScanSource>: SteerableScanSource {
     let source: Source
     let tap: @Sendable (SensorReading) -> Void
 
     var pace: ScanPace { source.pace }
+    var steering: ScanSteering? { (source as? any SteerableScanSource)?.steering }
 
     func readings() -> AsyncThrowingStream<SensorReading, any Error> {
         AsyncThrowingStream { continuation in

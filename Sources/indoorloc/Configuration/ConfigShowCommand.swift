@@ -1,0 +1,69 @@
+import IndoorLocalization
+import VenuePackets
+
+/// Shows which settings count, and who says so.
+struct ConfigShowCommand: Command {
+    static let syntax = CommandSyntax(
+        name: "config show", summary: "show every setting with its value and where that comes from",
+        details: """
+            Prints a line a setting: key, value, unit, source (default, venue, file or override) and where the source
+            gives it: file and line, or the path within venue.json. With --json an array of objects with key, value,
+            unit, source and place. Durations are in seconds.
+
+            example: indoorloc config show --venue Fixtures/office --set positionInterval=0.2
+            """,
+        options: [
+            CommandOption(
+                name: "venue", argument: "V", help: "as within this venue: a folder, its zip, or a venue.json"),
+            .settings, .set, CommandOption(name: "given", help: "only what somebody gives"),
+            CommandOption(name: "json", help: "print JSON instead of lines"),
+        ])
+
+    private let venue: String?
+    private let isJSON: Bool
+    private let isShort: Bool
+    private let settings: SettingsStack
+
+    init(_ arguments: ParsedArguments) throws {
+        venue = arguments.value("venue")
+        isJSON = arguments.has("json")
+        isShort = arguments.has("given")
+        settings = try arguments.settings()
+    }
+
+    func run() throws {
+        var settings = settings
+        if let venue {
+            for problem in settings.enter(try VenuePacketReader().read(venue).venue.settings) {
+                StandardError.write("indoorloc: \(venue): \(problem)\n")
+            }
+        }
+        let shown = settings.effective.filter { !isShort || $0.source != .default }
+        try StandardOutput.write(isJSON ? Self.json(shown) : Self.table(shown))
+    }
+
+    private static func table(_ settings: [EffectiveSetting]) -> String {
+        let rows = settings.map { setting in
+            let source = setting.source.rawValue + (setting.place.map { " (\($0))" } ?? "")
+            return [setting.key, setting.value.summary, setting.unit, source]
+        }
+        let widths = (0..<3).map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+            return (cells + [row[3]]).joined(separator: "  ") + "\n"
+        }.joined()
+    }
+
+    private static func json(_ settings: [EffectiveSetting]) -> String {
+        let objects = settings.map { setting in
+            var json = JSONText()
+            json.add("key", setting.key)
+            json.add("value", content: setting.value)
+            json.add("unit", setting.unit.isEmpty ? nil : setting.unit)
+            json.add("source", setting.source.rawValue)
+            json.add("place", setting.place)
+            return json.text
+        }
+        return "[" + objects.joined(separator: ",\n ") + "]\n"
+    }
+}

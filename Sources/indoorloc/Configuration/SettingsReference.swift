@@ -1,0 +1,111 @@
+import IndoorLocalization
+
+/// The list of all settings as text, made from the one that the package itself uses.
+enum SettingsReference {
+    /// A setting as the list tells it.
+    private struct Row {
+        let key: String
+        let type: String
+        let range: String
+        let unit: String
+        let standard: String
+        let summary: String
+        let isOfVenue: Bool
+        let preference: String
+
+        init(_ entry: SettingsRegistry.Entry, _ standard: EffectiveSetting) {
+            let setting = entry.setting
+            key = setting.key
+            type = setting.limits.typeName + (setting.isOptional ? " or null" : "")
+            range = setting.limits.shortRange ?? ""
+            unit = setting.unit
+            self.standard = standard.value.summary
+            summary = setting.summary
+            isOfVenue = setting.scope == .venue
+            preference = setting.preference?.summary ?? ""
+        }
+    }
+
+    private static var rows: [Row] {
+        zip(SettingsRegistry.standard.entries, SettingsStack().effective).map { Row($0, $1) }
+    }
+
+    /// A line a setting.
+    static var lines: String {
+        rows.map { row in
+            let parts = [row.type, row.range + (row.unit.isEmpty || row.range.isEmpty ? "" : " " + row.unit)]
+            let kind = parts.filter { !$0.isEmpty }.joined(separator: " ")
+            return "\(row.key)  \(kind), default \(row.standard)\n    \(row.summary)\n"
+        }.joined()
+    }
+
+    /// The page of the documentation.
+    static var page: String {
+        var text = introduction
+        for (title, note, prefixes) in groups {
+            let members = rows.filter { row in
+                prefixes.contains { $0.hasSuffix(".") ? row.key.hasPrefix($0) : row.key == $0 }
+            }
+            text += "\n### \(title)\n\n"
+            if !note.isEmpty { text += note + "\n\n" }
+            text += "| key | type | range | unit | default | venue | better | what it does |\n"
+            text += "| --- | --- | --- | --- | --- | --- | --- | --- |\n"
+            for row in members {
+                let cells = [
+                    "`\(row.key)`", row.type, row.range, row.unit, "`\(row.standard)`", row.isOfVenue ? "yes" : "",
+                    row.preference, row.summary,
+                ]
+                text += "| " + cells.joined(separator: " | ") + " |\n"
+            }
+        }
+        text += aliasIntroduction
+        for alias in SettingsRegistry.standard.aliases {
+            text += "| `\(alias.key)` | `\(alias.target)` | \(alias.limits.shortRange ?? "") | \(alias.unit) |\n"
+        }
+        return text + conclusion
+    }
+
+    /// Every setting that no group names is missing from the page; the test of the page finds it.
+    static var keysOfGroups: [String] {
+        rows.map(\.key).filter { key in
+            groups.contains { $0.2.contains { $0.hasSuffix(".") ? key.hasPrefix($0) : key == $0 } }
+        }
+    }
+
+    private static let groups: [(String, String, [String])] = [
+        (
+            "The session", "",
+            [
+                "forcedVenue", "rssiThreshold", "positionInterval", "venueLostTimeout", "areaDwell", "fenceTimeout",
+                "retryPause",
+            ]
+        ),
+        ("Which venue", "", ["venueSearch."]),
+        ("Which floor", "", ["floor."]),
+        (
+            "Positions", "",
+            [
+                "positioning.method", "positioning.particleFilter", "positioning.particleCount",
+                "positioning.lookInterval", "positioning.recoveryShare", "positioning.levelShare",
+                "positioning.priorShare", "positioning.radiusFloor", "positioning.radiusFactor",
+            ]
+        ),
+        ("The measurement model", "Found on surveys; see <doc:PositioningModel>.", ["positioning.signal."]),
+        ("The motion model", "See <doc:PositioningModel>.", ["positioning.motion."]),
+        (
+            "When the radio scans",
+            "Of effect on a ``BeaconScanner`` and on a source made with ``ScanSource/dutyCycledBySettings(_:clock:)``.",
+            ["scanner.powerMode", "scanner.dutyCycle.", "scanner.timing."]
+        ),
+        (
+            "Scanning without positions", "Of a ``BeaconScanner``.",
+            ["scanner.rssiThreshold", "scanner.retryPause", "scanner.regions.", "scanner.ranging."]
+        ),
+        ("Settings from a server", "", ["remote."]),
+        (
+            "Kept for files of others",
+            "Keys of the Nodle SDK that nothing here needs. A file that has them is read, and `config show` shows them.",
+            ["ble.", "core.", "cron.", "dtn."]
+        ),
+    ]
+}

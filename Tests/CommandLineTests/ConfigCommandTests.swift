@@ -1,0 +1,121 @@
+import Foundation
+import IndoorLocalizationTesting
+import XCTest
+
+final class ConfigCommandTests: XCTestCase {
+    private func file(_ name: String, _ text: String) throws -> String {
+        let path = try temporaryFolder() + "/" + name
+        try Data(text.utf8).write(to: URL(filePath: path))
+        return path
+    }
+
+    func testHelpOfConfigShow() throws { try assertSnapshot(try Tool.run(["config", "show", "--help"]).output) }
+    func testHelpOfConfigKeys() throws { try assertSnapshot(try Tool.run(["config", "keys", "--help"]).output) }
+    func testConfigKeys() throws { try assertSnapshot(try Tool.run(["config", "keys"]).output) }
+
+    func testConfigShowTellsWhereEachValueComesFrom() throws {
+        let result = try Tool.run([
+            "config", "show", "--given", "--venue", "Fixtures/office", "--settings", "Fixtures/settings/service.json",
+            "--set", "areaDwell=3", "--set", "positioning.method=fingerprint", "--set", "forcedVenue=null",
+        ])
+        XCTAssertEqual(result.status, 0)
+        XCTAssertEqual(result.errors, "")
+        try assertSnapshot(result.output)
+    }
+
+    func testConfigShowAsJSONIsJSON() throws {
+        let result = try Tool.run(["config", "show", "--json", "--settings", "Fixtures/settings/service.json"])
+        XCTAssertEqual(result.status, 0)
+        let parsed = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [[String: Any]]
+        let rows = try XCTUnwrap(parsed)
+        let keys = rows.compactMap { $0["key"] as? String }
+        XCTAssertEqual(keys.count, rows.count)
+        let interval = try XCTUnwrap(rows.first { $0["key"] as? String == "scanner.dutyCycle.interval" })
+        XCTAssertEqual(interval["value"] as? Double, 20)
+        XCTAssertEqual(interval["unit"] as? String, "s")
+        XCTAssertEqual(interval["source"] as? String, "file")
+        XCTAssertEqual(interval["place"] as? String, "Fixtures/settings/service.json:7")
+        XCTAssertTrue(rows.contains { $0["value"] is NSNull && $0["source"] as? String == "default" })
+    }
+
+    func testAllProblemsOfFilesAreToldWithTheirLines() throws {
+        let first = try file("a.json", "{\n\"areaDwel\": 1,\n\"areaDwell\": \"long\"}")
+        let second = try file("b.json", "{\"rssiThreshold\":\n5}")
+        let result = try Tool.run(["config", "show", "--settings", first, "--settings", second])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertEqual(result.output, "")
+        XCTAssertEqual(
+            result.errors,
+            """
+            indoorloc: \(first):2: there is no setting areaDwel; did you mean areaDwell?
+            \(first):3: areaDwell must be a number in [0.0, 86400.0] s, not "long"
+            \(second):1: rssiThreshold must be in [-127.0, 0.0] dBm, not 5.0
+
+            """)
+    }
+
+    func testALaterFileCountsMore() throws {
+        let first = try file("a.json", "{\"areaDwell\": 1, \"positionInterval\": 1}")
+        let second = try file("b.json", "{\"areaDwell\": 2}")
+        let result = try Tool.run(["config", "show", "--given", "--settings", first, "--settings", second])
+        XCTAssertEqual(
+            result.lines.map { $0.split(separator: " ").prefix(2) }, [["positionInterval", "1"], ["areaDwell", "2"]])
+    }
+
+    func testAWrongSetIsAWrongCall() throws {
+        for (word, message) in [
+            ("areaDwell", "--set must be KEY=VALUE, not 'areaDwell'"),
+            ("=3", "--set must be KEY=VALUE, not '=3'"),
+            ("areaDwel=3", "--set: there is no setting areaDwel; did you mean areaDwell?"),
+            ("areaDwell=", "--set: areaDwell must be a number in [0.0, 86400.0] s, not \"\""),
+            ("areaDwell=-1", "--set: areaDwell must be in [0.0, 86400.0] s, not -1.0"),
+        ] {
+            let result = try Tool.run(["config", "show", "--set", word])
+            XCTAssertEqual(result.status, 2, word)
+            XCTAssertEqual(
+                result.errors, "indoorloc config show: \(message)\nTry 'indoorloc config show --help'.\n", word)
+        }
+    }
+
+    func testSettingsOfAReplayAreThoseOfItsOptions() throws {
+        let recording = "Fixtures/recordings/one-floor/scan.jsonl.gz"
+        let call = ["replay", "--venue", "Fixtures/office", recording]
+        let byMethod = try Tool.run(call + ["--method", "trilateration"])
+        let bySet = try Tool.run(call + ["--set", "positioning.method=trilateration"])
+        let byFile = try Tool.run(
+            call + ["--settings", try file("a.json", "{\"positioning\": {\"method\": \"trilateration\"}}")])
+        XCTAssertEqual(byMethod.status, 0)
+        XCTAssertGreaterThan(byMethod.lines.count, 10)
+        XCTAssertEqual(bySet.output, byMethod.output)
+        XCTAssertEqual(byFile.output, byMethod.output)
+        let rare = try Tool.run(call + ["--method", "trilateration", "--set", "positionInterval=5"])
+        XCTAssertLessThan(rare.lines.count * 4, byMethod.lines.count)
+    }
+}
+
+/// The page of the documentation that is made from the list of settings.
+final class ConfigurationPageTests: XCTestCase {
+    private func page() throws -> URL {
+        try Checkout.root().appending(path: "Sources/IndoorLocalization/IndoorLocalization.docc/Configuration.md")
+    }
+
+    func testThePageIsWhatTheListSays() throws {
+        let wanted = try Tool.run(["config", "keys", "--markdown"]).output
+        if ProcessInfo.processInfo.environment["UPDATE_CONFIGURATION"] == "1" {
+            return try Data(wanted.utf8).write(to: try page())
+        }
+        XCTAssertEqual(
+            try String(contentsOf: try page(), encoding: .utf8), wanted,
+            "the page is stale: write it again with UPDATE_CONFIGURATION=1")
+    }
+
+    func testEverySettingIsOnThePageOnce() throws {
+        let text = try String(contentsOf: try page(), encoding: .utf8)
+        let keys = try Tool.run(["config", "keys"]).lines.filter { !$0.hasPrefix(" ") }
+            .compactMap { $0.split(separator: " ").first }
+        XCTAssertGreaterThan(keys.count, 80)
+        for key in keys {
+            XCTAssertEqual(text.components(separatedBy: "\n| `\(key)` | ").count, 2, "\(key)")
+        }
+    }
+}
