@@ -4,11 +4,12 @@ extension IMDFConversion {
     /// The map of a level.
     mutating func map(_ plan: Plan) -> VenueMap {
         let level = plan.level
-        let walls = walls(on: plan)
+        let walls = self.walls(on: plan)
+        addWays(on: plan, walls)
         noteProperties(of: level, used: ["name", "short_name", "ordinal", "building_ids", "outdoor"])
         return VenueMap(
             id: plan.id, name: mapName(of: level), level: plan.ordinal, width: plan.frame.width,
-            height: plan.frame.height, georeference: .center(plan.frame.center, bearing: 0), walls: walls,
+            height: plan.frame.height, georeference: .center(plan.frame.center, bearing: 0), walls: walls.walls,
             walkable: walkable(on: plan))
     }
 
@@ -27,18 +28,19 @@ extension IMDFConversion {
         return "\(prefix), \(name ?? "")"
     }
 
-    private func space(of unit: IMDFFeature) -> IMDFSpace { IMDFSpace(category: unit.category) }
+    func space(of unit: IMDFFeature) -> IMDFSpace { IMDFSpace(category: unit.category) }
 
     /// Whether anybody may enter a unit.
     private func isPublic(_ unit: IMDFFeature) -> Bool {
         unit.properties["restriction"] == nil && unit.category.prefix { $0 != "." } != "nonpublic"
     }
 
-    private func rings(of feature: IMDFFeature, on plan: Plan) -> [[[MapPoint]]] {
+    /// The rings of a feature's polygons on a plan.
+    func rings(of feature: IMDFFeature, on plan: Plan) -> [[[MapPoint]]] {
         (feature.geometry?.polygons ?? []).map { plan.frame.rings(of: $0) }
     }
 
-    private mutating func walls(on plan: Plan) -> [[MapPoint]] {
+    private mutating func walls(on plan: Plan) -> IMDFWalls {
         let units = features(.unit, on: plan)
         let openings = features(.opening, on: plan)
         var obstacles: [[[MapPoint]]] = []
@@ -62,7 +64,7 @@ extension IMDFConversion {
             },
             obstacles: obstacles, isOutdoor: plan.level.isTrue("outdoor"))
         note(walls, openings: openings, units: units)
-        return walls.walls
+        return walls
     }
 
     private mutating func note(_ walls: IMDFWalls, openings: [IMDFFeature], units: [IMDFFeature]) {

@@ -24,6 +24,10 @@ struct IMDFConversion {
     let addresses: [String: IMDFFeature]
     /// The features of each type on a level, by the level's id.
     private let onLevel: [IMDFFeatureType: [String: [IMDFFeature]]]
+    /// The path graph as far as it is known.
+    var ways = PathGraph(nodes: [], edges: [])
+    /// The nodes of units, by the id of the unit and its map.
+    var unitNodes: [String: Int] = [:]
     private var numbers = IMDFNumbers()
 
     init(contents: IMDFContents, labels: IMDFLabels) {
@@ -47,6 +51,7 @@ struct IMDFConversion {
         let levels = contents[.level].compactMap { plans[$0.id] }
             .sorted { ($0.ordinal, $0.level.id) < ($1.ordinal, $1.level.id) }
         let maps = levels.map { self.map($0) }
+        connect(levels)
         let rooms = levels.flatMap { self.rooms(on: $0) }
         let points = pointsOfInterest()
         let fences = self.fences(on: levels)
@@ -60,7 +65,7 @@ struct IMDFConversion {
         return Venue(
             id: VenueID(rawValue: number), name: title ?? feature.id, version: version, coordinate: center,
             radius: radius.map { max(1, $0.rounded(.up)) }, maps: maps, rooms: rooms, pointsOfInterest: points,
-            fences: fences)
+            fences: fences, paths: paths())
     }
 
     /// The features of a type on a level.
@@ -121,6 +126,11 @@ struct IMDFConversion {
         return number
     }
 
+    /// A number for a thing that the report does not list, as nothing in the archive stands for it.
+    mutating func unlistedNumber(of kind: String, for feature: IMDFFeature, part: Int) -> Int {
+        numbers.number(of: kind, for: feature.id, part: part)
+    }
+
     /// Notes which thing of the packet came from a feature.
     mutating func identify(_ kind: String, _ number: Int, _ feature: IMDFFeature) {
         report.identities.append(
@@ -152,7 +162,6 @@ struct IMDFConversion {
             (.footprint, "a packet has no outlines of buildings: its maps hold the levels"),
             (.detail, "it is a line to draw, not a wall, and a packet has no drawing"),
             (.section, "it is a part of a level without a boundary, and a packet has none"),
-            (.relationship, "ways between features are not imported: draw the path graph on the plan"),
         ]
         for (type, reason) in reasons { for feature in contents[type] { remark(feature, .leftOut, reason) } }
         let used = Set((contents[.amenity] + contents[.anchor]).flatMap { $0.ids("address_id") })

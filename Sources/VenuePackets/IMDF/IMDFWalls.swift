@@ -36,6 +36,8 @@ struct IMDFWalls {
     private(set) var openedUnits: [String] = []
     /// Enclosed units without an opening that nobody gets into.
     private(set) var closedUnits: [String] = []
+    /// All units with walls all around.
+    private(set) var walledUnits: Set<String> = []
 
     /// A wall may be so thick in metres; ArcGIS Indoors looks for doors as far as 2 feet from a unit's edge.
     static let thickestWall = 0.6
@@ -63,6 +65,7 @@ struct IMDFWalls {
         for (index, unit) in units.enumerated() {
             if hasOwnWalls(unit) {
                 edges += unit.polygons.joined().flatMap(StraightLine.edges)
+                walledUnits.insert(unit.id)
             } else {
                 open.append(index)
             }

@@ -10,8 +10,9 @@ struct VenueImportCommand: Command {
         details: """
             ARCHIVE is a zip or a folder in the Indoor Mapping Data Format 1.0 (Apple, OGC 20-094). Levels become maps,
             units rooms and walls, openings gaps in the walls, amenities, occupants, kiosks and anchors points of
-            interest, geofences fences. Prints what was left out or changed, and why; the numbers of the packet with the
-            ids of the archive are in the report that --report writes. Beacons come from a survey: IMDF has none.
+            interest, geofences fences; ways are found from door to door. Prints what was left out or changed, and why;
+            the numbers of the packet with the ids of the archive are in the report that --report writes. Beacons come
+            from a survey: IMDF has none.
 
             example: indoorloc venue import --language it -o museum Fixtures/imdf/museum
             """,

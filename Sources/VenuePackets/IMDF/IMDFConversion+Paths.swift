@@ -1,0 +1,172 @@
+import IndoorLocalization
+
+/// The path graph: ways on each level, and between levels by shafts and as relationships tell.
+extension IMDFConversion {
+    /// What a change of floors costs in metres of walking, as IMDF knows no heights: two flights of stairs, the wait
+    /// for an elevator, an escalator's ride.
+    private static let costs: [PathGraph.Edge.Kind: Double] = [.stairs: 14, .elevator: 30, .escalator: 10]
+
+    // MARK: On a level
+
+    /// Adds the ways of a level.
+    mutating func addWays(on plan: Plan, _ walls: IMDFWalls) {
+        let units = features(.unit, on: plan)
+        let idle = Set(walls.idleOpenings)
+        let openings = features(.opening, on: plan).filter { !idle.contains($0.id) }
+        let obstacles = features(.fixture, on: plan).filter { IMDFSpace.isObstacle(fixture: $0.category) }
+        let blocked = (units.filter { !space(of: $0).isWalkable } + obstacles).flatMap { rings(of: $0, on: plan) }
+        let ways = IMDFWays(
+            units: units.filter { space(of: $0).isWalkable }.flatMap { unit in
+                rings(of: unit, on: plan).map { rings in
+                    IMDFWays.Unit(
+                        id: unit.id, rings: rings, hasOwnWalls: walls.walledUnits.contains(unit.id),
+                        places: places(within: rings, of: unit, on: plan, without: blocked))
+                }
+            },
+            doors: openings.flatMap { opening in
+                (opening.geometry?.lines ?? []).map {
+                    IMDFWalls.Opening(id: opening.id, line: plan.frame.points(at: $0))
+                }
+            },
+            corners: (units + obstacles).flatMap { Array(rings(of: $0, on: plan).joined()) }, walls: walls.walls)
+        let byID = Dictionary((units + openings).map { ($0.id, $0) }) { first, _ in first }
+        var parts: [String: Int] = [:]
+        let ids = ways.nodes.map { node -> Int in
+            let feature = node.id.flatMap { byID[$0] }
+            let part = parts[node.id ?? "", default: 0]
+            parts[node.id ?? ""] = part + 1
+            // Corners have no feature: they are counted after the level itself.
+            guard let feature else { return unlistedNumber(of: "node", for: plan.level, part: part + 1) }
+            let id = number(of: "node", for: feature, part: part)
+            if feature.type == .unit, part == 0 { unitNodes[feature.id] = id }
+            return id
+        }
+        for (id, node) in zip(ids, ways.nodes) {
+            self.ways.nodes.append(PathGraph.Node(id: id, mapID: plan.id, point: node.point))
+        }
+        for edge in ways.edges { self.ways.edges.append(PathGraph.Edge(from: ids[edge.from], to: ids[edge.to])) }
+    }
+
+    /// Places within a unit: its display point, its middle, and the middles of its parts, the largest first.
+    private func places(
+        within rings: [[MapPoint]], of unit: IMDFFeature, on plan: Plan, without blocked: [[[MapPoint]]]
+    ) -> [MapPoint] {
+        let pieces = (PolygonPieces.pieces(of: rings, without: blocked) ?? [])
+            .map { (middle: Self.middle(of: $0), size: Area.polygon($0).squareMeters) }
+            .sorted { ($0.size, $0.middle.x, $0.middle.y) > ($1.size, $1.middle.x, $1.middle.y) }
+        let middles = rings.prefix(1).map(Self.middle) + pieces.map(\.middle)
+        return ([unit.displayPoint.map(plan.frame.point)].compactMap(\.self) + middles).filter { point in
+            PolygonPieces.contains(point, rings) && !blocked.contains { PolygonPieces.contains(point, $0) }
+        }
+    }
+
+    private static func middle(of corners: [MapPoint]) -> MapPoint {
+        let sum = corners.reduce(MapPoint(x: 0, y: 0), +) * (1 / Double(corners.count))
+        return MapPoint(x: (sum.x * 1000).rounded() / 1000, y: (sum.y * 1000).rounded() / 1000)
+    }
+
+    // MARK: Between levels
+
+    /// Joins the levels: first as relationships tell, then where shafts lie over each other.
+    mutating func connect(_ plans: [Plan]) {
+        var joined: Set<Set<String>> = []
+        for relationship in contents[.relationship] { follow(relationship, &joined) }
+        for (kind, category) in [(PathGraph.Edge.Kind.stairs, "stairs"), (.elevator, "elevator")] {
+            for (index, lower) in plans.enumerated() {
+                for unit in shafts(category, on: lower) {
+                    joinUpwards(unit, from: lower, to: Array(plans[(index + 1)...]), kind, category, &joined)
+                }
+            }
+        }
+        let connected = Set(joined.joined())
+        for unit in contents[.unit] where ["elevator", "escalator", "stairs"].contains(unit.category) {
+            guard !connected.contains(unit.id) else { continue }
+            let why =
+                unit.category == "escalator"
+                ? "the archive does not tell which way it runs: give a directed relationship"
+                : "no unit of its category lies over or under it on the next level of its building"
+            remark(unit, .changed, "the path graph does not lead to another level by it: \(why)")
+        }
+    }
+
+    /// The graph without nodes that no way leads to; nil if there is no way at all.
+    mutating func paths() -> PathGraph? {
+        let used = Set(ways.edges.flatMap { [$0.from, $0.to] })
+        report.identities.removeAll { $0.kind == "node" && !used.contains($0.number) }
+        ways.nodes.removeAll { !used.contains($0.id) }
+        return ways.edges.isEmpty ? nil : ways
+    }
+
+    private func shafts(_ category: String, on plan: Plan) -> [IMDFFeature] {
+        features(.unit, on: plan).filter { $0.category == category }
+    }
+
+    /// Joins a unit with the one of its category over it: stairs lead to the next level, elevators may pass some.
+    private mutating func joinUpwards(
+        _ unit: IMDFFeature, from lower: Plan, to plans: [Plan], _ kind: PathGraph.Edge.Kind, _ category: String,
+        _ joined: inout Set<Set<String>>
+    ) {
+        for upper in plans where upper.ordinal > lower.ordinal && lower.sharesFrame(with: upper) {
+            if kind == .stairs, upper.ordinal > lower.ordinal + 1 { return }
+            guard let other = shafts(category, on: upper).first(where: { overlap(unit, $0, on: lower) }) else {
+                continue
+            }
+            add(kind, from: unit, to: other, isOneWay: false, &joined)
+            return
+        }
+    }
+
+    private func overlap(_ unit: IMDFFeature, _ other: IMDFFeature, on plan: Plan) -> Bool {
+        let (one, two) = (rings(of: unit, on: plan), rings(of: other, on: plan))
+        func holds(_ polygons: [[[MapPoint]]], _ places: [[[MapPoint]]]) -> Bool {
+            places.compactMap(\.first).contains { outline in
+                polygons.contains { PolygonPieces.contains(Self.middle(of: outline), $0) }
+            }
+        }
+        return holds(one, two) || holds(two, one)
+    }
+
+    private mutating func add(
+        _ kind: PathGraph.Edge.Kind, from unit: IMDFFeature, to other: IMDFFeature, isOneWay: Bool,
+        _ joined: inout Set<Set<String>>
+    ) {
+        guard let from = unitNodes[unit.id], let to = unitNodes[other.id],
+            joined.insert([unit.id, other.id]).inserted
+        else { return }
+        ways.edges.append(
+            PathGraph.Edge(from: from, to: to, weight: Self.costs[kind], kind: kind, isOneWay: isOneWay))
+    }
+
+    /// Turns a relationship of two units on different levels into a way.
+    private mutating func follow(_ relationship: IMDFFeature, _ joined: inout Set<Set<String>>) {
+        let kinds: [String: PathGraph.Edge.Kind] = [
+            "elevator": .elevator, "escalator": .escalator, "stairs": .stairs, "ramp": .walk, "movingwalkway": .walk,
+        ]
+        guard let kind = kinds[relationship.category] else {
+            remark(relationship, .leftOut, "ways on a level are found from its walls and openings")
+            return
+        }
+        guard let from = end("origin", of: relationship), let to = end("destination", of: relationship),
+            from.ids("level_id") != to.ids("level_id"), unitNodes[from.id] != nil, unitNodes[to.id] != nil
+        else {
+            remark(relationship, .leftOut, "its ends are not two units on different levels")
+            return
+        }
+        let isOneWay = relationship.text("direction") == "directed"
+        add(kind, from: from, to: to, isOneWay: isOneWay, &joined)
+        remark(relationship, .changed, "it is a way of the path graph: its hours and intermediaries are not kept")
+    }
+
+    private func end(_ key: String, of relationship: IMDFFeature) -> IMDFFeature? {
+        guard case .object(let reference)? = relationship.properties[key], case .string(let id)? = reference["id"]
+        else { return nil }
+        return units[id.lowercased()]
+    }
+}
+
+extension IMDFConversion.Plan {
+    /// Whether plans lie over each other.
+    fileprivate func sharesFrame(with other: IMDFConversion.Plan) -> Bool {
+        frame.center == other.frame.center && frame.width == other.frame.width && frame.height == other.frame.height
+    }
+}

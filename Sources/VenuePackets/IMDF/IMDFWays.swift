@@ -1,0 +1,195 @@
+import IndoorLocalization
+
+/// Finds where one can walk straight on a level, from door to door and around corners.
+///
+/// Nodes are the middles of the doors and places before them, a place within each unit, and places beside the corners
+/// of walls: shortest ways turn only at such corners. Two nodes of one space are joined if nothing stands between them. Source: M. de Berg,
+/// O. Cheong, M. van Kreveld, M. Overmars, *Computational Geometry*, 3rd edition, 2008, chapter 15.
+struct IMDFWays {
+    /// A unit that one can be in, or a part of one.
+    struct Unit {
+        let id: String
+        let rings: [[MapPoint]]
+        /// Whether it is a space of its own; all others are one space, in which only walls count.
+        let hasOwnWalls: Bool
+        /// Places within it to lead to, the best first.
+        let places: [MapPoint]
+    }
+
+    /// A place where ways meet or end.
+    struct Node {
+        /// The feature that it stands for; nil for a corner and a place before a door.
+        let id: String?
+        let point: MapPoint
+        /// The spaces that it lies in.
+        let spaces: Set<Int>
+        let isDoor: Bool
+    }
+
+    private(set) var nodes: [Node] = []
+    private(set) var edges: [SparseNet.Edge] = []
+
+    /// Metres that a way keeps from the corners of walls: half a person's width and some more.
+    private static let clearance = 0.5
+    /// Metres between the places of a way that must lie within a unit.
+    private static let stride = 0.5
+    /// Half the width in metres of a way that must be free of walls; doors are narrow.
+    private static let halfWidth = 0.15
+    /// Up to so many nodes of a space each is compared with each, beyond with its nearest ones.
+    private static let fewNodes = 300
+    private static let nearest = 40
+    /// The space of all units without own walls.
+    private static let openSpace = -1
+
+    private let units: [Unit]
+    private let walls: WallIndex
+    private let grid: PlanGrid
+
+    /// - Parameters:
+    ///   - doors: the openings in walls, with their ids.
+    ///   - corners: rings of all units and obstacles.
+    init(units: [Unit], doors: [IMDFWalls.Opening], corners: [[MapPoint]], walls: [[MapPoint]]) {
+        self.units = units
+        self.walls = WallIndex(walls: walls)
+        grid = PlanGrid(units.map { PlanBox(around: $0.rings.first ?? []) })
+        for door in doors { addDoor(door) }
+        for unit in units {
+            guard let place = unit.places.first(where: isClear) else { continue }
+            add(Node(id: unit.id, point: place, spaces: spaces(at: place), isDoor: false))
+        }
+        for ring in corners { addCorners(of: ring) }
+        join()
+    }
+
+    /// The spaces that a point lies in.
+    private func spaces(at point: MapPoint) -> Set<Int> {
+        let inside = grid.near(PlanBox(around: [point])).filter { PolygonPieces.contains(point, units[$0].rings) }
+        let own = inside.filter { units[$0].hasOwnWalls }
+        // A room that is drawn over a hall is not a part of it.
+        return own.isEmpty ? (inside.isEmpty ? [] : [Self.openSpace]) : Set(own)
+    }
+
+    private mutating func add(_ node: Node) {
+        if !node.spaces.isEmpty { nodes.append(node) }
+    }
+
+    /// A door leads to what lies beyond its wall on each side, however thick it is.
+    private mutating func addDoor(_ door: IMDFWalls.Opening) {
+        guard let first = door.line.first, let last = door.line.last, let line = StraightLine(from: first, to: last)
+        else { return }
+        let middle = line.length / 2
+        var found: Set<Int> = []
+        for side in [1.0, -1.0] {
+            for distance in [0.2, 0.5, 0.2 + IMDFWalls.thickestWall] {
+                let point = line.point(at: middle, beside: side * distance)
+                let beyond = spaces(at: point)
+                guard !beyond.isEmpty else { continue }
+                found.formUnion(beyond)
+                // From the door itself one sees along no wall beside it.
+                let before = line.point(at: middle, beside: side * (distance + Self.clearance))
+                if isClear(before), !isBlocked(point, before) {
+                    add(Node(id: nil, point: before, spaces: spaces(at: before), isDoor: false))
+                }
+                break
+            }
+        }
+        add(Node(id: door.id, point: line.point(at: middle), spaces: found, isDoor: true))
+    }
+
+    /// Places beside the corners of a ring that have a wall, on the side where the corner is less than a half turn.
+    private mutating func addCorners(of ring: [MapPoint]) {
+        for index in ring.indices {
+            let corner = ring[index]
+            let before = ring[(index + ring.count - 1) % ring.count] - corner
+            let after = ring[(index + 1) % ring.count] - corner
+            let (one, other) = (before.distance(to: .init(x: 0, y: 0)), after.distance(to: .init(x: 0, y: 0)))
+            guard one > 0, other > 0 else { continue }
+            let sum = before * (1 / one) + after * (1 / other)
+            let length = sum.distance(to: .init(x: 0, y: 0))
+            // Straighter than 150°, a corner hides nothing.
+            guard length > 0.5 else { continue }
+            let point = corner - sum * (Self.clearance / length)
+            let isFresh = !nodes.contains { $0.point.distance(to: point) < Self.clearance }
+            guard isFresh, hasWall(corner, seenFrom: point), isClear(point),
+                !goesOn(corner, against: before * (1 / one)), !goesOn(corner, against: after * (1 / other))
+            else { continue }
+            add(Node(id: nil, point: point, spaces: spaces(at: point), isDoor: false))
+        }
+    }
+
+    /// Whether a wall is at a corner; looked for beside it, as a way that only meets the end of a wall may miss it.
+    private func hasWall(_ corner: MapPoint, seenFrom point: MapPoint) -> Bool {
+        let way = (corner - point) * 1.2
+        let beside = MapPoint(x: -way.y, y: way.x) * 0.1
+        return isBlocked(point + beside, point + beside + way) || isBlocked(point - beside, point - beside + way)
+    }
+
+    /// Whether the wall that ends at a corner goes on behind it, so that there is nothing to walk around.
+    private func goesOn(_ corner: MapPoint, against way: MapPoint) -> Bool {
+        let behind = corner - way * Self.clearance
+        let across = MapPoint(x: -way.y, y: way.x) * (Self.clearance / 2)
+        return isBlocked(behind - across, behind + across)
+    }
+
+    /// Whether no wall is nearer than half of the clearance.
+    private func isClear(_ point: MapPoint) -> Bool {
+        let reach = Self.clearance / 2
+        return ![(reach, 0.0), (-reach, 0.0), (0.0, reach), (0.0, -reach)].contains { offset in
+            isBlocked(point, point + MapPoint(x: offset.0, y: offset.1))
+        }
+    }
+
+    private func isBlocked(_ from: MapPoint, _ to: MapPoint) -> Bool {
+        walls.blocks(fromX: Float(from.x), y: Float(from.y), toX: Float(to.x), y: Float(to.y))
+    }
+
+    // MARK: Edges
+
+    private mutating func join() {
+        let all = nodes
+        let net = SparseNet(nodeCount: all.count, candidates: candidates()) { edge in
+            self.isFree(all[edge.from], all[edge.to])
+        }
+        edges = net.edges
+    }
+
+    private func candidates() -> [SparseNet.Edge] {
+        var candidates: Set<SparseNet.Edge> = []
+        let members = Dictionary(grouping: nodes.indices.flatMap { node in nodes[node].spaces.map { ($0, node) } }) {
+            $0.0
+        }
+        for list in members.values.map({ $0.map(\.1).sorted() }) {
+            for node in list {
+                var others = list.filter { list.count > Self.fewNodes ? $0 != node : $0 > node }.map { other in
+                    SparseNet.Edge(
+                        from: min(node, other), to: max(node, other),
+                        length: nodes[node].point.distance(to: nodes[other].point))
+                }
+                if list.count > Self.fewNodes {
+                    others.sort { ($0.length, $0.from, $0.to) < ($1.length, $1.from, $1.to) }
+                    others = Array(others.prefix(Self.nearest))
+                }
+                candidates.formUnion(others)
+            }
+        }
+        return Array(candidates)
+    }
+
+    /// Whether one can walk straight from one node to the other within their spaces.
+    private func isFree(_ from: Node, _ to: Node) -> Bool {
+        guard let line = StraightLine(from: from.point, to: to.point) else { return false }
+        for side in [0, Self.halfWidth, -Self.halfWidth] {
+            guard !isBlocked(line.point(at: 0, beside: side), line.point(at: line.length, beside: side)) else {
+                return false
+            }
+        }
+        let common = from.spaces.intersection(to.spaces)
+        var metres = from.isDoor ? 0.2 + IMDFWalls.thickestWall : 0
+        let end = line.length - (to.isDoor ? 0.2 + IMDFWalls.thickestWall : 0)
+        while metres < end {
+            guard !spaces(at: line.point(at: metres)).isDisjoint(with: common) else { return false }
+            metres += Self.stride
+        }
+        return true
+    }
+}
