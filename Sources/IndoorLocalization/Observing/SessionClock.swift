@@ -1,20 +1,20 @@
 /// Any clock, as time since this value was made.
-struct SessionClock: Sendable {
+package struct SessionClock: Sendable {
     private let read: @Sendable () -> Duration
     private let wait: @Sendable (Duration) async throws -> Void
 
     /// Begins to count.
-    init<C: Clock<Duration>>(_ clock: C) {
+    package init<C: Clock<Duration>>(_ clock: C) {
         let start = clock.now
         read = { start.duration(to: clock.now) }
         wait = { try await clock.sleep(until: start.advanced(by: $0), tolerance: nil) }
     }
 
     /// Time since the beginning.
-    func elapsed() -> Duration { read() }
+    package func elapsed() -> Duration { read() }
 
     /// Returns when so much time has passed since the beginning; throws when the task is cancelled.
-    func sleep(until elapsed: Duration) async throws { try await wait(elapsed) }
+    package func sleep(until elapsed: Duration) async throws { try await wait(elapsed) }
 }
 
 /// Relates the instants of a source to the time on a clock.
@@ -72,5 +72,5 @@ struct SessionTimeline: Sendable {
     }
 
     /// The clock's time at an instant.
-    func elapsed(at instant: Instant) -> Duration { anchor.elapsed + anchor.instant.duration(to: instant) }
+    package func elapsed(at instant: Instant) -> Duration { anchor.elapsed + anchor.instant.duration(to: instant) }
 }

@@ -97,11 +97,14 @@ extension SignalModel {
             "rateDurationCap", \.rateDurationCap, in: 0.01...86_400, unit: "s",
             "Longest listening time that a survey place counts with in detection rates."),
         .number(
+            "ratePriorDetections", \.ratePriorDetections, in: 0.001...1_000_000,
+            "The detection rate that path loss lets expect weighs as much as this many detections of the survey."),
+        .number(
             "ratePrior", \.ratePrior, in: 0.001...86_400, unit: "s",
-            "Listening time that the assumption `unheardRate` weighs as much as."),
+            "That expectation weighs no more than this much listening of the survey."),
         .number(
             "unheardRate", \.unheardRate, in: 1e-6...1000, unit: "1/s",
-            "Detections assumed where the survey never heard the beacon."),
+            "Detections assumed where the survey never heard the beacon and path loss is too high for it."),
         .number(
             "detectionWeight", \.detectionWeight, in: 0...10, "Share of the detection evidence that is believed."),
         .number(

@@ -52,6 +52,31 @@ extension SettingsReference {
         once; how the place, the floor and areas are found from the next venue on; how venues are told apart from the next
         start on.
 
+        ### From a server
+
+        `RemoteSettings` of `VenuePackets` asks a web server for a JSON document, at once and then every `remote.interval`, and
+        fetches it only when it has changed. What it gave last counts until it gives something else: a server that is away or a
+        broken document takes nothing away, and after a failure the pauses double up to a minute.
+
+        ```swift
+        import IndoorLocalization
+        import VenuePackets
+
+        func follow(_ server: VenueServer, _ settings: SettingsStack, _ localizer: Localizer) async {
+            var settings = settings
+            let remote = RemoteSettings(server, path: "settings.json", pull: settings.resolved.remote)
+            for await update in remote.updates() {
+                switch update {
+                case .settings(let entries):
+                    for problem in settings.load(entries, from: .remote) { print(problem) }
+                    settings.apply()
+                    await localizer.setSettings(settings)
+                case .failure(let error): print(error)
+                }
+            }
+        }
+        ```
+
         ### How they are written
 
         JSON, with keys that are dotted, nested or mixed. Durations are in seconds.

@@ -24,7 +24,9 @@ final class SettingsRegistryTests: XCTestCase {
             if path.hasPrefix("localization.") { path.removeFirst("localization.".count) }
             return path == "scanner.timing" ? "scanner.timing.window scanner.timing.interval" : path
         }.flatMap { $0.split(separator: " ").map(String.init) }
-        XCTAssertEqual(Set(ResolvedSettings.list.map(\.key)), Set(stored))
+        let listed = Set(ResolvedSettings.list.map(\.key))
+        XCTAssertEqual(Set(stored).subtracting(listed).sorted(), [], "stored, but not in the list")
+        XCTAssertEqual(listed.subtracting(stored).sorted(), [], "in the list, but not stored")
         XCTAssertEqual(ResolvedSettings.list.count, stored.count, "none is listed twice")
     }
 
