@@ -157,9 +157,7 @@ extension IMDFConversion {
     /// The unit's name, else those of its occupants, else its category in words.
     mutating func roomName(of unit: IMDFFeature) -> String {
         if let name = self.name(of: unit) { return name }
-        let here = Set(contents[.anchor].filter { $0.ids("unit_id").first == unit.id }.map(\.id))
-        let names = contents[.occupant].filter { here.contains($0.ids("anchor_id").first ?? "") }
-            .compactMap { labels.choose($0.properties["name"])?.text }
+        let names = (occupants[unit.id] ?? []).compactMap { labels.choose($0.properties["name"])?.text }
         if !names.isEmpty {
             remark(unit, .changed, "it has no name: it is called by its occupants")
             return names.joined(separator: ", ")

@@ -3,7 +3,7 @@ import IndoorLocalization
 extension IMDFConversion {
     /// Amenities, occupants, kiosks and what anchors are left, each with all its properties as payload.
     mutating func pointsOfInterest() -> [PointOfInterest] {
-        contents[.amenity].flatMap { amenity($0) } + occupants() + kiosks() + looseAnchors()
+        contents[.amenity].flatMap { amenity($0) } + occupantPoints() + kiosks() + looseAnchors()
     }
 
     // MARK: Amenities
@@ -41,7 +41,7 @@ extension IMDFConversion {
         return unit?.ids("level_id").first.flatMap { plans[$0] }
     }
 
-    private mutating func occupants() -> [PointOfInterest] {
+    private mutating func occupantPoints() -> [PointOfInterest] {
         contents[.occupant].compactMap { occupant in
             guard let anchor = occupant.ids("anchor_id").first.flatMap({ anchors[$0] }),
                 let place = anchor.geometry?.point, let plan = self.plan(ofAnchor: anchor)

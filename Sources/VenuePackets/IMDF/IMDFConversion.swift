@@ -22,6 +22,8 @@ struct IMDFConversion {
     let units: [String: IMDFFeature]
     let anchors: [String: IMDFFeature]
     let addresses: [String: IMDFFeature]
+    /// Who is in a unit, by the unit's id.
+    let occupants: [String: [IMDFFeature]]
     /// The features of each type on a level, by the level's id.
     private let onLevel: [IMDFFeatureType: [String: [IMDFFeature]]]
     /// The path graph as far as it is known.
@@ -36,6 +38,10 @@ struct IMDFConversion {
         units = contents.byID(.unit)
         anchors = contents.byID(.anchor)
         addresses = contents.byID(.address)
+        let anchors = anchors
+        occupants = Dictionary(grouping: contents[.occupant]) { occupant in
+            occupant.ids("anchor_id").first.flatMap { anchors[$0]?.ids("unit_id").first } ?? ""
+        }
         var onLevel: [IMDFFeatureType: [String: [IMDFFeature]]] = [:]
         for type in [IMDFFeatureType.unit, .opening, .fixture, .kiosk] {
             onLevel[type] = Dictionary(grouping: contents[type]) { $0.ids("level_id").first ?? "" }

@@ -109,9 +109,9 @@ struct IMDFWays {
             // Straighter than 150°, a corner hides nothing.
             guard length > 0.5 else { continue }
             let point = corner - sum * (Self.clearance / length)
-            let isFresh = !nodes.contains { $0.point.distance(to: point) < Self.clearance }
-            guard isFresh, hasWall(corner, seenFrom: point), isClear(point),
-                !goesOn(corner, against: before * (1 / one)), !goesOn(corner, against: after * (1 / other))
+            guard hasWall(corner, seenFrom: point), isClear(point),
+                !goesOn(corner, against: before * (1 / one)), !goesOn(corner, against: after * (1 / other)),
+                !nodes.contains(where: { $0.point.distance(to: point) < Self.clearance })
             else { continue }
             add(Node(id: nil, point: point, spaces: spaces(at: point), isDoor: false))
         }
@@ -159,20 +159,31 @@ struct IMDFWays {
             $0.0
         }
         for list in members.values.map({ $0.map(\.1).sorted() }) {
+            let grid = list.count > Self.fewNodes ? PlanGrid(list.map { PlanBox(around: [nodes[$0].point]) }) : nil
             for node in list {
-                var others = list.filter { list.count > Self.fewNodes ? $0 != node : $0 > node }.map { other in
-                    SparseNet.Edge(
-                        from: min(node, other), to: max(node, other),
-                        length: nodes[node].point.distance(to: nodes[other].point))
-                }
-                if list.count > Self.fewNodes {
-                    others.sort { ($0.length, $0.from, $0.to) < ($1.length, $1.from, $1.to) }
-                    others = Array(others.prefix(Self.nearest))
-                }
-                candidates.formUnion(others)
+                let others = grid.map { near(node, of: list, in: $0) } ?? list.filter { $0 > node }
+                for other in others { candidates.insert(edge(node, other)) }
             }
         }
         return Array(candidates)
+    }
+
+    private func edge(_ node: Int, _ other: Int) -> SparseNet.Edge {
+        SparseNet.Edge(
+            from: min(node, other), to: max(node, other), length: nodes[node].point.distance(to: nodes[other].point))
+    }
+
+    /// The nodes of a space that are nearest to one of them.
+    private func near(_ node: Int, of list: [Int], in grid: PlanGrid) -> [Int] {
+        var reach = 4.0
+        var found: [Int] = []
+        repeat {
+            found = grid.near(PlanBox(around: [nodes[node].point], margin: reach)).map { list[$0] }
+            reach *= 1.5
+        } while found.count <= Self.nearest && found.count < list.count
+        let edges = found.filter { $0 != node }.map { edge(node, $0) }
+            .sorted { ($0.length, $0.from, $0.to) < ($1.length, $1.from, $1.to) }
+        return edges.prefix(Self.nearest).map { $0.from == node ? $0.to : $0.from }
     }
 
     /// Whether one can walk straight from one node to the other within their spaces.
