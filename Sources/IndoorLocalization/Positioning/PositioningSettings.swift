@@ -29,7 +29,7 @@ public struct PositioningSettings: Hashable, Sendable {
     /// Metres of error that remain even if the filter is certain, in [0, 1000].
     public var radiusFloor = 0.8
     /// What the spread of the particles is multiplied with to give a radius, in [0, 100].
-    public var radiusFactor = 1.2
+    public var radiusFactor = 1.1
 
     /// Creates the settings with their defaults.
     public init() {}
