@@ -85,6 +85,7 @@ final class BeaconScannerRegionTests: XCTestCase {
         XCTAssertEqual(seen.map(\.regionID), ["hall"])
     }
 
+    /// Behaviour §3.5, check 4.
     func testResumingTwiceIsOneEntry() async throws {
         let stage = continuous()
         let events = stage.scanner.regionEvents
@@ -99,6 +100,7 @@ final class BeaconScannerRegionTests: XCTestCase {
         XCTAssertEqual(seen, ["enter hall 0.0"])
     }
 
+    /// Behaviour §3.5, check 5.
     func testAPauseGivesNoRangingAndResumingEntersAgain() async throws {
         let stage = continuous()
         let (events, rangings) = (stage.scanner.regionEvents, stage.scanner.everyRanging)
@@ -119,6 +121,7 @@ final class BeaconScannerRegionTests: XCTestCase {
         XCTAssertEqual(seen, ["enter hall 0.0", "enter hall 6.0"])
     }
 
+    /// Behaviour §3.5, check 6.
     func testWhatIsTrackedNoMoreIsNotBroughtBackByResuming() async throws {
         let stage = continuous()
         let events = stage.scanner.regionEvents
@@ -149,6 +152,7 @@ final class BeaconScannerRegionTests: XCTestCase {
         XCTAssertEqual(seen, ["enter hall 0.0", "enter floor 0.0"])
     }
 
+    /// Behaviour §3.5, check 11.
     func testForgettingThePresenceLetsTheNextSightingEnterAgain() async throws {
         let stage = continuous()
         let events = stage.scanner.regionEvents
@@ -203,6 +207,7 @@ final class BeaconScannerRegionTests: XCTestCase {
 
     // MARK: - Ranging
 
+    /// Behaviour §3.5, check 10.
     func testTwoRegionsAtOnceKeepSeparateRanges() async throws {
         let stage = continuous()
         let rangings = stage.scanner.rangings

@@ -12,6 +12,7 @@ final class BeaconScannerTests: XCTestCase {
 
     // MARK: - Passes
 
+    /// Behaviour §4.5, check 4.
     func testStartAt0StopAt10NextStartAt100() async throws {
         let stage = ScannerStage()
         let events = stage.scanner.scanEvents
@@ -26,6 +27,7 @@ final class BeaconScannerTests: XCTestCase {
         XCTAssertEqual(third, [ScanEvent(kind: .started, elapsed: .seconds(100))])
     }
 
+    /// Behaviour §4.5, check 4.
     func testAFactorOfTwoMakesTheNextStartAt190() async throws {
         let cycle = DutyCycle(scanDuration: .seconds(10), interval: .seconds(90), intervalFactor: 2)
         let stage = ScannerStage(ScriptedSource(), ScannerSettings(dutyCycle: cycle))
@@ -46,6 +48,7 @@ final class BeaconScannerTests: XCTestCase {
         XCTAssertEqual(stage.source.runningScanCount, 1)
     }
 
+    /// Behaviour §4.5, check 5.
     func testIsScanningMatchesTheEvents() async throws {
         let stage = ScannerStage()
         let events = stage.scanner.scanEvents
@@ -82,6 +85,7 @@ final class BeaconScannerTests: XCTestCase {
         XCTAssertEqual(stage.source.scanCount, 1)
     }
 
+    /// Behaviour §4.5, check 6.
     func testStopMidPassEmitsStopAndNothingAfter() async throws {
         // Each round stops at another moment of a flood of readings.
         for round in 0..<20 {
@@ -213,6 +217,7 @@ final class BeaconScannerTests: XCTestCase {
         XCTAssertEqual(records[0].sighting.address, beacon.address)
     }
 
+    /// Behaviour §4.5, check 8.
     func testAMalformedAdvertisementDoesNotCrashAndYieldsNoBeaconRecord() async throws {
         let stage = ScannerStage()
         let (advertisements, beacons) = (stage.scanner.advertisements, stage.scanner.beacons)
@@ -247,6 +252,7 @@ final class BeaconScannerTests: XCTestCase {
         XCTAssertEqual(seen.map(\.status), [.scanning, .unplugged])
     }
 
+    /// Behaviour §3.5, check 7.
     func testAWatchIsCalledUntilItIsClosedAndClosingTwiceIsSafe() async throws {
         let stage = ScannerStage()
         let (heard, teller) = AsyncStream.makeStream(of: UInt16.self)

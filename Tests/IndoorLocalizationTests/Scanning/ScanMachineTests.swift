@@ -242,6 +242,7 @@ final class ScanMachineTests: XCTestCase {
         XCTAssertEqual(beacons(machine.handle(heard(2, rssi: -75.1), at: at(2))).count, 0)
     }
 
+    /// Behaviour §4.5, check 7.
     func testProximityComesFromTheDistanceAndIsNilIfThatIsUnknown() throws {
         // In free space, 6 dB are a factor of two: half a metre is 6 dB above the measured power, 3 m are 9.54 below.
         for (rssi, expected) in [(-52.9, Proximity.immediate), (-53.1, .near), (-68.5, .near), (-68.6, .far)] {
