@@ -37,7 +37,12 @@ let package = Package(
         .testTarget(
             name: "IndoorLocalizationTests", dependencies: ["IndoorLocalization", "IndoorLocalizationTesting", "CMath"]),
         .testTarget(
-            name: "VenuePacketsTests", dependencies: ["VenuePackets", "IndoorLocalizationTesting", "CacheReplacer"]),
+            name: "VenuePacketsTests",
+            dependencies: [
+                "VenuePackets", "ScanRecording", "IndoorLocalizationTesting", "LoopbackServers", "CacheReplacer",
+            ]),
+        // Servers that tests start on this machine.
+        .target(name: "LoopbackServers", path: "Tests/LoopbackServers"),
         // A process that the tests of the packet cache kill.
         .executableTarget(name: "CacheReplacer", dependencies: ["VenuePackets"], path: "Tests/CacheReplacer"),
         .testTarget(
@@ -53,7 +58,9 @@ let package = Package(
             dependencies: ["ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
         .testTarget(
             name: "CommandLineTests",
-            dependencies: ["indoorloc", "CBench", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
+            dependencies: [
+                "indoorloc", "CBench", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting", "LoopbackServers",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,6 +1,7 @@
 import Foundation
 import IndoorLocalization
 import IndoorLocalizationTesting
+import LoopbackServers
 import VenuePackets
 import XCTest
 
@@ -148,18 +149,5 @@ final class RepositoryFetchTests: XCTestCase {
         let server = try nginx(serving: root)
         let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
         try assertWhole(try await repository.venue(1), version: 3)
-    }
-
-    /// What coreutils say, to have the digests of the catalogue checked by somebody else.
-    private func sha256(of path: String) throws -> String {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/sha256sum")
-        process.arguments = [path]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
-        return String(text.prefix(64))
     }
 }

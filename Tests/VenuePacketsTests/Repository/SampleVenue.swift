@@ -70,6 +70,21 @@ extension XCTestCase {
     }
 }
 
+extension XCTestCase {
+    /// What coreutils say, to have the digests of the catalogue checked by somebody else.
+    func sha256(of path: String) throws -> String {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/sha256sum")
+        process.arguments = [path]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        return String(text.prefix(64))
+    }
+}
+
 /// The error that the body throws; nil if none, which is a failure.
 func repositoryError<Result>(
     file: StaticString = #filePath, line: UInt = #line, isolation: isolated (any Actor)? = #isolation,

@@ -1,40 +1,46 @@
 import Foundation
-import XCTest
 
 /// A real nginx on this machine's loopback, which serves a folder.
-final class NginxServer {
+package final class NginxServer {
     /// A request that was answered.
-    struct Request: Equatable {
-        var path: String
-        var status: Int
+    package struct Request: Equatable {
+        package var path: String
+        package var status: Int
         /// The header of that name; empty if there was none.
-        var range: String
-        var unless: String
-        var authorization: String
+        package var range: String
+        package var unless: String
+        package var authorization: String
         /// How the answer's body was encoded; empty if it was not.
-        var encoding: String
+        package var encoding: String
     }
 
     /// How a server is set up: lines of nginx's configuration.
-    struct Configuration {
+    package struct Configuration {
         /// Within `http`, beside the server.
-        var http = ""
+        package var http = ""
         /// Within the server.
-        var server = ""
+        package var server = ""
         /// Within `location /`.
-        var location = ""
+        package var location = ""
         /// Certificate and key for TLS; nil for plain HTTP.
-        var identity: (certificate: String, key: String)?
+        package var identity: (certificate: String, key: String)?
+
+        package init(
+            http: String = "", server: String = "", location: String = "",
+            identity: (certificate: String, key: String)? = nil
+        ) {
+            (self.http, self.server, self.location, self.identity) = (http, server, location, identity)
+        }
     }
 
-    let port: UInt16
+    package let port: UInt16
     private let process: Process
     private let folder: String
 
     /// Starts a server; returns when it answers.
     ///
     /// - Parameter folder: for its own files.
-    init(root: String, folder: String, _ configuration: Configuration = Configuration()) throws {
+    package init(root: String, folder: String, _ configuration: Configuration = Configuration()) throws {
         // Between the choice of a port and its use, somebody else may take it: then another one is tried.
         for _ in 0..<20 {
             let port = try TestPort.free()
@@ -53,7 +59,9 @@ final class NginxServer {
         let program = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/sbin/nginx"].first {
             FileManager.default.isExecutableFile(atPath: $0)
         }
-        let nginx = try XCTUnwrap(program, "nginx is missing: install nginx-light")
+        guard let nginx = program else {
+            throw TestPort.Failure(description: "nginx is missing: install nginx-light")
+        }
         let file = folder + "/nginx.conf"
         try Data(text(root: root, folder: folder, port: port, configuration).utf8).write(to: URL(filePath: file))
         let process = Process()
@@ -110,10 +118,10 @@ final class NginxServer {
     }
 
     /// The address of the folder that is served.
-    func url(scheme: String = "http") -> String { "\(scheme)://127.0.0.1:\(port)" }
+    package func url(scheme: String = "http") -> String { "\(scheme)://127.0.0.1:\(port)" }
 
     /// Ends the server, after what it is doing.
-    func stop() {
+    package func stop() {
         guard process.isRunning else { return }
         kill(process.processIdentifier, SIGTERM)
         process.waitUntilExit()
@@ -122,7 +130,7 @@ final class NginxServer {
     /// Ends the server; all that it was asked for.
     ///
     /// It notes a request after its answer, so only after its end all of them are noted.
-    func stopAndTellRequests() throws -> [Request] {
+    package func stopAndTellRequests() throws -> [Request] {
         stop()
         let log = try String(contentsOf: URL(filePath: folder + "/access.log"), encoding: .utf8)
         return log.split(separator: "\n").compactMap { line in
@@ -134,16 +142,5 @@ final class NginxServer {
                 path: fields[0], status: status, range: fields[2], unless: fields[3], authorization: fields[4],
                 encoding: fields[5])
         }
-    }
-}
-
-extension XCTestCase {
-    /// An nginx that serves the folder until the end of the test.
-    func nginx(
-        serving root: String, _ configuration: NginxServer.Configuration = NginxServer.Configuration()
-    ) throws -> NginxServer {
-        let server = try NginxServer(root: root, folder: try temporaryFolder(), configuration)
-        addTeardownBlock { server.stop() }
-        return server
     }
 }

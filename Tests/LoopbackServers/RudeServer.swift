@@ -1,18 +1,22 @@
 import Foundation
 import Synchronization
-import XCTest
 
 /// A server that does what no web server does: it sends given bytes, and closes or falls silent when it should not.
-final class RudeServer: Sendable {
+package final class RudeServer: Sendable {
     /// What to do with a request.
-    struct Answer: Sendable {
+    package struct Answer: Sendable {
         /// What is sent, head included.
-        var bytes: [UInt8]
+        package var bytes: [UInt8]
         /// Whether the connection stays open, without another byte.
-        var fallsSilent = false
+        package var fallsSilent = false
+
+        /// An answer of these bytes.
+        package init(bytes: [UInt8], fallsSilent: Bool = false) {
+            (self.bytes, self.fallsSilent) = (bytes, fallsSilent)
+        }
 
         /// An answer with these header lines and that body.
-        static func with(_ lines: String, _ body: [UInt8] = [], fallsSilent: Bool = false) -> Answer {
+        package static func with(_ lines: String, _ body: [UInt8] = [], fallsSilent: Bool = false) -> Answer {
             let head = lines.replacing("\n", with: "\r\n") + "\r\nConnection: close\r\n\r\n"
             return Answer(bytes: Array(head.utf8) + body, fallsSilent: fallsSilent)
         }
@@ -24,24 +28,24 @@ final class RudeServer: Sendable {
         var isStopped = false
     }
 
-    let port: UInt16
+    package let port: UInt16
     private let listener: Int32
     private let state = Mutex(State())
     private let answer: @Sendable (_ path: String, _ request: String) -> Answer
 
     /// Starts a server.
-    init(_ answer: @escaping @Sendable (_ path: String, _ request: String) -> Answer) throws {
+    package init(_ answer: @escaping @Sendable (_ path: String, _ request: String) -> Answer) throws {
         (listener, port) = try TestPort.listen(backlog: 16)
         self.answer = answer
         Thread.detachNewThread { self.serve() }
     }
 
-    var url: String { "http://127.0.0.1:\(port)" }
+    package var url: String { "http://127.0.0.1:\(port)" }
     /// The heads of all requests.
-    var requests: [String] { state.withLock { $0.requests } }
+    package var requests: [String] { state.withLock { $0.requests } }
 
     /// Ends the server, and all connections.
-    func stop() {
+    package func stop() {
         let silent = state.withLock { state in
             state.isStopped = true
             defer { state.silent = [] }
@@ -86,16 +90,5 @@ final class RudeServer: Sendable {
             bytes.append(byte)
         }
         return String(decoding: bytes, as: UTF8.self)
-    }
-}
-
-extension XCTestCase {
-    /// A rude server until the end of the test.
-    func rudeServer(_ answer: @escaping @Sendable (_ path: String, _ request: String) -> RudeServer.Answer) throws
-        -> RudeServer
-    {
-        let server = try RudeServer(answer)
-        addTeardownBlock { server.stop() }
-        return server
     }
 }

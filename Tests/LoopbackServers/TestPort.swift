@@ -1,13 +1,15 @@
 import Foundation
 
 /// Ports of this machine's loopback.
-enum TestPort {
-    struct Failure: Error, CustomStringConvertible {
-        let description: String
+package enum TestPort {
+    package struct Failure: Error, CustomStringConvertible {
+        package let description: String
+
+        package init(description: String) { self.description = description }
     }
 
     /// A port that was free a moment ago, chosen by the kernel.
-    static func free() throws -> UInt16 {
+    package static func free() throws -> UInt16 {
         let listener = try listen(backlog: 1)
         defer { close(listener.descriptor) }
         return listener.port

@@ -1,0 +1,182 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import LoopbackServers
+import VenuePackets
+import XCTest
+
+/// Whom a repository trusts, and to whom it gives credentials.
+final class RepositoryTrustTests: XCTestCase {
+    private let token = "s3cr3t-t0ken"
+    private let password = "p4ssw0rd-x"
+
+    /// A certificate authority of its own, and a server's identity that it vouches for.
+    private struct Authority {
+        let certificate: String
+        let identity: (certificate: String, key: String)
+
+        init(in folder: String) throws {
+            certificate = folder + "/authority.pem"
+            identity = (folder + "/server.pem", folder + "/server.key")
+            let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+            try Self.openssl(
+                ["req", "-x509", "-subj", "/CN=Authority of a test", "-keyout", folder + "/authority.key", "-out"]
+                    + [certificate, "-days", "3650"] + key)
+            try Self.openssl(
+                ["req", "-subj", "/CN=127.0.0.1", "-keyout", identity.key, "-out", folder + "/server.csr"] + key)
+            try Data("subjectAltName=IP:127.0.0.1".utf8).write(to: URL(filePath: folder + "/names"))
+            try Self.openssl([
+                "x509", "-req", "-in", folder + "/server.csr", "-CA", certificate, "-CAkey", folder + "/authority.key",
+                "-CAcreateserial", "-days", "3650", "-extfile", folder + "/names", "-out", identity.certificate,
+            ])
+        }
+
+        private static func openssl(_ arguments: [String]) throws {
+            let process = Process()
+            process.executableURL = URL(filePath: "/usr/bin/env")
+            process.arguments = ["openssl"] + arguments
+            let errors = Pipe()
+            process.standardError = errors
+            process.standardOutput = FileHandle.nullDevice
+            try process.run()
+            let text = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+            process.waitUntilExit()
+            guard process.terminationStatus == 0 else { throw TestPort.Failure(description: "openssl: \(text)") }
+        }
+    }
+
+    func testAPrivateAuthorityIsTrustedWhereItIsGiven() async throws {
+        let authority = try Authority(in: try temporaryFolder())
+        let server = try nginx(
+            serving: try publishedFolder(), NginxServer.Configuration(identity: authority.identity))
+        let address = try VenueServer(
+            server.url(scheme: "https"), credentials: .bearer(token), certificateAuthority: authority.certificate)
+        let repository = VenueRepository(cache: try temporaryFolder(), server: address)
+        try assertWhole(try await repository.venue(1), version: 3)
+    }
+
+    func testAnUnknownAuthorityIsNotTrustedAndGetsNoCredentials() async throws {
+        let authority = try Authority(in: try temporaryFolder())
+        let other = try Authority(in: try temporaryFolder())
+        let server = try nginx(
+            serving: try publishedFolder(), NginxServer.Configuration(identity: authority.identity))
+        for certificate in [nil, other.certificate, "/nowhere/authority.pem"] {
+            let address = try VenueServer(
+                server.url(scheme: "https"), credentials: .bearer(token), certificateAuthority: certificate)
+            let repository = VenueRepository(cache: try temporaryFolder(), server: address)
+            let error = await repositoryError { try await repository.venue(1) }
+            guard case .untrusted = error else { return XCTFail("\(String(describing: error))") }
+            XCTAssertEqual(error.map { LocalizationError($0).code }, .network)
+        }
+        XCTAssertEqual(try server.stopAndTellRequests(), [])
+    }
+
+    func testFromAnEncryptedServerNoRedirectLeadsToAnOpenOne() async throws {
+        let open = try nginx(serving: try publishedFolder())
+        let authority = try Authority(in: try temporaryFolder())
+        let redirecting = NginxServer.Configuration(
+            location: "return 302 \(open.url())$request_uri;", identity: authority.identity)
+        let server = try nginx(serving: try temporaryFolder(), redirecting)
+        let address = try VenueServer(
+            server.url(scheme: "https"), certificateAuthority: authority.certificate,
+            patience: {
+                var once = VenueServerPatience(); once.attempts = 1; return once
+            }())
+        let repository = VenueRepository(cache: try temporaryFolder(), server: address)
+        let error = await repositoryError { try await repository.venue(1) }
+        XCTAssertEqual(error.map { LocalizationError($0).code }, .network)
+        XCTAssertEqual(try open.stopAndTellRequests(), [])
+    }
+
+    func testCredentialsOpenAServerThatAsksForThem() async throws {
+        // "user:p4ssw0rd-x" in base 64.
+        for (credentials, header) in [
+            (VenueServerCredentials.bearer(token), "Bearer \(token)"),
+            (.basic(user: "user", password: password), "Basic dXNlcjpwNHNzdzByZC14"),
+        ] {
+            let guarded = NginxServer.Configuration(location: "if ($http_authorization != '\(header)') { return 401; }")
+            let server = try nginx(serving: try publishedFolder(), guarded)
+            let address = try VenueServer(server.url(), credentials: credentials)
+            let repository = VenueRepository(cache: try temporaryFolder(), server: address)
+            try assertWhole(try await repository.venue(1), version: 3)
+            XCTAssertEqual(Set(try server.stopAndTellRequests().map(\.authorization)), [header])
+        }
+    }
+
+    func testCredentialsDoNotGoAlongWithARedirectToAnotherServer() async throws {
+        for credentials in [VenueServerCredentials.bearer(token), .basic(user: "user", password: password)] {
+            let target = try nginx(serving: try publishedFolder())
+            let moved = NginxServer.Configuration(
+                location: "return 302 http://localhost:\(target.port)$request_uri;")
+            let server = try nginx(serving: try temporaryFolder(), moved)
+            let address = try VenueServer(server.url(), credentials: credentials)
+            let repository = VenueRepository(cache: try temporaryFolder(), server: address)
+            try assertWhole(try await repository.venue(1), version: 3)
+            XCTAssertTrue(try server.stopAndTellRequests().allSatisfy { !$0.authorization.isEmpty })
+            let requests = try target.stopAndTellRequests()
+            XCTAssertEqual(requests.count, 4)
+            XCTAssertTrue(requests.allSatisfy { $0.authorization.isEmpty }, "\(requests)")
+        }
+    }
+
+    func testCredentialsAreInNoTextAndNoFile() async throws {
+        let refusing = NginxServer.Configuration(location: "return 401;")
+        let server = try nginx(serving: try publishedFolder(), refusing)
+        for (credentials, secret) in [
+            (VenueServerCredentials.bearer(token), token), (.basic(user: "user", password: password), password),
+        ] {
+            let cache = try temporaryFolder()
+            let address = try VenueServer(server.url(), credentials: credentials)
+            let repository = VenueRepository(cache: cache, server: address)
+            let error = await repositoryError { try await repository.venue(1) }
+            var texts = ["\(credentials)", String(reflecting: credentials), "\(address)", String(reflecting: address)]
+            texts += ["\(repository)", String(reflecting: repository)]
+            for value: Any in [credentials, address, repository, error as Any] {
+                var dumped = ""
+                dump(value, to: &dumped)
+                texts += [dumped, "\(value)"]
+            }
+            if let error { texts += ["\(LocalizationError(error))", "\(error)", error.localizedDescription] }
+            for name in try FileManager.default.subpathsOfDirectory(atPath: cache) {
+                texts.append((try? String(contentsOf: URL(filePath: cache + "/" + name), encoding: .utf8)) ?? "")
+            }
+            for text in texts { XCTAssertFalse(text.contains(secret), text) }
+        }
+    }
+
+    func testAnAddressThatIsNoneOrHoldsCredentialsIsRefusedWithoutRepeatingIt() throws {
+        for url in [
+            "", "venues.example.org", "ftp://venues.example.org", "http://", "http://user:\(password)@host/",
+            "http://host/?token=\(token)", "http://host/#\(token)", "http://host/a b", "http://host\r\nX: y",
+        ] {
+            do throws(VenueRepositoryError) {
+                _ = try VenueServer(url)
+                XCTFail("\(url) was taken")
+            } catch {
+                guard case .badServer(let message) = error else { return XCTFail("\(error)") }
+                XCTAssertFalse(message.contains(password) || message.contains(token), message)
+                XCTAssertEqual(LocalizationError(error).code, .critical)
+            }
+        }
+    }
+
+    func testCredentialsThatWouldEndTheirHeaderAreRefused() throws {
+        for credentials in [
+            VenueServerCredentials.bearer(""), .bearer("a b"), .bearer("a\r\nX-Evil: 1"), .bearer("a\u{0}b"),
+            .basic(user: "a:b", password: ""), .basic(user: "a", password: "b\nc"),
+        ] {
+            XCTAssertThrowsError(try VenueServer("http://127.0.0.1", credentials: credentials))
+        }
+    }
+
+    func testPatienceOutOfRangeIsRefused() throws {
+        for change: (inout VenueServerPatience) -> Void in [
+            { $0.attempts = 0 }, { $0.connectTimeout = .zero }, { $0.stallTimeout = .milliseconds(10) },
+            { $0.slowestRate = 0 }, { $0.firstPause = .seconds(-1) },
+        ] {
+            var patience = VenueServerPatience()
+            change(&patience)
+            XCTAssertThrowsError(try VenueServer("http://127.0.0.1", patience: patience))
+        }
+    }
+}

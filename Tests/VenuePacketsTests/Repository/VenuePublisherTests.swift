@@ -1,0 +1,108 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import VenuePackets
+import XCTest
+
+final class VenuePublisherTests: XCTestCase {
+    private func files(in root: String) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: root).filter {
+            var isFolder: ObjCBool = false
+            return FileManager.default.fileExists(atPath: root + "/" + $0, isDirectory: &isFolder)
+                && !isFolder.boolValue
+        }.sorted()
+    }
+
+    private func packet(id: Int = 1, version: Int) throws -> String { try bundledPacket(id: id, version: version).path }
+
+    func testAFolderHasCatalogueAndPacketsAndTheirImagesAndTiles() throws {
+        let root = try temporaryFolder() + "/public"
+        let changes = try VenuePublisher(folder: root).publish([try packet(version: 3)])
+        XCTAssertEqual(changes.map(\.change), [.added])
+        XCTAssertEqual(changes.map(\.venue.name), ["Kiosk 1"])
+        let files = try files(in: root)
+        XCTAssertEqual(files.count, 4, "\(files)")
+        XCTAssertEqual(files.first, "catalogue.json")
+        XCTAssertTrue(files.last?.hasPrefix("venues/1/3-") ?? false, "\(files)")
+        XCTAssertEqual(Set(files.map { URL(filePath: $0).pathExtension }), ["json", "png", "zip"])
+    }
+
+    func testWhatIsThereStaysAndANewerVersionTakesItsPlace() throws {
+        let root = try temporaryFolder()
+        let publisher = VenuePublisher(folder: root)
+        _ = try publisher.publish([try packet(id: 1, version: 1), try packet(id: 2, version: 1)])
+        let before = try files(in: root)
+        let changes = try publisher.publish([try packet(id: 2, version: 2)])
+        XCTAssertEqual(changes.map(\.change), [.updated])
+        XCTAssertTrue(Set(try files(in: root)).isSuperset(of: before))
+        let text = try String(contentsOf: URL(filePath: root + "/catalogue.json"), encoding: .utf8)
+        XCTAssertTrue(text.contains("\"packet\":\"venues/1/1-"), text)
+        XCTAssertTrue(text.contains("\"packet\":\"venues/2/2-"), text)
+        XCTAssertFalse(text.contains("venues/2/1-"), text)
+    }
+
+    func testTheSamePacketAgainChangesNothingAsAFolderOrAsAZip() throws {
+        let root = try temporaryFolder()
+        let folder = try packet(version: 3)
+        let zip = try temporaryFolder() + "/kiosk.zip"
+        try VenuePacketWriter().pack(folder: folder, toZip: zip)
+        _ = try VenuePublisher(folder: root).publish([folder])
+        let before =
+            try FileManager.default.attributesOfItem(atPath: root + "/catalogue.json")[.modificationDate] as? Date
+        let changes = try VenuePublisher(folder: root).publish([zip, folder])
+        XCTAssertEqual(changes.map(\.change), [.unchanged, .unchanged])
+        let after =
+            try FileManager.default.attributesOfItem(atPath: root + "/catalogue.json")[.modificationDate] as? Date
+        XCTAssertEqual(before, after)
+        XCTAssertEqual(try files(in: root).count, 4)
+    }
+
+    func testAVersionThatWasNotRaisedIsRefused() throws {
+        let root = try temporaryFolder()
+        let publisher = VenuePublisher(folder: root)
+        _ = try publisher.publish([try packet(version: 3)])
+        let changed = try packet(version: 3)
+        try write(["plans/ground.png": "another image"], to: changed)
+        for path in [changed, try packet(version: 2)] {
+            do throws(VenueRepositoryError) {
+                _ = try publisher.publish([path])
+                XCTFail("nothing was thrown")
+            } catch { XCTAssertEqual(error.problems.map(\.path), ["$.version"]) }
+        }
+    }
+
+    func testABadPacketIsRefusedWithItsProblemsAndNothingIsPublished() throws {
+        let root = try temporaryFolder()
+        let bad = try FixtureFolder("packets/rejected/unknown-map").path
+        let good = try packet(version: 1)
+        do throws(VenueRepositoryError) {
+            _ = try VenuePublisher(folder: root).publish([good, bad])
+            XCTFail("nothing was thrown")
+        } catch {
+            XCTAssertEqual(error.problems, VenuePacketReader().check(bad))
+            XCTAssertTrue(error.description.contains("$.paths.nodes[0].mapId"), error.description)
+        }
+        XCTAssertEqual(try files(in: root), [])
+    }
+
+    func testABrokenCatalogueIsNotOverwritten() throws {
+        let root = try temporaryFolder()
+        try write(["catalogue.json": "{\"venues\": []"], to: root)
+        XCTAssertThrowsError(try VenuePublisher(folder: root).publish([try packet(version: 1)]))
+        XCTAssertEqual(
+            try String(contentsOf: URL(filePath: root + "/catalogue.json"), encoding: .utf8), "{\"venues\": []")
+    }
+
+    func testCataloguesOfOneSecondHaveTimesOfTheirOwn() throws {
+        let root = try temporaryFolder()
+        var times: [Date] = []
+        for version in 1...3 {
+            _ = try VenuePublisher(folder: root).publish([try packet(version: version)])
+            let attributes = try FileManager.default.attributesOfItem(atPath: root + "/catalogue.json")
+            times.append(try XCTUnwrap(attributes[.modificationDate] as? Date))
+        }
+        for (earlier, later) in zip(times, times.dropFirst()) {
+            XCTAssertGreaterThanOrEqual(later.timeIntervalSince(earlier), 1)
+        }
+    }
+}
