@@ -59,7 +59,8 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "indoorloc", "CBench", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting", "LoopbackServers",
+                "indoorloc", "GPSDReceiving", "CBench", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting",
+                "LoopbackServers",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -82,6 +82,14 @@ final class UsageErrorTests: XCTestCase {
         try assertUsageError(["replay", "--venue", "V", "--method", "dice", "R"], message, of: "replay")
     }
 
+    func testASatelliteReceiverThatIsNone() throws {
+        for text in ["", "gps", "gpsd:", "gpsd:host:0", "gpsd:host:65536", "gpsd:::1", "gpsd:[::1"] {
+            let message =
+                "--gnss must be gpsd, gpsd:HOST or gpsd:HOST:PORT, with brackets about an IPv6 address, not '\(text)'"
+            try assertUsageError(["locate", "--venue", "V", "--gnss", text], message, of: "locate")
+        }
+    }
+
     func testASettingOfTheSimulatorThatItDoesNotTake() throws {
         let call = ["simulate", "--venue", "V", "--path", "P", "-o", "R", "--set"]
         try assertUsageError(call + ["loud"], "--set must be NAME=VALUE, not 'loud'", of: "simulate")

@@ -195,6 +195,14 @@ final class RecordingReaderTests: XCTestCase {
                 .outOfRange(value: "181", allowed: "-180 to 180")
             ),
             (#"{"t":0,"type":"gnss","latitude":0,"longitude":0}"#, "accuracy", .missingField),
+            (
+                #"{"t":0,"type":"gnss","latitude":0,"longitude":0,"accuracy":1,"speed":-1}"#, "speed",
+                .outOfRange(value: "-1", allowed: "0 to 1000000")
+            ),
+            (
+                #"{"t":0,"type":"gnss","latitude":0,"longitude":0,"accuracy":1,"course":true}"#, "course",
+                .wrongType(expected: "a number")
+            ),
             (#"{"t":0,"type":"fix","mapId":1,"x":0,"y":0}"#, "radius", .missingField),
             (#"{"t":0,"type":"fix","mapId":"1","x":0,"y":0,"radius":1}"#, "mapId", .wrongType(expected: "a number")),
             (#"{"t":0,"type":"truth"}"#, "mapId", .missingField),

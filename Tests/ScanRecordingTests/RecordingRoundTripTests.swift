@@ -38,7 +38,7 @@ final class RecordingRoundTripTests: XCTestCase {
                 .gnss(
                     GNSSFix(
                         instant: at(123_456_789_012_345_679), coordinate: Coordinate(latitude: -90, longitude: 180),
-                        accuracy: 0, altitude: -12.5))),
+                        accuracy: 0, altitude: -12.5, speed: 0, course: (360.0).nextDown))),
             .measurement(
                 .gnss(
                     GNSSFix(

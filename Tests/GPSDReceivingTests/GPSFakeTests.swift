@@ -1,0 +1,48 @@
+import Foundation
+import GPSDReceiving
+import IndoorLocalization
+import IndoorLocalizationTesting
+import XCTest
+
+/// A receiver that is a serial device, as gpsd's own test harness plays one from a log.
+final class GPSFakeTests: XCTestCase {
+    /// Starts gpsfake, which starts a gpsd and begins to play once somebody listens.
+    private func start(_ log: URL, port: UInt16) throws -> Process {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/gpsfake")
+        process.arguments = ["-P", "\(port)", "-c", "0.01", "-q", log.path]
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return process
+    }
+
+    /// The first position; while nobody listens yet, it is tried again.
+    private static func firstFix(of source: GPSDSource) async throws -> GNSSFix {
+        while true {
+            do {
+                for try await fix in source.fixes() { return fix }
+            } catch GPSDError.unreachable { try await Task.sleep(for: .milliseconds(20)) }
+        }
+    }
+
+    func testPositionsOfALogThatGpsfakePlaysArrive() async throws {
+        let log = FileManager.default.temporaryDirectory.appendingPathComponent("log-\(UUID().uuidString).nmea")
+        defer { try? FileManager.default.removeItem(at: log) }
+        let receiver = NMEAReceiver(isSearching: 3)
+        try (0..<60).map(receiver.cycle).joined().write(to: log, atomically: true, encoding: .utf8)
+        let port = try LoopbackListener().port
+        let process = try start(log, port: port)
+        defer {
+            // It is the head of a group of processes, to which its gpsd belongs.
+            kill(-process.processIdentifier, SIGKILL)
+            process.waitUntilExit()
+            try? FileManager.default.removeItem(atPath: "/tmp/gpsfake-\(process.processIdentifier).sock")
+        }
+        let source = GPSDSource(host: "127.0.0.1", port: port)
+        let fix = try await Patience.wait(for: "a position") { try await Self.firstFix(of: source) }
+        XCTAssertEqual(fix.coordinate.latitude, 52.52, accuracy: 1e-7)
+        XCTAssertEqual(fix.coordinate.longitude, 13.41, accuracy: 1e-7)
+        XCTAssertEqual(fix.accuracy, 19 * 1.2 * 0.6167, accuracy: 0.01)
+    }
+}
