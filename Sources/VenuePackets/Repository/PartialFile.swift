@@ -18,6 +18,11 @@ final class PartialFile: Sendable {
     /// The name of the tag's file beside that of the bytes.
     static func tagName(of name: String) -> String { name + tagEnding }
 
+    /// The name of the bytes whose tag a file holds; nil for any other file.
+    static func download(ofTag name: String) -> String? {
+        name.hasSuffix(ending + tagEnding) ? String(name.dropLast(tagEnding.count)) : nil
+    }
+
     /// The download of a file with that digest, where an earlier one ended; a new one if somebody else is at it.
     init(of digest: String, in work: WorkFolder) throws(VenueRepositoryError) {
         let file = try OpenFile(work.path + "/" + digest + Self.ending, O_RDWR | O_CREAT)

@@ -61,9 +61,13 @@ struct WorkFolder: Sendable {
     /// Removes what killed processes left, but the newest unfinished download.
     func sweep() {
         let resumable = PartialFile.newest(in: path)
-        for name in DiskFolder.names(in: path) where name != resumable && name != resumable.map(PartialFile.tagName) {
+        let names = Set(DiskFolder.names(in: path))
+        for name in names where name != resumable {
+            // The tag of a download goes with it: it has no lock of its own.
+            if let download = PartialFile.download(ofTag: name), names.contains(download) { continue }
             guard let file = try? OpenFile(path + "/" + name, O_RDONLY), file.lock() else { continue }
             DiskFolder.remove(file.path)
+            DiskFolder.remove(path + "/" + PartialFile.tagName(of: name))
         }
     }
 }

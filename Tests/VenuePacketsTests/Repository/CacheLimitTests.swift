@@ -85,6 +85,23 @@ final class CacheLimitTests: XCTestCase {
             [names[0], names[0] + ".tag"])
     }
 
+    func testADownloadThatSomebodyIsAtStaysWithItsTag() async throws {
+        let cache = try temporaryFolder()
+        let names = ["a", "b"].map { String(repeating: $0, count: 64) + ".part" }
+        for (age, name) in names.enumerated() {
+            try write(["staging/\(name)": "bytes", "staging/\(name).tag": "\"tag\""], to: cache)
+            let date = Date(timeIntervalSince1970: 1_000_000 - Double(age))
+            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: cache + "/staging/" + name)
+        }
+        let held = open(cache + "/staging/" + names[1], O_RDONLY | O_CLOEXEC)
+        defer { close(held) }
+        XCTAssertEqual(flock(held, LOCK_EX | LOCK_NB), 0)
+        _ = try await VenueRepository(cache: cache, bundled: try bundles(1...1)).venue(1)
+        XCTAssertEqual(
+            try FileManager.default.contentsOfDirectory(atPath: cache + "/staging").sorted(),
+            names.flatMap { [$0, $0 + ".tag"] })
+    }
+
     func testADamagedPacketIsReportedAndStoredAnew() async throws {
         let cache = try temporaryFolder()
         let bundles = try bundles(1...1)
