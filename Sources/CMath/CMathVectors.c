@@ -28,16 +28,6 @@ INLINE void join(const struct cmath_reading reading, float mean, float variance,
     *wide *= is_inside ? v + difference * difference * reading.inverse_freedom : 1;
 }
 
-/// Adds the logarithms of joined readings to sums.
-INLINE void add_joined(
-    float share, float freedom, size_t count, const float *restrict narrow, const float *restrict wide,
-    float *restrict sums) {
-    float of_narrow = 0.5f * share * freedom, of_wide = 0.5f * share * (freedom + 1);
-#pragma clang loop vectorize(enable)
-    for (size_t index = 0; index < count; index++)
-        sums[index] += of_narrow * log_positive(narrow[index]) - of_wide * log_positive(wide[index]);
-}
-
 /// Adds what a rate tells to the sums of the cells that are in a table.
 INLINE void add_rates(
     const struct cmath_reading reading, const int32_t *restrict entries, const float *restrict rates, size_t count,
@@ -71,7 +61,7 @@ INLINE void gather(const float *table, const int32_t *restrict entries, size_t c
     for (size_t index = 0; index < count; index++) found[index] = table[entries[index] < 0 ? 0 : entries[index]];
 }
 
-INLINE void join_cells(
+INLINE void join_block(
     const struct cmath_reading reading, int32_t grid_columns, const int32_t *cells, size_t count,
     float *restrict narrow, float *restrict wide, float *restrict sums) {
     int32_t entries[block];
@@ -92,23 +82,20 @@ INLINE void join_cells(
     add_rates(reading, entries, rates, count, sums);
 }
 
-INLINE void weigh_cells(
-    const struct cmath_reading *readings, float share, float freedom, int32_t grid_columns, const int32_t *cells,
-    size_t count, float *sums) {
-    float narrow[block], wide[block];
+INLINE void join_cells(
+    const struct cmath_reading *reading, int32_t grid_columns, const int32_t *cells, size_t first, size_t count,
+    float *narrow, float *wide, float *sums) {
     for (size_t start = 0; start < count; start += block) {
         size_t length = count - start < block ? count - start : block;
-        for (size_t index = 0; index < length; index++) narrow[index] = wide[index] = 1;
-        for (const struct cmath_reading *reading = readings; reading; reading = reading->next)
-            join_cells(*reading, grid_columns, cells + start, length, narrow, wide, sums + start);
-        if (share != 0) add_joined(share, freedom, length, narrow, wide, sums + start);
+        join_block(
+            *reading, grid_columns, cells + first + start, length, narrow + start, wide + start, sums + first + start);
     }
 }
 CMATH_KINDS(
-    weigh_cells,
-    (const struct cmath_reading *readings, float share, float freedom, int32_t grid_columns, const int32_t *cells,
-     size_t count, float *sums),
-    (readings, share, freedom, grid_columns, cells, count, sums))
+    join_cells,
+    (const struct cmath_reading *reading, int32_t grid_columns, const int32_t *cells, size_t first, size_t count,
+     float *narrow, float *wide, float *sums),
+    (reading, grid_columns, cells, first, count, narrow, wide, sums))
 
 INLINE void join_row(
     const struct cmath_reading reading, size_t entry, size_t count, float *restrict narrow, float *restrict wide,
@@ -130,10 +117,10 @@ INLINE void join_row(
     }
 }
 
-/// Joins a reading at the cells of a grid from `start` to before `end`.
 INLINE void join_grid(
-    const struct cmath_reading reading, int32_t grid_columns, size_t start, size_t end, float *restrict narrow,
-    float *restrict wide, float *restrict sums) {
+    const struct cmath_reading *given, int32_t grid_columns, size_t start, size_t count, float *narrow, float *wide,
+    float *sums) {
+    const struct cmath_reading reading = *given;
     // A rectangle as wide as the grid is one long row.
     int is_whole = reading.columns == grid_columns;
     size_t rows = is_whole ? 1 : (size_t)reading.rows;
@@ -143,33 +130,36 @@ INLINE void join_grid(
     for (; row < rows; row++) {
         size_t left = first + row * (size_t)grid_columns;
         size_t from = left > start ? left : start;
-        size_t to = left + columns < end ? left + columns : end;
-        if (left >= end) break;
+        size_t to = left + columns < start + count ? left + columns : start + count;
+        if (left >= start + count) break;
         if (from >= to) continue;
         join_row(
             reading, row * columns + (from - left), to - from, narrow + (from - start), wide + (from - start),
             sums + (from - start));
     }
 }
+CMATH_KINDS(
+    join_grid,
+    (const struct cmath_reading *reading, int32_t grid_columns, size_t start, size_t count, float *narrow, float *wide,
+     float *sums),
+    (reading, grid_columns, start, count, narrow, wide, sums))
 
-INLINE void weigh_grid(
-    const struct cmath_reading *readings, float share, float freedom, int32_t grid_columns, size_t first,
-    size_t count, float *sums) {
-    float narrow[block], wide[block];
+INLINE void add_joined(
+    float share, float freedom, size_t first, size_t count, float *restrict narrow, float *restrict wide,
+    float *restrict sums) {
+    float of_narrow = 0.5f * share * freedom, of_wide = 0.5f * share * (freedom + 1);
     sums += first;
-    for (size_t start = 0; start < count; start += block) {
-        size_t length = count - start < block ? count - start : block;
-        for (size_t index = 0; index < length; index++) narrow[index] = wide[index] = 1;
-        for (const struct cmath_reading *reading = readings; reading; reading = reading->next)
-            join_grid(*reading, grid_columns, start, start + length, narrow, wide, sums + start);
-        if (share != 0) add_joined(share, freedom, length, narrow, wide, sums + start);
+#pragma clang loop vectorize(enable)
+    for (size_t index = 0; index < count; index++) {
+        sums[index] += of_narrow * log_positive(narrow[index]) - of_wide * log_positive(wide[index]);
+        narrow[index] = 1;
+        wide[index] = 1;
     }
 }
 CMATH_KINDS(
-    weigh_grid,
-    (const struct cmath_reading *readings, float share, float freedom, int32_t grid_columns, size_t first,
-     size_t count, float *sums),
-    (readings, share, freedom, grid_columns, first, count, sums))
+    add_joined,
+    (float share, float freedom, size_t first, size_t count, float *narrow, float *wide, float *sums),
+    (share, freedom, first, count, narrow, wide, sums))
 
 void cmath_subtract_cells(
     float factor, const float *restrict values, float outside, const int32_t *restrict cells, size_t count,

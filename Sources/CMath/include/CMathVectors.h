@@ -40,28 +40,34 @@ struct cmath_reading {
     float outside;
     /// One over the degrees of freedom of Student's t distribution.
     float inverse_freedom;
-    /// The reading that counts as much and is weighed along with this one; NULL if this is the last.
-    const struct cmath_reading *_Nullable next;
 };
 
-/// Adds the logarithm of the likelihood of some readings at some cells of a grid, give or take 1e-5; -1 is outside.
+/// Joins a reading to others at some cells of a grid; -1 is a cell outside.
 ///
 /// Student's t distribution of the difference d with the variance v and f degrees of freedom has, but for constants,
 /// the logarithm f/2 · log v - (f + 1)/2 · log(v + d²/f). Of readings that count alike, the variances and what d²
-/// widens them to are multiplied first, as logarithms take most of the time.
+/// widens them to are multiplied first, as logarithms take most of the time; `cmath_add_joined` takes these.
 ///
-/// - readings: so few that their products are numbers.
-/// - share: how much each of these readings counts.
-/// - freedom: degrees of freedom.
 /// - grid_columns: columns of the whole grid, which has at most 2^21 cells.
-void cmath_weigh_cells(
-    const struct cmath_reading *_Nonnull readings, float share, float freedom, int32_t grid_columns,
-    const int32_t *_Nonnull cells, size_t count, float *_Nonnull sums);
+/// - first, count: of the cells.
+/// - narrow: products of the variances, wide: of what these are widened to; of the cells from the first on, 1 where
+///   nothing was joined yet.
+/// - sums: of all cells; take at once what the rate tells, and `outside`.
+void cmath_join_cells(
+    const struct cmath_reading *_Nonnull reading, int32_t grid_columns, const int32_t *_Nonnull cells, size_t first,
+    size_t count, float *_Nonnull narrow, float *_Nonnull wide, float *_Nonnull sums);
 
-/// Adds the same at every cell of a grid of `count` cells, to the sums from `first` on.
-void cmath_weigh_grid(
-    const struct cmath_reading *_Nonnull readings, float share, float freedom, int32_t grid_columns, size_t first,
-    size_t count, float *_Nonnull sums);
+/// The same for the grid's cells from `start` on; `sums` begins with the sum of that cell, too.
+void cmath_join_grid(
+    const struct cmath_reading *_Nonnull reading, int32_t grid_columns, size_t start, size_t count,
+    float *_Nonnull narrow, float *_Nonnull wide, float *_Nonnull sums);
+
+/// Adds the logarithms of joined readings to the sums from `first` on, give or take 1e-5, and makes the products 1.
+///
+/// - share: how much each of these readings counts.
+void cmath_add_joined(
+    float share, float freedom, size_t first, size_t count, float *_Nonnull narrow, float *_Nonnull wide,
+    float *_Nonnull sums);
 
 /// Takes off each sum a multiple of a number of its cell: `values[cell]`, or `outside` for -1.
 void cmath_subtract_cells(
@@ -94,12 +100,15 @@ void cmath_normal_pairs(struct cmath_generator generator, size_t count, float *_
 void cmath_sines_cosines(
     const float *_Nonnull angles, size_t count, float *_Nonnull sines, float *_Nonnull cosines);
 
-void cmath_weigh_cells_at(
-    int level, const struct cmath_reading *_Nonnull readings, float share, float freedom, int32_t grid_columns,
-    const int32_t *_Nonnull cells, size_t count, float *_Nonnull sums);
-void cmath_weigh_grid_at(
-    int level, const struct cmath_reading *_Nonnull readings, float share, float freedom, int32_t grid_columns,
-    size_t first, size_t count, float *_Nonnull sums);
+void cmath_join_cells_at(
+    int level, const struct cmath_reading *_Nonnull reading, int32_t grid_columns, const int32_t *_Nonnull cells,
+    size_t first, size_t count, float *_Nonnull narrow, float *_Nonnull wide, float *_Nonnull sums);
+void cmath_join_grid_at(
+    int level, const struct cmath_reading *_Nonnull reading, int32_t grid_columns, size_t start, size_t count,
+    float *_Nonnull narrow, float *_Nonnull wide, float *_Nonnull sums);
+void cmath_add_joined_at(
+    int level, float share, float freedom, size_t first, size_t count, float *_Nonnull narrow, float *_Nonnull wide,
+    float *_Nonnull sums);
 void cmath_exp_below_at(int level, float *_Nonnull values, float best, size_t count);
 void cmath_posterior_at(
     int level, const float *_Nonnull prior, size_t first, size_t count, float *_Nonnull values,

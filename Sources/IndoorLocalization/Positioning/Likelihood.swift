@@ -40,8 +40,10 @@ package struct Likelihood {
     package func add(to sums: inout [Float], level index: Int, cells: [Int32]) {
         let level = field.levels[index]
         precondition(sums.count == cells.count, "\(sums.count) sums for \(cells.count) cells")
-        forJoinedReadings(level: index) { readings, share in
-            cmath_weigh_cells(readings, share, freedom, Int32(level.grid.columns), cells, cells.count, &sums)
+        join(cells.count, level: index) { reading, start, count, narrow, wide in
+            cmath_join_cells(reading, Int32(level.grid.columns), cells, start, count, narrow, wide, &sums)
+        } add: { share, start, count, narrow, wide in
+            cmath_add_joined(share, freedom, start, count, narrow, wide, &sums)
         }
         guard field.isSurveyed else { return }
         cmath_subtract_cells(draws, level.logRate, level.outsideRate, cells, cells.count, &sums)
@@ -51,82 +53,68 @@ package struct Likelihood {
     package func add(toGrid sums: inout [Float], first: Int = 0, level index: Int) {
         let level = field.levels[index]
         precondition(sums.count >= first + level.grid.count, "\(sums.count) sums for \(level.grid.count) cells")
-        forJoinedReadings(level: index) { readings, share in
-            cmath_weigh_grid(
-                readings, share, freedom, Int32(level.grid.columns), first, level.grid.count, &sums)
+        sums.withUnsafeMutableBufferPointer { sums in
+            guard let sums = sums.baseAddress.map({ $0 + first }) else { return }
+            join(level.grid.count, level: index) { reading, start, count, narrow, wide in
+                cmath_join_grid(reading, Int32(level.grid.columns), start, count, narrow, wide, sums + start)
+            } add: { share, start, count, narrow, wide in
+                cmath_add_joined(share, freedom, start, count, narrow, wide, sums)
+            }
         }
         if field.isSurveyed { cmath_subtract(draws, level.logRate, first, level.grid.count, &sums) }
     }
 
-    /// Readings that are weighed at once if their products stay numbers and keep their digits.
+    /// Cells that are weighed at a time: as many as their products stay in the nearest cache.
+    private static let block = 512
+    /// Readings whose likelihoods are multiplied before a logarithm is taken, if these stay numbers and keep their
+    /// digits.
     private static let mostJoined = 4
     private static let joinable: ClosedRange<Float> = 1e-3...1e6
     private static let mostJoinableFreedom: Float = 100
-    /// All readings that are weighed at once, with those whose RSSI doesn't count.
-    private static let mostInList = 12
 
     /// The degrees of freedom.
     private var freedom: Float { Float(min(field.model.degreesOfFreedom, Self.mostFreedom)) }
 
-    /// A list of readings, in the making.
-    private struct JoinedReadings {
-        var first: UnsafePointer<cmath_reading>?
-        /// How much each of those counts that count.
-        var share: Float = 0
-        /// Number of readings, and of those that count.
-        var length = 0
-        var joined = 0
+    /// Products of variances, or of what differences widen these to.
+    private typealias Products = UnsafeMutablePointer<Float>
 
-        /// The list with one more reading in front; nil if the two don't go together.
-        func joining(_ terms: Terms, isJoinable: Bool) -> JoinedReadings? {
-            guard length < Likelihood.mostInList else { return nil }
-            var longer = self
-            longer.length += 1
-            guard terms.share != 0 else { return longer }
-            guard joined == 0 || joined < Likelihood.mostJoined && terms.share == share && isJoinable else {
-                return nil
-            }
-            longer.share = terms.share
-            longer.joined = isJoinable ? joined + 1 : Likelihood.mostJoined
-            return longer
-        }
-    }
-
-    /// Goes through the beacons that were heard on a level, a few at a time that count alike.
-    private func forJoinedReadings(
-        level: Int, _ body: (_ readings: UnsafePointer<cmath_reading>, _ share: Float) -> Void
-    ) {
-        var position = 0
-        while position < evidence.heard.count { position = join(from: position, to: JoinedReadings(), level, body) }
-    }
-
-    /// Adds the beacons from a position on to a list as long as they go together with it.
+    /// Goes through the cells block by block and through the beacons that were heard on a level.
     ///
-    /// Each adds itself and calls this for the next one, as pointers to its table last no longer.
-    ///
-    /// - Returns: the position of the first that doesn't.
+    /// - Parameters:
+    ///   - join: takes a reading, the first and the number of the cells, and the products to join it to.
+    ///   - add: takes how much the joined readings count, the cells, and the products to be added and made 1.
+    @inline(__always)
     private func join(
-        from position: Int, to list: JoinedReadings, _ level: Int,
-        _ body: (_ readings: UnsafePointer<cmath_reading>, _ share: Float) -> Void
-    ) -> Int {
-        var position = position
-        while position < evidence.heard.count {
-            let heard = evidence.heard[position]
-            guard let table = field.levels[level].tables[heard.beacon], !table.mean.isEmpty else {
-                position += 1
-                continue
-            }
-            let terms = terms(heard, level: level)
-            let isJoinable = Self.joinable.contains(terms.variance) && freedom <= Self.mostJoinableFreedom
-            guard let longer = list.joining(terms, isJoinable: isJoinable) else { break }
-            return withReading(terms, table, before: list.first) { reading in
-                var longer = longer
-                longer.first = reading
-                return join(from: position + 1, to: longer, level, body)
+        _ count: Int, level index: Int,
+        join: (UnsafePointer<cmath_reading>, _ start: Int, _ count: Int, _ narrow: Products, _ wide: Products) -> Void,
+        add: (_ share: Float, _ start: Int, _ count: Int, _ narrow: Products, _ wide: Products) -> Void
+    ) {
+        let (heard, tables) = (evidence.heard, field.levels[index].tables)
+        // On the stack: a step of the filter asks for no memory.
+        var products = InlineArray<1024, Float>(repeating: 1)
+        withUnsafeMutableBytes(of: &products) { bytes in
+            guard let narrow = bytes.assumingMemoryBound(to: Float.self).baseAddress else { return }
+            let wide = narrow + Self.block
+            for start in stride(from: 0, to: count, by: Self.block) {
+                let length = min(Self.block, count - start)
+                var (joined, share): (Int, Float) = (0, 0)
+                for heard in heard {
+                    guard let table = tables[heard.beacon] else { continue }
+                    let terms = terms(heard, level: index)
+                    if terms.share != 0 {
+                        let isAlone = freedom > Self.mostJoinableFreedom || !Self.joinable.contains(terms.variance)
+                        if joined == Self.mostJoined || joined > 0 && (isAlone || terms.share != share) {
+                            add(share, start, length, narrow, wide)
+                            joined = 0
+                        }
+                        share = terms.share
+                        joined = isAlone ? Self.mostJoined : joined + 1
+                    }
+                    withReading(terms, table) { join($0, start, length, narrow, wide) }
+                }
+                if joined > 0 { add(share, start, length, narrow, wide) }
             }
         }
-        if let first = list.first { body(first, list.share) }
-        return position
     }
 
     /// What a heard beacon comes to on a level.
@@ -147,21 +135,21 @@ package struct Likelihood {
     private static let mostFreedom = 1e4
 
     /// Hands the terms and the table to a loop in C.
+    @inline(__always)
     private func withReading(
-        _ terms: Terms, _ table: SignalField.Table, before next: UnsafePointer<cmath_reading>?,
-        _ body: (UnsafePointer<cmath_reading>) -> Int
-    ) -> Int {
+        _ terms: Terms, _ table: SignalField.Table, _ body: (UnsafePointer<cmath_reading>) -> Void
+    ) {
         table.mean.withUnsafeBufferPointer { mean in
             table.variance.withUnsafeBufferPointer { variance in
                 table.logRate.withUnsafeBufferPointer { rate in
-                    guard let mean = mean.baseAddress, let variance = variance.baseAddress else { return .max }
+                    guard let mean = mean.baseAddress, let variance = variance.baseAddress else { return }
                     var reading = cmath_reading(
                         mean: mean, variance: variance, log_rate: rate.isEmpty ? nil : rate.baseAddress,
                         first_column: Int32(table.columns.lowerBound), columns: Int32(table.columns.count),
                         first_row: Int32(table.rows.lowerBound), rows: Int32(table.rows.count), rssi: terms.rssi,
                         noise: terms.variance, counts: terms.share == 0 ? 0 : 1, draw: terms.draw,
-                        outside: terms.outside, inverse_freedom: 1 / freedom, next: next)
-                    return body(&reading)
+                        outside: terms.outside, inverse_freedom: 1 / freedom)
+                    body(&reading)
                 }
             }
         }

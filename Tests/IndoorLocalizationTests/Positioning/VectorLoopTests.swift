@@ -32,7 +32,7 @@ final class VectorLoopTests: XCTestCase {
                             mean: mean.baseAddress!, variance: variance.baseAddress!,
                             log_rate: isSurveyed ? rate.baseAddress : nil, first_column: 7, columns: 30, first_row: 11,
                             rows: 20, rssi: -71.5, noise: 14.25, counts: 1, draw: 0.4, outside: -3.5,
-                            inverse_freedom: 1 / 8, next: nil)
+                            inverse_freedom: 1 / 8)
                         body(&reading)
                     }
                 }
@@ -51,6 +51,37 @@ final class VectorLoopTests: XCTestCase {
         }
     }
 
+    /// Adds the likelihood of tables' readings at some cells, all joined.
+    private static func weigh(
+        _ level: Int32, _ tables: [Table], _ cells: [Int32], isSurveyed: Bool = true, share: Float = 0.7,
+        _ sums: inout [Float]
+    ) {
+        var narrow = [Float](repeating: 1, count: cells.count)
+        var wide = narrow
+        for table in tables {
+            table.with(isSurveyed: isSurveyed) {
+                if share == 0 { $0.counts = 0 }
+                cmath_join_cells_at(level, &$0, Table.columns, cells, 0, cells.count, &narrow, &wide, &sums)
+            }
+        }
+        cmath_add_joined_at(level, share, 8, 0, cells.count, &narrow, &wide, &sums)
+        XCTAssertEqual(narrow + wide, Array(repeating: 1, count: 2 * cells.count), "products are made 1 again")
+    }
+
+    /// The same for all cells of a grid, in two parts.
+    private static func weighGrid(_ level: Int32, columns: Int32, _ reading: inout cmath_reading, _ sums: inout [Float])
+    {
+        let half = sums.count / 2 + 3
+        for part in [0..<half, half..<sums.count] {
+            var narrow = [Float](repeating: 1, count: part.count)
+            var wide = narrow
+            var some = Array(sums[part])
+            cmath_join_grid_at(level, &reading, columns, part.lowerBound, part.count, &narrow, &wide, &some)
+            sums.replaceSubrange(part, with: some)
+            cmath_add_joined_at(level, 0.7, 8, part.lowerBound, part.count, &narrow, &wide, &sums)
+        }
+    }
+
     func testEachCellsLikelihoodIsThatOfTheFormula() {
         for (seed, isSurveyed) in [(UInt64(1), true), (2, false)] {
             let table = Table(seed: seed)
@@ -58,9 +89,7 @@ final class VectorLoopTests: XCTestCase {
             let cells = (-1..<Table.cells).map { $0 }.shuffled(using: &generator)
             for level in Self.levels {
                 var sums = cells.map { Float($0) / 100 }
-                table.with(isSurveyed: isSurveyed) {
-                    cmath_weigh_cells_at(level, &$0, 0.7, 8, Table.columns, cells, cells.count, &sums)
-                }
+                Self.weigh(level, [table], cells, isSurveyed: isSurveyed, &sums)
                 for (cell, sum) in zip(cells, sums) {
                     let expected = Double(cell) / 100 + table.expected(cell, isSurveyed: isSurveyed)
                     XCTAssertEqual(Double(sum), expected, accuracy: 2e-5, "cell \(cell), level \(level)")
@@ -74,10 +103,8 @@ final class VectorLoopTests: XCTestCase {
         let cells = Array(0..<Table.cells)
         for level in Self.levels {
             var (grid, single) = ([Float](repeating: 0, count: cells.count), [Float](repeating: 0, count: cells.count))
-            table.with {
-                cmath_weigh_grid_at(level, &$0, 0.7, 8, Table.columns, 0, cells.count, &grid)
-                cmath_weigh_cells_at(level, &$0, 0.7, 8, Table.columns, cells, cells.count, &single)
-            }
+            table.with { Self.weighGrid(level, columns: Table.columns, &$0, &grid) }
+            Self.weigh(level, [table], cells, &single)
             XCTAssertEqual(grid, single, "level \(level)")
         }
     }
@@ -88,7 +115,7 @@ final class VectorLoopTests: XCTestCase {
             var sums = [Float](repeating: 0, count: 30 * 31)
             table.with {
                 $0.first_column = 0
-                cmath_weigh_grid_at(level, &$0, 0.7, 8, 30, 0, sums.count, &sums)
+                Self.weighGrid(level, columns: 30, &$0, &sums)
             }
             XCTAssertEqual(sums[..<330].filter { $0 != 0 }.count, 0)
             XCTAssertEqual(sums[330...].filter { $0 == 0 }.count, 0)
@@ -100,14 +127,7 @@ final class VectorLoopTests: XCTestCase {
         let cells = (-1..<Table.cells).map { $0 }
         for level in Self.levels {
             var sums = [Float](repeating: 0, count: cells.count)
-            second.with { next in
-                first.with { reading in
-                    withUnsafePointer(to: next) {
-                        reading.next = $0
-                        cmath_weigh_cells_at(level, &reading, 0.7, 8, Table.columns, cells, cells.count, &sums)
-                    }
-                }
-            }
+            Self.weigh(level, [first, second], cells, &sums)
             for (cell, sum) in zip(cells, sums) {
                 let expected = first.expected(cell, isSurveyed: true) + second.expected(cell, isSurveyed: true)
                 XCTAssertEqual(Double(sum), expected, accuracy: 3e-5, "cell \(cell), level \(level)")
@@ -120,10 +140,7 @@ final class VectorLoopTests: XCTestCase {
         let cells = (-1..<Table.cells).map { $0 }
         for level in Self.levels {
             var sums = [Float](repeating: 0, count: cells.count)
-            table.with {
-                $0.counts = 0
-                cmath_weigh_cells_at(level, &$0, 0, 8, Table.columns, cells, cells.count, &sums)
-            }
+            Self.weigh(level, [table], cells, share: 0, &sums)
             for (cell, sum) in zip(cells, sums) {
                 let expected = table.expected(cell, isSurveyed: true, share: 0)
                 XCTAssertEqual(Double(sum), expected, accuracy: 1e-5, "cell \(cell), level \(level)")
@@ -136,10 +153,15 @@ final class VectorLoopTests: XCTestCase {
         let cells = (0..<Table.cells).map { $0 }
         for rssi in [-1e30, 1e30] as [Float] {
             var sums = [Float](repeating: 0, count: cells.count)
+            var narrow = [Float](repeating: 1, count: cells.count)
+            var wide = narrow
             table.with {
                 $0.rssi = rssi
-                cmath_weigh_cells_at(0, &$0, 0.7, 8, Table.columns, cells, cells.count, &sums)
+                for _ in 0..<4 {
+                    cmath_join_cells(&$0, Table.columns, cells, 0, cells.count, &narrow, &wide, &sums)
+                }
             }
+            cmath_add_joined(0.7, 8, 0, cells.count, &narrow, &wide, &sums)
             XCTAssertTrue(sums.allSatisfy(\.isFinite), "\(rssi) dBm")
         }
     }
@@ -151,7 +173,7 @@ final class VectorLoopTests: XCTestCase {
         let angles = (0..<1999).map { Float($0) * 0.02 - 20 }
         func bits(_ level: Int32) -> [[UInt32]] {
             var sums = [Float](repeating: 0, count: cells.count)
-            table.with { cmath_weigh_cells_at(level, &$0, 0.7, 8, Table.columns, cells, cells.count, &sums) }
+            Self.weigh(level, [table], cells, &sums)
             var (x, y) = (angles, angles)
             cmath_normal_pairs_at(level, SeededGenerator(seed: 99).ahead, angles.count, &x, &y)
             var (sines, cosines) = (x, y)

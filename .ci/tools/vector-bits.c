@@ -1,0 +1,200 @@
+// Runs every loop of CMath on numbers from a seed and prints a hash of the bits that each comes to: the same on every
+// processor. Asks for no libc where there is none for the processor at hand; `.ci/vectors` builds it for two.
+#include "CMath.h"
+
+#pragma STDC FP_CONTRACT OFF
+
+enum { count = 1490, first = 3, room = 1500, columns = 40, rows = 30, grid_cells = columns * rows };
+
+static void print(const char *text);
+
+static uint64_t hash;
+
+static void hash_bytes(const void *bytes, size_t size) {
+    for (size_t index = 0; index < size; index++) hash = (hash ^ ((const uint8_t *)bytes)[index]) * 0x100000001B3;
+}
+#define HASH(array) hash_bytes(array, sizeof array)
+
+static void tell(const char *name) {
+    char text[18] = {0};
+    for (size_t digit = 0; digit < 16; digit++) text[digit] = "0123456789abcdef"[hash >> (60 - 4 * digit) & 15];
+    text[16] = '\n';
+    print(name);
+    print(" ");
+    print(text);
+    hash = 0xCBF29CE484222325;
+}
+
+static uint64_t state = 7;
+
+static float uniform(float low, float high) {
+    state = state * 6364136223846793005 + 1442695040888963407;
+    return low + (high - low) * ((float)(state >> 40) * 0x1p-24f);
+}
+
+static float mean[grid_cells], variance[grid_cells], rate[grid_cells], sums[grid_cells], prior[grid_cells];
+static float narrow[grid_cells], wide[grid_cells];
+static float x[room], y[room], velocity_x[room], velocity_y[room], bias[room], scale[room], weight[room], values[room];
+static bool is_walking[room];
+static int32_t cells[room], slots[room], lookup[grid_cells + 1], found[grid_cells + 2], picks[room + 1];
+static float by_slot[4 * (grid_cells + 1)];
+static struct cmath_wall_cell wall_cells[101];
+static float lines[16 * 100];
+
+static void likelihoods(int level) {
+    struct cmath_reading reading = {
+        .mean = mean, .variance = variance, .log_rate = rate, .first_column = 4, .columns = 30, .first_row = 5,
+        .rows = 20, .rssi = -71.5f, .noise = 14.25f, .counts = 1, .draw = 0.4f, .outside = -3.5f,
+        .inverse_freedom = 0.125f};
+    for (size_t cell = 0; cell < grid_cells; cell++) {
+        mean[cell] = uniform(-100, -40);
+        variance[cell] = uniform(0.1f, 40);
+        rate[cell] = uniform(-6, 1);
+        prior[cell] = uniform(0, 1);
+        sums[cell] = 0;
+        narrow[cell] = wide[cell] = 1;
+    }
+    for (size_t index = 0; index < room; index++) cells[index] = (int32_t)uniform(-1, grid_cells);
+    cmath_join_grid_at(level, &reading, columns, 0, grid_cells, narrow, wide, sums);
+    cmath_join_cells_at(level, &reading, columns, cells, 0, grid_cells, narrow, wide, sums);
+    cmath_add_joined_at(level, 0.7f, 8, 0, grid_cells, narrow, wide, sums);
+    HASH(sums);
+    tell("likelihood");
+    double result[7];
+    cmath_posterior_at(level, prior, 0, grid_cells, sums, result);
+    cmath_grid_moments_at(level, sums, 0, columns, rows, result + 2);
+    HASH(sums);
+    HASH(result);
+    tell("posterior");
+}
+
+static void numbers(int level) {
+    struct cmath_generator generator = {99, 0x9E3779B97F4A7C15};
+    cmath_normal_pairs_at(level, generator, room, x, y);
+    HASH(x);
+    HASH(y);
+    tell("normal-pairs");
+    for (size_t index = 0; index < room; index++) values[index] = uniform(-30, 30);
+    cmath_sines_cosines_at(level, values, room, x, y);
+    HASH(x);
+    HASH(y);
+    tell("sines-cosines");
+    cmath_exp_below_at(level, values, 30, room);
+    HASH(values);
+    tell("exp");
+}
+
+static void particles(int level) {
+    // Four walls around every cell of 4 m.
+    for (int32_t cell = 0; cell < 100; cell++) {
+        wall_cells[cell] = (struct cmath_wall_cell){cell, cell + 1, 0.04f, 9};
+        for (size_t wall = 0; wall < 4; wall++) {
+            float *line = lines + 16 * cell + wall;
+            line[0] = (float)(cell % 10) * 4 + uniform(0, 4);
+            line[4] = (float)(cell / 10) * 4 + uniform(0, 4);
+            line[8] = uniform(-3, 3);
+            line[12] = uniform(-3, 3);
+        }
+    }
+    wall_cells[100] = (struct cmath_wall_cell){0, 0, 9, 9};
+    const struct cmath_walls walls = {0, 0, 0.25f, 10, 10, 3};
+    for (size_t index = 0; index < room; index++) {
+        x[index] = uniform(-2, 42);
+        y[index] = uniform(-2, 42);
+        velocity_x[index] = uniform(-1, 1);
+        velocity_y[index] = uniform(-1, 1);
+        bias[index] = uniform(-1, 1);
+        scale[index] = uniform(0.8f, 1.2f);
+        weight[index] = uniform(0, 1) * uniform(0, 1);
+        is_walking[index] = uniform(0, 1) < 0.5f;
+    }
+    struct cmath_generator generator = {5, 0x9E3779B97F4A7C15};
+    const struct cmath_drift drift = {0.5f, 0.9f, 0.4f, 0.9f, 400000000, 200000000, 0.2f, 0.1f};
+    const struct cmath_walk walk = {0.03f, 0.1f, 0.1f, 0.1f};
+    const struct cmath_stride strides[2] = {{0.7f, 1, true}, {3.5f, 0, false}};
+    for (int turn = 0; turn < 3; turn++) {
+        cmath_drift_at(
+            level, &drift, &walls, wall_cells, lines, generator, first, count, is_walking, x, y, velocity_x,
+            velocity_y, weight);
+        cmath_walk_at(
+            level, &walk, strides, 2, &walls, wall_cells, lines, generator, first, count, is_walking, x, y, velocity_x,
+            velocity_y, bias, scale, weight);
+    }
+    HASH(x);
+    HASH(y);
+    HASH(velocity_x);
+    HASH(velocity_y);
+    HASH(bias);
+    HASH(weight);
+    HASH(is_walking);
+    tell("motion");
+    const struct cmath_grid grid = {0, 0, 0.9f, columns, rows};
+    cmath_cells_at(level, &grid, first, count, x, y, slots);
+    for (size_t cell = 0; cell <= grid_cells; cell++) lookup[cell] = -1;
+    size_t slot_count = cmath_find_slots(count, slots, lookup, found);
+    cmath_add_by_slot(first, count, weight, slots, slot_count, by_slot);
+    cmath_multiply_by_slot(first, count, weight, slots, by_slot);
+    cmath_multiply_at(level, first, count, weight, 0.7f);
+    HASH(slots);
+    HASH(weight);
+    tell("weights");
+    float squares[2];
+    double moments[6];
+    cmath_sum_squares_at(level, first, count, weight, squares);
+    cmath_pick_at(level, first, count, weight, squares[0], 0.3f, room, picks);
+    cmath_gather(x, picks, room, values, 0);
+    cmath_moments_at(level, first, count, x, y, velocity_x, velocity_y, is_walking, weight, moments);
+    HASH(squares);
+    HASH(picks);
+    HASH(values);
+    HASH(moments);
+    tell("draws-and-moments");
+}
+
+static void run(int level) {
+    state = 7;
+    hash = 0xCBF29CE484222325;
+    likelihoods(level);
+    numbers(level);
+    particles(level);
+}
+
+#if defined(__aarch64__)
+static long call(long number, long a, long b, long c) {
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
+    return x0;
+}
+static void print(const char *text) {
+    long size = 0;
+    while (text[size]) size++;
+    call(64, 1, (long)text, size);
+}
+void *memcpy(void *restrict to, const void *restrict from, size_t size) {
+    for (size_t index = 0; index < size; index++) ((volatile char *)to)[index] = ((const char *)from)[index];
+    return to;
+}
+void *memset(void *to, int byte, size_t size) {
+    for (size_t index = 0; index < size; index++) ((volatile char *)to)[index] = (char)byte;
+    return to;
+}
+void _start(void) {
+    run(0);
+    call(93, 0, 0, 0);
+}
+#else
+#include <stdio.h>
+#include <stdlib.h>
+
+static void print(const char *text) { fputs(text, stdout); }
+
+int main(int argument_count, char **arguments) {
+    int level = argument_count > 1 ? atoi(arguments[1]) : 0;
+    if (level > cmath_vector_level()) return 3;
+    run(level);
+    return 0;
+}
+#endif
