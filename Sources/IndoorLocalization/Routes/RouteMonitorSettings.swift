@@ -19,10 +19,6 @@ public struct RouteMonitorSettings: Hashable, Sendable {
 
     /// Throws if a number is out of its range.
     func check() throws(RouteError) {
-        let day = 0.0...86_400
-        try RouteError.check("offRouteDistance", offRouteDistance, in: 0...1000, "m")
-        try RouteError.check("offRouteDuration", offRouteDuration.seconds, in: day, "s")
-        try RouteError.check("arrivalRadius", arrivalRadius, in: 0...1000, "m")
-        try RouteError.check("retryInterval", retryInterval.seconds, in: day, "s")
+        if let problem = Self.list.problems(in: self).first { throw .optionOutOfRange(problem) }
     }
 }

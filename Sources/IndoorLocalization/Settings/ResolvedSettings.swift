@@ -4,22 +4,31 @@ public struct ResolvedSettings: Hashable, Sendable {
     public var localization: LocalizationSettings
     /// Of a scanner, or of a source that rests between passes.
     public var scanner: ScannerSettings
+    /// Of watched routes.
+    public var routes: RouteMonitorSettings
     /// Of the pull of settings from a server.
     public var remote: RemotePullSettings
 
     /// Creates the settings, by default with their defaults.
     public init(
         localization: LocalizationSettings = LocalizationSettings(), scanner: ScannerSettings = ScannerSettings(),
-        remote: RemotePullSettings = RemotePullSettings()
+        routes: RouteMonitorSettings = RouteMonitorSettings(), remote: RemotePullSettings = RemotePullSettings()
     ) {
         self.localization = localization
         self.scanner = scanner
+        self.routes = routes
         self.remote = remote
     }
 
     /// Every setting of the package, each once.
-    package static let list: [Setting<ResolvedSettings>] =
+    package static let list: [Setting<ResolvedSettings>] = sessionList + scannerList + routeList + remoteList
+
+    private static let sessionList: [Setting<ResolvedSettings>] =
         LocalizationSettings.list.map { $0.within("", \.localization) }
-        + ScannerSettings.list.map { $0.within("scanner", \.scanner) }
-        + RemotePullSettings.list.map { $0.within("remote", \.remote) }
+    private static let scannerList: [Setting<ResolvedSettings>] =
+        ScannerSettings.list.map { $0.within("scanner", \.scanner) }
+    private static let routeList: [Setting<ResolvedSettings>] =
+        RouteMonitorSettings.list.map { $0.within("routes", \.routes, .venue) }
+    private static let remoteList: [Setting<ResolvedSettings>] =
+        RemotePullSettings.list.map { $0.within("remote", \.remote) }
 }

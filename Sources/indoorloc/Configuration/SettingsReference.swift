@@ -101,6 +101,12 @@ enum SettingsReference {
             "Scanning without positions", "Of a ``BeaconScanner``.",
             ["scanner.rssiThreshold", "scanner.retryPause", "scanner.regions.", "scanner.ranging."]
         ),
+        (
+            "Watched routes",
+            """
+            Of a watch that is given them: `localizer.routes(to: goal, with: planner, settings: stack.resolved.routes)`.
+            """, ["routes."]
+        ),
         ("Settings from a server", "", ["remote."]),
         (
             "Kept for files of others",
