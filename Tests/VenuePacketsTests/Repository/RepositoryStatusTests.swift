@@ -20,7 +20,7 @@ final class RepositoryStatusTests: XCTestCase {
         return (VenueRepository(cache: try temporaryFolder(), server: address, clock: clock, seed: 1), server)
     }
 
-    /// Behaviour §1.1, getErrorsObservable: InvalidCredentialException.
+    /// Behaviour §1.1, row getErrorsObservable: a credential that is refused.
     func testRefusedCredentialsEndASession() async throws {
         for status in [401, 403] {
             for onlyPackets in [false, true] {
@@ -34,7 +34,7 @@ final class RepositoryStatusTests: XCTestCase {
         }
     }
 
-    /// Behaviour §1.1, getErrorsObservable: NetworkException.
+    /// Behaviour §1.1, row getErrorsObservable: NetworkException.
     func testAStatusThatIsNoSuccessIsANetworkErrorWithTheStatus() async throws {
         for (status, expectedAttempts) in [(400, 1), (404, 1), (500, 3), (503, 3)] {
             let clock = ManualClock()

@@ -93,6 +93,30 @@ final class VenuePublisherTests: XCTestCase {
             try String(contentsOf: URL(filePath: root + "/catalogue.json"), encoding: .utf8), "{\"venues\": []")
     }
 
+    func testACatalogueWithChangedBytesNeverTraps() throws {
+        let seed: UInt64 = 1_903
+        print("seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        let root = try temporaryFolder()
+        _ = try VenuePublisher(folder: root).publish([try packet(id: 1, version: 1), try packet(id: 2, version: 1)])
+        let path = root + "/catalogue.json"
+        let bytes = try Data(contentsOf: URL(filePath: path))
+        var refused = 0
+        for round in 0..<200 {
+            var changed = bytes
+            for _ in 0...round % 3 {
+                changed[Int.random(in: bytes.indices, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            try changed.write(to: URL(filePath: path))
+            do throws(VenueRepositoryError) { _ = try VenuePublisher(folder: root).publish([]) } catch {
+                refused += 1
+                XCTAssertTrue(error.problems.allSatisfy { $0.path.hasPrefix("$") }, "round \(round): \(error)")
+                XCTAssertFalse(error.problems.isEmpty, "round \(round): \(error)")
+            }
+        }
+        XCTAssertGreaterThan(refused, 100)
+    }
+
     func testCataloguesOfOneSecondHaveTimesOfTheirOwn() throws {
         let root = try temporaryFolder()
         var times: [Date] = []
