@@ -16,7 +16,8 @@ enum CommandLineTool {
         LocateCommand.self, ScanCommand.self, ReplayCommand.self, EvaluateCommand.self, SurveyCommand.self,
         BoundSimulateCommand.self, ConvertCommand.self, BenchCommand.self, VenueCheckCommand.self,
         VenueInfoCommand.self, VenueImportCommand.self, VenueExportCommand.self, VenueRouteCommand.self,
-        VenuePublishCommand.self, VenueFetchCommand.self,
+        VenuePublishCommand.self, VenueFetchCommand.self, RoomsTrainCommand.self, RoomsClassifyCommand.self,
+        RoomsEvaluateCommand.self,
         ConfigShowCommand.self, ConfigKeysCommand.self,
     ]
 

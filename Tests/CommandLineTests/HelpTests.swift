@@ -26,6 +26,10 @@ final class HelpTests: XCTestCase {
     func testHelpOfVenueRoute() throws { try assertPrints("venue", "route", "--help") }
     func testHelpOfVenuePublish() throws { try assertPrints("venue", "publish", "--help") }
     func testHelpOfVenueFetch() throws { try assertPrints("venue", "fetch", "--help") }
+    func testHelpOfRooms() throws { try assertPrints("rooms", "--help") }
+    func testHelpOfRoomsTrain() throws { try assertPrints("rooms", "train", "--help") }
+    func testHelpOfRoomsClassify() throws { try assertPrints("rooms", "classify", "--help") }
+    func testHelpOfRoomsEvaluate() throws { try assertPrints("rooms", "evaluate", "--help") }
     func testVersion() throws { try assertPrints("--version") }
 
     func testHelpCanBeAskedForInFourWays() throws {
@@ -45,7 +49,7 @@ final class HelpTests: XCTestCase {
         for name in [
             "replay", "evaluate", "survey", "simulate", "convert", "bench", "locate", "scan", "venue check",
             "venue info", "venue import", "venue export", "venue route",
-            "venue publish", "venue fetch",
+            "venue publish", "venue fetch", "rooms train", "rooms classify", "rooms evaluate",
             "config show", "config keys",
         ] {
             XCTAssertTrue(help.contains("\n  \(name) "), name)

@@ -25,6 +25,7 @@ public actor BeaconScanner {
     private nonisolated let regionBroadcast: Broadcast<RegionEvent>
     private nonisolated let rangingBroadcast: Broadcast<RegionRanging>
     private nonisolated let everyRangingBroadcast: Broadcast<RegionRanging>
+    private nonisolated let roomBroadcast: Broadcast<RoomEvent>
     private nonisolated let radioBroadcast: Broadcast<RadioEvent>
     private nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
 
@@ -50,6 +51,7 @@ public actor BeaconScanner {
         regionBroadcast = Broadcast(isRecorded ? .unbounded : .bufferingNewest(1024))
         rangingBroadcast = Broadcast(isRecorded ? .unbounded : .bufferingNewest(1024))
         everyRangingBroadcast = Broadcast(isRecorded ? .unbounded : .bufferingNewest(1024))
+        roomBroadcast = Broadcast(isRecorded ? .unbounded : .bufferingNewest(1024))
         radioBroadcast = Broadcast(isRecorded ? .unbounded : .bufferingNewest(256))
     }
 
@@ -79,6 +81,8 @@ public actor BeaconScanner {
     public nonisolated var rangings: AsyncStream<RegionRanging> { rangingBroadcast.subscribe() }
     /// The same as `rangings`, and those without any beacon too.
     public nonisolated var everyRanging: AsyncStream<RegionRanging> { everyRangingBroadcast.subscribe() }
+    /// Trained rooms that were entered, left, and still are the present ones; none until `startRooms()`.
+    public nonisolated var roomEvents: AsyncStream<RoomEvent> { roomBroadcast.subscribe() }
     /// What became of the radio, as the source tells it. The newest 256 are kept.
     public nonisolated var radioEvents: AsyncStream<RadioEvent> { radioBroadcast.subscribe() }
     /// Errors: the scanner goes on after a pause, unless they are critical. The newest 256 are kept.
@@ -86,7 +90,7 @@ public actor BeaconScanner {
     /// How many records, rangings and region events subscribers lost because they took them too slowly.
     public nonisolated var droppedElements: Int {
         advertisementBroadcast.dropped + beaconBroadcast.dropped + regionBroadcast.dropped + rangingBroadcast.dropped
-            + everyRangingBroadcast.dropped
+            + everyRangingBroadcast.dropped + roomBroadcast.dropped
     }
 
     /// Calls `body` with each element of a stream, for callers without a task of their own.
@@ -182,6 +186,7 @@ extension BeaconScanner {
     /// - Returns: whether it was tracked.
     @discardableResult public func stopTracking(_ id: String) -> Bool {
         defer { setAlarm() }
+        machine.rooms.forget(id)
         return machine.regions.stopTracking { $1 == id }
     }
 
@@ -190,29 +195,60 @@ extension BeaconScanner {
     /// - Returns: whether it was tracked.
     @discardableResult public func stopTracking(_ region: BeaconRegion) -> Bool {
         defer { setAlarm() }
+        machine.regions.id(of: region).map { machine.rooms.forget($0) }
         return machine.regions.stopTracking { other, _ in other == region }
     }
 
     /// Tracks no region any more. No exits are told.
     public func clearTrackedRegions() {
         machine.regions.clear()
+        machine.rooms.forget()
         setAlarm()
     }
 
     /// Keeps the regions, but tells nothing of them until `resumeTracking()`. No exits are told.
     public func pauseTracking() {
         machine.regions.pause()
+        machine.rooms.forget()
         setAlarm()
     }
 
     /// Ends a pause: regions whose beacons are heard are entered anew. Without a pause, nothing happens.
     public func resumeTracking() { machine.regions.resume() }
 
-    /// Believes the device outside all regions, without an exit: those whose beacons are heard next are entered anew.
+    /// Believes the device outside all regions and rooms, without an exit: those whose beacons are heard next are entered
+    /// anew.
     public func forgetPresence() {
         machine.regions.forget()
+        machine.rooms.forget()
         setAlarm()
     }
+}
+
+// MARK: - Rooms
+
+extension BeaconScanner {
+    /// Has a classifier tell the rooms of a tracked region, in place of one before; nil for none.
+    ///
+    /// The room that the device is in is forgotten, without an exit.
+    public func insertClassifier(_ classifier: (any Classifier)?, for regionID: String) {
+        machine.rooms.insert(classifier, for: regionID)
+    }
+
+    /// Tells rooms by `roomEvents` from now on; the ones that the device is in are entered anew. Off until then.
+    public func startRooms() { machine.rooms.start() }
+
+    /// Tells no rooms any more. No exits are told.
+    public func stopRooms() { machine.rooms.stop() }
+
+    /// Whether rooms are told.
+    public var isTellingRooms: Bool { machine.rooms.isStarted }
+
+    /// The room that the device is in, of each region that has one, by the region's name.
+    public var presentRooms: [String: String] { machine.rooms.rooms }
+
+    /// What the classifier told last in a region, of all its rooms; nil if nothing since the region was entered.
+    public func roomEstimate(in regionID: String) -> RoomEstimate? { machine.rooms.estimate(in: regionID) }
 }
 
 // MARK: - Source and time
@@ -231,6 +267,7 @@ extension BeaconScanner {
             case .publish(let event): scanBroadcast.send(event)
             case .emitAdvertisement(let advertisement): advertisementBroadcast.send(advertisement)
             case .emitBeacon(let record): beaconBroadcast.send(record)
+            case .emitRoomEvent(let event): roomBroadcast.send(event)
             case .emitRegionEvent(let event): regionBroadcast.send(event)
             case .emitRanging(let ranging):
                 everyRangingBroadcast.send(ranging)

@@ -24,6 +24,7 @@ package struct ScanMachine: Sendable {
         case emitRegionEvent(RegionEvent)
         /// Also with no ranges at all.
         case emitRanging(RegionRanging)
+        case emitRoomEvent(RoomEvent)
         case passOn(RadioEvent)
         case report(LocalizationError)
     }
@@ -36,6 +37,8 @@ package struct ScanMachine: Sendable {
     private var duty: DutyCycleMachine
     /// The tracked regions. What changes them tells nothing.
     package var regions: RegionMachine
+    /// The rooms within the regions. What changes them tells nothing.
+    package var rooms: RoomMachine
     private var ranger: Ranger
     private var rangerCleanup = Instant.zero
     private var backoff: Backoff
@@ -64,6 +67,7 @@ package struct ScanMachine: Sendable {
         self.pace = pace
         duty = DutyCycleMachine(settings.dutyCycle)
         regions = RegionMachine(settings: settings.regions)
+        rooms = RoomMachine(settings: settings.rooms)
         ranger = Ranger(settings: settings.ranging)
         backoff = Backoff(first: settings.retryPause * 2, seed: seed)
     }
@@ -148,6 +152,7 @@ extension ScanMachine {
     private mutating func stop(at now: Instant) -> [Directive] {
         _ = duty.handle(.stop, at: now)
         regions.forget()
+        rooms.forget()
         return settle(at: now) + (pace == .recorded ? [.stopSource] : [])
     }
 
@@ -256,12 +261,17 @@ extension ScanMachine {
         return isMeasurement
     }
 
-    private func outputs(of directives: [RegionMachine.Directive]) -> [Directive] {
-        directives.map { directive in
+    /// A room is left before its region, and told behind what it was told from.
+    private mutating func outputs(of directives: [RegionMachine.Directive]) -> [Directive] {
+        var outputs: [Directive] = []
+        for directive in directives {
             switch directive {
-            case .emit(let event): .emitRegionEvent(event)
-            case .range(let ranging): .emitRanging(ranging)
+            case .emit(let event):
+                outputs += rooms.handle(event).map { .emitRoomEvent($0) } + [.emitRegionEvent(event)]
+            case .range(let ranging):
+                outputs += [.emitRanging(ranging)] + rooms.handle(ranging).map { .emitRoomEvent($0) }
             }
         }
+        return outputs
     }
 }

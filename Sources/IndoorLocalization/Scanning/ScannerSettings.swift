@@ -10,6 +10,8 @@ public struct ScannerSettings: Hashable, Sendable {
     public var rssiThreshold = -127.0
     /// When regions are entered and left.
     public var regions = RegionSettings()
+    /// When a change of room is believed.
+    public var rooms = RoomSettings()
     /// How distances are found.
     public var ranging = Ranger.Settings()
     /// The pause before a scan that failed is tried again, above 0 s; later ones double up to a minute.

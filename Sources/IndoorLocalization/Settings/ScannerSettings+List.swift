@@ -5,6 +5,7 @@ extension ScannerSettings {
         + ScanTiming.list.map { $0.within("timing", optional: \.timing, standard: .whole) }
         + [thresholdSetting]
         + RegionSettings.list.map { $0.within("regions", \.regions) }
+        + RoomSettings.list.map { $0.within("rooms", \.rooms) }
         + Ranger.Settings.list.map { $0.within("ranging", \.ranging) }
         + [retrySetting]
 
@@ -43,6 +44,18 @@ extension ScanTiming {
             "window", \.window, from: allowed.lowerBound, to: allowed.upperBound, scope: .venue,
             "How long the radio listens within each interval, at most all of it; `null` leaves it to the source.",
             beside: { allowed.lowerBound...max(allowed.lowerBound, $0.interval) }),
+    ]
+}
+
+extension RoomSettings {
+    /// The settings of changes of room, each once.
+    package static let list: [Setting<RoomSettings>] = [
+        .choice(
+            "changeRule", \.changeRule, fromWorst: [.immediate, .inARow, .bestOf],
+            "When a change of room is believed: at once, told several times in a row, or most often of the last times."),
+        .wholeNumber(
+            "changeCount", \.changeCount, in: 1...100, better: .greater,
+            "How many estimates that rule looks at; of no effect on `immediate`."),
     ]
 }
 

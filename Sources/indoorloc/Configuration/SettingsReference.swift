@@ -99,7 +99,7 @@ enum SettingsReference {
         ),
         (
             "Scanning without positions", "Of a ``BeaconScanner``.",
-            ["scanner.rssiThreshold", "scanner.retryPause", "scanner.regions.", "scanner.ranging."]
+            ["scanner.rssiThreshold", "scanner.retryPause", "scanner.regions.", "scanner.rooms.", "scanner.ranging."]
         ),
         (
             "Watched routes",

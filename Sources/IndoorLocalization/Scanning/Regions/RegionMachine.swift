@@ -50,6 +50,9 @@ package struct RegionMachine: Hashable, Sendable {
     /// The names of the regions that the device is in, in the order in which they were tracked.
     package var insideRegions: [String] { tracked.filter { $0.lastHeard != nil }.map(\.id) }
 
+    /// The name of a tracked region; nil if it is not tracked.
+    package func id(of region: BeaconRegion) -> String? { tracked.first { $0.region == region }?.id }
+
     // MARK: - Tracking
 
     /// Tracks a region; returns false, and changes nothing, if the region or the name is tracked already.

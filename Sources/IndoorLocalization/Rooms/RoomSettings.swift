@@ -1,0 +1,31 @@
+/// When a change of room is believed.
+public enum RoomChangeRule: String, Hashable, Sendable, CaseIterable {
+    /// At once.
+    case immediate
+    /// When another room was told several times in a row.
+    case inARow
+    /// When another room was told most often of the last times.
+    case bestOf
+}
+
+/// When a device counts as having changed the room.
+///
+/// The first room is always told at once.
+public struct RoomSettings: Hashable, Sendable {
+    /// When a change is believed.
+    public var changeRule = RoomChangeRule.inARow
+    /// How many estimates the rule looks at; from 1 to 100, of no effect on `immediate`.
+    public var changeCount = 3
+
+    /// Creates the settings with their defaults: three in a row.
+    public init() {}
+
+    /// Creates the settings with a rule.
+    public init(changeRule: RoomChangeRule, changeCount: Int = 3) {
+        self.changeRule = changeRule
+        self.changeCount = changeCount
+    }
+
+    /// What is out of range; empty if all is well.
+    public var problems: [String] { Self.list.problems(in: self, prefix: "rooms.") }
+}

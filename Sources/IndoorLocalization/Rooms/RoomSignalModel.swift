@@ -1,0 +1,151 @@
+import CMath
+
+/// How likely each trained room makes a scan, for each of several offsets of the receiver.
+///
+/// Beacons are taken as independent. Where a beacon was heard while a room was trained, its RSSI has a Student
+/// distribution around the mean, with tails for hands and doors. What was never heard in a room is weak evidence
+/// against it: the beacon may have been installed after the training. So is a trained beacon that is silent now: it may
+/// have been taken away.
+struct RoomSignalModel: Sendable {
+    /// A beacon in a room.
+    private struct Link: Sendable {
+        var mean: Double
+        var deviation: Double
+        /// How often the beacon is heard with that RSSI.
+        var known: Double
+        /// How much of what is known of any beacon counts for this one too.
+        var background: Double
+        /// The logarithm of the probability that the beacon is not heard.
+        var silence: Double
+
+        init(mean: Double, deviation: Double, known: Double = 0, background: Double) {
+            self.mean = mean
+            self.deviation = deviation
+            self.known = known
+            self.background = background
+            silence = cmath_log(1 - presence * (known + background * unknown.share))
+        }
+    }
+
+    /// RSSI within a room scatters like this, before samples tell better: some 5 dB (Bluetooth, bodies, hands).
+    private static let fading = 5.0
+    /// How many samples that is worth.
+    private static let fadingSamples = 30.0
+    /// Trained places stand for others of the same room that lie off by this, in dB.
+    private static let placeDeviation = 3.0
+    /// Shares of heard samples stay within this: no training tells that a beacon is always or never heard.
+    private static let shares = 0.03...0.97
+    /// How likely a beacon that was trained is still there.
+    private static let presence = 0.6
+    /// Of beacons that were never heard in a room, so many were out of reach, and not yet installed.
+    private static let outOfReach = 0.1
+    /// What is out of reach is heard this often all the same, and readings are outliers this often.
+    private static let outliers = 0.02
+    /// A beacon of which nothing is known is heard this often, at an RSSI of that mean and deviation.
+    private static let unknown = (share: 0.6, mean: -78.0, deviation: 10.0)
+    /// Where the radio's sensitivity ends, in dBm.
+    private static let faintest = (mean: -92.0, deviation: 5.0)
+    /// With so many beacons that are heard in other rooms too, a room does not need those of its own.
+    private static let enoughShared = 6
+
+    /// The offsets of the receiver that are weighed, in dB.
+    static let offsets = stride(from: -18.0, through: 18, by: 3).map(\.self)
+
+    /// The rooms' names; behind them, none of them is one more state.
+    let names: [String]
+    private let table: RoomTable
+    /// For each state and beacon.
+    private let links: [[Link]]
+    /// For each state, the logarithm of the probability that no beacon is heard at all.
+    private let silences: [Double]
+
+    /// How many states there are: the rooms, and none of them.
+    var stateCount: Int { links.count }
+
+    init(_ training: RoomTrainingSet) {
+        let table = RoomTable(Self.comparable(training))
+        self.table = table
+        names = table.rooms.map(\.name)
+        let nowhere = Link(mean: Self.faintest.mean, deviation: Self.faintest.deviation, background: 1)
+        links =
+            table.rooms.map { Self.links(of: $0, beaconCount: table.beacons.count) }
+            + [table.beacons.map { _ in nowhere }]
+        silences = links.map { $0.reduce(0) { $0 + $1.silence } }
+    }
+
+    /// What of a scan is known; nil if that is too little for a valid answer.
+    func known(of scan: RoomScan, atLeast count: Int) -> [(beacon: Int, rssi: Double)]? {
+        table.known(of: scan, atLeast: count)
+    }
+
+    /// Leaves out the beacons that a single room has heard, if it has enough others.
+    ///
+    /// They may tell when the room was trained, if beacons were added since, rather than which room it is.
+    private static func comparable(_ training: RoomTrainingSet) -> RoomTrainingSet {
+        var roomCounts: [BeaconIdentity: Int] = [:]
+        for room in training.rooms.values { for beacon in room.beacons { roomCounts[beacon, default: 0] += 1 } }
+        var comparable = training
+        for (name, room) in training.rooms {
+            let own = room.beacons.filter { roomCounts[$0] == 1 }
+            guard room.beacons.count - own.count >= enoughShared else { continue }
+            for beacon in own { comparable.rooms[name]?.forget(beacon) }
+        }
+        return comparable
+    }
+
+    private static func links(of room: RoomTable.Entry, beaconCount: Int) -> [Link] {
+        var values = [[Double]](repeating: [], count: beaconCount)
+        for (beacon, rssi) in room.samples.joined() { values[beacon].append(rssi) }
+        return values.map { values in
+            guard !values.isEmpty else {
+                return Link(
+                    mean: faintest.mean, deviation: faintest.deviation, known: outOfReach * outliers,
+                    background: 1 - outOfReach)
+            }
+            let count = Double(values.count)
+            let mean = values.reduce(0, +) / count
+            let squares = values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
+            let variance = (squares + fadingSamples * fading * fading) / (count + fadingSamples)
+            let share = (count + 1) / (Double(room.samples.count) + 2)
+            let bounded = min(max(share, shares.lowerBound), shares.upperBound)
+            return Link(
+                mean: mean, deviation: (variance + placeDeviation * placeDeviation).squareRoot(),
+                known: (1 - outliers) * bounded, background: outliers)
+        }
+    }
+
+    /// The logarithms of the likelihoods: for each offset in order, for each state in order.
+    func logLikelihoods(of heard: [(beacon: Int, rssi: Double)]) -> [Double] {
+        var logarithms: [Double] = []
+        logarithms.reserveCapacity(Self.offsets.count * links.count)
+        let backgrounds = heard.map { heard in
+            Self.unknown.share * Self.student(heard.rssi, Self.unknown.mean, Self.unknown.deviation)
+        }
+        for offset in Self.offsets {
+            for (state, room) in links.enumerated() {
+                var sum = silences[state]
+                // Products of a few factors stay far within the range of numbers, and spare logarithms.
+                var product = 1.0
+                for index in heard.indices {
+                    let link = room[heard[index].beacon]
+                    let density = Self.student(heard[index].rssi - offset, link.mean, link.deviation)
+                    product *= link.known * density + link.background * backgrounds[index]
+                    sum -= link.silence
+                    if index % 8 == 7 {
+                        sum += cmath_log(product)
+                        product = 1
+                    }
+                }
+                logarithms.append(sum + cmath_log(product))
+            }
+        }
+        return logarithms
+    }
+
+    /// The density of Student's distribution with four degrees of freedom.
+    private static func student(_ value: Double, _ mean: Double, _ deviation: Double) -> Double {
+        let z = (value - mean) / deviation
+        let spread = 1 + z * z / 4
+        return 0.375 / (deviation * spread * spread * spread.squareRoot())
+    }
+}

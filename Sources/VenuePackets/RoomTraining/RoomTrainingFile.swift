@@ -1,0 +1,81 @@
+import FoundationEssentials
+import IndoorLocalization
+
+/// Reads and writes the training data of all rooms of a region: JSON.
+///
+/// | field | content |
+/// | --- | --- |
+/// | `format`, `version` | "indoor-localization-rooms", 1 |
+/// | `rooms` | an object: each room's name, and its samples as a ``TrainingDocument`` |
+public enum RoomTrainingFile: Sendable {
+    private struct Document: Decodable {
+        var format: String
+        var version: Int
+        var rooms: [String: [TrainingSampleDocument]]
+    }
+
+    private static let format = "indoor-localization-rooms"
+    private static let version = 1
+
+    /// Reads a file; unknown fields are ignored.
+    ///
+    /// - Throws: `TrainingFileError` for the first thing that is wrong.
+    public static func read(_ path: String) throws(TrainingFileError) -> RoomTrainingSet {
+        do throws(PacketFileError) {
+            return try contents(of: path)
+        } catch {
+            throw TrainingFileError(file: path, path: error.path, message: error.message)
+        }
+    }
+
+    /// Writes a file, one room a line: equal sets give equal bytes.
+    ///
+    /// - Throws: `TrainingFileError` if the file cannot be written.
+    public static func write(_ training: RoomTrainingSet, to path: String) throws(TrainingFileError) {
+        let rooms = training.rooms.sorted { $0.key < $1.key }.map { room, fingerprint in
+            var name: [UInt8] = JSONTree.string(room).line()
+            name += Array(": ".utf8)
+            return String(decoding: name, as: UTF8.self) + TrainingDocument.text(of: fingerprint)
+        }
+        let text = """
+            {"format": "\(format)", "version": \(version), "rooms": {
+            \(rooms.joined(separator: ",\n"))
+            }}
+
+            """
+        let absolute = LocalPath.absolute(path)
+        do {
+            try Data(text.utf8).write(to: URL(filePath: absolute), options: LocalPath.writingOptions(for: absolute))
+        } catch {
+            throw TrainingFileError(
+                file: path, path: "$",
+                message: "cannot be written: \(error.systemReason); check the folder and the free space")
+        }
+    }
+
+    private static func contents(of path: String) throws(PacketFileError) -> RoomTrainingSet {
+        let absolute = LocalPath.absolute(path)
+        guard FileManager.default.fileExists(atPath: absolute) else {
+            throw PacketFileError(message: "there is no \(absolute); give training data of rooms")
+        }
+        let file = URL(filePath: absolute)
+        let folder = PacketFolder(path: file.deletingLastPathComponent().path)
+        let bytes = try folder.read(file.lastPathComponent, limit: PacketLimit.radioMap)
+        let document = try TrainingDocument.decode(Document.self, from: bytes)
+        guard document.format == format else {
+            throw PacketFileError(
+                message: "is \"\(document.format)\"; training data have \"\(format)\" here", path: "$.format")
+        }
+        guard (1...version).contains(document.version) else {
+            throw PacketFileError(
+                message: "is \(document.version), this reader knows 1 to \(version); use a newer reader",
+                path: "$.version")
+        }
+        var training = RoomTrainingSet()
+        for (room, samples) in document.rooms.sorted(by: { $0.key < $1.key }) {
+            training.rooms[room] = RoomFingerprint(
+                samples: try TrainingDocument.samples(samples, at: "$.rooms[\"\(room)\"]"))
+        }
+        return training
+    }
+}

@@ -1,0 +1,84 @@
+import FoundationEssentials
+import IndoorLocalization
+
+/// Training data that cannot be read or written.
+public struct TrainingFileError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The file, as it was named.
+    public var file: String
+    /// Where it is within the document, such as `$[3].devices`; `$` is the document as a whole.
+    public var path: String
+    /// What is wrong and what to do.
+    public var message: String
+
+    public var description: String { "\(file): \(path): \(message)" }
+}
+
+/// The training data of one room as JSON, in the format of Crownstone's Bluenet Localization.
+///
+/// An array with an object for each sample, about one a second: `devices` gives each beacon's RSSI in dBm by its name
+/// `UUID_Maj:1_Min:2`, `timestamp` is in seconds since 1970, UTC, with a fraction:
+///
+///     [{"devices": {"7C2F0A10-0000-4000-8000-000000000010_Maj:1_Min:2": -70}, "timestamp": 1.0}]
+public enum TrainingDocument: Sendable {
+    /// Reads a document; names of beacons may also be those of before April 2018, `UUID.Maj:1.Min:2`.
+    ///
+    /// Unknown fields are ignored. RSSI values that are no measurement, and those of -1 dBm and above, are left out.
+    /// - Parameter name: what an error calls the document.
+    /// - Throws: `TrainingFileError` for the first thing that is wrong.
+    public static func read(_ bytes: [UInt8], named name: String) throws(TrainingFileError) -> RoomFingerprint {
+        do throws(PacketFileError) {
+            let samples = try decode([TrainingSampleDocument].self, from: bytes)
+            return RoomFingerprint(samples: try Self.samples(samples, at: "$"))
+        } catch {
+            throw TrainingFileError(file: name, path: error.path, message: error.message)
+        }
+    }
+
+    /// The document of a fingerprint: beacons in order, so that equal fingerprints give equal bytes; no line's end.
+    public static func bytes(of fingerprint: RoomFingerprint) -> [UInt8] { Array(text(of: fingerprint).utf8) }
+
+    static func text(of fingerprint: RoomFingerprint) -> String {
+        let samples = fingerprint.samples.map { sample in
+            let devices = sample.rssi.sorted { $0.key < $1.key }.map { beacon, rssi in
+                "\"\(beacon.trainingID)\": \(Int(exactly: rssi).map(String.init) ?? "\(rssi)")"
+            }
+            // JSON has no other numbers.
+            let timestamp = sample.timestamp.isFinite ? sample.timestamp : 0
+            return "{\"devices\": {\(devices.joined(separator: ", "))}, \"timestamp\": \(timestamp)}"
+        }
+        return "[" + samples.joined(separator: ", ") + "]"
+    }
+
+    static func decode<Document: Decodable>(
+        _ type: Document.Type, from bytes: [UInt8]
+    ) throws(PacketFileError) -> Document {
+        do { return try JSONDecoder().decode(type, from: Data(bytes)) } catch {
+            throw PacketFileError(decoding: error, of: bytes)
+        }
+    }
+
+    static func samples(
+        _ documents: [TrainingSampleDocument], at path: String
+    ) throws(PacketFileError) -> [RoomFingerprint.Sample] {
+        var samples: [RoomFingerprint.Sample] = []
+        for (index, document) in documents.enumerated() {
+            var rssi: [BeaconIdentity: Double] = [:]
+            for (name, value) in document.devices {
+                guard let beacon = BeaconIdentity(trainingID: name) else {
+                    throw PacketFileError(
+                        message: "\"\(name)\" is no beacon's name; write it as UUID_Maj:1_Min:2",
+                        path: "\(path)[\(index)].devices")
+                }
+                rssi[beacon] = value
+            }
+            samples.append(RoomFingerprint.Sample(timestamp: document.timestamp, rssi: rssi))
+        }
+        return samples
+    }
+}
+
+/// A sample as it is written.
+struct TrainingSampleDocument: Decodable {
+    var devices: [String: Double]
+    var timestamp: Double
+}

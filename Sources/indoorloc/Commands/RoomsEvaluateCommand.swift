@@ -1,0 +1,158 @@
+import IndoorLocalization
+import IndoorLocalizationTesting
+import ScanRecording
+
+/// Scores the classifiers of rooms on a data set.
+struct RoomsEvaluateCommand: Command {
+    static let syntax = CommandSyntax(
+        name: "rooms evaluate", operands: "DATASET", operandCount: 1...1,
+        summary: "train classifiers on a data set's survey and score them on its tracks",
+        details: """
+            DATASET is a folder with venue.json, survey/*.jsonl and tracks/*.jsonl whose truth tells "room". Each classifier
+            is scored with the training of the same device and with that of the others:
+              alone    share of all scans told right, each scan by itself
+              scans    the same, with what the classifier remembers since the track began
+              rule     share of all scans after which the right room was believed, by the change rule
+              false/h  changes of the believed room in an hour that were none
+              change   median seconds until a change of room is believed, with all tracks in a row
+
+            example: indoorloc rooms evaluate home
+            """,
+        options: RoomRuleOptions.options + [
+            CommandOption(name: "json", help: "print one JSON object, also with each pair of devices"), .lenient,
+        ])
+
+    private let path: String
+    private let settings: RoomSettings
+    private let isJSON: Bool
+    private let strictness: RecordingReader.Strictness
+
+    init(_ arguments: ParsedArguments) throws {
+        path = arguments.operands[0]
+        settings = try arguments.roomSettings()
+        isJSON = arguments.has("json")
+        strictness = arguments.strictness
+    }
+
+    func run() throws {
+        let progress = ProgressLine()
+        defer { progress.clear() }
+        let dataSet = try DataSet(path: path, radioMap: nil)
+        let evaluation = try RoomEvaluation(dataSet, settings: settings, strictness: strictness, progress: progress)
+        var results: [(kind: ClassifierKind, pairs: [RoomEvaluation.Pair])] = []
+        for kind in ClassifierKind.allCases {
+            let pairs = evaluation.pairs().map { pair in
+                progress.show("\(kind.rawValue): \(pair.trained) on \(pair.tested)")
+                return evaluation.score(kind, trained: pair.trained, tested: pair.tested)
+            }
+            results.append((kind, pairs))
+        }
+        progress.clear()
+        let extent = evaluation.extent
+        if isJSON {
+            var json = JSONText()
+            json.add("dataset", dataSet.name)
+            json.add("rooms", extent.rooms)
+            json.add("scans", extent.scans)
+            json.add("rule", settings.changeRule.rawValue)
+            json.add("count", settings.changeCount)
+            for (kind, pairs) in results { json.add(kind.rawValue, Self.json(of: pairs)) }
+            return try StandardOutput.write(json.text + "\n")
+        }
+        let heading = """
+            \(dataSet.name): \(extent.rooms) rooms, \(extent.devices) devices, \(extent.scans) scans; \
+            change rule \(settings.changeRule.rawValue)\(settings.changeRule == .immediate ? "" : " \(settings.changeCount)")
+
+
+            """
+        let best = results.last?.pairs.filter(\.isSame) ?? []
+        try StandardOutput.write(heading + Self.table(results) + Self.confusions(Self.sum(best)?.tracks))
+    }
+
+    private static func sum(_ pairs: [RoomEvaluation.Pair]) -> RoomEvaluation.Pair? {
+        guard var sum = pairs.first else { return nil }
+        for pair in pairs.dropFirst() { sum.add(pair) }
+        return sum
+    }
+
+    private static func groups(_ pairs: [RoomEvaluation.Pair]) -> [(name: String, pair: RoomEvaluation.Pair)] {
+        [("same", sum(pairs.filter(\.isSame))), ("other", sum(pairs.filter { !$0.isSame }))].compactMap { name, pair in
+            pair.map { (name, $0) }
+        }
+    }
+
+    private static func json(of pairs: [RoomEvaluation.Pair]) -> JSONText {
+        var json = JSONText()
+        for (name, pair) in groups(pairs) { json.add(name, pair.json) }
+        json.add(
+            "pairs",
+            pairs.map { pair in
+                var text = JSONText()
+                text.add("trained", pair.trained)
+                text.add("tested", pair.tested)
+                text.add("figures", pair.json)
+                return text
+            })
+        return json
+    }
+
+    private static func table(_ results: [(kind: ClassifierKind, pairs: [RoomEvaluation.Pair])]) -> String {
+        var rows = [["classifier", "device", "alone", "scans", "rule", "false/h", "change"]]
+        for (kind, pairs) in results {
+            for (name, pair) in groups(pairs) { rows.append([kind.rawValue, name] + pair.cells) }
+        }
+        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            let cells = zip(row, widths).enumerated().map { column, cell in
+                let space = String(repeating: " ", count: cell.1 - cell.0.count)
+                return column < 2 ? cell.0 + space : space + cell.0
+            }
+            return cells.joined(separator: "  ") + "\n"
+        }.joined()
+    }
+
+    /// The most frequent mistakes, of the last classifier with the same device.
+    private static func confusions(_ score: RoomScore?) -> String {
+        let mistakes = (score?.confusion ?? [:]).flatMap { room, told in
+            let count = told.values.reduce(0, +)
+            return told.filter { $0.key != room }.map {
+                (room: room, told: $0.key, share: Double($0.value) / Double(count))
+            }
+        }
+        let sorted = mistakes.filter { $0.share >= 0.01 }.sorted { left, right in
+            (-left.share, left.room, left.told ?? "") < (-right.share, right.room, right.told ?? "")
+        }
+        guard !sorted.isEmpty else { return "" }
+        let lines = sorted.prefix(5).map { mistake in
+            let share = JSONText.number(mistake.share * 100, decimals: 0)
+            return "  \(share) % of the scans in \(mistake.room) as \(mistake.told ?? "none of the rooms")\n"
+        }
+        return "\nadaptive, same device, was mistaken most with:\n" + lines.joined()
+    }
+}
+
+extension RoomEvaluation.Pair {
+    fileprivate var cells: [String] {
+        func percent(_ share: Double?) -> String { share.map { JSONText.number($0 * 100, decimals: 1) + "%" } ?? "-" }
+        return [
+            percent(alone.accuracy), percent(tracks.accuracy), percent(tracks.believedAccuracy),
+            tracks.falseChangesPerHour.map { JSONText.number($0, decimals: 1) } ?? "-",
+            joined.medianDelay.map { $0.isFinite ? JSONText.number($0, decimals: 1) + " s" : "never" } ?? "-",
+        ]
+    }
+
+    fileprivate var json: JSONText {
+        var json = JSONText()
+        json.add("scans", tracks.scanCount)
+        json.add("answered", tracks.answeredCount)
+        for (name, value) in [
+            ("alone", alone.accuracy), ("aloneProbability", alone.meanProbability), ("accuracy", tracks.accuracy),
+            ("probability", tracks.meanProbability), ("believed", tracks.believedAccuracy),
+            ("falseChangesPerHour", tracks.falseChangesPerHour), ("joinedBelieved", joined.believedAccuracy),
+            ("joinedFalseChangesPerHour", joined.falseChangesPerHour), ("changeSeconds", joined.medianDelay),
+        ] {
+            json.add(name, value ?? .nan, decimals: 4)
+        }
+        return json
+    }
+}

@@ -1,0 +1,119 @@
+import IndoorLocalization
+import IndoorLocalizationTesting
+import ScanRecording
+
+/// Trains classifiers on the survey of a data set whose truth tells rooms, and scores them on its tracks.
+struct RoomEvaluation: Sendable {
+    /// How a classifier did with the training of one device on the tracks of one.
+    struct Pair: Sendable {
+        let trained: String
+        let tested: String
+        var isSame: Bool { trained == tested }
+        /// Each scan by itself.
+        var alone = RoomScore()
+        /// Each track by itself, from its beginning.
+        var tracks = RoomScore()
+        /// All tracks in a row, as if the device had gone from one room into the next.
+        var joined = RoomScore()
+
+        mutating func add(_ other: Pair) {
+            alone.add(other.alone)
+            tracks.add(other.tracks)
+            joined.add(other.joined)
+        }
+    }
+
+    /// The training of each device.
+    private(set) var trainings: [String: RoomTrainingSet] = [:]
+    /// The stays of each track of each device.
+    private var tracks: [String: [[RoomRecording.Stay]]] = [:]
+    private let settings: RoomSettings
+
+    /// Reads a data set.
+    ///
+    /// - Throws: `RecordingError`, or `DataSetError` if survey or tracks tell no room.
+    init(
+        _ dataSet: DataSet, settings: RoomSettings, strictness: RecordingReader.Strictness, progress: ProgressLine
+    ) throws {
+        self.settings = settings
+        for path in dataSet.surveys {
+            progress.show("survey: \(path)")
+            let recording = try RoomRecording(path: path, strictness: strictness)
+            let training = recording.training
+            if !training.rooms.isEmpty { trainings[recording.device ?? "unknown", default: .init()].add(training) }
+        }
+        for path in dataSet.tracks {
+            progress.show("tracks: \(path)")
+            let recording = try RoomRecording(path: path, strictness: strictness)
+            let stays = recording.stays.filter { $0.room != nil }
+            if !stays.isEmpty { tracks[recording.device ?? "unknown", default: []].append(stays) }
+        }
+        guard !trainings.isEmpty, !tracks.isEmpty else {
+            throw DataSetError(
+                description:
+                    "the recordings in \(trainings.isEmpty ? "survey" : "tracks") of \(dataSet.name) tell no room: "
+                    + "their truth needs \"room\"")
+        }
+    }
+
+    /// How many rooms were trained, how many devices have tracks, and how many scans these hold.
+    var extent: (rooms: Int, devices: Int, scans: Int) {
+        let rooms = trainings.values.reduce(into: Set()) { $0.formUnion($1.rooms.keys) }
+        return (rooms.count, tracks.count, tracks.values.joined().joined().reduce(0) { $0 + $1.scans.count })
+    }
+
+    /// Which trainings go with which tracks: each device's own, and those of the others.
+    ///
+    /// Devices may share a training: then it is each one's own, and no other's.
+    func pairs() -> [(trained: String, tested: String)] {
+        tracks.keys.sorted().flatMap { tested in
+            var seen: [RoomTrainingSet] = trainings[tested].map { [$0] } ?? []
+            let others = trainings.sorted { $0.key < $1.key }.filter { trained, training in
+                guard trained != tested, !seen.contains(training) else { return false }
+                seen.append(training)
+                return true
+            }
+            return (trainings[tested] == nil ? [] : [(tested, tested)]) + others.map { ($0.key, tested) }
+        }
+    }
+
+    /// Scores a classifier on a pair of devices.
+    func score(_ kind: ClassifierKind, trained: String, tested: String) -> Pair {
+        var pair = Pair(trained: trained, tested: tested)
+        guard let training = trainings[trained], let tracks = tracks[tested] else { return pair }
+        for track in tracks {
+            pair.alone.add(score([track], kind.classifier(training, remembersRooms: false)))
+            pair.tracks.add(score([track], kind.classifier(training)))
+        }
+        pair.joined = score(tracks, kind.classifier(training))
+        return pair
+    }
+
+    /// What lies between two tracks that are joined.
+    private static let gap = Duration.seconds(2)
+
+    private func score(_ tracks: [[RoomRecording.Stay]], _ fresh: any Classifier) -> RoomScore {
+        var score = RoomScore()
+        var classifier = fresh
+        var belief = RoomBelief(settings)
+        var end = Instant.zero
+        var previous: String?
+        for track in tracks {
+            let shift = end.duration(to: .zero)
+            for stay in track {
+                guard let room = stay.room else { continue }
+                let scans = stay.scans.map { scan in
+                    var moved = scan
+                    moved.instant = scan.instant.advanced(by: .zero - shift)
+                    return moved
+                }
+                score.add(
+                    stayIn: room, isChange: previous.map { $0 != room } ?? false, scans: scans,
+                    classifier: &classifier, filter: &belief)
+                previous = room
+                end = scans.last?.instant.advanced(by: Self.gap) ?? end
+            }
+        }
+        return score
+    }
+}

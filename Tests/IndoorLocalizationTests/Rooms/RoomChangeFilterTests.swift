@@ -1,0 +1,49 @@
+import IndoorLocalization
+import XCTest
+
+/// Behaviour §3.5, check 12.
+final class RoomChangeFilterTests: XCTestCase {
+    /// What is believed after each letter is told; a dash is none of the rooms.
+    private func believed(_ told: String, _ rule: RoomChangeRule, _ count: Int = 3) -> String {
+        var filter = RoomChangeFilter(RoomSettings(changeRule: rule, changeCount: count))
+        return told.map { filter.take($0 == "-" ? nil : String($0)) ?? "-" }.joined()
+    }
+
+    func testImmediatelyEachRoomIsBelieved() {
+        XCTAssertEqual(believed("aabab-b", .immediate), "aabab-b")
+    }
+
+    func testThreeInARowChangeTheRoom() {
+        XCTAssertEqual(believed("abbabbba", .inARow), "aaaaaabb")
+        XCTAssertEqual(believed("abcbcbcb", .inARow), "aaaaaaaa", "they must be the same")
+    }
+
+    func testTwoInARowChangeTheRoom() {
+        XCTAssertEqual(believed("ababb", .inARow, 2), "aaaab")
+    }
+
+    func testBestOfFiveChangesTheRoom() {
+        // Of the last five, the present room stays as long as none was told more often.
+        XCTAssertEqual(believed("aaabbb", .bestOf, 5), "aaaaab")
+        XCTAssertEqual(believed("aaaaabbcb", .bestOf, 5), "aaaaaaaab")
+    }
+
+    func testTheFirstRoomIsNeverDelayed() {
+        for rule in RoomChangeRule.allCases { XCTAssertEqual(believed("a", rule, 10), "a", rule.rawValue) }
+    }
+
+    func testNoneOfTheRoomsIsBelievedByTheSameRule() {
+        XCTAssertEqual(believed("a--a---", .inARow), "aaaaaa-")
+        XCTAssertEqual(believed("-aaa", .inARow), "---a")
+    }
+
+    func testOneInARowIsImmediate() { XCTAssertEqual(believed("abca", .inARow, 1), "abca") }
+
+    func testACountOutOfRangeIsAProblem() {
+        XCTAssertEqual(RoomSettings().problems, [])
+        for count in [0, 101] {
+            let problems = RoomSettings(changeRule: .bestOf, changeCount: count).problems
+            XCTAssertEqual(problems, ["rooms.changeCount must be in [1.0, 100.0], not \(Double(count))"])
+        }
+    }
+}
