@@ -33,7 +33,7 @@ public struct SignalModel: Hashable, Sendable {
     /// What comes on top after the survey, in dB: another body, orientation, people, doors.
     public var unseenDeviation = 2.0
     /// Degrees of freedom of Student's t distribution of the readings.
-    public var degreesOfFreedom = 8.0
+    public var degreesOfFreedom = 16.0
     /// Only the RSSI of this many strongest beacons counts: the errors of the far ones come from the same obstacles,
     /// so that many of them would outvote the near ones.
     public var beaconLimit = 10
