@@ -1,9 +1,8 @@
 """Prints what `indoorloc bench --json` measured as a table, and compares it: bench.py LIMITS MEASURED
 
 Allocations are counted and do not depend on the machine. A ratio compares two pieces of code in one run; its limit
-leaves room for noise. A time is limited only where one was promised, with room for slower machines. A benchmark
-without limits, and limits without a benchmark, are failures, unless these say that they are optional: of data that
-are not everywhere.
+leaves room for noise. No time is limited. A benchmark without limits, and limits without a benchmark, are failures,
+unless these say that they are optional: of data that are not everywhere.
 """
 
 import json
