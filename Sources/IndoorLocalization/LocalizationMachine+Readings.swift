@@ -17,7 +17,7 @@ extension LocalizationMachine {
         let verdict: VenueSearchMachine.Verdict
         switch reading {
         case .sighting(let sighting): verdict = search.observe(sighting, current: state.venueID)
-        case .gnss(let fix): verdict = search.observe(fix, current: state.venueID)
+        case .gnss(let fix): verdict = isLockedIndoors ? .undecided : search.observe(fix, current: state.venueID)
         case .advertisement, .motion, .step, .pressure, .fix, .radio: verdict = .undecided
         }
         switch verdict {

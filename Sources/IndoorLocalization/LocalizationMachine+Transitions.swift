@@ -10,13 +10,14 @@ extension LocalizationMachine {
         receiver?.begin()
         lastOutdoor = nil
         forgetVenue()
+        gate.open()
         var directives = reschedule() + [.publish(.started), .fetchCatalogue, .startScanning]
         if receiver != nil { directives.append(.startReceiving) }
         return Transition(state: .started, directives: directives)
     }
 
     /// The venues are known: look for one of them.
-    mutating func learn(_ venues: [VenueSummary]) -> Transition {
+    mutating func learn(_ venues: [VenueSummary], at now: Instant) -> Transition {
         search.learn(venues)
         backoff.reset()
         wakeAt = nil
@@ -26,13 +27,16 @@ extension LocalizationMachine {
             let message = "forcedVenue \(forced) is not among the source's venues; add its packet or change the setting"
             directives.append(.report(LocalizationError(code: .generic, message: message)))
         }
-        return Transition(state: .searchVenue, directives: directives)
+        guard let forced = placedVenue else { return Transition(state: .searchVenue, directives: directives) }
+        let way = fetch(forced, at: now)
+        return Transition(state: way.state, directives: directives + way.directives)
     }
 
     /// The session is over.
     mutating func end(with final: LocalizationState, at now: Instant) -> Transition {
         let left = visit?.leave(at: now) ?? []
         forgetVenue()
+        initialFix = nil
         scan.begin()
         receiver?.begin()
         var directives: [Directive] = left.map(Directive.emitEvent)
@@ -81,6 +85,7 @@ extension LocalizationMachine {
     mutating func loseVenue(at now: Instant) -> Transition {
         let left = visit?.leave(at: now) ?? []
         forgetVenue()
+        gate.open()
         search.restart()
         return Transition(
             state: .searchVenue,
@@ -128,6 +133,8 @@ extension LocalizationMachine {
         let problems = useSettings(of: venue)
         var visit = VenueVisit(
             venue: venue, belief: makeBelief(venue, settings.positioning), settings: settings, since: now)
+        visit.lock(to: lockedMap)
+        if let fix = initialFix.take() { visit.belief.observe(.fix(fix)) }
         for reading in recent.readings { visit.belief.observe(reading) }
         recent.clear()
         self.visit = visit
@@ -146,11 +153,12 @@ extension LocalizationMachine {
         guard var visit = visit.take() else { return Transition(state: state) }
         defer { self.visit = visit }
         visit.belief.advance(to: now)
-        visit.floor.observe(visit.belief.mapProbabilities, at: now)
+        visit.findFloor(at: now)
         wakeAt = isLast ? nil : now.advanced(by: settings.positionInterval)
         guard let map = visit.floor.map else { return Transition(state: state) }
         if case .localizationRunning(let running) = state, running.mapID != map {
             wakeAt = isLast ? nil : now
+            gate.open()
             let next = LocalizationState.findFloor(visit.venue)
             return Transition(state: next, directives: [.publish(next)])
         }
@@ -161,7 +169,7 @@ extension LocalizationMachine {
             next = .localizationRunning(RunningState(venue: visit.venue, mapID: map))
             directives.append(.publish(next))
         }
-        directives.append(.emit(position))
+        if gate.admits(position, by: settings.positionFilter) || isLast { directives.append(.emit(position)) }
         directives += visit.events(of: position).map(Directive.emitEvent)
         return Transition(state: next, directives: directives)
     }

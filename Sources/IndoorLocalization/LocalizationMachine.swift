@@ -28,6 +28,12 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case gnssFailed(LocalizationError)
         /// Other settings count from now on.
         case settings(SettingsStack)
+        /// A place is given from outside.
+        case fix(Fix)
+        /// The device is on that map, whatever the evidence says; nil lets evidence decide.
+        case lockFloor(MapID?)
+        /// Whether satellites cannot tell that the device is outdoors.
+        case lockIndoors(Bool)
     }
 
     /// What the shell has to do, in order.
@@ -83,6 +89,14 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     var isFoundByGNSS = false
     /// When the latest outdoor position was told; nil if none was.
     var lastOutdoor: Instant?
+    /// Where the next visit begins; nil if nobody says.
+    var initialFix: Fix?
+    /// What became of the latest fix that was given from outside.
+    package internal(set) var fixOutcome: FixOutcome?
+    var lockedMap: MapID?
+    /// Nil if the settings decide.
+    var lockedIndoors: Bool?
+    var gate = PositionGate()
 
     /// Creates an idle machine.
     ///
@@ -143,6 +157,13 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
 
         case (_, .settings(let stack)):
             return change(to: stack)
+        case (_, .lockFloor(let map)):
+            return lock(to: map)
+        case (_, .lockIndoors(let isLocked)):
+            lockedIndoors = isLocked
+            return Transition(state: state)
+        case (.idle, .fix(let fix)), (.error, .fix(let fix)):
+            return keep(fix)
 
         case (.idle, _), (.error, _):
             return Transition(state: state)  // late answers to a session that is over
@@ -157,7 +178,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
             return endReceiver(at: now)
 
         case (.started, .catalogue(let venues)):
-            return learn(venues)
+            return learn(venues, at: now)
         case (.searchVenue, .catalogue), (.getPacket, .catalogue), (.findFloor, .catalogue),
             (.localizationRunning, .catalogue):
             return Transition(state: state)  // the answer to a request of an earlier session
@@ -181,9 +202,16 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
 
         case (_, .reading(let reading)):
             return observe(reading, at: now)
+        case (_, .fix(let fix)):
+            return take(fix, at: now)
 
         case (_, .tick):
             return tick(at: now)
         }
     }
+}
+
+extension LocalizationMachine: TimedMachine {
+    package static var tick: Event { .tick }
+    package var isOver: Bool { state.isOver }
 }

@@ -6,6 +6,8 @@ public struct LocalizationSettings: Hashable, Sendable {
     public var rssiThreshold = -127.0
     /// Time between two positions, from 50 ms to a day.
     public var positionInterval = Duration.milliseconds(500)
+    /// Which of these positions are told; by default all.
+    public var positionFilter = PositionFilter()
     /// Without a beacon of the venue for this long, the venue is lost; above 0 s, at most a day.
     public var venueLostTimeout = Duration.seconds(30)
     /// How the venue is told from others.

@@ -8,7 +8,7 @@
 /// It turns what the source delivers into events of a `LocalizationMachine` and carries out its directives; it decides
 /// nothing itself. Any number of localizers can run side by side.
 public actor Localizer {
-    private typealias Driver = SessionDriver<PositioningEngine>
+    private typealias Driver = SessionDriver<LocalizationMachine<PositioningEngine>>
     private typealias Event = LocalizationMachine<PositioningEngine>.Event
 
     private let source: any ScanSource
@@ -154,6 +154,12 @@ public actor Localizer {
     /// may still wait in a subscriber's stream.
     public func stop() async {
         await perform(driver.handle(.stop, at: now))
+    }
+
+    /// Hands over what somebody outside knows; returns what became of the latest fix.
+    func guide(_ event: LocalizationMachine<PositioningEngine>.Event) async -> FixOutcome? {
+        await perform(driver.handle(event, at: now))
+        return driver.machine.fixOutcome
     }
 
     /// The clock's time; nil on a recording, where only readings pass the time.

@@ -18,6 +18,10 @@ public struct Position: Hashable, Sendable {
     public var coordinate: Coordinate?
     /// Where the device moves, in degrees clockwise from the plan's top; nil while it stands or when it is unclear.
     public var course: Double?
+    /// How fast the device moves, in metres per second; nil if unknown.
+    public var speed: Double?
+    /// How sure it is that the device is on this map and not on another one, in [0, 1]; nil if nobody tells.
+    public var floorCertainty: Double?
 
     /// Metres to the right of the plan's left edge.
     public var x: Double { point.x }
@@ -27,7 +31,8 @@ public struct Position: Hashable, Sendable {
     /// Creates a position.
     public init(
         instant: Instant, venueID: VenueID, mapID: MapID, point: MapPoint, radius: Double, label: String? = nil,
-        pixel: PixelPoint? = nil, coordinate: Coordinate? = nil, course: Double? = nil
+        pixel: PixelPoint? = nil, coordinate: Coordinate? = nil, course: Double? = nil, speed: Double? = nil,
+        floorCertainty: Double? = nil
     ) {
         self.instant = instant
         self.venueID = venueID
@@ -38,5 +43,7 @@ public struct Position: Hashable, Sendable {
         self.pixel = pixel
         self.coordinate = coordinate
         self.course = course
+        self.speed = speed
+        self.floorCertainty = floorCertainty
     }
 }

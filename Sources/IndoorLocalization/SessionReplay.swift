@@ -37,7 +37,7 @@ public struct SessionReplay: Sendable {
         }
     }
 
-    private var driver: SessionDriver<PositioningEngine>
+    private var driver: SessionDriver<LocalizationMachine<PositioningEngine>>
     private let venues: VenueLibrary
     private var now: Instant?
 
@@ -100,7 +100,7 @@ public struct SessionReplay: Sendable {
         return outputs + perform(driver.handle(.sourceEnded, at: end))
     }
 
-    private mutating func perform(_ steps: [SessionDriver<PositioningEngine>.Step]) -> [Output] {
+    private mutating func perform(_ steps: [SessionDriver<LocalizationMachine<PositioningEngine>>.Step]) -> [Output] {
         var outputs: [Output] = []
         for step in steps {
             let at = step.instant

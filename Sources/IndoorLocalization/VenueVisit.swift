@@ -7,6 +7,9 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     var fences: AreaMachine
     /// When the packet was there, for a venue of which no beacon was heard.
     let since: Instant
+    /// The map that the device is on whatever the evidence; nil if evidence decides.
+    private(set) var lockedMap: MapID?
+    private var speedometer = Speedometer()
     private let labels: RoomIndex
     private let transforms: [MapID: GeoTransform]
 
@@ -33,14 +36,29 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
         self.transforms = transforms
     }
 
+    /// Keeps the device on a map; nil, or a map of another venue, lets evidence decide.
+    mutating func lock(to map: MapID?) {
+        lockedMap = map.flatMap { venue.map($0)?.id }
+        belief.lock(to: lockedMap)
+    }
+
+    /// Decides on which map the device is.
+    mutating func findFloor(at now: Instant) { floor.observe(belief.mapProbabilities, locked: lockedMap, at: now) }
+
     /// The position on a map that the belief holds; nil without evidence for that map.
-    func position(on map: MapID, at now: Instant) -> Position? {
+    mutating func position(on map: MapID, at now: Instant) -> Position? {
         guard let estimate = belief.estimate(on: map) else { return nil }
         return Position(
             instant: now, venueID: venue.id, mapID: map, point: estimate.point, radius: estimate.radius,
             label: labels.room(at: estimate.point, on: map)?.name,
             pixel: venue.map(map)?.pixel(at: estimate.point),
-            coordinate: transforms[map]?.coordinate(at: estimate.point), course: estimate.course)
+            coordinate: transforms[map]?.coordinate(at: estimate.point), course: estimate.course,
+            speed: speedometer.observe(estimate.point, on: map, at: now), floorCertainty: certainty(of: map))
+    }
+
+    /// How sure it is that the device is on that map, in [0, 1]; what was locked is certain.
+    private func certainty(of map: MapID) -> Double {
+        map == lockedMap ? 1 : min(max(belief.mapProbabilities[map] ?? 0, 0), 1)
     }
 
     /// What the areas of a position make happen.

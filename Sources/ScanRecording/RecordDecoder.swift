@@ -150,7 +150,8 @@ package struct RecordDecoder {
             mapID: MapID(rawValue: try fields.integer(.mapId, in: identifiers, line)),
             point: MapPoint(
                 x: try fields.number(.x, in: anyNumber, line), y: try fields.number(.y, in: anyNumber, line)),
-            radius: try fields.number(.radius, in: Double.leastNonzeroMagnitude...1e8, line))
+            radius: try fields.number(.radius, in: Double.leastNonzeroMagnitude...1e8, line),
+            isSoft: try fields.optionalBool(.soft, line) ?? false)
     }
 
     private func truth(_ line: Span<UInt8>) throws(RecordProblem) -> Truth {

@@ -58,6 +58,7 @@ package struct RecordEncoder {
             append(.mapId, text: fix.mapID.description)
             try append(fix.point)
             try append(.radius, fix.radius)
+            if fix.isSoft { append(.soft, text: "true") }
         case .radio(let event):
             begin(.radio, at: event.instant)
             append(.status, string: event.status.rawValue)

@@ -8,6 +8,7 @@ package enum RecordField: Int, CaseIterable, Sendable {
     case mapId, x, y, radius, room, hold
     case status, adapter, detail
     case speed, course
+    case soft
 
     /// The name in the file.
     var text: String { Self.texts[rawValue] }

@@ -11,8 +11,8 @@ import XCTest
 final class LocateCommandTests: XCTestCase {
     private struct Failure: Error {}
 
-    /// The first seconds of a walk, as a radio delivers them: with instants that begin anywhere.
-    private func walk() throws -> [SensorReading] {
+    /// The first seconds of a walk, as a radio delivers them: live, and with instants that begin anywhere.
+    private func walk(failure: (any Error)? = nil) throws -> ScriptedSource {
         let path = try FixtureFolder("recordings/one-floor").file("scan.jsonl.gz")
         var reader = try RecordingReader(path: path)
         var readings: [SensorReading] = []
@@ -21,29 +21,14 @@ final class LocateCommandTests: XCTestCase {
             reading.instant = reading.instant.advanced(by: .seconds(4000))
             readings.append(reading)
         }
-        return readings
+        return ScriptedSource(readings, pace: .live, failure: failure)
     }
 
-    /// What a session tells of a live walk that ends, with an error if there is one.
-    private func news(givesReadings: Bool = false, failure: (any Error)? = nil) async throws -> [LiveSession.News] {
+    private func news(_ source: ScriptedSource, givesReadings: Bool = false) async throws -> [LiveSession.News] {
         let packet = try VenuePacketReader().read(try FixtureFolder("office").path)
         let session = LiveSession(venue: packet.venue, settings: SettingsStack(), seed: 0)
         let news = Mutex<[LiveSession.News]>([])
-        let source = ScriptedSource()
-        let readings = try walk()
-        let beginning = readings.count / 2
-        async let begun: Void = {
-            try await source.waitForScans()
-            for reading in readings[..<beginning] { source.send(reading) }
-        }()
-        await session.run(source, givesReadings: givesReadings) { item in
-            news.withLock { $0.append(item) }
-            // The end must not overtake the packet, which is on its way once the venue is known.
-            guard case .told(let output) = item, case .state(.findFloor) = output.content else { return }
-            for reading in readings[beginning...] { source.send(reading) }
-            if let failure { source.fail(failure) } else { source.finish() }
-        }
-        try await begun
+        await session.run(source, givesReadings: givesReadings) { item in news.withLock { $0.append(item) } }
         return news.withLock { $0 }
     }
 
@@ -52,7 +37,7 @@ final class LocateCommandTests: XCTestCase {
     }
 
     func testASessionTellsItsStatesAndPositionsUntilTheSourceEnds() async throws {
-        let contents = told(try await news())
+        let contents = told(try await news(try walk()))
         let states = contents.compactMap { if case .state(let state) = $0 { state.name } else { nil } }
         XCTAssertEqual(states.first, "started", "the state before the start is no news")
         XCTAssertEqual(states.last, "idle")
@@ -62,15 +47,15 @@ final class LocateCommandTests: XCTestCase {
     }
 
     func testReadingsAreHandedOnWhereTheyAreRecorded() async throws {
-        let with = try await news(givesReadings: true)
+        let with = try await news(try walk(), givesReadings: true)
         let heard = with.count { if case .heard = $0 { true } else { false } }
         XCTAssertEqual(heard, 1500)
-        let without = try await news()
+        let without = try await news(try walk())
         XCTAssertFalse(without.contains { if case .heard = $0 { true } else { false } })
     }
 
     func testASourceThatFailsEndsTheSessionWithItsError() async throws {
-        let contents = told(try await news(failure: Failure()))
+        let contents = told(try await news(try walk(failure: Failure())))
         guard case .state(.error(let error))? = contents.last(where: { if case .state = $0 { true } else { false } })
         else { return XCTFail("\(String(describing: contents.last))") }
         XCTAssertTrue("\(error)".contains("Failure"), "\(error)")

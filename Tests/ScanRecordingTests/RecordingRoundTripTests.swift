@@ -47,6 +47,11 @@ final class RecordingRoundTripTests: XCTestCase {
             .measurement(
                 .fix(
                     Fix(instant: at(.max / 10 * 9), mapID: 7, point: MapPoint(x: 0, y: 1e-3), radius: 0.5))),
+            .measurement(
+                .fix(
+                    Fix(
+                        instant: at(.max / 10 * 9), mapID: 7, point: MapPoint(x: 0, y: 1e-3), radius: 0.5,
+                        isSoft: true))),
             .measurement(.radio(RadioEvent(instant: at(.max / 10 * 9), status: .unplugged))),
             .measurement(
                 .radio(

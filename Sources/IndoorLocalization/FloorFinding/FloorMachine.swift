@@ -31,12 +31,13 @@ package struct FloorMachine: Hashable, Sendable {
     /// Creates a machine that knows no floor.
     package init(settings: FloorSettings) { self.settings = settings }
 
-    /// Takes in how probable each map is; empty means no evidence.
-    package mutating func observe(_ probabilities: [MapID: Double], at now: Instant) {
-        state = next(probabilities, now)
+    /// Takes in how probable each map is; empty means no evidence. A locked map is taken whatever the others are.
+    package mutating func observe(_ probabilities: [MapID: Double], locked: MapID? = nil, at now: Instant) {
+        state = next(probabilities, locked, now)
     }
 
-    private func next(_ probabilities: [MapID: Double], _ now: Instant) -> State {
+    private func next(_ probabilities: [MapID: Double], _ locked: MapID?, _ now: Instant) -> State {
+        if let locked, !probabilities.isEmpty { return .settled(map: locked, rival: nil) }
         let best = probabilities.max { ($0.value, $1.key.rawValue) < ($1.value, $0.key.rawValue) }
         guard let best else { return state }
         switch state {

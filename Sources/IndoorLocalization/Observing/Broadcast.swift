@@ -44,6 +44,15 @@ package final class Broadcast<Element: Sendable>: Sendable {
         return stream
     }
 
+    /// Ends the streams of all subscribers so far.
+    package func finish() {
+        let ended = state.withLock { state in
+            defer { state.continuations = [:] }
+            return state.continuations
+        }
+        for continuation in ended.values { continuation.finish() }
+    }
+
     /// Hands an element to every subscriber.
     package func send(_ element: Element) {
         state.withLock { state in

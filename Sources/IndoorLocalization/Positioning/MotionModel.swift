@@ -1,5 +1,7 @@
 /// How somebody carries a device about, as far as no sensor tells.
 public struct MotionModel: Hashable, Sendable {
+    /// Whether whoever carries the device takes steps that its sensors feel; on wheels only the radio tells of motion.
+    public var usesSteps = true
     /// Standard deviation of a walker's velocity along each axis, in m/s: a mean speed of about 1.1 m/s.
     public var walkingSpeed = 0.9
     /// Seconds over which a walker keeps velocity and direction.

@@ -8,6 +8,15 @@ package protocol PositioningBelief: Sendable {
     var mapProbabilities: [MapID: Double] { get }
     /// The belief about the place if the device is on that map; nil if there is no evidence for that map.
     func estimate(on map: MapID) -> PositioningEngine.Estimate?
+    /// Keeps the belief on one map, whatever the evidence; nil, or a map that it does not know, lets evidence decide.
+    mutating func lock(to map: MapID?)
+    /// How the latest fix was taken in; nil if there was none, or if it told nothing.
+    var fixReception: FixReception? { get }
+}
+
+extension PositioningBelief {
+    package mutating func lock(to map: MapID?) {}
+    package var fixReception: FixReception? { nil }
 }
 
 extension PositioningEngine: PositioningBelief {}

@@ -29,11 +29,18 @@ public struct PositioningEngine: Sendable {
     private var pressure = PressureMean()
     private var snapshot: Evidence?
     private var memoryless = MemorylessBelief()
+    /// Index of the level that the belief is kept on; nil if evidence decides.
+    private var lockedLevel: Int?
+    /// How the latest fix was taken in; nil if there was none, or if it told nothing.
+    package private(set) var fixReception: FixReception?
 
     /// Without a reading of the accelerometer for this long, in seconds, motion is unknown.
     private static let motionTimeout = 1.0
-    /// How strongly a fix speaks for its level, as a logarithm.
+    /// How strongly a fix speaks for its level, as a logarithm: 400 to 1, or 9 to 1 for a soft one.
     private static let fixEvidence = 6.0
+    private static let softFixEvidence = 2.2
+    /// Share of the belief that each other level keeps while one is locked: what is heard weighs them on.
+    private static let unlockedShare = 1e-4
     /// 68 % of a normal distribution in the plane lie within this many deviations along an axis: √(−2 ln 0.32).
     private static let radiusOfDeviation = 1.51
     /// Metres from floor to floor where the packet doesn't tell.
@@ -66,16 +73,25 @@ public struct PositioningEngine: Sendable {
                 return
             }
             collector.add(beacon: beacon, rssi: sighting.rssi, at: sighting.instant)
-        case .motion(let sample):
-            if let length = steps.observe(sample) { add(length: length, heading: steps.heading, at: sample.instant) }
-        case .step(let step):
-            let heading = step.heading.map { $0 * .pi / 180 } ?? steps.heading
-            add(length: step.length ?? 0.7, heading: heading, at: step.instant)
+        case .motion, .step:
+            if settings.motion.usesSteps { walk(reading) }
         case .pressure(let sample):
             pressure.add(sample.hectopascals)
         case .fix(let fix):
             take(fix)
         case .advertisement, .gnss, .radio:
+            break
+        }
+    }
+
+    private mutating func walk(_ reading: SensorReading) {
+        switch reading {
+        case .motion(let sample):
+            if let length = steps.observe(sample) { add(length: length, heading: steps.heading, at: sample.instant) }
+        case .step(let step):
+            let heading = step.heading.map { $0 * .pi / 180 } ?? steps.heading
+            add(length: step.length ?? 0.7, heading: heading, at: step.instant)
+        case .sighting, .advertisement, .pressure, .gnss, .fix, .radio:
             break
         }
     }
@@ -88,14 +104,33 @@ public struct PositioningEngine: Sendable {
     /// Believes a place given from outside as far as its radius says: before any evidence it is where the device
     /// begins, later the belief converges to it.
     private mutating func take(_ fix: Fix) {
+        fixReception = nil
         guard settings.method == .particle, fix.radius > 0, ParticleFilter.isWithinReach(fix.point, fix.radius),
             let level = field.levels.firstIndex(where: { $0.mapID == fix.mapID })
         else { return }
+        let strength = fix.isSoft ? Self.softFixEvidence : Self.fixEvidence
         levels.observe(
-            evidence: field.levels.indices.map { $0 == level ? Self.fixEvidence : 0 }, height: nil, after: 0)
-        filter.take(
-            fix.point, deviation: fix.radius / Self.radiusOfDeviation, level: level,
-            probabilities: levels.probabilities)
+            evidence: field.levels.indices.map { $0 == level ? strength : 0 }, height: nil, after: 0)
+        let grid = field.levels[level].grid
+        let reception = filter.take(
+            fix.point, deviation: fix.radius / Self.radiusOfDeviation, level: level, probabilities: levelShares,
+            area: fix.isSoft ? Double(grid.count) * grid.cellSize * grid.cellSize : nil)
+        fixReception = FixReception(
+            agreement: reception.agreement, belief: reception.belief * min(levelShares[level], 1))
+    }
+
+    /// Keeps the belief on one map, whatever the evidence; nil, or a map that it does not know, lets evidence decide.
+    package mutating func lock(to map: MapID?) {
+        lockedLevel = map.flatMap { map in field.levels.firstIndex { $0.mapID == map } }
+        // The next evidence shares the particles out anew.
+        lastLook = nil
+    }
+
+    /// How much of the belief is on each level, in the field's order; sums to 1.
+    private var levelShares: [Double] {
+        guard let lockedLevel else { return levels.probabilities }
+        let others = Self.unlockedShare * Double(field.levels.count - 1)
+        return field.levels.indices.map { $0 == lockedLevel ? 1 - others : Self.unlockedShare }
     }
 
     /// Brings the belief up to `now`, with all that was observed until then.
@@ -141,7 +176,7 @@ public struct PositioningEngine: Sendable {
         lastLook = now
         if levels.isEmpty { levels.observe(evidence: posterior.levelEvidence, height: nil, after: 0) }
         filter.redistribute(
-            to: levels.probabilities, posterior: posterior, field: field, share: settings.recoveryShare)
+            to: levelShares, posterior: posterior, field: field, share: settings.recoveryShare)
     }
 
     private mutating func update(_ heard: Evidence, _ seconds: Double) {
@@ -156,7 +191,7 @@ public struct PositioningEngine: Sendable {
         }
         levels.observe(
             evidence: evidence.map { $0 * settings.levelShare }, height: pressure.takeHeight(), after: seconds)
-        filter.setLevelShares(levels.probabilities)
+        filter.setLevelShares(levelShares)
         learnOffsets(heard)
         filter.resampleIfNeeded(levels: field.levels.count)
     }
@@ -178,6 +213,7 @@ public struct PositioningEngine: Sendable {
     public var mapProbabilities: [MapID: Double] {
         let shares = settings.method == .particle ? levels.probabilities : memoryless.probabilities
         guard settings.method != .particle || !filter.isEmpty else { return [:] }
+        if let lockedLevel { return shares.isEmpty ? [:] : [field.levels[lockedLevel].mapID: 1] }
         var probabilities: [MapID: Double] = [:]
         for (level, share) in zip(field.levels, shares) {
             probabilities[level.mapID, default: 0] += share

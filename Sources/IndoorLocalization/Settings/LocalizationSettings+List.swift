@@ -3,6 +3,7 @@ extension LocalizationSettings {
     package static let list: [Setting<LocalizationSettings>] =
         [forcedVenueSetting] + ownList
         + VenueSearchSettings.list.map { $0.within("venueSearch", \.venueSearch) }
+        + PositionFilter.list.map { $0.within("positionFilter", \.positionFilter, .venue) }
         + FloorSettings.list.map { $0.within("floor", \.floor, .venue) }
         + PositioningSettings.list.map { $0.within("positioning", \.positioning, .venue) }
 
@@ -71,9 +72,27 @@ extension VenueSearchSettings {
         .number(
             "gnssFarDistance", \.gnssFarDistance, in: 0...10_000_000, unit: "m",
             "Satellites that see the device this far outside of a venue contradict its beacons, however strong."),
+        .flag(
+            "isLockedIndoors", \.isLockedIndoors,
+            "Whether satellites never tell that the device is outdoors, nor which venue it is in."),
         .number(
             "outdoorAccuracy", \.outdoorAccuracy, in: 0...10_000, unit: "m",
             "Outdoors, satellite positions with a 68 % radius of at most this are told."),
+    ]
+}
+
+extension PositionFilter {
+    /// The settings of the filter, each once.
+    package static let list: [Setting<PositionFilter>] = [
+        .number(
+            "distance", \.distance, in: 0...10_000_000, unit: "m",
+            "A position this far from the one told last is told; 0 takes no account of the distance."),
+        .duration(
+            "time", \.time, from: .zero,
+            "A position this much later than the one told last is told; 0 s takes no account of the time."),
+        .number(
+            "heading", \.heading, in: 0...180, unit: "°",
+            "A position whose course differs so much from the one told last is told; 0 takes no account of the course."),
     ]
 }
 

@@ -119,6 +119,9 @@ extension SignalModel {
 extension MotionModel {
     /// The numbers of the motion model, each once.
     package static let list: [Setting<MotionModel>] = [
+        .flag(
+            "usesSteps", \.usesSteps,
+            "Whether whoever carries the device takes steps that its sensors feel; on wheels only the radio tells."),
         .number(
             "walkingSpeed", \.walkingSpeed, in: 0.01...100, unit: "m/s",
             "Standard deviation of a walker's velocity along each axis."),

@@ -74,6 +74,9 @@ package struct VenueSearchMachine: Hashable, Sendable {
             ?? owners[BeaconRegion(uuid: beacon.uuid)]
     }
 
+    /// Whether the venue is among those that can be recognised.
+    package func knows(_ venue: VenueID) -> Bool { summaries[venue] != nil }
+
     /// When a beacon of the venue was last heard; nil if never.
     package func lastHeard(of venue: VenueID) -> Instant? { lastHeard[venue] }
 

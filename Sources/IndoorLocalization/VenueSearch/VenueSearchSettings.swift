@@ -23,6 +23,8 @@ public struct VenueSearchSettings: Hashable, Sendable {
     /// Satellites that see the device this many metres outside of a venue contradict its beacons, however well they are
     /// heard, in [0, 10000000]: then they stand somewhere else than the packet says, or others have their numbers.
     public var gnssFarDistance = 300.0
+    /// Whether satellites never tell that the device is outdoors, nor which venue it is in.
+    public var isLockedIndoors = false
     /// Outdoors, satellite positions with a 68 % radius of at most this many metres are told, in [0, 10000].
     public var outdoorAccuracy = 50.0
 

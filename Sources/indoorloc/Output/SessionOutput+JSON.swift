@@ -50,6 +50,8 @@ extension Position {
         json.add("latitude", coordinate?.latitude, decimals: 8)
         json.add("longitude", coordinate?.longitude, decimals: 8)
         json.add("course", course, decimals: 1)
+        json.add("speed", speed, decimals: 2)
+        json.add("floorCertainty", floorCertainty, decimals: 3)
     }
 }
 

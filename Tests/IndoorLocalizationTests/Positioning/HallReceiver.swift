@@ -39,6 +39,7 @@ struct HallReceiver {
     }
 
     mutating func observe(_ reading: SensorReading) { engine.observe(reading) }
+    mutating func lock(to map: MapID?) { engine.lock(to: map) }
 
     /// Listens for a second: most advertisements of each beacon are heard, one in half a second; `spoil` adds others.
     mutating func listen(spoil: (inout PositioningEngine, Double) -> Void = { _, _ in }) {

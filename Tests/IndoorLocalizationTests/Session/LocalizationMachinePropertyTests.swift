@@ -27,7 +27,7 @@ final class LocalizationMachinePropertyTests: XCTestCase {
         var isScanning = false
         var complaints: [String] = []
 
-        mutating func see(_ step: SessionDriver<FixBelief>.Step) {
+        mutating func see(_ step: SessionDriver<Machine>.Step) {
             let isOver = published.name == "idle" || published.name == "error"
             switch step.directive {
             case .publish(let state): change(to: state)
@@ -117,7 +117,7 @@ final class LocalizationMachinePropertyTests: XCTestCase {
                 // Mostly fractions of a second, sometimes a long silence; one in ten is told late.
                 seconds += generator.uniform() < 0.01 ? 60 * generator.uniform() : 0.4 * generator.uniform()
                 let told = seconds - (generator.uniform() < 0.1 ? generator.uniform() : 0)
-                var steps: [SessionDriver<FixBelief>.Step] = []
+                var steps: [SessionDriver<Machine>.Step] = []
                 while let woken = driver.wake(before: Instant(seconds: told)) { steps += woken }
                 let event = event(&generator, at: told)
                 let instants = steps.map(\.instant)

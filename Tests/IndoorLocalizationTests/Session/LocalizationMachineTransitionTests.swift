@@ -100,7 +100,7 @@ final class LocalizationMachineTransitionTests: XCTestCase {
         let directives = machine.handle(.tick, at: 10)
         let position = Position(
             instant: Instant(seconds: 10), venueID: 1, mapID: 10, point: MapPoint(x: 20, y: 20), radius: 1,
-            pixel: PixelPoint(x: 200, y: 200))
+            pixel: PixelPoint(x: 200, y: 200), floorCertainty: 1)
         XCTAssertEqual(directives, [.publish(running), .emit(position)])
         XCTAssertEqual(machine.state, running)
     }

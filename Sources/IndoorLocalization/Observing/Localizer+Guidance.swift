@@ -1,0 +1,23 @@
+extension Localizer {
+    /// Tells where the device is: before it is located that begins there, later the positions converge to it.
+    ///
+    /// A hard fix is believed as far as its radius says; what is heard later may contradict it. A soft one is weighed
+    /// against what is known, as what the radio hears. Before a venue is known, the fix waits for one that has its map; with a
+    /// forced venue, the device counts as in it at once. The session puts its own instant into it.
+    /// - Parameter fix: as `VenueMap.fix(at:radius:)` makes it of metres, pixels or a coordinate.
+    /// - Returns: how far it was believed.
+    @discardableResult public func submit(_ fix: Fix) async -> FixOutcome {
+        await guide(.fix(fix)) ?? .ignored
+    }
+
+    /// Keeps the device on a map, whatever is heard, in each venue that has a map of that number, also in later sessions.
+    public func lockFloor(_ map: MapID) async { _ = await guide(.lockFloor(map)) }
+
+    /// Lets evidence decide on the floor again; without a lock, nothing happens.
+    public func unlockFloor() async { _ = await guide(.lockFloor(nil)) }
+
+    /// Whether satellites never tell that the device is outdoors, nor which venue it is in, also in later sessions.
+    ///
+    /// Until it is called, the setting `venueSearch.isLockedIndoors` decides.
+    public func lockIndoors(_ isLocked: Bool) async { _ = await guide(.lockIndoors(isLocked)) }
+}

@@ -1,0 +1,139 @@
+/// Something that a localizer or a positioner tells, for callers who want calls.
+///
+///     let subscription = localizer.on(.roomsEntered) { room in print("in", room.name) }
+///     …
+///     subscription.close()
+///
+/// Each topic is one of the source's streams, or a part of it: calls come in its order, from a task of their own.
+public struct Topic<Source: Sendable, Element: Sendable>: Sendable {
+    private let begin: @Sendable (Source, @escaping @Sendable (Element) -> Void) -> Observation
+
+    /// Creates a topic of the elements of a stream of which something can be told.
+    ///
+    /// - Parameter part: what is told of an element; nil to tell nothing.
+    init<Whole: Sendable>(
+        _ stream: @escaping @Sendable (Source) -> AsyncStream<Whole>,
+        _ part: @escaping @Sendable (Whole) -> Element?
+    ) {
+        begin = { source, body in
+            Observation(stream(source)) { whole in
+                if let element = part(whole) { body(element) }
+            }
+        }
+    }
+
+    /// Creates a topic of all elements of a stream.
+    init(_ stream: @escaping @Sendable (Source) -> AsyncStream<Element>) {
+        begin = { source, body in Observation(stream(source), body) }
+    }
+
+    func observe(_ source: Source, _ body: @escaping @Sendable (Element) -> Void) -> Observation {
+        begin(source, body)
+    }
+}
+
+extension Localizer {
+    /// Calls `body` with each element of a topic from now on.
+    ///
+    /// - Returns: the subscription, which must be kept for as long as calls are wanted; `close()` ends it.
+    public nonisolated func on<Element: Sendable>(
+        _ topic: Topic<Localizer, Element>, _ body: @escaping @Sendable (Element) -> Void
+    ) -> Observation {
+        topic.observe(self, body)
+    }
+}
+
+extension Positioner {
+    /// Calls `body` with each element of a topic from now on.
+    ///
+    /// - Returns: the subscription, which must be kept for as long as calls are wanted; `close()` ends it.
+    public nonisolated func on<Element: Sendable>(
+        _ topic: Topic<Positioner, Element>, _ body: @escaping @Sendable (Element) -> Void
+    ) -> Observation {
+        topic.observe(self, body)
+    }
+}
+
+extension LocalizationEvent {
+    /// The room that was entered; nil if something else happened.
+    var enteredRoom: Room? { isEntry ? room : nil }
+    /// The room that was left; nil if something else happened.
+    var leftRoom: Room? { isEntry ? nil : room }
+    /// The fence that was entered; nil if something else happened.
+    var enteredFence: Fence? { isEntry ? fence : nil }
+    /// The fence that was left; nil if something else happened.
+    var leftFence: Fence? { isEntry ? nil : fence }
+}
+
+extension Topic where Source == Localizer, Element == LocalizationState {
+    /// The session's states, the present one first.
+    public static var states: Self { Topic { $0.states } }
+}
+
+extension Topic where Source == Localizer, Element == Position {
+    /// Where the device is.
+    public static var positions: Self { Topic { $0.positions } }
+}
+
+extension Topic where Source == Localizer, Element == OutdoorPosition {
+    /// Where the device is in no venue.
+    public static var outdoorPositions: Self { Topic { $0.outdoorPositions } }
+}
+
+extension Topic where Source == Localizer, Element == LocalizationEvent {
+    /// Rooms and fences entered and left.
+    public static var events: Self { Topic { $0.events } }
+}
+
+extension Topic where Source == Localizer, Element == LocalizationError {
+    /// Errors, also those that the session survives.
+    public static var errors: Self { Topic { $0.errors } }
+}
+
+extension Topic where Source == Localizer, Element == Venue {
+    /// Venues that were found by their coordinate.
+    public static var downloadedVenues: Self { Topic { $0.downloadedVenues } }
+}
+
+extension Topic where Source == Localizer, Element == Room {
+    /// Rooms that the device came into.
+    public static var roomsEntered: Self { Topic({ $0.events }, \.enteredRoom) }
+    /// Rooms that the device went out of.
+    public static var roomsLeft: Self { Topic({ $0.events }, \.leftRoom) }
+}
+
+extension Topic where Source == Localizer, Element == Fence {
+    /// Fences that the device came into.
+    public static var fencesEntered: Self { Topic({ $0.events }, \.enteredFence) }
+    /// Fences that the device went out of.
+    public static var fencesLeft: Self { Topic({ $0.events }, \.leftFence) }
+}
+
+extension Topic where Source == Positioner, Element == PositionerState {
+    /// The positioner's states, the present one first.
+    public static var states: Self { Topic { $0.states } }
+}
+
+extension Topic where Source == Positioner, Element == Position {
+    /// Where the device is.
+    public static var positions: Self { Topic { $0.positions } }
+}
+
+extension Topic where Source == Positioner, Element == LocalizationError {
+    /// Errors, also those that the positioner survives.
+    public static var errors: Self { Topic { $0.errors } }
+}
+
+extension Topic where Source == Positioner, Element == Room {
+    /// Rooms that the device came into.
+    public static var roomsEntered: Self { Topic({ $0.events }, \.enteredRoom) }
+    /// Rooms that the device went out of.
+    public static var roomsLeft: Self { Topic({ $0.events }, \.leftRoom) }
+}
+
+extension Topic where Source == Positioner, Element == Fence {
+    /// Fences that the device came into.
+    public static var fencesEntered: Self { Topic({ $0.events }, \.enteredFence) }
+    /// Fences that the device went out of.
+    public static var fencesLeft: Self { Topic({ $0.events }, \.leftFence) }
+}

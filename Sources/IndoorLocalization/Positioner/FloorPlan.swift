@@ -1,0 +1,62 @@
+/// The plan of one floor of a venue: what a positioner is bound to.
+public struct FloorPlan: Hashable, Sendable {
+    /// The venue that the floor is in.
+    public var venueID: VenueID
+    /// The plan with its frames.
+    public var map: VenueMap
+
+    /// Creates a floor plan.
+    public init(venueID: VenueID, map: VenueMap) {
+        self.venueID = venueID
+        self.map = map
+    }
+
+    /// The map's number within the venue.
+    public var mapID: MapID { map.id }
+    /// The name for people.
+    public var name: String { map.name }
+
+    /// The coordinate of the plan's centre; nil without a georeference that fixes it on Earth.
+    public var coordinate: Coordinate? {
+        guard let transform = try? map.geoTransform() else { return nil }
+        return transform.coordinate(at: MapPoint(x: map.width / 2, y: map.height / 2))
+    }
+}
+
+extension Venue {
+    /// The plan of one floor; nil if the venue has no such map.
+    public func floorPlan(_ map: MapID) -> FloorPlan? {
+        self.map(map).map { FloorPlan(venueID: id, map: $0) }
+    }
+}
+
+/// Why a floor plan or its image did not come.
+public enum FloorPlanError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Whoever asked for it wants it no more.
+    case cancelled
+    /// The venue has no such map.
+    case unknownMap(MapID, VenueID)
+    /// The map has no image, or its packet is kept in a way that gives it no path.
+    case noImage(MapID)
+    /// The source or the reader failed.
+    case failed(LocalizationError)
+
+    public var description: String {
+        switch self {
+        case .cancelled: "the fetch was cancelled"
+        case .unknownMap(let map, let venue): "venue \(venue) has no map \(map); ask for one of its maps"
+        case .noImage(let map):
+            "map \(map) has no image with a path; add one to the packet, or unpack the packet to a folder"
+        case .failed(let error): "\(error)"
+        }
+    }
+}
+
+/// Reads the image of a plan, wherever it is kept.
+public protocol PlanImageReader: Sendable {
+    /// The bytes of the image at a path, as a venue source gave it.
+    ///
+    /// - Parameter progress: called with the fraction that is there, from 0 to 1, never decreasing.
+    /// - Throws: whatever made the image unreadable; `CancellationError` when the task is cancelled.
+    func image(at path: String, progress: @escaping @Sendable (Double) -> Void) async throws -> [UInt8]
+}

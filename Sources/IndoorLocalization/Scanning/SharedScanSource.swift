@@ -1,0 +1,97 @@
+/// One scan for several readers: positioners side by side, a localizer and a scanner, on one radio.
+///
+///     let radio = SharedScanSource(BluetoothScanSource())
+///     let ground = Positioner(on: groundFloor, source: radio, venues: packets)
+///     let first = Positioner(on: firstFloor, source: radio, venues: packets)
+///
+/// The scan begins with the first reader and ends with the last one. Who joins in between gets what is heard from then on;
+/// of readings that somebody does not take, the newest 4096 are kept for him. When the scan ends or fails, it does so for
+/// all of its readers, and the next `readings()` begins another one. A radio that is to rest is made to before it is shared:
+/// readers cannot tell it to. A recording is not shared: each reader plays it from its beginning.
+///
+/// A class, as it is one radio for all who hold it.
+public final class SharedScanSource: ScanSource {
+    private typealias Continuation = AsyncThrowingStream<SensorReading, any Error>.Continuation
+
+    private struct State: Sendable {
+        var readers: [UInt64: Continuation] = [:]
+        var nextKey: UInt64 = 0
+        /// Counts scans, so that what belongs to an earlier one is recognised.
+        var number = 0
+        var isScanning = false
+        var scan: Task<Void, Never>?
+    }
+
+    private static let buffer = 4096
+
+    private let source: any ScanSource
+    private let state = Guarded(State())
+
+    /// Creates a source that shares the scans of another one; nothing is scanned yet.
+    public init(_ source: some ScanSource) { self.source = source }
+
+    public var pace: ScanPace { source.pace }
+
+    /// Takes part in the scan, which begins if nobody else takes part.
+    public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
+        guard pace == .live else { return source.readings() }
+        let (stream, continuation) = AsyncThrowingStream.makeStream(
+            of: SensorReading.self, throwing: (any Error).self, bufferingPolicy: .bufferingNewest(Self.buffer))
+        let (key, begun) = state.withLock { state -> (UInt64, Int?) in
+            state.nextKey += 1
+            state.readers[state.nextKey] = continuation
+            guard !state.isScanning else { return (state.nextKey, nil) }
+            state.isScanning = true
+            state.number += 1
+            return (state.nextKey, state.number)
+        }
+        continuation.onTermination = { [weak self] _ in self?.leave(key) }
+        if let begun { begin(begun) }
+        return stream
+    }
+
+    private func begin(_ number: Int) {
+        let readings = source.readings()
+        let task = Task {
+            do {
+                for try await reading in readings { send(reading, of: number) }
+                end(number, nil)
+            } catch {
+                end(number, error)
+            }
+        }
+        // All readers may have left in the meantime.
+        let isWanted = state.withLock { state in
+            guard state.number == number, state.isScanning else { return false }
+            state.scan = task
+            return true
+        }
+        if !isWanted { task.cancel() }
+    }
+
+    private func send(_ reading: SensorReading, of number: Int) {
+        let readers = state.withLock { $0.number == number ? Array($0.readers.values) : [] }
+        for reader in readers { reader.yield(reading) }
+    }
+
+    private func end(_ number: Int, _ error: (any Error)?) {
+        let readers = state.withLock { state -> [Continuation] in
+            guard state.number == number, state.isScanning else { return [] }
+            state.isScanning = false
+            state.scan = nil
+            defer { state.readers = [:] }
+            return Array(state.readers.values)
+        }
+        for reader in readers { reader.finish(throwing: error) }
+    }
+
+    private func leave(_ key: UInt64) {
+        let ended = state.withLock { state -> Task<Void, Never>? in
+            guard state.readers.removeValue(forKey: key) != nil, state.readers.isEmpty else { return nil }
+            state.isScanning = false
+            state.number += 1
+            return state.scan.take()
+        }
+        ended?.cancel()
+    }
+}

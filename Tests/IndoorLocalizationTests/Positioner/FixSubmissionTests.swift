@@ -1,0 +1,149 @@
+import IndoorLocalization
+import IndoorLocalizationTesting
+import XCTest
+
+/// Places given from outside, before and during a session.
+final class FixSubmissionTests: XCTestCase {
+    private typealias Stage = PositioningStage
+
+    private static func fix(_ place: MapPoint, radius: Double, isSoft: Bool = false) -> Fix {
+        Fix(instant: .zero, mapID: Stage.hall, point: place, radius: radius, isSoft: isSoft)
+    }
+
+    /// Behaviour §2.5, check 5. What is heard agrees with the fix; the belief was elsewhere.
+    func testTheEstimateConvergesMonotonicallyToAHardFix() throws {
+        for seed in UInt64(1)...20 {
+            var generator = SeededGenerator(seed: seed)
+            let place = MapPoint(x: 3 + 14 * generator.uniform(), y: 3 + 14 * generator.uniform())
+            let elsewhere = MapPoint(x: place.x < 10 ? 17 : 3, y: 20 - place.y)
+            var receiver = HallReceiver(at: place, seed: seed)
+            receiver.observe(.fix(Self.fix(elsewhere, radius: 0.5)))
+            let radius = 3.0
+            var distance = try XCTUnwrap(receiver.estimate).point.distance(to: place)
+            XCTAssertGreaterThan(distance, radius, "seed \(seed)")
+            receiver.observe(.fix(Self.fix(place, radius: radius)))
+            for second in 1...10 where distance > radius {
+                receiver.listen()
+                let next = try XCTUnwrap(receiver.estimate).point.distance(to: place)
+                XCTAssertLessThan(next, distance, "seed \(seed), second \(second)")
+                distance = next
+            }
+            XCTAssertLessThanOrEqual(distance, radius, "seed \(seed)")
+        }
+    }
+
+    /// Behaviour §2.5, check 5. Nothing is heard: the estimate stays within the radius, and its own radius grows.
+    func testWithoutOtherEvidenceTheEstimateStaysAtTheFix() throws {
+        for seed in UInt64(1)...10 {
+            var receiver = HallReceiver(at: MapPoint(x: 4, y: 4), seed: seed)
+            receiver.listen(seconds: 3)
+            let place = MapPoint(x: 12, y: 9)
+            receiver.observe(.fix(Self.fix(place, radius: 2)))
+            let first = try XCTUnwrap(receiver.estimate)
+            for step in 1...8 {
+                receiver.pass(by: 0.25)
+                let estimate = try XCTUnwrap(receiver.estimate)
+                XCTAssertLessThan(estimate.point.distance(to: place), 2, "seed \(seed), step \(step)")
+            }
+            XCTAssertGreaterThan(try XCTUnwrap(receiver.estimate).radius, first.radius, "seed \(seed)")
+        }
+    }
+
+    func testAHardFixFarFromTheBeliefIsBelieved() throws {
+        for seed in UInt64(1)...10 {
+            var receiver = HallReceiver(at: MapPoint(x: 4, y: 4), seed: seed)
+            receiver.listen(seconds: 5)
+            let place = MapPoint(x: 17, y: 16)
+            receiver.observe(.fix(Self.fix(place, radius: 1)))
+            let estimate = try XCTUnwrap(receiver.estimate)
+            XCTAssertLessThan(estimate.point.distance(to: place), 1, "seed \(seed)")
+            let reception = try XCTUnwrap(receiver.engine.fixReception)
+            XCTAssertLessThan(try XCTUnwrap(reception.agreement), 0.01, "seed \(seed)")
+            XCTAssertEqual(reception.belief, 1, accuracy: 1e-6)
+        }
+    }
+
+    /// A soft fix of 2 m: a mistake of ten lies anywhere on the 400 m² of the hall, the others within it.
+    func testASoftFixIsWeighedAgainstWhatIsKnown() throws {
+        for seed in UInt64(1)...10 {
+            var receiver = HallReceiver(at: MapPoint(x: 4, y: 4), seed: seed)
+            receiver.listen(seconds: 8)
+            let before = try XCTUnwrap(receiver.estimate)
+            receiver.observe(.fix(Self.fix(MapPoint(x: 17, y: 16), radius: 1, isSoft: true)))
+            let refused = try XCTUnwrap(receiver.engine.fixReception)
+            XCTAssertLessThan(refused.belief, 0.1, "seed \(seed): contrary to all that was heard")
+            let after = try XCTUnwrap(receiver.estimate)
+            XCTAssertLessThan(after.point.distance(to: before.point), 0.5, "seed \(seed)")
+            receiver.observe(.fix(Self.fix(before.point, radius: 2, isSoft: true)))
+            let taken = try XCTUnwrap(receiver.engine.fixReception)
+            XCTAssertGreaterThan(taken.belief, 0.9, "seed \(seed): where it is believed anyway")
+        }
+    }
+
+    func testASoftFixBeforeAnyEvidenceIsWhereItBegins() throws {
+        var receiver = HallReceiver(at: MapPoint(x: 4, y: 4), seed: 1)
+        receiver.observe(.fix(Self.fix(MapPoint(x: 4, y: 5), radius: 1, isSoft: true)))
+        let estimate = try XCTUnwrap(receiver.estimate)
+        XCTAssertLessThan(estimate.point.distance(to: MapPoint(x: 4, y: 5)), 0.3)
+        XCTAssertNil(receiver.engine.fixReception?.agreement)
+    }
+
+    func testAFixThatTellsNothingIsNotReceived() {
+        var receiver = HallReceiver(at: MapPoint(x: 4, y: 4), seed: 1)
+        receiver.listen()
+        receiver.observe(.fix(Self.fix(MapPoint(x: 4, y: 5), radius: 1)))
+        XCTAssertNotNil(receiver.engine.fixReception)
+        receiver.observe(.fix(Self.fix(MapPoint(x: .nan, y: 5), radius: 1)))
+        XCTAssertNil(receiver.engine.fixReception)
+    }
+
+    /// Behaviour §2.5, check 5.
+    func testAFixBeforeTheStartIsWhereTheSessionBegins() throws {
+        var machine = SessionStage.machine()
+        let place = MapPoint(x: 7, y: 8)
+        XCTAssertEqual(machine.handle(.fix(Fix(instant: .zero, mapID: 10, point: place, radius: 1)), at: 1), [])
+        XCTAssertEqual(machine.fixOutcome, .kept)
+        _ = machine.handle(.start, at: 2)
+        _ = machine.handle(.catalogue(SessionStage.summaries), at: 2)
+        XCTAssertEqual(machine.state, .searchVenue, "a beacon tells the venue")
+        _ = machine.handle(.reading(SessionStage.heard(1, at: 3)), at: 3)
+        _ = machine.handle(.packet(1, SessionStage.office), at: 3)
+        XCTAssertEqual(Self.positions(machine.pass(to: 3)).first?.point, place)
+    }
+
+    func testAFixInAForcedVenueNeedsNoBeacon() throws {
+        var settings = LocalizationSettings()
+        settings.forcedVenue = 1
+        for isEarly in [true, false] {
+            var machine = SessionStage.machine(settings)
+            let fix = Fix(instant: .zero, mapID: 10, point: MapPoint(x: 7, y: 8), radius: 1)
+            if isEarly { _ = machine.handle(.fix(fix), at: 1) }
+            _ = machine.handle(.start, at: 2)
+            _ = machine.handle(.catalogue(SessionStage.summaries), at: 2)
+            if !isEarly { _ = machine.handle(.fix(fix), at: 2) }
+            XCTAssertEqual(machine.state, .getPacket(venueID: 1, progress: 0))
+            _ = machine.handle(.packet(1, SessionStage.office), at: 3)
+            XCTAssertEqual(Self.positions(machine.pass(to: 3)).first?.point, fix.point)
+        }
+    }
+
+    func testALocalizerTellsWhatBecameOfAFix() async throws {
+        let stage = LocalizerStage()
+        let fix = Fix(instant: .zero, mapID: 10, point: MapPoint(x: 30, y: 20), radius: 1)
+        let early = await stage.localizer.submit(fix)
+        XCTAssertEqual(early, .kept)
+        try await stage.run()
+        let late = await stage.localizer.submit(fix)
+        guard case .taken(let reception) = late else { return XCTFail("\(late)") }
+        XCTAssertTrue((0...1).contains(reception.belief))
+        XCTAssertTrue((0...1).contains(try XCTUnwrap(reception.agreement)))
+        var foreign = fix
+        foreign.mapID = 99
+        let outcome = await stage.localizer.submit(foreign)
+        XCTAssertEqual(outcome, .ignored)
+    }
+
+    private static func positions(_ directives: [Machine.Directive]) -> [Position] {
+        directives.compactMap { if case .emit(let position) = $0 { position } else { nil } }
+    }
+}

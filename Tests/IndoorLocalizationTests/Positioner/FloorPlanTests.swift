@@ -1,0 +1,142 @@
+import IndoorLocalization
+import IndoorLocalizationTesting
+import XCTest
+
+/// Floor plans, their frames, and how they are fetched.
+final class FloorPlanTests: XCTestCase {
+    private static let map = VenueMap(
+        id: 10, name: "ground", level: 0, width: 40, height: 30, widthPixels: 400, heightPixels: 300,
+        imagePath: "plans/ground.png",
+        georeference: .center(Coordinate(latitude: 52.5, longitude: 13.4), bearing: 30))
+
+    /// Behaviour §2.5, check 4.
+    func testMetresPixelsAndCoordinatesAreViewsOfOnePoint() throws {
+        let map = Self.map
+        let scale = try XCTUnwrap(map.pixelsPerMeter)
+        XCTAssertEqual(scale, 10, accuracy: 1e-9)
+        for point in [MapPoint(x: 0, y: 0), MapPoint(x: 7.5, y: 14.6), MapPoint(x: 40, y: 30)] {
+            let pixel = try XCTUnwrap(map.pixel(at: point))
+            XCTAssertEqual(pixel.x, point.x * scale, accuracy: 1, "\(point)")
+            XCTAssertEqual(pixel.y, point.y * scale, accuracy: 1, "\(point)")
+            let coordinate = try XCTUnwrap(try map.coordinate(at: pixel))
+            let back = try XCTUnwrap(try map.pixel(at: coordinate))
+            XCTAssertEqual(back.x, pixel.x, accuracy: 1, "\(point)")
+            XCTAssertEqual(back.y, pixel.y, accuracy: 1, "\(point)")
+        }
+    }
+
+    func testAFixInAnyFrameIsTheSameFix() throws {
+        let point = MapPoint(x: 7.5, y: 14.6)
+        let coordinate = try XCTUnwrap(try Self.map.coordinate(at: PixelPoint(x: 75, y: 146)))
+        let fixes = [
+            try Self.map.fix(at: .point(point), radius: 3),
+            try Self.map.fix(at: .pixel(PixelPoint(x: 75, y: 146)), radius: 30),
+            try Self.map.fix(at: .coordinate(coordinate), radius: 3),
+        ]
+        for fix in fixes {
+            XCTAssertEqual(fix.point.distance(to: point), 0, accuracy: 1e-6)
+            XCTAssertEqual(fix.radius, 3, accuracy: 1e-9)
+            XCTAssertEqual(fix.mapID, 10)
+        }
+    }
+
+    func testWhatIsNoPlaceIsRefused() {
+        let point = MapPoint(x: 1, y: 1)
+        let far = FixPlace.coordinate(Coordinate(latitude: 91, longitude: 0))
+        let nowhere = FixPlace.point(MapPoint(x: .nan, y: 1))
+        let cases: [(FixPlace, Double, FixError)] = [
+            (.point(point), 0, .invalidRadius(0)), (.point(point), -1, .invalidRadius(-1)),
+            (.point(point), .infinity, .invalidRadius(.infinity)), (far, 3, .invalidPlace(far)),
+        ]
+        for (place, radius, expected) in cases {
+            XCTAssertThrowsError(try Self.map.fix(at: place, radius: radius)) {
+                XCTAssertEqual($0 as? FixError, expected)
+            }
+        }
+        XCTAssertThrowsError(try Self.map.fix(at: nowhere, radius: 1))
+        var bare = Self.map
+        bare.widthPixels = nil
+        XCTAssertThrowsError(try bare.fix(at: .pixel(PixelPoint(x: 1, y: 1)), radius: 1)) {
+            XCTAssertEqual($0 as? FixError, .noImageSize(10))
+        }
+    }
+
+    func testAFloorPlanIsFetchedWithProgress() async throws {
+        let venues = ScriptedVenueSource([SessionStage.office])
+        venues.change { script in
+            script.progress = [0.25, 0.5, 1]
+            script.isHeld = true
+        }
+        let fetch = venues.fetchFloorPlan(11, of: 1)
+        let progress = fetch.progress
+        venues.release()
+        let plan = try await fetch.value
+        XCTAssertEqual(plan, SessionStage.office.floorPlan(11))
+        let fractions = try await Bounded.all(progress)
+        XCTAssertEqual(fractions, [0.25, 0.5, 1])
+        let late = try await Bounded.all(fetch.progress)
+        XCTAssertEqual(late, [1], "a progress that is over ends")
+    }
+
+    /// Behaviour §2.5, check 6.
+    func testACancelledFetchEndsWithThatErrorAtOnce() async throws {
+        let venues = ScriptedVenueSource([SessionStage.office])
+        venues.change { script in
+            script.isHeld = true
+            script.answersWhenCancelled = true
+        }
+        let fetch = venues.fetchFloorPlan(11, of: 1)
+        try await Bounded.wait(for: "the request") { try await venues.waitForRequests(1) }
+        fetch.cancel()
+        await Self.expect(.cancelled, of: fetch)
+        venues.release()
+        try await Bounded.wait(for: "the late answer") { try await venues.waitForAnswers(1) }
+        await Self.expect(.cancelled, of: fetch)
+    }
+
+    func testACancelAfterTheEndChangesNothing() async throws {
+        let fetch = ScriptedVenueSource([SessionStage.office]).fetchFloorPlan(11, of: 1)
+        let plan = try await fetch.value
+        fetch.cancel()
+        let again = try await fetch.value
+        XCTAssertEqual(plan, again)
+    }
+
+    func testWhatCannotBeFetchedIsAnErrorThatTellsWhy() async throws {
+        let venues = ScriptedVenueSource([SessionStage.office])
+        await Self.expect(.unknownMap(99, 1), of: venues.fetchFloorPlan(99, of: 1))
+        venues.change { $0.packetFailures = [SessionStage.network] }
+        await Self.expect(.failed(SessionStage.network), of: venues.fetchFloorPlan(10, of: 1))
+    }
+
+    func testAnImageIsFetchedByAReader() async throws {
+        let plan = FloorPlan(venueID: 1, map: Self.map)
+        let fetch = plan.fetchImage(with: ImageStub(bytes: [1, 2, 3]))
+        let bytes = try await fetch.value
+        XCTAssertEqual(bytes, [1, 2, 3])
+        var bare = plan
+        bare.map.imagePath = nil
+        await Self.expect(.noImage(10), of: bare.fetchImage(with: ImageStub(bytes: [])))
+    }
+
+    private static func expect<Value: Sendable>(
+        _ expected: FloorPlanError, of fetch: FloorPlanFetch<Value>, file: StaticString = #filePath, line: UInt = #line
+    ) async {
+        do {
+            _ = try await fetch.value
+            XCTFail("it was fetched", file: file, line: line)
+        } catch {
+            XCTAssertEqual(error, expected, file: file, line: line)
+        }
+    }
+}
+
+private struct ImageStub: PlanImageReader {
+    let bytes: [UInt8]
+
+    func image(at path: String, progress: @escaping @Sendable (Double) -> Void) async throws -> [UInt8] {
+        XCTAssertEqual(path, "plans/ground.png")
+        progress(1)
+        return bytes
+    }
+}
