@@ -50,6 +50,7 @@ final class EventHistoryTests: XCTestCase {
         XCTAssertEqual(history, EventHistory(capacity: 2))
     }
 
+    /// Behaviour §1.1, row getEnterExitEventsAfter.
     func testALocalizerKeepsItsEventsWhetherAnybodyListensOrNot() async throws {
         var settings = LocalizerStage.settings
         settings.areaDwell = .zero

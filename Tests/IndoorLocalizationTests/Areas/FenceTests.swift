@@ -120,6 +120,7 @@ final class FenceTests: XCTestCase {
     }
 
     /// Behaviour §1.5, check 7.
+    /// Behaviour §1.1, row getEnterEventObservable.
     func testAnEventTellsItsFenceWithThePayloadAndWhenItHappened() {
         let fence = Fence(
             id: 3, name: "desk", mapID: 10, area: .circle(center: inside, radius: 3),

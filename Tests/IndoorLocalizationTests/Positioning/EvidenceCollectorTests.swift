@@ -70,6 +70,7 @@ final class EvidenceCollectorTests: XCTestCase {
         XCTAssertEqual(collector.take(at: Instant(seconds: 1))?.heard.map(\.beacon), [1, 3, 5, 7])
     }
 
+    /// Behaviour §1.1, row beaconListMaxSize.
     func testOnlyTheStrongestBeaconsRSSICounts() throws {
         var model = SignalModel()
         model.beaconLimit = 3

@@ -19,6 +19,7 @@ final class RoutePlannerTests: XCTestCase {
     ///
     /// `findPath`: ends on different maps give vertices that carry both maps' numbers, in order from start to goal;
     /// what cannot be reached is an error.
+    /// Behaviour §1.1, row findPath.
     func testVerticesOfARouteOverTwoMapsCarryBothFromStartToGoal() throws {
         var planner = RoutePlanner(venue: Stage.twoFloors)
         for algorithm in RouteAlgorithm.allCases {

@@ -60,6 +60,7 @@ final class SteeredSourceTests: XCTestCase {
         XCTAssertEqual(count, 20)
     }
 
+    /// Behaviour §1.1, row setBetweenScanPeriod.
     func testALocalizerTellsItsSourceTheDutyCycleOfTheVenue() async throws {
         var office = SessionStage.office
         office.settings = ["scanner.powerMode": "eco"]

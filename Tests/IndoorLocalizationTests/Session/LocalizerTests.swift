@@ -8,6 +8,7 @@ final class LocalizerTests: XCTestCase {
     private let wayIn = ["started", "searchVenue", "getPacket", "getPacket", "findFloor", "localizationRunning"]
 
     /// Behaviour §1.5, check 1. `started` is always visited, with the catalogue of the venues.
+    /// Behaviour §1.1, row getLocalizationObservable.
     func testASessionGoesThroughItsStatesAndGivesPositions() async throws {
         let stage = LocalizerStage()
         let (states, positions) = (stage.localizer.states, stage.localizer.positions)
@@ -22,6 +23,7 @@ final class LocalizerTests: XCTestCase {
         XCTAssertEqual(state.name, "localizationRunning")
     }
 
+    /// Behaviour §1.1, row getStateObservable.
     func testEverySubscriberGetsTheStatesFromThePresentOneOn() async throws {
         let stage = LocalizerStage()
         let early = [stage.localizer.states, stage.localizer.states]
@@ -36,6 +38,7 @@ final class LocalizerTests: XCTestCase {
         XCTAssertEqual(seen.map(\.name), ["localizationRunning", "idle"])
     }
 
+    /// Behaviour §1.1, row start, stop.
     func testTheSameStreamsGoOnAfterARestart() async throws {
         let stage = LocalizerStage()
         let (states, positions) = (stage.localizer.states, stage.localizer.positions)

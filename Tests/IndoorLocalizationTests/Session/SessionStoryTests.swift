@@ -111,6 +111,7 @@ final class SessionStoryTests: XCTestCase {
         XCTAssertEqual(states(directives).map(\.name), ["getPacket", "findFloor"])
     }
 
+    /// Behaviour §1.1, row getDownloadedVenueDataObservable.
     func testOnceSatellitesHaveFoundAVenueTheirSearchRestsUntilThatIsLost() {
         var machine = SessionStage.machine(in: .searchVenue)
         let way = satellites(52, 11...20) + heard(1, 21...60)
@@ -148,6 +149,7 @@ final class SessionStoryTests: XCTestCase {
             "the second inside finds the venue, the second outside leaves it")
     }
 
+    /// Behaviour §1.1, row outdoor stream.
     func testOutdoorPositionsTellWhatTheReceiverTells() {
         var machine = SessionStage.machine(in: .searchVenue)
         let fix = GNSSFix(

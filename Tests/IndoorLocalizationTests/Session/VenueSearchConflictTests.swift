@@ -65,6 +65,7 @@ final class VenueSearchConflictTests: XCTestCase {
         XCTAssertEqual(hear(&machine, 2, at: 33, rssi: -90), .venue(2), "the other is silent")
     }
 
+    /// Behaviour §1.1, row setForceVenueId.
     func testAnotherVenueThatIsDetectedEndsTheForcedOne() {
         var machine = machine(forced: 2)
         XCTAssertEqual(hear(&machine, 2, at: 0, rssi: -85), .venue(2))

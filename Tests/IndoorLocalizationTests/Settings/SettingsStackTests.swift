@@ -181,6 +181,7 @@ final class SettingsStackTests: XCTestCase {
         XCTAssertEqual(settings.resolved.scanner.timing, .whole, "a mode set in code beats a window in a file")
     }
 
+    /// Behaviour §1.1, row particleActive.
     func testTheParticleFilterCanBeSwitchedOffByItsOwnKey() throws {
         var settings = SettingsStack()
         try settings.override("positioning.particleFilter", false)
