@@ -56,7 +56,9 @@ public enum FloorPlanError: Error, Hashable, Sendable, CustomStringConvertible {
 public protocol PlanImageReader: Sendable {
     /// The bytes of the image at a path, as a venue source gave it.
     ///
-    /// - Parameter progress: called with the fraction that is there, from 0 to 1, never decreasing.
+    /// - Parameters:
+    ///   - path: of the image.
+    ///   - progress: called with the fraction that is there, from 0 to 1, never decreasing.
     /// - Throws: whatever made the image unreadable; `CancellationError` when the task is cancelled.
     func image(at path: String, progress: @escaping @Sendable (Double) -> Void) async throws -> [UInt8]
 }

@@ -20,7 +20,9 @@ public struct NearestNeighborClassifier: Classifier {
 
     /// Learns a training set.
     ///
-    /// - Parameter minimumBeacons: with fewer known beacons in a scan, there is no answer; 1 or more.
+    /// - Parameters:
+    ///   - training: samples of each room.
+    ///   - minimumBeacons: with fewer known beacons in a scan, there is no answer; 1 or more.
     public init(_ training: RoomTrainingSet, minimumBeacons: Int = 3) {
         let table = RoomTable(training)
         self.table = table
