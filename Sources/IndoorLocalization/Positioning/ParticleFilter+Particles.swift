@@ -37,14 +37,14 @@ extension ParticleFilter {
         /// The sum of the weights of some particles.
         func weight(of range: Range<Int>) -> Float { evenness(range).sum }
 
-        /// The sum of some particles' weights, and whether fewer than half of them count.
-        func evenness(_ range: Range<Int>) -> (sum: Float, isUneven: Bool) {
+        /// The sum of some particles' weights, the sum of the weights' squares, and the number of the particles.
+        func evenness(_ range: Range<Int>) -> (sum: Float, squares: Float, count: Int) {
             var sums: (sum: Float, squares: Float) = (0, 0)
             withUnsafeMutableBytes(of: &sums) { sums in
                 guard let sums = sums.assumingMemoryBound(to: Float.self).baseAddress else { return }
                 cmath_sum_squares(range.lowerBound, range.count, weight, sums)
             }
-            return (sums.sum, sums.sum * sums.sum < sums.squares * Float(range.count) / 2)
+            return (sums.sum, sums.squares, range.count)
         }
 
         /// Makes room for that many particles; the memory of more is kept.

@@ -29,6 +29,7 @@ package struct ParticleFilter: Sendable {
     var generator: SeededGenerator
     let motion: MotionModel
     let walls: [WallIndex]
+    let resampling: Resampling
     /// The cells of the particles when these were last weighed, by level.
     var occupied: [OccupiedCells] = []
     var lookup: [Int32] = []
@@ -41,9 +42,12 @@ package struct ParticleFilter: Sendable {
     package var isEmpty: Bool { particles.count == 0 }
 
     /// Creates a filter without particles for the levels whose walls are given in order.
-    package init(walls: [WallIndex], motion: MotionModel, count: Int, seed: UInt64) {
+    package init(
+        walls: [WallIndex], motion: MotionModel, resampling: Resampling = Resampling(), count: Int, seed: UInt64
+    ) {
         self.walls = walls
         self.motion = motion
+        self.resampling = resampling
         self.count = count
         generator = SeededGenerator(seed: seed)
     }
@@ -84,16 +88,6 @@ package struct ParticleFilter: Sendable {
         max(Self.fewest, Int((probability * Double(count)).rounded()))
     }
 
-    /// Draws from the particles set aside in proportion to their weights, evenly spread over them.
-    ///
-    /// - Parameter next: where the first one is put; becomes the place after the last.
-    mutating func resample(_ members: Range<Int>, count: Int, at next: inout Int, level: Int, weight: Float) {
-        guard count > 0, !members.isEmpty else { return }
-        spare.pick(count, of: members, start: Float(generator.uniform()), into: &picks)
-        particles.replace(from: next, with: spare, picks, level: level, weight: weight)
-        next += count
-    }
-
     /// Puts a particle somewhere in a cell, moving in any way.
     private mutating func place(_ next: inout Int, cell: Int, level: Int, field: SignalField, weight: Float) {
         let grid = field.levels[level].grid
@@ -124,25 +118,5 @@ package struct ParticleFilter: Sendable {
         particles.level[next] = Int32(level)
         particles.weight[next] = weight
         next += 1
-    }
-
-    /// Draws the particles of a level anew in proportion to their weights, where these have become too uneven.
-    ///
-    /// Systematic resampling. Source: J. Carpenter, P. Clifford, P. Fearnhead, *Improved Particle Filter for
-    /// Nonlinear Problems*, IEE Proceedings Radar 146(1), 1999.
-    package mutating func resampleIfNeeded(levels: Int) {
-        guard (0..<levels).contains(where: { particles.evenness(particles.range(of: $0)).isUneven }) else { return }
-        swap(&particles, &spare)
-        particles.resize(to: spare.count)
-        for level in 0..<levels {
-            let members = spare.range(of: level)
-            let (sum, isUneven) = spare.evenness(members)
-            if isUneven {
-                var next = members.lowerBound
-                resample(members, count: members.count, at: &next, level: level, weight: sum / Float(members.count))
-            } else {
-                particles.replace(members, with: spare)
-            }
-        }
     }
 }

@@ -47,9 +47,16 @@ public struct PositioningEngine: Sendable {
     private static let storey = 4.0
 
     /// Creates an engine that knows nothing yet of where in the venue the device is.
-    public init(venue: Venue, settings: PositioningSettings = PositioningSettings(), seed: UInt64 = 0) {
-        self.init(
-            venue: venue, field: SignalField(venue: venue, model: settings.signal), settings: settings, seed: seed)
+    ///
+    /// - Parameters:
+    ///   - parts: what is used in place of the standard measurement model and prior.
+    ///   - seed: of all that is random; equal seeds give equal estimates.
+    public init(
+        venue: Venue, settings: PositioningSettings = PositioningSettings(),
+        parts: PositioningParts = PositioningParts(), seed: UInt64 = 0
+    ) {
+        let field = SignalField(venue: venue, model: settings.signal, parts: parts)
+        self.init(venue: venue, field: field, settings: settings, seed: seed)
     }
 
     /// Creates an engine on tables that were made before, to share them between sessions.
@@ -58,7 +65,8 @@ public struct PositioningEngine: Sendable {
         self.settings = settings
         collector = EvidenceCollector(field: field)
         filter = ParticleFilter(
-            walls: field.walls, motion: settings.motion, count: max(100, settings.particleCount), seed: seed)
+            walls: field.walls, motion: settings.motion, resampling: settings.resampling,
+            count: max(100, settings.particleCount), seed: seed)
         levels = LevelFilter(elevations: venue.maps.map { $0.elevation ?? Double($0.level) * Self.storey })
         let offset = ReceiverOffset(
             deviation: settings.signal.receiverOffsetDeviation, degreesOfFreedom: settings.signal.degreesOfFreedom)

@@ -18,6 +18,8 @@ public struct PositioningSettings: Hashable, Sendable {
     public var signal = SignalModel()
     /// The motion model's numbers.
     public var motion = MotionModel()
+    /// When and how particles are drawn anew.
+    public var resampling = Resampling()
     /// Seconds between two looks at the whole venue for places that the filter may have lost, in [0.1, 60].
     public var lookInterval = 2.0
     /// Share of the particles that such a look replaces, in [0, 1].

@@ -1,5 +1,3 @@
-import CMath
-
 /// What each beacon should sound like at each place of a venue: tables made once, looked up by the filter.
 package struct SignalField: Sendable {
     /// One beacon on one map: a rectangle of the map's cells.
@@ -64,20 +62,20 @@ package struct SignalField: Sendable {
     /// Expected RSSI in dBm where a beacon has no table: below what receivers hear.
     static let inaudible: Float = -103
 
-    /// Makes the tables of a venue from its radio map and its beacons' places; takes time in proportion to the
-    /// surveyed area and the number of readings.
-    package init(venue: Venue, model: SignalModel = SignalModel()) {
-        let builder = SignalFieldBuilder(venue: venue, model: model)
+    /// Makes the tables of a venue from its radio map and its beacons' places, or from other parts; takes time in
+    /// proportion to the surveyed area and the number of readings.
+    package init(venue: Venue, model: SignalModel = SignalModel(), parts: PositioningParts = PositioningParts()) {
+        let list = TransmitterList(venue: venue, model: model)
         self.model = model
-        beacons = builder.transmitters.map(\.identity)
+        beacons = list.beacons.map(\.identity)
         indexes = Dictionary(beacons.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
-        transmitters = zip(builder.transmitters, builder.exponents).map { beacon, exponent in
+        transmitters = zip(list.beacons, list.exponents).map { beacon, exponent in
             Transmitter(mapID: beacon.mapID, point: beacon.point, power: beacon.power, exponent: exponent)
         }
-        isSurveyed = builder.isSurveyed
         let surveyed = venue.radioMap?.readingDeviation ?? model.readingDeviation
         readingDeviation = (surveyed * surveyed + model.unseenDeviation * model.unseenDeviation).squareRoot()
-        levels = venue.maps.map(builder.level)
+        (levels, isSurveyed) =
+            SignalFieldBuilder(venue: venue, transmitters: list, model: model, parts: parts).levels()
         walls = venue.maps.map { WallIndex(walls: $0.walls) }
     }
 }

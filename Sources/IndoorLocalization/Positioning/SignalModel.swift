@@ -60,6 +60,11 @@ public struct SignalModel: Hashable, Sendable {
     public var supportWidth = 2.0
     /// How likely a place far from the survey is, against one on it.
     public var unsupportedShare = 0.02
+    /// How much people are expected to keep to the venue's paths, in [0, 0.999]: a place far from them is `1 - pathShare`
+    /// times as likely as one on them. 0 leaves the paths out.
+    public var pathShare = 0.0
+    /// Metres from a path within which people are expected on it, as a standard deviation.
+    public var pathWidth = 1.5
 
     /// Creates the model with its default numbers.
     public init() {}

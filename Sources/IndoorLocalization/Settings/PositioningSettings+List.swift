@@ -4,6 +4,7 @@ extension PositioningSettings {
         ownList
         + SignalModel.list.map { $0.within("signal", \.signal) }
         + MotionModel.list.map { $0.within("motion", \.motion) }
+        + Resampling.list.map { $0.within("resampling", \.resampling) }
 
     private static let ownList: [Setting<PositioningSettings>] = [
         .choice(
@@ -113,6 +114,24 @@ extension SignalModel {
         .number(
             "unsupportedShare", \.unsupportedShare, in: 1e-9...1,
             "How likely a place far from the survey is, against one on it."),
+        .number(
+            "pathShare", \.pathShare, in: 0...0.999,
+            "How much people keep to the venue's paths: far from them it is as much less likely; 0 leaves them out."),
+        .number(
+            "pathWidth", \.pathWidth, in: 0.01...1000, unit: "m",
+            "How far from a path people are still expected on it, as a standard deviation."),
+    ]
+}
+
+extension Resampling {
+    /// When and how particles are drawn anew, each setting once.
+    package static let list: [Setting<Resampling>] = [
+        .choice(
+            "scheme", \.scheme, fromWorst: [.stratified, .systematic],
+            "How the draws are spread over the particles' weights."),
+        .number(
+            "effectiveShare", \.effectiveShare, in: 0...1,
+            "Particles are drawn anew when fewer than this share of them count; 0 means never."),
     ]
 }
 
