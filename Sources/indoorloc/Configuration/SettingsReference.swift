@@ -92,6 +92,7 @@ enum SettingsReference {
         ),
         ("The measurement model", "Found on surveys; see <doc:PositioningModel>.", ["positioning.signal."]),
         ("The motion model", "See <doc:PositioningModel>.", ["positioning.motion."]),
+        ("How particles are drawn anew", "See <doc:PositioningAlone>.", ["positioning.resampling."]),
         (
             "When the radio scans",
             "Of effect on a ``BeaconScanner`` and on a source made with ``ScanSource/dutyCycledBySettings(_:clock:)``.",

@@ -3,9 +3,10 @@ import XCTest
 @testable import IndoorLocalization
 
 final class ResamplingTests: XCTestCase {
+    /// A few that weigh much, many that weigh little, some nothing.
     private static let weights: [Float] = (0..<50).map { index in
-        // A few that weigh much, many that weigh little, some nothing.
-        index % 10 == 3 ? 5 : index % 7 == 0 ? 0 : 0.1 + Float(index % 5)
+        if index % 10 == 3 { return 5 }
+        return index % 7 == 0 ? 0 : 0.1 + Float(index % 5)
     }
 
     func testEitherSchemeTakesEachParticleAsOftenAsItsWeightSays() {
