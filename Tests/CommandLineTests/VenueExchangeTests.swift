@@ -47,6 +47,101 @@ final class VenueExchangeTests: XCTestCase {
         XCTAssertFalse(try XCTUnwrap((object as? [String: Any])?["remarks"] as? [Any]).isEmpty)
     }
 
+    // MARK: The next edition
+
+    /// A packet of the museum with a beacon that was entered by hand.
+    private func furnishedMuseum(_ name: String = "museum") throws -> String {
+        let packet = try temporary(name)
+        XCTAssertEqual(try Tool.run(["venue", "import", "-o", packet, "Fixtures/imdf/museum"]).status, 0)
+        var venue = try VenuePacketReader().read(packet).venue
+        let beacon = try XCTUnwrap(
+            VenuePacketReader().read(Checkout.root().path + "/Fixtures/office").venue.beacons.first)
+        venue.beacons = [beacon]
+        venue.beacons[0].mapID = venue.maps[0].id
+        try VenuePacketWriter().write(venue, toFolder: packet)
+        return packet
+    }
+
+    func testAnImportDoesNotReplaceAPacketUnasked() throws {
+        let packet = try furnishedMuseum()
+        let old = try VenuePacketReader().read(packet).venue
+        let refused = try Tool.run(["venue", "import", "-o", packet, "Fixtures/imdf/museum"])
+        XCTAssertEqual(refused.status, 1)
+        XCTAssertTrue(refused.errors.contains("is there already: say --keep"), refused.errors)
+        XCTAssertEqual(try VenuePacketReader().read(packet).venue, old)
+        XCTAssertEqual(
+            try Tool.run(["venue", "import", "--overwrite", "-o", packet, "Fixtures/imdf/museum"]).status, 0)
+        XCTAssertEqual(try VenuePacketReader().read(packet).venue.beacons, [])
+    }
+
+    func testTheNextEditionKeepsTheBeacons() throws {
+        let packet = try furnishedMuseum()
+        let old = try VenuePacketReader().read(packet).venue
+        let result = try Tool.run([
+            "venue", "import", "--keep", packet, "-o", packet, "--edition", "7", "Fixtures/imdf/museum",
+        ])
+        XCTAssertEqual(result.status, 0, result.errors)
+        XCTAssertTrue(result.output.contains("kept from \(packet): 1 beacon\n"), result.output)
+        let venue = try VenuePacketReader().read(packet).venue
+        XCTAssertEqual(venue.version, 7)
+        XCTAssertEqual(venue.beacons, old.beacons)
+        let zip = try temporary("museum.zip")
+        XCTAssertEqual(
+            try Tool.run(["venue", "import", "--keep", packet, "-o", zip, "Fixtures/imdf/museum"]).status, 0)
+        let next = try VenuePacketReader().read(zip).venue
+        XCTAssertEqual(next.version, 8)
+        XCTAssertEqual(next.beacons, old.beacons)
+    }
+
+    func testAKeptPacketIsNotReplacedByOneThatHasLess() throws {
+        let packet = try furnishedMuseum()
+        var venue = try VenuePacketReader().read(packet).venue
+        venue.rooms.append(venue.rooms[0])
+        venue.rooms[venue.rooms.count - 1].id = 5
+        venue.rooms[venue.rooms.count - 1].name = "Own"
+        try VenuePacketWriter().write(venue, toFolder: packet)
+        let words = ["venue", "import", "--keep", packet, "-o", packet, "Fixtures/imdf/museum"]
+        let refused = try Tool.run(words)
+        XCTAssertEqual(refused.status, 1)
+        XCTAssertTrue(refused.errors.contains("would lose room 5 (Own)"), refused.errors)
+        XCTAssertEqual(try VenuePacketReader().read(packet).venue, venue)
+        let done = try Tool.run(words + ["--overwrite"])
+        XCTAssertEqual(done.status, 0, done.errors)
+        XCTAssertTrue(done.output.contains("not kept: room 5 (Own)"), done.output)
+        XCTAssertEqual(try VenuePacketReader().read(packet).venue.beacons, venue.beacons)
+    }
+
+    func testAPlanImageComesAlongIntoAnotherPacket() throws {
+        let packet = try furnishedMuseum()
+        var venue = try VenuePacketReader().read(packet).venue
+        venue.maps[0].imagePath = "plans/a.png"
+        (venue.maps[0].widthPixels, venue.maps[0].heightPixels) = (10, 10)
+        let image = URL(filePath: packet + "/plans/a.png")
+        try FileManager.default.createDirectory(
+            at: image.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data([1, 2, 3]).write(to: image)
+        try VenuePacketWriter().write(venue, toFolder: packet)
+        let zip = try temporary("museum.zip")
+        let folder = try temporary("next")
+        for (from, to) in [(packet, zip), (zip, folder), (folder, folder)] {
+            let result = try Tool.run(["venue", "import", "--keep", from, "-o", to, "Fixtures/imdf/museum"])
+            XCTAssertEqual(result.status, 0, result.errors)
+            XCTAssertTrue(result.output.contains("1 plan image"), result.output)
+        }
+        XCTAssertEqual(try Data(contentsOf: URL(filePath: folder + "/plans/a.png")), Data([1, 2, 3]))
+    }
+
+    func testAnOutputThatIsAFileIsNamed() throws {
+        let file = try temporary("README.md")
+        try Data("text".utf8).write(to: URL(filePath: file))
+        let result = try Tool.run(["venue", "import", "-o", file, "Fixtures/imdf/museum"])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertEqual(
+            result.errors,
+            "indoorloc: the output \(file) is a file; give a folder, or a name that ends in .zip\n")
+        XCTAssertEqual(try String(contentsOf: URL(filePath: file), encoding: .utf8), "text")
+    }
+
     func testAnArchiveThatIsNoneIsRefusedWithItsProblems() throws {
         let packet = try temporary("museum")
         let result = try Tool.run(["venue", "import", "-o", packet, "Fixtures/office"])
@@ -99,5 +194,35 @@ final class VenueExchangeTests: XCTestCase {
         let points = features.count { ($0["properties"] as? [String: Any])?["kind"] as? String == "position" }
         XCTAssertEqual(points, positions)
         XCTAssertGreaterThan(points, 10)
+    }
+    func testATrackDoesNotBridgeTheTimeOutdoors() throws {
+        let file = try temporary("track.geojson")
+        let recording = "Fixtures/recordings/outdoors/scan.jsonl.gz"
+        let result = try Tool.run(["replay", "--venue", "Fixtures/office", recording, "--geojson", file])
+        XCTAssertEqual(result.status, 0, result.errors)
+        let features = try features(file)
+        let outside = features.count { ($0["properties"] as? [String: Any])?["kind"] as? String == "outdoorPosition" }
+        XCTAssertEqual(outside, result.lines.count { $0.contains("\"type\":\"outdoorPosition\"") })
+        XCTAssertGreaterThan(outside, 100)
+        let tracks = features.compactMap { $0["properties"] as? [String: Any] }
+            .filter { $0["kind"] as? String == "track" }
+        XCTAssertGreaterThan(tracks.count, 1)
+        for track in tracks {
+            let (from, to) = (try XCTUnwrap(track["from"] as? Double), try XCTUnwrap(track["to"] as? Double))
+            // The walker is outside from second 12 to 222.
+            XCTAssertFalse(from < 60 && to > 200, "\(from) to \(to)")
+        }
+    }
+
+    func testATrackOfAnotherVenueIsToldAsSuch() throws {
+        let packet = try temporary("museum")
+        XCTAssertEqual(try Tool.run(["venue", "import", "-o", packet, "Fixtures/imdf/museum"]).status, 0)
+        let file = try temporary("track.geojson")
+        let recording = "Fixtures/recordings/one-floor/scan.jsonl.gz"
+        let result = try Tool.run(["replay", "--venue", packet, recording, "--geojson", file])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertTrue(result.errors.contains("the truth of the recording is on map 1, which"), result.errors)
+        XCTAssertTrue(result.errors.contains("the venue that it was recorded in"), result.errors)
+        XCTAssertFalse(FileManager.default.fileExists(atPath: file))
     }
 }

@@ -18,7 +18,8 @@ public enum GeoJSONError: Error, Hashable, Sendable, CustomStringConvertible {
             return "GeoJSON holds coordinates, and map \(list) has no georeference; give a center and bearing, or "
                 + "controlPoints, in venue.json"
         case .wrongGeoreference(let map, let error): return "the georeference of map \(map) is of no use: \(error)"
-        case .unknownMap(let map, let thing): return "\(thing) is on map \(map), which the venue does not have"
+        case .unknownMap(let map, let thing):
+            return "\(thing) is on map \(map), which the venue does not have; give the venue that it belongs to"
         case .invalidNumber(let thing): return "\(thing) has a number that is not finite; correct its place"
         }
     }

@@ -9,12 +9,14 @@ struct GeoJSONPlans {
 
     private let plans: [MapID: Plan]
 
-    /// - Parameter needed: the maps that things to write lie on.
-    init(of venue: Venue, needed: [MapID]) throws(GeoJSONError) {
+    /// - Parameters:
+    ///   - needed: the maps that things to write lie on.
+    ///   - truth: the maps of the truth alone.
+    init(of venue: Venue, needed: [MapID], ofTruth truth: Set<MapID> = []) throws(GeoJSONError) {
         var plans: [MapID: Plan] = [:]
         var missing: [MapID] = []
         for id in needed {
-            guard let map = venue.map(id) else { throw .unknownMap(id, "the track") }
+            guard let map = venue.map(id) else { throw .unknownMap(id, truth.contains(id) ? "the truth" : "the track") }
             do throws(GeoreferenceError) {
                 if let transform = try map.geoTransform() {
                     plans[id] = Plan(map: map, transform: transform)
@@ -31,17 +33,21 @@ struct GeoJSONPlans {
 
     /// A position: longitude and latitude with seven decimals.
     func position(_ point: MapPoint, on map: MapID, of thing: String) throws(GeoJSONError) -> JSONTree {
-        let coordinate = try coordinate(point, on: map, of: thing)
-        return .array([.number(coordinate.longitude), .number(coordinate.latitude)])
+        Self.position(try coordinate(point, on: map, of: thing))
     }
+
+    static func position(_ coordinate: Coordinate) -> JSONTree {
+        .array([.number(decimals(coordinate.longitude)), .number(decimals(coordinate.latitude))])
+    }
+
+    private static func decimals(_ degrees: Double) -> Double { (degrees * 1e7).rounded() / 1e7 }
 
     private func coordinate(_ point: MapPoint, on map: MapID, of thing: String) throws(GeoJSONError) -> Coordinate {
         guard let plan = plans[map] else { throw .unknownMap(map, thing) }
         guard point.x.isFinite, point.y.isFinite else { throw .invalidNumber(thing) }
         let coordinate = plan.transform.coordinate(at: point)
         return Coordinate(
-            latitude: (coordinate.latitude * 1e7).rounded() / 1e7,
-            longitude: (coordinate.longitude * 1e7).rounded() / 1e7)
+            latitude: Self.decimals(coordinate.latitude), longitude: Self.decimals(coordinate.longitude))
     }
 
     func positions(_ points: [MapPoint], on map: MapID, of thing: String) throws(GeoJSONError) -> [JSONTree] {
@@ -89,13 +95,21 @@ struct GeoJSONPlans {
     func feature(
         _ kind: String, id: String? = nil, on map: MapID, _ geometry: JSONTree, _ properties: [String: JSONTree?] = [:]
     ) -> JSONTree {
-        var all = properties.compactMapValues(\.self)
-        all["kind"] = .string(kind)
+        var all = properties
         all["mapId"] = .number(Double(map.rawValue))
         if let plan = plans[map]?.map {
             all["map"] = .string(plan.name)
             all["level"] = .number(Double(plan.level))
         }
+        return Self.feature(kind, id: id, geometry, all)
+    }
+
+    /// A feature that lies on no map.
+    static func feature(
+        _ kind: String, id: String? = nil, _ geometry: JSONTree, _ properties: [String: JSONTree?]
+    ) -> JSONTree {
+        var all = properties.compactMapValues(\.self)
+        all["kind"] = .string(kind)
         var fields: [String: JSONTree] = [
             "type": .string("Feature"), "geometry": geometry, "properties": .object(all),
         ]

@@ -4,6 +4,11 @@ import IndoorLocalization
 struct GeoJSONTrack {
     let plans: GeoJSONPlans
 
+    /// Seconds without a position that end a line: nobody knows where the device went meanwhile.
+    static let longestSilence = 10.0
+    /// The same for the truth, which is often told by waypoints alone.
+    static let longestSilenceOfTruth = 60.0
+
     func features(of positions: [Position]) throws(GeoJSONError) -> [JSONTree] {
         var features: [JSONTree] = []
         for position in positions {
@@ -17,7 +22,39 @@ struct GeoJSONTrack {
                     ]))
         }
         let places = positions.map { GeoJSONPlace(instant: $0.instant, mapID: $0.mapID, point: $0.point) }
-        return features + (try lines(of: places, "track"))
+        return features + (try lines(of: places, "track", longestSilence: Self.longestSilence))
+    }
+
+    /// Positions on Earth: they lie on no map, so they have no level.
+    func features(ofOutdoor positions: [OutdoorPosition]) throws(GeoJSONError) -> [JSONTree] {
+        var features: [JSONTree] = []
+        for position in positions {
+            features.append(
+                GeoJSONPlans.feature(
+                    "outdoorPosition", GeoJSONPlans.geometry("Point", try Self.point(of: position)),
+                    [
+                        "t": Self.seconds(position.instant), "radius": Self.rounded(position.radius),
+                        "altitude": position.altitude.flatMap(Self.rounded),
+                        "speed": position.speed.flatMap(Self.rounded),
+                        "course": position.course.flatMap(Self.rounded),
+                    ]))
+        }
+        for stay in positions.runs({ $0.instant.seconds - $1.instant.seconds <= Self.longestSilence }) {
+            guard let first = stay.first, let last = stay.last, stay.count > 1 else { continue }
+            var points: [JSONTree] = []
+            for position in stay { points.append(try Self.point(of: position)) }
+            features.append(
+                GeoJSONPlans.feature(
+                    "outdoorTrack", GeoJSONPlans.geometry("LineString", .array(points)),
+                    ["from": Self.seconds(first.instant), "to": Self.seconds(last.instant)]))
+        }
+        return features
+    }
+
+    private static func point(of position: OutdoorPosition) throws(GeoJSONError) -> JSONTree {
+        let coordinate = position.coordinate
+        guard coordinate.isValid else { throw .invalidNumber("an outdoor position") }
+        return GeoJSONPlans.position(coordinate)
     }
 
     func features(ofTruth truth: [GeoJSONPlace]) throws(GeoJSONError) -> [JSONTree] {
@@ -26,13 +63,18 @@ struct GeoJSONTrack {
             let geometry = try plans.pointGeometry(place.point, on: place.mapID, of: "a truth")
             features.append(plans.feature("truth", on: place.mapID, geometry, ["t": Self.seconds(place.instant)]))
         }
-        return features + (try lines(of: truth, "truthTrack"))
+        return features + (try lines(of: truth, "truthTrack", longestSilence: Self.longestSilenceOfTruth))
     }
 
-    /// A line for each stay on one map with two places or more.
-    private func lines(of places: [GeoJSONPlace], _ kind: String) throws(GeoJSONError) -> [JSONTree] {
+    /// A line for each stay on one map with two places or more; a long silence ends a stay.
+    private func lines(
+        of places: [GeoJSONPlace], _ kind: String, longestSilence: Double
+    ) throws(GeoJSONError) -> [JSONTree] {
         var features: [JSONTree] = []
-        for stay in places.stays {
+        let stays = places.runs {
+            $0.mapID == $1.mapID && $0.instant.seconds - $1.instant.seconds <= longestSilence
+        }
+        for stay in stays {
             guard let first = stay.first, let last = stay.last, stay.count > 1 else { continue }
             let geometry = try plans.lineGeometry(stay.map(\.point), on: first.mapID, of: "a track")
             features.append(
@@ -52,15 +94,15 @@ struct GeoJSONTrack {
     }
 }
 
-extension Array where Element == GeoJSONPlace {
-    /// The places in runs that stay on one map.
-    fileprivate var stays: [[GeoJSONPlace]] {
-        var runs: [[GeoJSONPlace]] = []
-        for place in self {
-            if let last = runs.last?.last, last.mapID == place.mapID {
-                runs[runs.count - 1].append(place)
+extension Array {
+    /// The elements in runs, each of which goes on with what comes before it.
+    fileprivate func runs(_ goesOn: (_ next: Element, _ last: Element) -> Bool) -> [[Element]] {
+        var runs: [[Element]] = []
+        for element in self {
+            if let last = runs.last?.last, goesOn(element, last) {
+                runs[runs.count - 1].append(element)
             } else {
-                runs.append([place])
+                runs.append([element])
             }
         }
         return runs

@@ -23,17 +23,26 @@ public struct GeoJSONWriter: Sendable {
     }
 
     /// A track: a Point for each position (`position`, with `t`, `radius`, `label` and `course`) and a LineString for
-    /// each stay on one map (`track`, with `from` and `to` in seconds); likewise `truth` and `truthTrack`.
+    /// each stay on one map (`track`, with `from` and `to` in seconds); likewise `truth` and `truthTrack`, and
+    /// `outdoorPosition` and `outdoorTrack`, which have no map and no level.
     ///
-    /// - Parameter truth: where the device really was, if that is known.
+    /// A line ends where there is no position for more than 10 s, or no truth for more than 60 s: what came between is
+    /// not known.
+    /// - Parameters:
+    ///   - positions: where the device was in the venue, in the order of time.
+    ///   - outdoorPositions: where it was outside, in the order of time.
+    ///   - truth: where the device really was, if that is known, in the order of time.
     /// - Throws: `GeoJSONError` if a map of the track is unknown or not georeferenced.
     public func document(
-        of positions: [Position], truth: [GeoJSONPlace] = [], in venue: Venue
+        of positions: [Position], outdoorPositions: [OutdoorPosition] = [], truth: [GeoJSONPlace] = [], in venue: Venue
     ) throws(GeoJSONError) -> [UInt8] {
-        let needed = Set(positions.map(\.mapID) + truth.map(\.mapID))
-        let plans = try GeoJSONPlans(of: venue, needed: needed.sorted())
+        let visited = Set(positions.map(\.mapID))
+        let ofTruth = Set(truth.map(\.mapID)).subtracting(visited)
+        let plans = try GeoJSONPlans(of: venue, needed: visited.union(ofTruth).sorted(), ofTruth: ofTruth)
         let track = GeoJSONTrack(plans: plans)
-        let features = try track.features(of: positions) + track.features(ofTruth: truth)
+        let features =
+            try track.features(of: positions) + track.features(ofOutdoor: outdoorPositions)
+            + track.features(ofTruth: truth)
         return Self.collection(features, named: venue.name)
     }
 

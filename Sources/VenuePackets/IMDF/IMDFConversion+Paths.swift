@@ -89,11 +89,18 @@ extension IMDFConversion {
         }
     }
 
-    /// The graph without nodes that no way leads to; nil if there is no way at all.
+    /// The graph without nodes that no way leads to; nil if there is no way at all. Spaces without a way are noted.
     mutating func paths() -> PathGraph? {
         let used = Set(ways.edges.flatMap { [$0.from, $0.to] })
         report.identities.removeAll { $0.kind == "node" && !used.contains($0.number) }
         ways.nodes.removeAll { !used.contains($0.id) }
+        let reached = Set(report.identities.filter { $0.kind == "node" }.map(\.id))
+        for unit in contents[.unit] where space(of: unit).isWalkable && !reached.contains(unit.id) {
+            remark(
+                unit, .changed,
+                "no way of the path graph leads to it: draw an opening on its outline, or give a relationship to a "
+                    + "unit of another level")
+        }
         return ways.edges.isEmpty ? nil : ways
     }
 

@@ -7,6 +7,12 @@ struct IMDFReader {
     private var bytesRead = 0
     /// Where each id was seen first: an id names one feature of the whole archive.
     private var places: [String: String] = [:]
+    /// The ids of each type, also those of features with problems.
+    private var ids: [IMDFFeatureType: Set<String>] = [:]
+    /// How many features each file has, also those with problems.
+    private var counts: [IMDFFeatureType: Int] = [:]
+    /// Types of which not all ids could be read: what refers to them cannot be told to be wrong.
+    private var unclear: Set<IMDFFeatureType> = []
     /// References to look up when all features are known.
     private var references: [(reference: IMDFReference, id: String, file: String, path: String)] = []
 
@@ -20,12 +26,13 @@ struct IMDFReader {
             guard archive.contains(type.file) else {
                 if IMDFFeatureType.required.contains(type) {
                     report(type.file, "$", "is missing; there is nothing to import without it")
+                    unclear.insert(type)
                 }
                 continue
             }
             contents.features[type] = features(of: type)
         }
-        if problems.isEmpty { checkReferences(in: contents) }
+        checkReferences()
         let known = Set(IMDFFeatureType.allCases.map(\.file) + [IMDFArchive.manifestFile])
         contents.unknownFiles = archive.names.filter { !known.contains($0) }
         return contents
@@ -77,17 +84,23 @@ struct IMDFReader {
     }
 
     private mutating func features(of type: IMDFFeatureType) -> [IMDFFeature] {
-        guard let collection = document(type.file) else { return [] }
+        guard let collection = document(type.file) else {
+            unclear.insert(type)
+            return []
+        }
         var parser = VenueParser()
         let kind = parser.string("type", of: collection, wanted: "\"FeatureCollection\"")
         if let kind, kind != "FeatureCollection" {
             parser.report(.error, "$.type", "is \"\(kind)\"; give \"FeatureCollection\"")
         }
         let objects = parser.objects("features", of: collection, isRequired: true)
+        if parser.problems.contains(where: { $0.severity == .error }) { unclear.insert(type) }
+        counts[type] = objects.count
         var features: [IMDFFeature] = []
         if objects.count > IMDFArchive.Limit.features {
             let limit = IMDFArchive.Limit.features
             parser.report(.error, "$.features", "has \(objects.count) features, more than the \(limit) it may have")
+            unclear.insert(type)
         } else {
             features = objects.compactMap { feature($0, of: type, &parser) }
         }
@@ -99,7 +112,12 @@ struct IMDFReader {
         _ object: JSONObject, of type: IMDFFeatureType, _ parser: inout VenueParser
     ) -> IMDFFeature? {
         let id = parser.string("id", of: object, wanted: "the feature's id")?.lowercased()
-        if let id { checkUnique(id, at: object, of: type, &parser) }
+        if let id {
+            checkUnique(id, at: object, of: type, &parser)
+            ids[type, default: []].insert(id)
+        } else {
+            unclear.insert(type)
+        }
         let written = parser.optionalString("feature_type", of: object, wanted: "\"\(type.rawValue)\"")
         if let written, written != type.rawValue {
             parser.report(
@@ -173,16 +191,18 @@ struct IMDFReader {
         }
     }
 
-    private mutating func checkReferences(in contents: IMDFContents) {
-        let known = contents.features.mapValues { Set($0.map(\.id)) }
-        for (reference, id, file, path) in references where known[reference.target]?.contains(id) != true {
+    /// Looks up what refers to something, in whatever state that is: all problems are told in one pass.
+    private mutating func checkReferences() {
+        for (reference, id, file, path) in references {
+            guard !unclear.contains(reference.target), ids[reference.target]?.contains(id) != true else { continue }
             let target = reference.target.rawValue
             report(file, path, "there is no \(target) \(id); give the id of one in \(reference.target.file)")
         }
-        if contents[.venue].count != 1 {
-            report(IMDFFeatureType.venue.file, "$.features", "has \(contents[.venue].count) venues; give one")
+        let venues = counts[.venue, default: 0]
+        if !unclear.contains(.venue), venues != 1 {
+            report(IMDFFeatureType.venue.file, "$.features", "has \(venues) venues; give one")
         }
-        if contents[.level].isEmpty {
+        if !unclear.contains(.level), counts[.level, default: 0] == 0 {
             report(IMDFFeatureType.level.file, "$.features", "is empty; give at least one level")
         }
     }

@@ -56,7 +56,8 @@ public struct IMDFReport: Hashable, Sendable, CustomStringConvertible {
     /// Creates an empty report.
     public init() {}
 
-    /// A line for each feature type, outcome and reason, with the number of features and the first of their ids.
+    /// A line for each feature type, outcome and reason, with the number of features and the first of their ids, such as
+    /// `changed: 2 units, each: it has no name: it is called by its occupants (…)`.
     public var description: String {
         struct Group: Hashable {
             var featureType: String
@@ -75,10 +76,21 @@ public struct IMDFReport: Hashable, Sendable, CustomStringConvertible {
             let all = ids[group] ?? []
             let more = all.count > shown ? ", …" : ""
             let outcome = group.outcome == .leftOut ? "left out" : "changed"
-            return "\(outcome): \(all.count) \(group.featureType): \(group.reason) "
-                + "(\(all.prefix(shown).joined(separator: ", "))\(more))"
+            let kind = group.featureType == "archive" ? "file" : group.featureType
+            // A reason speaks of one feature.
+            let features = all.count == 1 ? "1 \(kind)" : "\(all.count) \(Self.plural(of: kind)), each"
+            return "\(outcome): \(features): \(group.reason) (\(all.prefix(shown).joined(separator: ", "))\(more))"
         }
         return lines.joined(separator: "\n")
+    }
+
+    /// The plural of a thing: `levels`, `addresses`, `amenities`, `points of interest`.
+    static func plural(of thing: String) -> String {
+        let parts = thing.split(separator: " of ", maxSplits: 1)
+        guard let head = parts.first else { return thing }
+        let rest = parts.dropFirst().map { " of \($0)" }.joined()
+        if head.hasSuffix("ss") { return head + "es" + rest }
+        return (head.hasSuffix("ty") ? head.dropLast() + "ies" : head + "s") + rest
     }
 
     /// The whole report as JSON: `remarks[]` of `featureType`, `id`, `outcome` and `reason`, and `identities[]` of

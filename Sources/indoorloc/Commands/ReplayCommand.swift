@@ -53,12 +53,16 @@ struct ReplayCommand: Command {
         var lines = LineOutput()
         var hasFoundVenue = false
         var positions: [Position] = []
+        var outdoorPositions: [OutdoorPosition] = []
         do {
             let tally = try await session.play(
                 recording, at: { instant in progress.show("replay: \(Int(instant.seconds)) s of the recording") }
             ) { output in
                 if case .state(.getPacket) = output.content { hasFoundVenue = true }
-                if track != nil, case .position(let position) = output.content { positions.append(position) }
+                if track != nil {
+                    if case .position(let position) = output.content { positions.append(position) }
+                    if case .outdoorPosition(let position) = output.content { outdoorPositions.append(position) }
+                }
                 try lines.line(output.json)
             }
             try lines.flush()
@@ -74,10 +78,12 @@ struct ReplayCommand: Command {
             try lines.flush()
             throw error
         }
-        if let track { try writeTrack(positions, in: packet.venue, to: track) }
+        if let track { try writeTrack(positions, outdoorPositions, in: packet.venue, to: track) }
     }
 
-    private func writeTrack(_ positions: [Position], in venue: Venue, to path: String) throws {
+    private func writeTrack(
+        _ positions: [Position], _ outdoorPositions: [OutdoorPosition], in venue: Venue, to path: String
+    ) throws {
         var truth: [GeoJSONPlace] = []
         // A capture holds no truth.
         if !BTSnoopReader.isCapture(path: recording) {
@@ -87,6 +93,26 @@ struct ReplayCommand: Command {
                 truth.append(GeoJSONPlace(instant: place.instant, mapID: map, point: point))
             }
         }
-        try OutputFile.write(try GeoJSONWriter().document(of: positions, truth: truth, in: venue), to: path)
+        let document: [UInt8]
+        do throws(GeoJSONError) {
+            document = try GeoJSONWriter().document(
+                of: positions, outdoorPositions: outdoorPositions, truth: truth, in: venue)
+        } catch .unknownMap(let map, let thing) {
+            throw TrackElsewhere(map: map, thing: thing, recording: recording, venue: venue.name)
+        }
+        try OutputFile.write(document, to: path)
+    }
+}
+
+/// A recording that was made in another venue than that whose coordinates its track needs.
+private struct TrackElsewhere: Error, CustomStringConvertible {
+    let map: MapID
+    let thing: String
+    let recording: String
+    let venue: String
+
+    var description: String {
+        "\(recording): \(thing) of the recording is on map \(map), which '\(venue)' does not have; "
+            + "give --venue the venue that it was recorded in"
     }
 }

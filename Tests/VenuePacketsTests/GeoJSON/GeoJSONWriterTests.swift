@@ -205,6 +205,52 @@ final class GeoJSONWriterTests: XCTestCase {
         XCTAssertEqual(kind("truthTrack", of: features).count, 1)
     }
 
+    func testALongSilenceEndsALine() throws {
+        let track = [0, 10, 20.5, 21].map { position($0, 1, $0) }
+        let truth = [0, 60, 121, 122].map {
+            GeoJSONPlace(instant: Instant(seconds: $0), mapID: 1, point: MapPoint(x: $0 / 10, y: 4))
+        }
+        let features = try features(GeoJSONWriter().document(of: track, truth: truth, in: twoFloors()))
+        let lines = kind("track", of: features)
+        XCTAssertEqual(lines.map { $0["properties"]["from"].number }, [0, 20.5])
+        XCTAssertEqual(lines.map { $0["properties"]["to"].number }, [10, 21])
+        XCTAssertEqual(kind("truthTrack", of: features).map { $0["properties"]["from"].number }, [0, 121])
+    }
+
+    func testOutdoorPositionsLieOnNoMap() throws {
+        let outside = [30.0, 31, 60].map {
+            OutdoorPosition(
+                instant: Instant(seconds: $0), coordinate: Coordinate(latitude: 48.12345678, longitude: 11.5),
+                radius: 4, speed: 1.25)
+        }
+        let track = [position(0, 1, 2), position(80, 1, 3)]
+        let features = try features(
+            GeoJSONWriter().document(of: track, outdoorPositions: outside, in: twoFloors()))
+        let points = kind("outdoorPosition", of: features)
+        XCTAssertEqual(points.map { $0["properties"]["t"].number }, [30, 31, 60])
+        XCTAssertEqual(points[0]["geometry"]["coordinates"].values.map(\.number), [11.5, 48.1234568])
+        XCTAssertEqual(points[0]["properties"]["speed"].number, 1.25)
+        XCTAssertEqual(points[0]["properties"]["mapId"], .null)
+        XCTAssertEqual(points[0]["properties"]["level"], .null)
+        XCTAssertEqual(kind("outdoorTrack", of: features).map { $0["properties"]["to"].number }, [31])
+        XCTAssertEqual(kind("track", of: features).count, 0)
+    }
+
+    func testAnOutdoorPositionThatIsNoneIsAnError() throws {
+        let outside = OutdoorPosition(
+            instant: Instant(seconds: 0), coordinate: Coordinate(latitude: .nan, longitude: 0), radius: 4)
+        XCTAssertThrowsError(try GeoJSONWriter().document(of: [], outdoorPositions: [outside], in: twoFloors())) {
+            XCTAssertEqual($0 as? GeoJSONError, .invalidNumber("an outdoor position"))
+        }
+    }
+
+    func testATruthOfAnotherVenueIsToldAsSuch() throws {
+        let truth = [GeoJSONPlace(instant: Instant(seconds: 0), mapID: 9, point: MapPoint(x: 1, y: 4))]
+        XCTAssertThrowsError(try GeoJSONWriter().document(of: [position(0, 1, 2)], truth: truth, in: twoFloors())) {
+            XCTAssertEqual($0 as? GeoJSONError, .unknownMap(9, "the truth"))
+        }
+    }
+
     func testATrackNeedsTheGeoreferencesOfItsOwnMapsOnly() throws {
         var venue = twoFloors()
         venue.maps[1].georeference = nil

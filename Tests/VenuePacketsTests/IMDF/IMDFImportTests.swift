@@ -31,6 +31,32 @@ final class IMDFImportTests: XCTestCase {
         return ids
     }
 
+    // MARK: Report
+
+    func testASpaceThatNoWayLeadsToIsReported() throws {
+        let imported = try museum()
+        // The office is walled all around, and the garden is alone on its level.
+        let (office, garden) = ("3ef5ff50", "6aebc806")
+        XCTAssertFalse(imported.report.identities.contains { $0.kind == "node" && $0.id.hasPrefix(garden) })
+        XCTAssertEqual(
+            imported.report.remarks.filter { $0.reason.hasPrefix("no way of the path graph leads to it") }
+                .map { String($0.id.prefix(8)) }, [office, garden])
+    }
+
+    func testTheReportSpeaksOfOneOrMany() {
+        var report = IMDFReport()
+        for (type, id) in [("level", "a"), ("level", "b"), ("amenity", "c"), ("amenity", "d"), ("unit", "e")] {
+            report.remarks.append(.init(featureType: type, id: id, outcome: .changed, reason: "it has no name"))
+        }
+        report.remarks.append(.init(featureType: "archive", id: "f", outcome: .leftOut, reason: "unknown"))
+        XCTAssertEqual(
+            report.description.split(separator: "\n"),
+            [
+                "changed: 2 levels, each: it has no name (a, b)", "changed: 2 amenities, each: it has no name (c, d)",
+                "changed: 1 unit: it has no name (e)", "left out: 1 file: unknown (f)",
+            ])
+    }
+
     // MARK: Maps
 
     func testLevelsBecomeMapsFromTheLowestUp() throws {

@@ -119,6 +119,16 @@ final class IMDFProblemTests: XCTestCase {
             ])
     }
 
+    func testADanglingReferenceIsToldBesideAWrongCoordinate() throws {
+        var archive = Archive()
+        archive.add("unit", "r", "Polygon", "[[[11.5,48.1]]]", #""category": "room", "level_id": "l""#)
+        archive.add("opening", "o", "LineString", "[[11.5,48.1],[11.5001,48.1]]", #""level_id": "nowhere""#)
+        archive.add("anchor", "a", "Point", "[11.5, 48.1]", #""unit_id": "r""#)
+        XCTAssertEqual(
+            try problems(of: archive).map { $0.split(separator: ": ").prefix(2).joined(separator: " ") },
+            ["unit.geojson $.features[0].geometry.coordinates[0]", "opening.geojson $.features[0].properties.level_id"])
+    }
+
     func testAPlaceOnTheOtherSideOfTheEarthIsRefused() throws {
         var archive = Archive()
         archive.add(

@@ -1,0 +1,179 @@
+import IndoorLocalization
+
+/// Carries handwork from an old venue into a new one.
+struct IMDFMerge {
+    /// How points of a map get to their places in the next edition of it.
+    struct Move {
+        /// From the old map to coordinates and from there to the new map; nil if the plan lies as it did.
+        let transforms: (old: GeoTransform, new: GeoTransform)?
+
+        var isStill: Bool { transforms == nil }
+
+        func callAsFunction(_ point: MapPoint) -> MapPoint {
+            guard let transforms else { return point }
+            let moved = transforms.new.point(at: transforms.old.coordinate(at: point))
+            return MapPoint(x: (moved.x * 1000).rounded() / 1000, y: (moved.y * 1000).rounded() / 1000)
+        }
+    }
+
+    let old: Venue
+    var venue: Venue
+    let moves: [MapID: Move]
+    var result = IMDFHandwork()
+
+    /// The moves of the maps that both editions have.
+    static func moves(from old: Venue, to new: Venue) throws(IMDFHandworkError) -> [MapID: Move] {
+        var moves: [MapID: Move] = [:]
+        for map in new.maps {
+            guard let before = old.map(map.id) else { continue }
+            let isStill =
+                before.georeference == map.georeference && before.width == map.width && before.height == map.height
+            moves[map.id] = Move(transforms: isStill ? nil : (try transform(of: before), try transform(of: map)))
+        }
+        guard !moves.isEmpty else { throw .noCommonMap(old.id) }
+        return moves
+    }
+
+    private static func transform(of map: VenueMap) throws(IMDFHandworkError) -> GeoTransform {
+        do throws(GeoreferenceError) {
+            if let transform = try map.geoTransform() { return transform }
+        } catch {}
+        throw .noPlace(map.id)
+    }
+
+    // MARK: Account
+
+    /// Notes how many things were kept, and how many were on maps that are gone.
+    private mutating func note(_ kept: Int, of all: Int, _ thing: String) {
+        if kept > 0 { result.kept.append(Self.count(kept, thing)) }
+        let lost = all - kept
+        if lost > 0 {
+            result.lost.append("\(Self.count(lost, thing)) on maps that the archive does not have any more")
+        }
+    }
+
+    private static func count(_ number: Int, _ thing: String) -> String {
+        "\(number) \(number == 1 ? thing : IMDFReport.plural(of: thing))"
+    }
+
+    // MARK: Radio
+
+    mutating func keepBeacons() {
+        venue.beacons = old.beacons.compactMap { beacon in
+            guard let move = moves[beacon.mapID] else { return nil }
+            var beacon = beacon
+            beacon.point = move(beacon.point)
+            return beacon
+        }
+        note(venue.beacons.count, of: old.beacons.count, "beacon")
+    }
+
+    /// Readings name beacons by their index, so those of beacons on maps that are gone go with them.
+    mutating func keepRadioMap() {
+        guard var radioMap = old.radioMap else { return }
+        var indexes: [Int: Int] = [:]
+        for (index, beacon) in radioMap.beacons.enumerated() where moves[beacon.mapID] != nil {
+            indexes[index] = indexes.count
+        }
+        let all = radioMap.fingerprints.count
+        radioMap.beacons = radioMap.beacons.compactMap { beacon in
+            guard let move = moves[beacon.mapID] else { return nil }
+            var beacon = beacon
+            beacon.point = move(beacon.point)
+            return beacon
+        }
+        radioMap.fingerprints = radioMap.fingerprints.compactMap { fingerprint in
+            guard let move = moves[fingerprint.mapID] else { return nil }
+            var fingerprint = fingerprint
+            fingerprint.point = move(fingerprint.point)
+            fingerprint.readings = fingerprint.readings.compactMap { reading in
+                guard let index = indexes[reading.beacon] else { return nil }
+                var reading = reading
+                reading.beacon = index
+                return reading
+            }
+            return fingerprint
+        }
+        let kept = radioMap.fingerprints.count
+        guard !radioMap.beacons.isEmpty, kept > 0 || all == 0 else {
+            result.lost.append("the radio map: it is of maps that the archive does not have any more")
+            return
+        }
+        venue.radioMap = radioMap
+        result.kept.append("the radio map")
+        if kept < all { note(0, of: all - kept, "place of the radio map") }
+    }
+
+    mutating func keepSettings() {
+        venue.settings = old.settings
+        note(old.settings.count, of: old.settings.count, "setting")
+    }
+
+    // MARK: Plans
+
+    mutating func keepPlans() {
+        var images = 0
+        for index in venue.maps.indices {
+            guard let before = old.map(venue.maps[index].id), let move = moves[before.id] else { continue }
+            venue.maps[index].elevation = before.elevation
+            guard before.imagePath != nil || before.tilesPath != nil else { continue }
+            guard move.isStill else {
+                result.lost.append("the image of map \(before.id) (\(before.name)): the plan lies otherwise now")
+                continue
+            }
+            venue.maps[index].imagePath = before.imagePath
+            venue.maps[index].tilesPath = before.tilesPath
+            venue.maps[index].widthPixels = before.widthPixels
+            venue.maps[index].heightPixels = before.heightPixels
+            images += 1
+        }
+        note(images, of: images, "plan image")
+        let gone = old.maps.filter { moves[$0.id] == nil && ($0.imagePath != nil || $0.tilesPath != nil) }.count
+        note(0, of: gone, "plan image")
+    }
+
+    // MARK: Points, fences and rooms
+
+    /// Whether a payload is one that an import writes.
+    private static func isOfAnArchive(_ payload: JSONValue?) -> Bool {
+        guard case .object(let fields)? = payload else { return false }
+        return fields["featureType"] != nil && fields["id"] != nil
+    }
+
+    mutating func keepPoints() {
+        let taken = Set(venue.pointsOfInterest.map(\.id))
+        let own = old.pointsOfInterest.filter { !taken.contains($0.id) && !Self.isOfAnArchive($0.payload) }
+        let kept = own.compactMap { point -> PointOfInterest? in
+            guard let move = moves[point.mapID] else { return nil }
+            var point = point
+            point.point = move(point.point)
+            return point
+        }
+        venue.pointsOfInterest += kept
+        note(kept.count, of: own.count, "point of interest")
+    }
+
+    mutating func keepFences() {
+        let taken = Set(venue.fences.map(\.id))
+        let own = old.fences.filter { !taken.contains($0.id) && !Self.isOfAnArchive($0.payload) }
+        let kept = own.compactMap { fence -> Fence? in
+            guard let move = moves[fence.mapID] else { return nil }
+            var fence = fence
+            switch fence.area {
+            case .polygon(let corners): fence.area = .polygon(corners.map { move($0) })
+            case .circle(let center, let radius): fence.area = .circle(center: move(center), radius: radius)
+            }
+            return fence
+        }
+        venue.fences += kept
+        note(kept.count, of: own.count, "fence")
+    }
+
+    /// Names the rooms that are gone: whether an archive or a person drew them, a packet does not tell.
+    mutating func nameRooms() {
+        let taken = Set(venue.rooms.map(\.id))
+        for room in old.rooms where !taken.contains(room.id) {
+            result.lost.append("room \(room.id) (\(room.name)), which the archive does not have")
+        }
+    }
+}
