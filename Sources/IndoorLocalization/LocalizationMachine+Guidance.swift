@@ -34,4 +34,7 @@ extension LocalizationMachine {
         visit?.lock(to: map)
         return Transition(state: state)
     }
+
+    /// What is known of the device now; nil if nothing was learned.
+    package var calibration: Calibration? { visit?.belief.calibration ?? earlierCalibration }
 }

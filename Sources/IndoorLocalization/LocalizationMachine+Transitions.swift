@@ -93,6 +93,7 @@ extension LocalizationMachine {
     }
 
     private mutating func forgetVenue() {
+        earlierCalibration = calibration
         visit = nil
         wakeAt = nil
         retryAt = nil
@@ -133,6 +134,7 @@ extension LocalizationMachine {
         let problems = useSettings(of: venue)
         var visit = VenueVisit(
             venue: venue, belief: makeBelief(venue, settings.positioning), settings: settings, since: now)
+        if let earlierCalibration { visit.belief.begin(with: earlierCalibration) }
         visit.lock(to: lockedMap)
         if let fix = initialFix.take() { visit.belief.observe(.fix(fix)) }
         for reading in recent.readings { visit.belief.observe(reading) }

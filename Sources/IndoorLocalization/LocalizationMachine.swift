@@ -34,6 +34,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case lockFloor(MapID?)
         /// Whether satellites cannot tell that the device is outdoors.
         case lockIndoors(Bool)
+        /// What an earlier session learned of the device.
+        case calibration(Calibration)
     }
 
     /// What the shell has to do, in order.
@@ -97,6 +99,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     /// Nil if the settings decide.
     var lockedIndoors: Bool?
     var gate = PositionGate()
+    /// What was learned of the device before the present visit; nil if nothing was.
+    var earlierCalibration: Calibration?
 
     /// Creates an idle machine.
     ///
@@ -161,6 +165,9 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
             return lock(to: map)
         case (_, .lockIndoors(let isLocked)):
             lockedIndoors = isLocked
+            return Transition(state: state)
+        case (_, .calibration(let calibration)):
+            earlierCalibration = calibration
             return Transition(state: state)
         case (.idle, .fix(let fix)), (.error, .fix(let fix)):
             return keep(fix)

@@ -156,6 +156,9 @@ public actor Localizer {
         await perform(driver.handle(.stop, at: now))
     }
 
+    /// What was learned of the device so far, in this session or before; see `setCalibration(_:)`.
+    public var calibration: Calibration { driver.machine.calibration ?? Calibration() }
+
     /// Hands over what somebody outside knows; returns what became of the latest fix.
     func guide(_ event: LocalizationMachine<PositioningEngine>.Event) async -> FixOutcome? {
         await perform(driver.handle(event, at: now))

@@ -20,4 +20,7 @@ extension Localizer {
     ///
     /// Until it is called, the setting `venueSearch.isLockedIndoors` decides.
     public func lockIndoors(_ isLocked: Bool) async { _ = await guide(.lockIndoors(isLocked)) }
+
+    /// Begins with what an earlier session learned of the device: from the next venue on.
+    public func setCalibration(_ calibration: Calibration) async { _ = await guide(.calibration(calibration)) }
 }

@@ -133,6 +133,12 @@ public actor Positioner {
         return driver.machine.fixOutcome ?? .ignored
     }
 
+    /// What was learned of the device so far, in this session or before; see `setCalibration(_:)`.
+    public var calibration: Calibration { driver.machine.calibration ?? Calibration() }
+
+    /// Begins with what an earlier session learned of the device: from the next start on.
+    public func setCalibration(_ calibration: Calibration) async { await handle(.calibration(calibration)) }
+
     /// The clock's time; nil on a recording, where only readings pass the time.
     private var elapsed: Duration? { source.pace == .live ? clock.elapsed() : nil }
     /// The session's present instant.

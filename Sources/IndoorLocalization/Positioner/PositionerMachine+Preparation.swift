@@ -62,6 +62,7 @@ extension PositionerMachine {
         guard goal == .positioning, let preparation else { return Transition(state: .ready) }
         var session = Session(settings: preparation.settings, seed: seed) { _, _ in preparation.belief }
         _ = session.handle(.lockFloor(plan.mapID), at: now)
+        if let earlierCalibration { _ = session.handle(.calibration(earlierCalibration), at: now) }
         if let place { _ = session.handle(.fix(place), at: now) }
         place = nil
         self.session = session
@@ -101,6 +102,7 @@ extension PositionerMachine {
                 }
             }
         }
+        earlierCalibration = calibration
         let final = PositionerState.stopped(error)
         directives.append(.publish(final))
         if let error { directives.append(.report(error)) }

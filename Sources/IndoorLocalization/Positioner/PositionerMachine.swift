@@ -13,6 +13,8 @@ package struct PositionerMachine<Belief: PositioningBelief>: Sendable {
         case stop
         /// A place on the floor plan is given from outside.
         case fix(Fix)
+        /// What an earlier session learned of the device.
+        case calibration(Calibration)
         case catalogue([VenueSummary])
         case catalogueFailed(LocalizationError)
         case packet(Venue)
@@ -85,6 +87,8 @@ package struct PositionerMachine<Belief: PositioningBelief>: Sendable {
     var news: NewsAge?
     /// From the radio's time of what was heard last to the latest position; zero while there are no positions.
     package var latency = Duration.zero
+    /// What was learned of the device in earlier sessions; nil if nothing was.
+    var earlierCalibration: Calibration?
     /// What became of the latest fix.
     package var fixOutcome: FixOutcome?
 
@@ -120,6 +124,9 @@ package struct PositionerMachine<Belief: PositioningBelief>: Sendable {
         case .start(let given): return pursue(.positioning, with: given, at: now)
         case .stop: return state.isStopped ? Transition(state: state) : end(nil, at: now)
         case .fix(let fix): return take(fix, at: now)
+        case .calibration(let calibration):
+            earlierCalibration = calibration
+            return Transition(state: state)
         case _ where state.isStopped:
             return Transition(state: state)  // late answers to a session that is over
         case .catalogue(let venues): return learn(venues, at: now)
@@ -136,6 +143,11 @@ package struct PositionerMachine<Belief: PositioningBelief>: Sendable {
         case .tick: return tick(at: now)
         }
     }
+}
+
+extension PositionerMachine {
+    /// What is known of the device now; nil if nothing was learned.
+    package var calibration: Calibration? { session?.calibration ?? earlierCalibration }
 }
 
 extension PositionerMachine: TimedMachine {

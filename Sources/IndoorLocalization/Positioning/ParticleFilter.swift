@@ -37,6 +37,9 @@ package struct ParticleFilter: Sendable {
     var evidence: [Double] = []
     /// Number of particles.
     package let count: Int
+    /// Mean and standard deviation of the step length of new particles, against the detector's.
+    var stepMean = 1.0
+    var stepDeviation: Double
 
     /// Whether there are particles at all.
     package var isEmpty: Bool { particles.count == 0 }
@@ -49,6 +52,7 @@ package struct ParticleFilter: Sendable {
         self.motion = motion
         self.resampling = resampling
         self.count = count
+        stepDeviation = motion.stepScale
         generator = SeededGenerator(seed: seed)
     }
 
@@ -113,7 +117,7 @@ package struct ParticleFilter: Sendable {
         let (turn, scale) = generator.normalPair()
         let bias = isUnknown ? generator.uniform() * 2 * .pi : turn * motion.headingBias * .pi / 180
         particles.bias[next] = Float(bias)
-        particles.scale[next] = Float(max(0.4, 1 + scale * motion.stepScale))
+        particles.scale[next] = Float(max(0.4, stepMean + scale * stepDeviation))
         particles.isWalking[next] = generator.uniform() < motion.startRate / (motion.startRate + motion.stopRate)
         particles.level[next] = Int32(level)
         particles.weight[next] = weight

@@ -12,11 +12,17 @@ package protocol PositioningBelief: Sendable {
     mutating func lock(to map: MapID?)
     /// How the latest fix was taken in; nil if there was none, or if it told nothing.
     var fixReception: FixReception? { get }
+    /// Begins with what was learned of the device before.
+    mutating func begin(with calibration: Calibration)
+    /// What was learned of the device; nil if nothing was.
+    var calibration: Calibration? { get }
 }
 
 extension PositioningBelief {
     package mutating func lock(to map: MapID?) {}
     package var fixReception: FixReception? { nil }
+    package mutating func begin(with calibration: Calibration) {}
+    package var calibration: Calibration? { nil }
 }
 
 extension PositioningEngine: PositioningBelief {}

@@ -19,7 +19,7 @@ public struct PositioningEngine: Sendable {
     private var collector: EvidenceCollector
     private(set) var filter: ParticleFilter
     /// By level: each guess of the level has a receiver that fits to it.
-    private var offsets: [ReceiverOffset]
+    private(set) var offsets: [ReceiverOffset]
     private var steps = StepDetector()
     private var strides: [ParticleFilter.Stride] = []
     private var lastStride: Instant?
@@ -31,6 +31,8 @@ public struct PositioningEngine: Sendable {
     private var memoryless = MemorylessBelief()
     /// Index of the level that the belief is kept on; nil if evidence decides.
     private var lockedLevel: Int?
+    /// Steps that moved the belief so far.
+    private var stepCount = 0
     /// How the latest fix was taken in; nil if there was none, or if it told nothing.
     package private(set) var fixReception: FixReception?
 
@@ -43,6 +45,8 @@ public struct PositioningEngine: Sendable {
     private static let unlockedShare = 1e-4
     /// 68 % of a normal distribution in the plane lie within this many deviations along an axis: √(−2 ln 0.32).
     private static let radiusOfDeviation = 1.51
+    /// After so many steps their length is known twice as well: 35 m of way, between places known to within 2.5 m.
+    private static let stepsToHalve = 50.0
     /// Metres from floor to floor where the packet doesn't tell.
     private static let storey = 4.0
 
@@ -106,6 +110,7 @@ public struct PositioningEngine: Sendable {
 
     private mutating func add(length: Double, heading: Double?, at instant: Instant) {
         strides.append(ParticleFilter.Stride(length: length, heading: heading))
+        if heading != nil { stepCount += 1 }
         lastStride = instant
     }
 
@@ -132,6 +137,30 @@ public struct PositioningEngine: Sendable {
         lockedLevel = map.flatMap { map in field.levels.firstIndex { $0.mapID == map } }
         // The next evidence shares the particles out anew.
         lastLook = nil
+    }
+
+    /// Begins with what an earlier session learned of the device. Before any evidence only.
+    package mutating func begin(with calibration: Calibration) {
+        let earlier = calibration.later
+        for level in offsets.indices {
+            offsets[level].begin(
+                value: earlier.rssiOffset,
+                deviation: min(earlier.rssiDeviation, settings.signal.receiverOffsetDeviation))
+        }
+        filter.stepMean = earlier.stepScale
+        filter.stepDeviation = min(earlier.stepDeviation, settings.motion.stepScale)
+    }
+
+    /// The level that the device most probably is on, if anything was learned there.
+    var learnedLevel: Int? {
+        guard settings.method == .particle, !filter.isEmpty, lastLook != nil else { return nil }
+        let shares = levelShares
+        return shares.indices.max { shares[$0] < shares[$1] }
+    }
+
+    /// Standard deviation of the steps' length that remains after so many steps: half of it after 50.
+    var stepUncertainty: Double {
+        filter.stepDeviation / (1 + Double(stepCount) * 3 / Self.stepsToHalve).squareRoot()
     }
 
     /// How much of the belief is on each level, in the field's order; sums to 1.

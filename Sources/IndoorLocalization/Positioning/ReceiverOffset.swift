@@ -22,6 +22,13 @@ package struct ReceiverOffset: Sendable {
         wander = deviation > 0 ? Self.usualWander : 0
     }
 
+    /// Takes over what an earlier session learned, if the offset is to be learned at all.
+    package mutating func begin(value: Double, deviation: Double) {
+        guard variance > 0 else { return }
+        self.value = value
+        variance = deviation * deviation
+    }
+
     /// Lets `seconds` pass.
     package mutating func pass(seconds: Double) { variance += wander * wander * seconds }
 

@@ -1,0 +1,35 @@
+extension PositioningEngine {
+    /// What the engine has learned of the device, by the level that it most believes in; nil before any evidence, and
+    /// for the methods that learn nothing.
+    ///
+    /// The receiver's offset is that of the level's filter. The steps' length is the mean over the particles, each of which
+    /// walks with its own: those that walked into walls or away from the beacons are gone. As all that are left may
+    /// descend from few, they are not taken for surer than what their number of steps can tell.
+    package var calibration: Calibration? {
+        guard let level = learnedLevel else { return nil }
+        var calibration = Calibration()
+        let offset = offsets[level]
+        calibration.rssiOffset = min(max(offset.value, -50), 50)
+        calibration.rssiDeviation = min(offset.variance.squareRoot(), 50)
+        let (mean, deviation) = filter.stepScale(level: level)
+        calibration.stepScale = min(max(mean, 0.4), 2.5)
+        calibration.stepDeviation = min(max(deviation, stepUncertainty), 1)
+        return calibration
+    }
+}
+
+extension ParticleFilter {
+    /// Mean and standard deviation of the particles' step lengths on a level, against the detector's.
+    func stepScale(level: Int) -> (mean: Double, deviation: Double) {
+        var (weight, sum, squares) = (0.0, 0.0, 0.0)
+        for index in particles.range(of: level) {
+            let (share, scale) = (Double(particles.weight[index]), Double(particles.scale[index]))
+            weight += share
+            sum += share * scale
+            squares += share * scale * scale
+        }
+        guard weight > 0 else { return (stepMean, stepDeviation) }
+        let mean = sum / weight
+        return (mean, max(0, squares / weight - mean * mean).squareRoot())
+    }
+}

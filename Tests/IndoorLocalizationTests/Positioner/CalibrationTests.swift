@@ -1,0 +1,158 @@
+import XCTest
+
+@testable import IndoorLocalization
+
+/// What a device learns of itself in the background.
+final class CalibrationTests: XCTestCase {
+    private typealias Stage = PositioningStage
+
+    /// A walk around the hall: what is heard is louder by some decibels, and steps are longer than they are told.
+    private func walk(
+        decibels: Double, stride: Double, seconds: Int, seed: UInt64, from calibration: Calibration? = nil
+    ) -> PositioningEngine {
+        var settings = PositioningSettings()
+        settings.particleCount = 1000
+        var engine = PositioningEngine(
+            venue: Stage.surveyedVenue, field: Stage.surveyedField, settings: settings, seed: seed)
+        if let calibration { engine.begin(with: calibration) }
+        var generator = SeededGenerator(seed: seed &+ 77)
+        for half in 1...2 * seconds {
+            let time = Double(half) / 2
+            let (before, place) = (HallWalk.place(at: time - 0.5), HallWalk.place(at: time))
+            // HallWalk goes at 1 m/s: two steps a second, of half a metre.
+            let step = Step(
+                instant: Instant(seconds: time), length: 0.5 / stride, heading: (place - before).course)
+            engine.observe(.step(step))
+            for (index, beacon) in Stage.beaconPoints.enumerated() where generator.uniform() < 0.8 {
+                let rssi = Stage.rssi(from: beacon, to: place) + decibels + 3 * generator.normal()
+                engine.observe(
+                    .sighting(Sighting(instant: Instant(seconds: time), beacon: Stage.identity(index), rssi: rssi)))
+            }
+            engine.advance(to: Instant(seconds: time))
+        }
+        return engine
+    }
+
+    func testTheReceiversOffsetIsLearnedAsOneWalks() throws {
+        for decibels in [-6.0, 0, 5] {
+            let errors = try (UInt64(1)...3).map { seed in
+                let learned = try XCTUnwrap(walk(decibels: decibels, stride: 1, seconds: 60, seed: seed).calibration)
+                XCTAssertGreaterThanOrEqual(learned.quality, .ok, "seed \(seed): \(learned)")
+                return learned.rssiOffset - decibels
+            }
+            for error in errors { XCTAssertEqual(error, 0, accuracy: 1.5, "\(decibels) dB, seeds 1...3: \(errors)") }
+        }
+    }
+
+    func testTheLengthOfStepsIsLearnedAsOneWalks() throws {
+        for stride in [0.85, 1.0, 1.2] {
+            let scales = try (UInt64(1)...3).map { seed in
+                try XCTUnwrap(walk(decibels: 0, stride: stride, seconds: 120, seed: seed).calibration).stepScale
+            }
+            let mean = scales.reduce(0, +) / 3
+            XCTAssertEqual(mean, stride, accuracy: 0.08, "stride \(stride), seeds 1...3: \(scales)")
+        }
+    }
+
+    func testALongWalkMakesAnExcellentCalibration() throws {
+        let short = try XCTUnwrap(walk(decibels: 2, stride: 1, seconds: 1, seed: 1).calibration)
+        let long = try XCTUnwrap(walk(decibels: 2, stride: 1, seconds: 120, seed: 1).calibration)
+        XCTAssertEqual(short.quality, .poor, "\(short)")
+        XCTAssertEqual(long.quality, .excellent, "\(long)")
+    }
+
+    func testTheNextSessionBeginsWithWhatWasLearned() throws {
+        let learned = try XCTUnwrap(walk(decibels: 6, stride: 1.2, seconds: 120, seed: 1).calibration)
+        let next = try XCTUnwrap(
+            walk(decibels: 6, stride: 1.2, seconds: 1, seed: 2, from: learned).calibration)
+        XCTAssertEqual(next.rssiOffset, 6, accuracy: 1.5)
+        XCTAssertEqual(next.stepScale, learned.stepScale, accuracy: 0.03)
+        XCTAssertGreaterThan(next.rssiDeviation, learned.rssiDeviation, "another pocket, perhaps")
+        XCTAssertGreaterThanOrEqual(next.quality, .ok)
+    }
+
+    func testNothingIsLearnedWithoutEvidenceOrMemory() {
+        for method in PositioningMethod.allCases {
+            var settings = PositioningSettings()
+            settings.method = method
+            var engine = PositioningEngine(venue: Stage.venue, field: Stage.packetField, settings: settings, seed: 1)
+            XCTAssertNil(engine.calibration, "\(method)")
+            guard method != .particle else { continue }
+            engine.observe(
+                .sighting(Sighting(instant: .zero, beacon: Stage.identity(1), rssi: -60)))
+            engine.advance(to: Instant(seconds: 1))
+            XCTAssertNil(engine.calibration, "\(method)")
+        }
+    }
+
+    func testTheQualityIsThatOfWhatIsLeastKnown() {
+        var calibration = Calibration()
+        XCTAssertEqual(calibration.quality, .poor)
+        calibration.rssiDeviation = 1.5
+        XCTAssertEqual(calibration.quality, .ok)
+        calibration.rssiDeviation = 1
+        XCTAssertEqual(calibration.quality, .ok)
+        calibration.stepDeviation = 0.08
+        XCTAssertEqual(calibration.quality, .excellent)
+    }
+
+    func testADocumentIsReadAsItWasWritten() throws {
+        var calibration = Calibration()
+        calibration.rssiOffset = -3.5
+        calibration.rssiDeviation = 0.75
+        calibration.stepScale = 1.0625
+        calibration.stepDeviation = 0.05
+        XCTAssertEqual(try Calibration(calibration.document), calibration)
+        guard case .object(var members) = calibration.document else { return XCTFail("\(calibration.document)") }
+        members["madeBy"] = "somebody"
+        XCTAssertEqual(try Calibration(.object(members)), calibration, "what is not known is ignored")
+    }
+
+    func testADocumentThatIsNoneIsRefused() {
+        XCTAssertThrowsError(try Calibration(.array([]))) { XCTAssertEqual($0 as? CalibrationError, .notAnObject) }
+        guard case .object(let members) = Calibration().document else { return XCTFail("no object") }
+        let wrong: [(String, JSONValue?)] = [
+            ("rssiOffset", nil), ("rssiOffset", "loud"), ("rssiOffset", 51), ("rssiDeviation", -1),
+            ("stepScale", 0), ("stepDeviation", .number(.nan)),
+        ]
+        for (name, value) in wrong {
+            var changed = members
+            changed[name] = value
+            XCTAssertThrowsError(try Calibration(.object(changed)), name) { error in
+                guard case .invalidNumber(let named, _)? = error as? CalibrationError else {
+                    return XCTFail("\(error)")
+                }
+                XCTAssertEqual(named, name)
+            }
+        }
+    }
+
+    func testALocalizerKeepsWhatItLearnedBeyondItsSessions() async throws {
+        let stage = LocalizerStage()
+        var given = Calibration()
+        given.rssiOffset = 2
+        given.rssiDeviation = 0.5
+        await stage.localizer.setCalibration(given)
+        let before = await stage.localizer.calibration
+        XCTAssertEqual(before, given)
+        try await stage.run()
+        let learned = await stage.localizer.calibration
+        XCTAssertNotEqual(learned, given)
+        XCTAssertEqual(learned.rssiOffset, 2, accuracy: 4, "begins with what was given")
+        await stage.localizer.stop()
+        let kept = await stage.localizer.calibration
+        XCTAssertEqual(kept, learned)
+    }
+
+    func testAPositionerKeepsWhatItLearnedBeyondItsSessions() async throws {
+        let stage = PositionerStage()
+        let unknown = await stage.positioner.calibration
+        XCTAssertEqual(unknown, Calibration())
+        try await stage.run()
+        let learned = await stage.positioner.calibration
+        XCTAssertNotEqual(learned, Calibration())
+        await stage.positioner.stop()
+        let kept = await stage.positioner.calibration
+        XCTAssertEqual(kept, learned)
+    }
+}
