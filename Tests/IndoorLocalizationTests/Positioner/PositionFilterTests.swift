@@ -1,7 +1,6 @@
 import IndoorLocalization
 import XCTest
 
-/// Behaviour §2.5, check 8.
 final class PositionFilterTests: XCTestCase {
     private func position(_ x: Double, at seconds: Double, course: Double? = nil, map: MapID = 10) -> Position {
         Position(
@@ -19,6 +18,7 @@ final class PositionFilterTests: XCTestCase {
         XCTAssertEqual(passed(positions, PositionFilter()), [0, 0.1, 0.2])
     }
 
+    /// Behaviour §2.5, check 8.
     func testDistanceOrTimeIsEnough() {
         let positions = [
             position(0, at: 0), position(0.6, at: 1), position(0.75, at: 1.5), position(0.8, at: 3.4),
