@@ -53,6 +53,8 @@ public struct PositioningEngine: Sendable {
     /// Creates an engine that knows nothing yet of where in the venue the device is.
     ///
     /// - Parameters:
+    ///   - venue: where the device is located.
+    ///   - settings: of the engine.
     ///   - parts: what is used in place of the standard measurement model and prior.
     ///   - seed: of all that is random; equal seeds give equal estimates.
     public init(
