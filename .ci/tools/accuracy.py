@@ -1,7 +1,7 @@
 """Prints what `indoorloc evaluate --json` measured as a table, and compares it: accuracy.py LIMITS FOLDER
 
-LIMITS holds an object for each data set, FOLDER a file NAME.json for each. A set without a limit, and a limit
-without a set, are failures: neither may be forgotten.
+LIMITS holds an object for each data set, FOLDER a file NAME.json for each, and rooms/NAME.json where truth tells
+rooms. A set without a limit, and a limit without a set, are failures: neither may be forgotten.
 """
 
 import json
@@ -16,6 +16,13 @@ LIMITS = [
     ("minimumFloor", "floor", False),
     ("minimumAnswered", "answered", False),
     ("minimumInsideRadius", "insideRadius", False),
+]
+# Of the classifier that is the package's own, in `indoorloc rooms evaluate --json`: device, key, measured key.
+ROOM_LIMITS = [
+    ("same", "minimumSame", "accuracy"),
+    ("other", "minimumOther", "accuracy"),
+    ("same", "minimumSameBelieved", "believed"),
+    ("other", "minimumOtherBelieved", "believed"),
 ]
 
 
@@ -42,9 +49,25 @@ def problems(name, measured, limit):
             yield f"{name}: {field} is {value:.3f}, {'above' if is_upper else 'below'} the limit {bound}"
 
 
+def room_problems(name, measured, limit):
+    for device, key, field in ROOM_LIMITS:
+        value, bound = measured["adaptive"][device][field], limit[key]
+        print(f"| {name}, trained with {'the same device' if device == 'same' else 'another one'}: "
+              f"{field} {100 * value:.1f} %, limit {100 * bound:.1f} %")
+        if value < bound:
+            yield f"{name}: {field} with training of {device} is {value:.3f}, below the limit {bound}"
+
+
 with open(sys.argv[1], encoding="utf-8") as file:
     limits = json.load(file)
-results = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(pathlib.Path(sys.argv[2]).glob("*.json"))}
+
+
+def read(folder):
+    return {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(pathlib.Path(folder).glob("*.json"))}
+
+
+results = read(sys.argv[2])
+rooms = read(pathlib.Path(sys.argv[2]) / "rooms")
 
 rows = [["set"] + COLUMNS + ["limit"]]
 for name, measured in results.items():
@@ -59,5 +82,9 @@ found = [f"{name}: there is no limit in {sys.argv[1]}" for name in results if na
 found += [f"{name}: has a limit but was not measured" for name in limits if name not in results]
 for name, measured in results.items():
     found += problems(name, measured, limits.get(name, {"reason": "-", "date": "-"}))
+for name, measured in rooms.items():
+    found += room_problems(name, measured, limits[name]["rooms"])
+found += [f"{name}: has limits of rooms but was not measured" for name in limits
+          if "rooms" in limits[name] and name not in rooms]
 print("\n".join(found))
 sys.exit(1 if found else 0)

@@ -145,7 +145,7 @@ final class RoomsCommandTests: XCTestCase {
                 XCTAssertEqual(part["answered"] as? Int, 320, classifier)
                 let accuracy = try XCTUnwrap(part["accuracy"] as? Double)
                 XCTAssertTrue((0.3...1).contains(accuracy), "\(classifier) \(device): \(accuracy)")
-                if classifier == "adaptive" { XCTAssertGreaterThan(accuracy, 0.9, device) }
+                if classifier == "adaptive" { XCTAssertGreaterThan(accuracy, 0.85, device) }
             }
         }
     }

@@ -17,12 +17,14 @@ public struct AdaptiveClassifier: Classifier {
         public var meanStay = Duration.seconds(60)
         /// How much of a scan's evidence counts beside that of the scans before; above 0, at most 1.
         ///
-        /// One tenth: what shadows a receiver holds for some 10 s.
-        public var evidenceShare = 0.1
+        /// One twentieth: beside the fading of some 5 dB, which bodies let last for seconds, a place lies off the trained
+        /// ones by some 3 dB that no further scan averages out; a minute of scans is worth about three. A larger share
+        /// tells changes sooner and is wrong more often.
+        public var evidenceShare = 0.05
         /// By how much receivers differ: the standard deviation in dB of the offset before anything was heard; above 0.
         public var offsetDeviation = 8.0
         /// How likely the device is in none of the trained rooms, before anything was heard; in [0, 1), 0 to exclude it.
-        public var elsewhereProbability = 0.1
+        public var elsewhereProbability = 0.02
 
         /// Creates the settings with their defaults.
         public init() {}

@@ -18,7 +18,7 @@ struct RoomSignalModel: Sendable {
         /// The logarithm of the probability that the beacon is not heard.
         var silence: Double
 
-        init(mean: Double, deviation: Double, known: Double = 0, background: Double) {
+        init(mean: Double, deviation: Double, known: Double, background: Double) {
             self.mean = mean
             self.deviation = deviation
             self.known = known
@@ -45,6 +45,8 @@ struct RoomSignalModel: Sendable {
     private static let unknown = (share: 0.6, mean: -78.0, deviation: 10.0)
     /// Where the radio's sensitivity ends, in dBm.
     private static let faintest = (mean: -92.0, deviation: 5.0)
+    /// In none of the rooms a beacon is heard at any RSSI of some 50 dB alike: the logarithm of that density.
+    private static let anywhere = -cmath_log(50)
     /// With so many beacons that are heard in other rooms too, a room does not need those of its own.
     private static let enoughShared = 6
 
@@ -54,22 +56,19 @@ struct RoomSignalModel: Sendable {
     /// The rooms' names; behind them, none of them is one more state.
     let names: [String]
     private let table: RoomTable
-    /// For each state and beacon.
+    /// For each room and beacon.
     private let links: [[Link]]
-    /// For each state, the logarithm of the probability that no beacon is heard at all.
+    /// For each room, the logarithm of the probability that no beacon is heard at all.
     private let silences: [Double]
 
     /// How many states there are: the rooms, and none of them.
-    var stateCount: Int { links.count }
+    var stateCount: Int { links.count + 1 }
 
     init(_ training: RoomTrainingSet) {
         let table = RoomTable(Self.comparable(training))
         self.table = table
         names = table.rooms.map(\.name)
-        let nowhere = Link(mean: Self.faintest.mean, deviation: Self.faintest.deviation, background: 1)
-        links =
-            table.rooms.map { Self.links(of: $0, beaconCount: table.beacons.count) }
-            + [table.beacons.map { _ in nowhere }]
+        links = table.rooms.map { Self.links(of: $0, beaconCount: table.beacons.count) }
         silences = links.map { $0.reduce(0) { $0 + $1.silence } }
     }
 
@@ -115,31 +114,44 @@ struct RoomSignalModel: Sendable {
     }
 
     /// The logarithms of the likelihoods: for each offset in order, for each state in order.
+    ///
+    /// Of what is silent, none of the rooms thinks like the room that it suits best.
     func logLikelihoods(of heard: [(beacon: Int, rssi: Double)]) -> [Double] {
-        var logarithms: [Double] = []
-        logarithms.reserveCapacity(Self.offsets.count * links.count)
+        let silent = links.indices.map { room in
+            heard.reduce(silences[room]) { $0 - links[room][$1.beacon].silence }
+        }
+        let elsewhere = (silent.max() ?? 0) + Double(heard.count) * Self.anywhere
         let backgrounds = heard.map { heard in
             Self.unknown.share * Self.student(heard.rssi, Self.unknown.mean, Self.unknown.deviation)
         }
+        var logarithms: [Double] = []
+        logarithms.reserveCapacity(Self.offsets.count * stateCount)
         for offset in Self.offsets {
-            for (state, room) in links.enumerated() {
-                var sum = silences[state]
-                // Products of a few factors stay far within the range of numbers, and spare logarithms.
-                var product = 1.0
-                for index in heard.indices {
-                    let link = room[heard[index].beacon]
-                    let density = Self.student(heard[index].rssi - offset, link.mean, link.deviation)
-                    product *= link.known * density + link.background * backgrounds[index]
-                    sum -= link.silence
-                    if index % 8 == 7 {
-                        sum += cmath_log(product)
-                        product = 1
-                    }
-                }
-                logarithms.append(sum + cmath_log(product))
+            for room in links.indices {
+                logarithms.append(silent[room] + logDensity(of: heard, in: links[room], offset, backgrounds))
             }
+            logarithms.append(elsewhere)
         }
         return logarithms
+    }
+
+    /// The logarithm of the density of what was heard in a room, by a receiver with an offset.
+    private func logDensity(
+        of heard: [(beacon: Int, rssi: Double)], in room: [Link], _ offset: Double, _ backgrounds: [Double]
+    ) -> Double {
+        var sum = 0.0
+        // Products of a few factors stay far within the range of numbers, and spare logarithms.
+        var product = 1.0
+        for index in heard.indices {
+            let link = room[heard[index].beacon]
+            let density = Self.student(heard[index].rssi - offset, link.mean, link.deviation)
+            product *= link.known * density + link.background * backgrounds[index]
+            if index % 8 == 7 {
+                sum += cmath_log(product)
+                product = 1
+            }
+        }
+        return sum + cmath_log(product)
     }
 
     /// The density of Student's distribution with four degrees of freedom.

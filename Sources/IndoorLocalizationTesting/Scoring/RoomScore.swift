@@ -28,6 +28,8 @@ public struct RoomScore: Hashable, Sendable {
     public var accuracy: Double? { share(rightCount) }
     /// Of all scans, those after which the right room was believed; nil without scans.
     public var believedAccuracy: Double? { share(believedCount) }
+    /// The share of all scans after which no trained room was believed; nil without scans.
+    public var nowhereShare: Double? { share(confusion.values.reduce(0) { $0 + ($1[nil] ?? 0) }) }
     /// False changes of room in an hour; nil without time.
     public var falseChangesPerHour: Double? { seconds > 0 ? Double(falseChanges) / seconds * 3600 : nil }
     /// The mean probability of what was told, to compare with `accuracy`; nil without answers.

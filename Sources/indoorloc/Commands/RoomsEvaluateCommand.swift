@@ -15,6 +15,8 @@ struct RoomsEvaluateCommand: Command {
               rule     share of all scans after which the right room was believed, by the change rule
               false/h  changes of the believed room in an hour that were none
               change   median seconds until a change of room is believed, with all tracks in a row
+              unknown  share of all scans after which none of the rooms is believed, with the rooms of the
+                       track left out of the training
 
             example: indoorloc rooms evaluate home
             """,
@@ -97,7 +99,7 @@ struct RoomsEvaluateCommand: Command {
     }
 
     private static func table(_ results: [(kind: ClassifierKind, pairs: [RoomEvaluation.Pair])]) -> String {
-        var rows = [["classifier", "device", "alone", "scans", "rule", "false/h", "change"]]
+        var rows = [["classifier", "device", "alone", "scans", "rule", "false/h", "change", "unknown"]]
         for (kind, pairs) in results {
             for (name, pair) in groups(pairs) { rows.append([kind.rawValue, name] + pair.cells) }
         }
@@ -138,6 +140,7 @@ extension RoomEvaluation.Pair {
             percent(alone.accuracy), percent(tracks.accuracy), percent(tracks.believedAccuracy),
             tracks.falseChangesPerHour.map { JSONText.number($0, decimals: 1) } ?? "-",
             joined.medianDelay.map { $0.isFinite ? JSONText.number($0, decimals: 1) + " s" : "never" } ?? "-",
+            percent(untrained.nowhereShare),
         ]
     }
 
@@ -150,6 +153,7 @@ extension RoomEvaluation.Pair {
             ("probability", tracks.meanProbability), ("believed", tracks.believedAccuracy),
             ("falseChangesPerHour", tracks.falseChangesPerHour), ("joinedBelieved", joined.believedAccuracy),
             ("joinedFalseChangesPerHour", joined.falseChangesPerHour), ("changeSeconds", joined.medianDelay),
+            ("unknown", untrained.nowhereShare),
         ] {
             json.add(name, value ?? .nan, decimals: 4)
         }

@@ -15,11 +15,14 @@ struct RoomEvaluation: Sendable {
         var tracks = RoomScore()
         /// All tracks in a row, as if the device had gone from one room into the next.
         var joined = RoomScore()
+        /// Each track with classifiers that were not trained in its rooms.
+        var untrained = RoomScore()
 
         mutating func add(_ other: Pair) {
             alone.add(other.alone)
             tracks.add(other.tracks)
             joined.add(other.joined)
+            untrained.add(other.untrained)
         }
     }
 
@@ -81,12 +84,28 @@ struct RoomEvaluation: Sendable {
     func score(_ kind: ClassifierKind, trained: String, tested: String) -> Pair {
         var pair = Pair(trained: trained, tested: tested)
         guard let training = trainings[trained], let tracks = tracks[tested] else { return pair }
+        let memory = kind.classifier(training)
         for track in tracks {
-            pair.alone.add(score([track], kind.classifier(training, remembersRooms: false)))
-            pair.tracks.add(score([track], kind.classifier(training)))
+            pair.tracks.add(score([track], memory))
+            if kind.hasMemory { pair.alone.add(score([track], kind.classifier(training, remembersRooms: false))) }
         }
-        pair.joined = score(tracks, kind.classifier(training))
+        if !kind.hasMemory { pair.alone = pair.tracks }
+        pair.joined = score(tracks, memory)
+        if kind.hasMemory { pair.untrained = scoreUntrained(kind, training, tracks) }
         return pair
+    }
+
+    private func scoreUntrained(
+        _ kind: ClassifierKind, _ training: RoomTrainingSet, _ tracks: [[RoomRecording.Stay]]
+    ) -> RoomScore {
+        var score = RoomScore()
+        for track in tracks {
+            var others = training
+            for stay in track { stay.room.map { others.rooms[$0] = nil } }
+            // Where all rooms are left out, nothing is learned and there is nothing to mistake them for.
+            if !others.rooms.isEmpty { score.add(self.score([track], kind.classifier(others))) }
+        }
+        return score
     }
 
     /// What lies between two tracks that are joined.

@@ -4,6 +4,9 @@ import IndoorLocalization
 enum ClassifierKind: String, CaseIterable, Sendable {
     case naiveBayes, nearestNeighbor, adaptive
 
+    /// Whether the room of a scan depends on the scans before.
+    var hasMemory: Bool { self == .adaptive }
+
     /// Learns the training.
     ///
     /// - Parameter remembersRooms: whether earlier scans count for the room, where the classifier can do so.
