@@ -103,7 +103,7 @@ public struct RemoteSettings: Sendable {
         switch head.status {
         case 200: break
         case 304 where tag != nil: return .unchanged
-        default: return .failed(LocalizationError(VenueRepositoryError.status(head.status, url: url)))
+        default: return .failed(LocalizationError(VenueRepositoryError.status(head.status, of: server, url: url)))
         }
         do throws(SettingsFile.ReadingError) {
             let file = try SettingsFile(body.withLock { $0 }, name: url, source: .remote)

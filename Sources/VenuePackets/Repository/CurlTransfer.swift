@@ -77,6 +77,8 @@ final class CurlTransfer {
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM, CURLE_SSL_ISSUER_ERROR,
             CURLE_SSL_INVALIDCERTSTATUS:
             .untrusted(reason)
+        case CURLE_SSL_CONNECT_ERROR:
+            .broken("no encrypted connection came about (\(reason)); does that port speak https, or is it http://…?")
         default: .broken(reason)
         }
     }
@@ -157,13 +159,18 @@ extension CurlTransfer {
     /// Takes in a line of a head; a redirect's is followed by another head.
     private func takeLine(_ bytes: UnsafeRawBufferPointer) {
         let line = String(decoding: bytes, as: UTF8.self)
-        if line.hasPrefix("HTTP/") { head = TransferHead() }
+        if line.hasPrefix("HTTP/") {
+            head = TransferHead()
+            // From HTTP/2 on, every answer's end is marked.
+            head.isDelimited = !line.hasPrefix("HTTP/1")
+        }
         head.status = ccurl_status(handle)
         guard let colon = line.firstIndex(of: ":") else { return }
         let value = line[line.index(after: colon)...].trimmed
         switch line[..<colon].lowercased() {
         case "etag": head.tag = EntityTag(value)
-        case "content-range": head.offset = Self.firstByte(of: value)
+        case "content-range": (head.offset, head.total) = (Self.firstByte(of: value), Self.total(of: value))
+        case "content-length", "transfer-encoding": head.isDelimited = true
         default: break
         }
     }
@@ -172,6 +179,11 @@ extension CurlTransfer {
     private static func firstByte(of range: String) -> Int? {
         guard range.hasPrefix("bytes "), let dash = range.firstIndex(of: "-") else { return nil }
         return Int(range[..<dash].dropFirst("bytes ".count))
+    }
+
+    /// The bytes of the whole file in `bytes 500-999/1000`; nil if there is `*`.
+    private static func total(of range: String) -> Int? {
+        range.lastIndex(of: "/").flatMap { Int(range[range.index(after: $0)...]) }
     }
 
     private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {

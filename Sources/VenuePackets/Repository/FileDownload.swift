@@ -60,16 +60,19 @@ struct FileDownload: Sendable {
         switch head.status {
         case 304 where request.unless != nil: return .unchanged
         case 200, 206: break
-        case 416:
+        case 416 where request.rest != nil:
+            // The server has nothing behind what is here: all of the file tells whether it is too short.
             try partial.begin(nil)
-            throw .unreachable(url: url, reason: "the file on the server has changed")
-        default: throw .status(head.status, url: url)
+            return try await attempt(file, url, into: partial, unless: unless, progress)
+        default: throw .status(head.status, of: server, url: url)
         }
         let size = try partial.size()
-        guard size == file.size else {
+        if size == file.size { return .fetched(head.tag) }
+        guard head.ends(at: size) else {
             throw .unreachable(url: url, reason: "it ended after \(size) of \(file.size) bytes")
         }
-        return .fetched(head.tag)
+        partial.remove()
+        throw .broken(url, "$", "has \(size) bytes, not \(file.size) as the catalogue says; publish it anew")
     }
 }
 

@@ -38,6 +38,13 @@ struct TransferHead: Hashable, Sendable {
     var tag: EntityTag?
     /// The first byte that is sent, of a part.
     var offset: Int?
+    /// Bytes of the whole file, of a part; nil if the server does not tell.
+    var total: Int?
+    /// Whether an answer that was cut would be told from a whole one: its length or its end is marked (RFC 9112 6.3).
+    var isDelimited = false
+
+    /// Whether the file on the server has that many bytes, of which the last one has just come.
+    func ends(at size: Int) -> Bool { status == 206 ? total == size : isDelimited }
 }
 
 /// What a server calls one state of a file (RFC 9110 8.8.3), quotes included.
@@ -79,7 +86,8 @@ extension VenueRepositoryError {
     }
 
     /// The error of a status that is no success.
-    static func status(_ status: Int, url: String) -> VenueRepositoryError {
-        [401, 403].contains(status) ? .refused(status: status, url: url) : .failed(status: status, url: url)
+    static func status(_ status: Int, of server: VenueServer, url: String) -> VenueRepositoryError {
+        guard [401, 403].contains(status) else { return .failed(status: status, url: url) }
+        return .refused(status: status, url: url, hadCredentials: server.credentials != nil)
     }
 }

@@ -1,8 +1,18 @@
 import IndoorLocalization
 
+/// What a catalogue lists.
+struct CatalogueContent: Sendable {
+    /// Entries without an error.
+    var entries: [VenueID: CatalogueEntry] = [:]
+    /// What is wrong with the others, as far as they tell of which venue they are.
+    var broken: [VenueID: [VenueProblem]] = [:]
+    /// All that is wrong.
+    var problems: [VenueProblem] = []
+}
+
 extension VenueParser {
-    /// What a catalogue's document lists: entries without an error; nil if the document as a whole has one.
-    mutating func catalogue(_ document: JSONTree) -> [CatalogueEntry]? {
+    /// What a catalogue's document lists; nil if the document as a whole has an error.
+    mutating func catalogue(_ document: JSONTree) -> CatalogueContent? {
         guard case .object(let fields) = document else {
             report(.error, "$", "the document is \(document.summary); give an object with the fields of a catalogue")
             return nil
@@ -23,12 +33,20 @@ extension VenueParser {
             return nil
         }
         var seen: [Int: String] = [:]
-        return objects("venues", of: root).compactMap { entry in
+        var content = CatalogueContent()
+        for entry in objects("venues", of: root) {
             let id = uniqueID(of: entry, among: &seen)
             let problemsBefore = problems.count
             let parsed = catalogueEntry(entry, id: id)
-            return problems.count == problemsBefore ? parsed : nil
+            guard let venue = id.map({ VenueID(rawValue: $0) }), content.entries[venue] == nil else { continue }
+            if problems.count > problemsBefore {
+                content.broken[venue] = Array(problems[problemsBefore...])
+            } else {
+                content.entries[venue] = parsed
+            }
         }
+        content.problems = problems
+        return content
     }
 
     private mutating func catalogueEntry(_ entry: JSONObject, id: Int?) -> CatalogueEntry? {

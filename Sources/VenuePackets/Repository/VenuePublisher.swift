@@ -9,7 +9,8 @@ import IndoorLocalization
 ///     files/9b74c9897bac.png         a plan image or tile zip, by its digest
 ///
 /// But for the catalogue, no file ever changes: a client in the middle of a download is not disturbed, and caches may keep
-/// them for ever. Files that no catalogue names any more are left where they are.
+/// them for ever. Files that no catalogue names any more are left where they are; packets that none can have named, as a
+/// process that was killed before it wrote the catalogue leaves them, are removed.
 public struct VenuePublisher: Sendable {
     /// What became of a packet.
     public enum Change: String, Hashable, Sendable {
@@ -43,24 +44,75 @@ public struct VenuePublisher: Sendable {
                 throw .brokenPacket(source: path, problems: error.problems)
             }
         }
-        try DiskFolder.create(work.path)
+        return try alone { () throws(VenueRepositoryError) in
+            var entries = try publishedEntries()
+            sweep(entries)
+            var changes: [(venue: VenueSummary, change: Change)] = []
+            var prepared: [PreparedPacket] = []
+            for (path, packet) in zip(packets, read) {
+                let new = try prepare(packet)
+                let entry = new.entry
+                changes.append((entry.summary, try change(from: entries[entry.summary.id], to: entry, path)))
+                entries[entry.summary.id] = entry
+                prepared.append(new)
+            }
+            // All of them can be used: only now does what is served change.
+            for packet in prepared where entries[packet.entry.summary.id] == packet.entry { try place(packet) }
+            if changes.contains(where: { $0.change != .unchanged }) || access(cataloguePath, F_OK) != 0 {
+                try writeCatalogue(Array(entries.values))
+            }
+            return changes
+        }
+    }
+
+    /// Takes venues out of the catalogue; their files stay for who is downloading them.
+    ///
+    /// Devices that have stored such a venue keep it.
+    /// - Throws: `.brokenCatalogue` or `.storage` if the folder cannot be used, or if its catalogue does not have one of
+    ///   them; then it keeps all.
+    public func withdraw(_ ids: [VenueID]) throws(VenueRepositoryError) {
+        guard access(cataloguePath, F_OK) == 0 else { throw .system(cataloguePath) }
+        try alone { () throws(VenueRepositoryError) in
+            var entries = try publishedEntries()
+            for id in Set(ids).sorted() {
+                guard entries.removeValue(forKey: id) != nil else {
+                    throw .storage(path: cataloguePath, reason: "has no venue \(id); nothing was withdrawn")
+                }
+            }
+            if !ids.isEmpty { try writeCatalogue(Array(entries.values)) }
+        }
+    }
+
+    /// Runs the body while nobody else publishes in the folder.
+    private func alone<Success>(
+        _ body: () throws(VenueRepositoryError) -> Success
+    ) throws(VenueRepositoryError) -> Success {
+        try DiskFolder.create(folder)
         let lock = try OpenFile(folder, O_RDONLY | O_DIRECTORY)
         guard lock.lock() else {
             throw .storage(path: folder, reason: "somebody else is publishing there; try again later")
         }
-        defer { DiskFolder.remove(work.path) }
-        var entries = try publishedEntries()
-        var changes: [(venue: VenueSummary, change: Change)] = []
-        for (path, packet) in zip(packets, read) {
-            let entry = try write(packet)
-            let change = try change(from: entries[entry.summary.id], to: entry, path)
-            entries[entry.summary.id] = entry
-            changes.append((entry.summary, change))
+        return try withExtendedLifetime(lock) { () throws(VenueRepositoryError) in
+            // What a process that was killed has left is of no use.
+            DiskFolder.remove(work.path)
+            try DiskFolder.create(work.path)
+            defer { DiskFolder.remove(work.path) }
+            return try body()
         }
-        if changes.contains(where: { $0.change != .unchanged }) || access(cataloguePath, F_OK) != 0 {
-            try writeCatalogue(Array(entries.values))
+    }
+
+    /// Removes packets that no catalogue can have named: a published version has one content, and none is newer.
+    private func sweep(_ entries: [VenueID: CatalogueEntry]) {
+        for entry in entries.values {
+            let subfolder = Self.folder(of: entry.summary.id)
+            for name in DiskFolder.names(in: folder + "/" + subfolder) {
+                let parts = name.split(separator: "-", omittingEmptySubsequences: false)
+                guard parts.count == 2, let version = Int(parts[0]), version >= entry.summary.version,
+                    parts[1].count == 16, parts[1].hasSuffix(".zip"), subfolder + "/" + name != entry.packet.path
+                else { continue }
+                DiskFolder.remove(folder + "/" + subfolder + "/" + name)
+            }
         }
-        return changes
     }
 
     private func publishedEntries() throws(VenueRepositoryError) -> [VenueID: CatalogueEntry] {
@@ -69,8 +121,8 @@ public struct VenuePublisher: Sendable {
         do throws(PacketFileError) {
             let bytes = try PacketFolder(path: folder).read(CatalogueDocument.fileName, limit: CatalogueDocument.limit)
             do throws(JSONSyntaxError) {
-                if let list = parser.catalogue(try JSONTree(bytes)), parser.problems.isEmpty {
-                    return Dictionary(list.map { ($0.summary.id, $0) }) { first, _ in first }
+                if let content = parser.catalogue(try JSONTree(bytes)), parser.problems.isEmpty {
+                    return content.entries
                 }
             } catch {
                 parser.report(.error, "$", error.message)
@@ -113,11 +165,22 @@ public struct VenuePublisher: Sendable {
     }
 }
 
+/// A packet that can be published.
+private struct PreparedPacket {
+    /// What the catalogue is to say of it.
+    var entry: CatalogueEntry
+    /// Where its files are now.
+    var sources: [(file: PublishedFile, path: String)]
+}
+
 // The files of one packet.
 extension VenuePublisher {
-    /// Puts the packet's files in their places; files that are there are left alone.
-    private func write(_ packet: VenuePacket) throws(VenueRepositoryError) -> CatalogueEntry {
-        let made = try work.makeFolder()
+    /// Where the packets of a venue are, below the server's folder.
+    private static func folder(of id: VenueID) -> String { "venues/\(id)" }
+
+    /// Makes a packet's files without putting them where they are served.
+    private func prepare(_ packet: VenuePacket) throws(VenueRepositoryError) -> PreparedPacket {
+        let made = try work.makeFolder().path
         let venue = packet.venue
         let apart = Set(venue.maps.flatMap { [$0.imagePath, $0.tilesPath] }.compactMap(\.self))
         let names = [VenuePacketReader.venueFile, packet.radioMapPath].compactMap(\.self)
@@ -126,10 +189,10 @@ extension VenuePublisher {
             switch packet.storage {
             case .folder(let path): source = path
             case .zip(let path):
-                source = made.path + "/packet"
+                source = made + "/packet"
                 try PacketArchive(path: path).unpack(apart.union(names), into: source)
             }
-            let zip = try ZipWriter(path: made.path + "/packet.zip")
+            let zip = try ZipWriter(path: made + "/packet.zip")
             for name in names.sorted() where !apart.contains(name) {
                 try zip.add(name, bytes: try PacketFolder(path: source).read(name, limit: PacketLimit.radioMap))
             }
@@ -137,14 +200,20 @@ extension VenuePublisher {
         } catch {
             throw .broken(origin(of: packet), error.path, error.message)
         }
+        var sources: [(file: PublishedFile, path: String)] = []
         var files: [String: PublishedFile] = [:]
         for name in apart.sorted() {
-            files[name] = try place(source + "/" + name, in: "files") { "\($0.prefix(32))\(Self.ending(of: name))" }
+            let path = source + "/" + name
+            let file = try described(path, in: "files") { "\($0.prefix(32))\(Self.ending(of: name))" }
+            files[name] = file
+            sources.append((file, path))
         }
-        let zip = try place(made.path + "/packet.zip", in: "venues/\(venue.id)") { digest in
+        let zip = try described(made + "/packet.zip", in: Self.folder(of: venue.id)) { digest in
             "\(venue.version)-\(digest.prefix(12)).zip"
         }
-        return CatalogueEntry(summary: VenueSummary(of: venue), packet: zip, files: files)
+        sources.append((zip, made + "/packet.zip"))
+        let entry = CatalogueEntry(summary: VenueSummary(of: venue), packet: zip, files: files)
+        return PreparedPacket(entry: entry, sources: sources)
     }
 
     private func origin(of packet: VenuePacket) -> String {
@@ -153,23 +222,28 @@ extension VenuePublisher {
         }
     }
 
-    /// Copies a file to its place, which its digest names.
-    private func place(
+    /// What the catalogue is to say of a file, whose digest names its place.
+    private func described(
         _ source: String, in subfolder: String, name: (_ digest: String) -> String
     ) throws(VenueRepositoryError) -> PublishedFile {
         let digest = try FileDigest.sha256(of: source)
-        let path = subfolder + "/" + name(digest)
-        let file = try OpenFile(source, O_RDONLY)
-        let published = PublishedFile(path: path, size: try file.size(), digest: digest)
-        let target = folder + "/" + path
-        if let there = try? FileDigest.sha256(of: target), there == digest { return published }
-        try DiskFolder.create(DiskFolder.parent(of: target))
-        let copy = try work.makeFile()
-        while let bytes = try file.read() { try copy.write(bytes) }
-        try copy.setMode(0o644)
-        try copy.synchronize()
-        try DiskFolder.place(copy.path, at: target)
-        return published
+        let size = try OpenFile(source, O_RDONLY).size()
+        return PublishedFile(path: subfolder + "/" + name(digest), size: size, digest: digest)
+    }
+
+    /// Copies a packet's files to their places; files that are there are left alone.
+    private func place(_ packet: PreparedPacket) throws(VenueRepositoryError) {
+        for (published, source) in packet.sources {
+            let target = folder + "/" + published.path
+            if let there = try? FileDigest.sha256(of: target), there == published.digest { continue }
+            try DiskFolder.create(DiskFolder.parent(of: target))
+            let file = try OpenFile(source, O_RDONLY)
+            let copy = try work.makeFile()
+            while let bytes = try file.read() { try copy.write(bytes) }
+            try copy.setMode(0o644)
+            try copy.synchronize()
+            try DiskFolder.place(copy.path, at: target)
+        }
     }
 
     /// The ending of a file's name, by which a server tells what the file is; empty if it is none of the usual.

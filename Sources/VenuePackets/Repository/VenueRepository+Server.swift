@@ -2,32 +2,28 @@ import FoundationEssentials
 import IndoorLocalization
 
 extension VenueRepository {
-    /// Fetches the server's catalogue, or takes the stored one if that fails.
+    /// Fetches the server's catalogue, or takes the stored one if that fails; what is wrong with its entries is reported.
     ///
     /// - Parameter hasLocal: whether there are venues without it; then one attempt must do.
-    /// - Returns: why the stored one was taken; it was reported.
-    @discardableResult
+    /// - Returns: why the stored one was taken, which is not reported yet.
     func loadCatalogue(hasLocal: Bool) async throws(VenueRepositoryError) -> VenueRepositoryError? {
         guard let server else { return nil }
+        let url = server.address(of: CatalogueDocument.fileName)
         let stored = CachedCatalogue(of: server, in: cache)
-        var storedEntries: [VenueID: CatalogueEntry]?
-        if let stored {
-            storedEntries = try? Self.entries(of: stored.document, url: server.url).entries
-            entries = entries ?? storedEntries
-        }
-        let hasStored = storedEntries != nil
+        let storedContent = stored.flatMap { try? Self.content(of: $0.document, url: url) }
+        catalogueContent = catalogueContent ?? storedContent
+        let hasStored = storedContent != nil
         do throws(VenueRepositoryError) {
             let attempts = hasStored || hasLocal ? 1 : server.patience.attempts
             guard let answer = try await fetchCatalogue(unless: hasStored ? stored?.tag : nil, attempts: attempts)
             else {
-                entries = storedEntries
+                catalogueContent = storedContent
+                reportEntries(of: url)
                 return nil
             }
-            let url = server.address(of: CatalogueDocument.fileName)
             let document = try Self.document(answer.bytes, url: url)
-            let (known, problems) = try Self.entries(of: document, url: url)
-            entries = known
-            if !problems.isEmpty { report(.brokenCatalogue(url: url, problems: problems)) }
+            catalogueContent = try Self.content(of: document, url: url)
+            reportEntries(of: url)
             do throws(VenueRepositoryError) {
                 try CachedCatalogue(server: server.url, tag: answer.tag, document: document).store(in: cache)
             } catch {
@@ -35,10 +31,20 @@ extension VenueRepository {
             }
             return nil
         } catch {
-            guard !error.isFinal, entries != nil else { throw error }
-            report(error)
+            guard !error.isFinal, catalogueContent != nil else { throw error }
+            reportEntries(of: url)
             return error
         }
+    }
+
+    /// Reports what is wrong with the catalogue's entries, unless that was told since `catalogue()` was last called.
+    private func reportEntries(of url: String) {
+        let problems = catalogueContent?.problems ?? []
+        guard problems != reportedProblems else { return }
+        reportedProblems = problems
+        guard let cause = LocalizationError.cause(problems) else { return }
+        let message = "\(url) has errors, and entries with an error are left out; publish their venues anew"
+        report(LocalizationError(code: .generic, message: message, cause: cause))
     }
 
     /// The catalogue's bytes; nil if it is still the one with that tag.
@@ -67,7 +73,7 @@ extension VenueRepository {
             switch head.status {
             case 200: return (body.withLock { $0 }, head.tag)
             case 304 where tag != nil: return nil
-            default: throw .status(head.status, url: url)
+            default: throw .status(head.status, of: server, url: url)
             }
         }
     }
@@ -80,14 +86,14 @@ extension VenueRepository {
         }
     }
 
-    private static func entries(
+    private static func content(
         of document: JSONTree, url: String
-    ) throws(VenueRepositoryError) -> (entries: [VenueID: CatalogueEntry], problems: [VenueProblem]) {
+    ) throws(VenueRepositoryError) -> CatalogueContent {
         var parser = VenueParser()
-        guard let list = parser.catalogue(document) else {
+        guard let content = parser.catalogue(document) else {
             throw .brokenCatalogue(url: url, problems: parser.problems)
         }
-        return (Dictionary(list.map { ($0.summary.id, $0) }) { first, _ in first }, parser.problems)
+        return content
     }
 
     /// Fetches the server's version of a venue if it is newer than the stored one.
@@ -100,13 +106,19 @@ extension VenueRepository {
             let failure = try await loadCatalogue(hasLocal: false)
             // The server may have it by now: that it could not be asked is why there is no packet.
             if let failure, entries?[id] == nil { throw failure }
+            if let failure { report(failure, goingOnWith: "the stored catalogue") }
+            if entries?[id] == nil, let server, let problems = catalogueContent?.broken[id] {
+                throw .brokenEntry(id, url: server.address(of: CatalogueDocument.fileName), problems: problems)
+            }
         }
         guard let entry = newerEntry(than: stored, of: id) else { return nil }
         do throws(VenueRepositoryError) {
             return try await fetch(entry, over: stored, progress)
         } catch .failed(status: 404, url: let url) {
             // The packet may have been replaced since the catalogue was fetched.
-            try await loadCatalogue(hasLocal: stored != nil)
+            if let failure = try await loadCatalogue(hasLocal: stored != nil) {
+                report(failure, goingOnWith: "the stored catalogue")
+            }
             guard let now = newerEntry(than: stored, of: id), now != entry else {
                 return try keep(stored, despite: .failed(status: 404, url: url))
             }
@@ -129,8 +141,8 @@ extension VenueRepository {
     private func keep(
         _ stored: StoredVersion?, despite error: VenueRepositoryError
     ) throws(VenueRepositoryError) -> StoredVersion? {
-        guard stored != nil, !error.isFinal else { throw error }
-        report(error)
+        guard let stored, !error.isFinal else { throw error }
+        report(error, goingOnWith: "stored version \(stored.version)")
         return nil
     }
 

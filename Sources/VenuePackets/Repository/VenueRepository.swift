@@ -18,7 +18,10 @@ public actor VenueRepository: VenueSource {
     let cache: VenueCache
     let retry: RetryPauses
     /// What the server's catalogue says, fetched in this run or stored.
-    var entries: [VenueID: CatalogueEntry]?
+    var catalogueContent: CatalogueContent?
+    var entries: [VenueID: CatalogueEntry]? { catalogueContent?.entries }
+    /// What of it was reported as wrong since it was last asked for.
+    var reportedProblems: [VenueProblem] = []
     private let bundled: [VenueID: BundledPacket]
     private var bundledSummaries: [VenueID: VenueSummary] = [:]
     private var brokenBundles: Set<VenueID> = []
@@ -72,10 +75,13 @@ public actor VenueRepository: VenueSource {
             try prepare()
             var summaries = await localSummaries()
             do throws(VenueRepositoryError) {
-                try await loadCatalogue(hasLocal: !summaries.isEmpty)
+                reportedProblems = []
+                if let failure = try await loadCatalogue(hasLocal: !summaries.isEmpty) {
+                    report(failure, goingOnWith: "the stored catalogue")
+                }
             } catch {
                 if error.isFinal || summaries.isEmpty { throw error }
-                report(error)
+                report(error, goingOnWith: "the stored venues")
             }
             for entry in (entries ?? [:]).values {
                 let known = summaries[entry.summary.id]
@@ -221,8 +227,14 @@ public actor VenueRepository: VenueSource {
         return summaries
     }
 
-    /// Something failed, and the repository goes on.
-    func report(_ error: VenueRepositoryError) { errorBroadcast.send(LocalizationError(error)) }
+    /// Something failed, and the repository goes on with what is named.
+    func report(_ error: VenueRepositoryError, goingOnWith rest: String? = nil) {
+        var told = LocalizationError(error)
+        if let rest { told.message += "; going on with \(rest)" }
+        report(told)
+    }
+
+    func report(_ error: LocalizationError) { errorBroadcast.send(error) }
 }
 
 // One request for a venue at a time.

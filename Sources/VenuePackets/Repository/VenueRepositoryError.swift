@@ -6,8 +6,8 @@ import IndoorLocalization
 public enum VenueRepositoryError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The server's address, credentials or certificate cannot be used; what to change.
     case badServer(String)
-    /// The server refused the credentials, or wants some: status 401 or 403.
-    case refused(status: Int, url: String)
+    /// The server refused the credentials, or wants some: status 401 or 403; whether some were given.
+    case refused(status: Int, url: String, hadCredentials: Bool)
     /// The server answered with a status that is no success.
     case failed(status: Int, url: String)
     /// No answer, or nothing more of it, came in time.
@@ -18,6 +18,8 @@ public enum VenueRepositoryError: Error, Hashable, Sendable, CustomStringConvert
     case untrusted(url: String, reason: String)
     /// The catalogue cannot be used, with all that is wrong with it.
     case brokenCatalogue(url: String, problems: [VenueProblem])
+    /// What the catalogue says of that venue cannot be used, with all that is wrong with it.
+    case brokenEntry(VenueID, url: String, problems: [VenueProblem])
     /// A packet cannot be used, with all that is wrong with it.
     case brokenPacket(source: String, problems: [VenueProblem])
     /// Neither the cache nor the server, if there is one, has that venue.
@@ -30,9 +32,9 @@ public enum VenueRepositoryError: Error, Hashable, Sendable, CustomStringConvert
     /// The status with which the server refused; nil if there was none.
     public var statusCode: Int? {
         switch self {
-        case .refused(let status, _), .failed(let status, _): status
-        case .badServer, .timedOut, .unreachable, .untrusted, .brokenCatalogue, .brokenPacket, .unknownVenue, .storage,
-            .cancelled:
+        case .refused(let status, _, _), .failed(let status, _): status
+        case .badServer, .timedOut, .unreachable, .untrusted, .brokenCatalogue, .brokenEntry, .brokenPacket,
+            .unknownVenue, .storage, .cancelled:
             nil
         }
     }
@@ -40,32 +42,41 @@ public enum VenueRepositoryError: Error, Hashable, Sendable, CustomStringConvert
     /// What is wrong with the catalogue or packet; empty if it is something else.
     public var problems: [VenueProblem] {
         switch self {
-        case .brokenCatalogue(_, let problems), .brokenPacket(_, let problems): problems
+        case .brokenCatalogue(_, let problems), .brokenEntry(_, _, let problems), .brokenPacket(_, let problems):
+            problems
         case .badServer, .refused, .failed, .timedOut, .unreachable, .untrusted, .unknownVenue, .storage, .cancelled: []
         }
     }
 
     public var description: String {
+        ([problems.isEmpty ? title : title + ":"] + problems.map { "  \($0)" }).joined(separator: "\n")
+    }
+
+    /// What went wrong, in one line, without the list of what is wrong with a catalogue or packet.
+    var title: String {
         switch self {
         case .badServer(let message): message
-        case .refused(let status, let url):
+        case .refused(let status, let url, hadCredentials: true):
             "the venue server refused the credentials (status \(status) for \(url)); correct the token or password"
+        case .refused(let status, let url, hadCredentials: false):
+            "the venue server refused \(url) (status \(status)), and no credentials were given; give a token, or user "
+                + "and password"
+        case .failed(404, let url) where url.hasSuffix("/" + CatalogueDocument.fileName):
+            "the venue server has no \(url) (status 404); is the server's address right? It is that of the folder with "
+                + CatalogueDocument.fileName
         case .failed(let status, let url): "the venue server answered with status \(status) for \(url)"
         case .timedOut(let url, let reason): "the venue server did not send \(url) in time: \(reason)"
         case .unreachable(let url, let reason): "\(url) cannot be fetched: \(reason)"
         case .untrusted(let url, let reason):
             "the venue server of \(url) is not trusted: \(reason); give the certificate of its authority"
-        case .brokenCatalogue(let url, let problems): Self.list("\(url) is not a usable catalogue", problems)
-        case .brokenPacket(let source, let problems): Self.list("\(source) is not a usable venue packet", problems)
+        case .brokenCatalogue(let url, _): "\(url) is not a usable catalogue"
+        case .brokenEntry(let id, let url, _): "venue \(id) cannot be fetched, as its entry in \(url) cannot be used"
+        case .brokenPacket(let source, _): "\(source) is not a usable venue packet"
         case .unknownVenue(let id):
             "there is no packet of venue \(id) in the cache, among the bundled packets or in the server's catalogue"
         case .storage(let path, let reason): "\(path): \(reason)"
         case .cancelled: "the request was cancelled"
         }
-    }
-
-    private static func list(_ title: String, _ problems: [VenueProblem]) -> String {
-        ([title + ":"] + problems.map { "  \($0)" }).joined(separator: "\n")
     }
 
     /// Whether the same request may succeed a little later.
@@ -74,7 +85,8 @@ public enum VenueRepositoryError: Error, Hashable, Sendable, CustomStringConvert
         // Request time-out, too early, too many requests: RFC 9110 15.5.9, RFC 8470 5.2, RFC 6585 4.
         case .failed(let status, _): status >= 500 || [408, 425, 429].contains(status)
         case .timedOut, .unreachable: true
-        case .badServer, .refused, .untrusted, .brokenCatalogue, .brokenPacket, .unknownVenue, .storage, .cancelled:
+        case .badServer, .refused, .untrusted, .brokenCatalogue, .brokenEntry, .brokenPacket, .unknownVenue, .storage,
+            .cancelled:
             false
         }
     }
@@ -83,22 +95,29 @@ public enum VenueRepositoryError: Error, Hashable, Sendable, CustomStringConvert
     var isFinal: Bool {
         switch self {
         case .refused, .badServer, .cancelled: true
-        case .failed, .timedOut, .unreachable, .untrusted, .brokenCatalogue, .brokenPacket, .unknownVenue, .storage:
+        case .failed, .timedOut, .unreachable, .untrusted, .brokenCatalogue, .brokenEntry, .brokenPacket, .unknownVenue,
+            .storage:
             false
         }
     }
 }
 
 extension LocalizationError {
-    /// What a repository's error means for a session.
+    /// What a repository's error means for a session: its message is one line, its cause all that is wrong with a catalogue
+    /// or packet.
     public init(_ error: VenueRepositoryError) {
-        switch error {
-        case .badServer: self.init(code: .critical, message: error.description)
-        case .refused: self.init(code: .credential, message: error.description)
-        case .failed, .timedOut, .unreachable, .untrusted: self.init(code: .network, message: error.description)
-        case .brokenCatalogue(let source, _), .brokenPacket(let source, _):
-            self.init(code: .generic, message: "\(source) cannot be used; correct it", cause: error.description)
-        case .unknownVenue, .storage, .cancelled: self.init(code: .generic, message: error.description)
-        }
+        let code: Code =
+            switch error {
+            case .badServer: .critical
+            case .refused: .credential
+            case .failed, .timedOut, .unreachable, .untrusted: .network
+            case .brokenCatalogue, .brokenEntry, .brokenPacket, .unknownVenue, .storage, .cancelled: .generic
+            }
+        self.init(code: code, message: error.title, cause: Self.cause(error.problems))
+    }
+
+    /// The problems in one line; nil for none.
+    static func cause(_ problems: [VenueProblem]) -> String? {
+        problems.isEmpty ? nil : problems.map(\.description).joined(separator: "; ")
     }
 }

@@ -7,11 +7,10 @@ enum WebAddress {
         let wanted = "give one such as https://venues.example.org/museum"
         guard let handle = curl_url() else { return "out of memory" }
         defer { curl_url_cleanup(handle) }
-        // The text is not repeated: it may hold a password.
         guard url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }), curl_url_set(handle, CURLUPART_URL, url, 0) == CURLUE_OK
-        else { return "the server's address is none; \(wanted)" }
+        else { return "\(quoted(url)) is none; \(wanted)" }
         guard let scheme = part(CURLUPART_SCHEME, of: handle), ["http", "https"].contains(scheme) else {
-            return "the server's address is not of http or https; \(wanted)"
+            return "\(quoted(url)) is not of http or https; \(wanted)"
         }
         if part(CURLUPART_USER, of: handle) != nil || part(CURLUPART_PASSWORD, of: handle) != nil {
             return "the server's address holds a user; give user and password apart, where they stay secret"
@@ -22,6 +21,12 @@ enum WebAddress {
             return "the server's address has a query or fragment; \(wanted)"
         }
         return nil
+    }
+
+    /// The address with its text, unless that may hold a password.
+    private static func quoted(_ url: String) -> String {
+        let isPlain = url.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } && !url.contains { "@?#".contains($0) }
+        return isPlain ? "the server's address '\(url.prefix(200))'" : "the server's address"
     }
 
     /// Whether the address is one of this machine's loopback, which no proxy could reach.

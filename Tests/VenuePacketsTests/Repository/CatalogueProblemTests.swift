@@ -76,6 +76,35 @@ final class CatalogueProblemTests: XCTestCase {
         }
     }
 
+    func testABrokenEntryIsReportedWheneverTheCatalogueIsUsed() async throws {
+        let root = try temporaryFolder()
+        try write(["catalogue.json": catalogue(entry("\"sha256\": \"abc\""))], to: root)
+        let server = try nginx(serving: root)
+        var patience = VenueServerPatience()
+        patience.attempts = 1
+        let (cache, address) = (try temporaryFolder(), try VenueServer(server.url(), patience: patience))
+        // New, unchanged, and from the cache.
+        for (run, codes) in [("new", [.generic]), ("304", [.generic]), ("offline", [.generic, .network])]
+            as [(String, [LocalizationError.Code])]
+        {
+            if run == "offline" { XCTAssertEqual(try server.stopAndTellRequests().last?.status, 304) }
+            let errors = try await reportedErrors(of: VenueRepository(cache: cache, server: address)) { repository in
+                _ = try await repository.catalogue()
+                let error = await repositoryError { try await repository.venue(1) }
+                if run == "offline" {
+                    XCTAssertEqual(error.map { LocalizationError($0).code }, .network)
+                } else {
+                    guard case .brokenEntry(1, _, let problems) = error else {
+                        return XCTFail("\(run): \(String(describing: error))")
+                    }
+                    XCTAssertEqual(problems.map(\.path), ["$.venues[0].sha256"], run)
+                }
+            }
+            XCTAssertEqual(errors.map(\.code), codes, run)
+            XCTAssertTrue(errors.first?.cause?.contains("$.venues[0].sha256") ?? false, "\(run): \(errors)")
+        }
+    }
+
     func testRegionsOfAWholeUUIDOrGroupAreTaken() async throws {
         let (one, two) = (BeaconUUID(high: 1, low: 2), BeaconUUID(high: 3, low: 4))
         let regions = "\"regions\": [{\"uuid\": \"\(one)\"}, {\"uuid\": \"\(two)\", \"major\": 9}]"

@@ -126,6 +126,32 @@ final class RepositoryCutTests: XCTestCase {
         }
     }
 
+    func testAFileShorterThanTheCatalogueSaysIsABrokenPacketInEveryRun() async throws {
+        let root = try publishedFolder(imageSize: imageSize)
+        let image = try XCTUnwrap(
+            try FileManager.default.subpathsOfDirectory(atPath: root).first { $0.hasSuffix(".png") })
+        let digest = try XCTUnwrap(try digest(of: image, in: root))
+        let short = Data(try Data(contentsOf: URL(filePath: root + "/" + image)).prefix(1_000))
+        try short.write(to: URL(filePath: root + "/" + image))
+        let server = try nginx(serving: root)
+        let cache = try temporaryFolder()
+        for run in 1...3 {
+            if run == 3 {
+                // All that the server has is here already, as from a process that was killed: it answers 416.
+                let tag = try await tag(of: server.url() + "/" + image)
+                try short.write(to: URL(filePath: cache + "/staging/\(digest).part"))
+                try Data(tag.utf8).write(to: URL(filePath: cache + "/staging/\(digest).part.tag"))
+            }
+            let repository = VenueRepository(cache: cache, server: try VenueServer(server.url()))
+            let error = await repositoryError { try await repository.venue(1) }
+            guard case .brokenPacket = error else { return XCTFail("run \(run): \(String(describing: error))") }
+            let message = error?.problems.first?.message ?? ""
+            XCTAssertTrue(message.hasPrefix("has 1000 bytes, not "), "run \(run): \(message)")
+        }
+        let statuses = try server.stopAndTellRequests().filter { $0.path.hasSuffix(".png") }.map(\.status)
+        XCTAssertEqual(statuses, [200, 200, 200, 416, 200])
+    }
+
     func testAFileLongerThanTheCatalogueSaysIsRefused() async throws {
         let (repository, _, _, _) = try repository { _, _, image in
             .with("HTTP/1.1 200 OK\nContent-Length: \(image.count + 9)", image + Array(repeating: 0, count: 9))
@@ -158,6 +184,15 @@ final class RepositoryCutTests: XCTestCase {
             guard case .timedOut = error else { return XCTFail("\(String(describing: error))") }
             XCTAssertEqual(error.map { LocalizationError($0).code }, .network)
         }
+    }
+
+    func testASilentServerIsAskedAsOftenAsOneThatAnswersWithAnError() async throws {
+        let (repository, server, clock, _) = try repository(attempts: 3) { _, _, _ in
+            RudeServer.Answer(bytes: [], fallsSilent: true)
+        }
+        let error = await ticking(clock) { await repositoryError { try await repository.venue(1) } }
+        guard case .timedOut = error else { return XCTFail("\(String(describing: error))") }
+        XCTAssertEqual(heads(server).count, 3)
     }
 
     func testACancelledTaskEndsTheTransferAtOnce() async throws {

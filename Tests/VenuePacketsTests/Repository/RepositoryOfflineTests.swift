@@ -118,6 +118,7 @@ final class RepositoryOfflineTests: XCTestCase {
             } catch { XCTAssertEqual(error.code, .network) }
         }
         XCTAssertEqual(errors.map(\.code), [.network])
+        XCTAssertTrue(errors.first?.message.hasSuffix("; going on with the stored catalogue") ?? false, "\(errors)")
     }
 
     func testTheCatalogueOfAnotherServerIsNotTaken() async throws {

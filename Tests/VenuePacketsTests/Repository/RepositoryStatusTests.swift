@@ -34,6 +34,25 @@ final class RepositoryStatusTests: XCTestCase {
         }
     }
 
+    func testARefusalTellsWhetherCredentialsWereGiven() async throws {
+        let server = try nginx(serving: try publishedFolder(), NginxServer.Configuration(location: "return 403;"))
+        for (credentials, text) in [
+            (nil, "no credentials were given"), (.bearer("wrong"), "correct the token or password"),
+        ] as [(VenueServerCredentials?, String)] {
+            let address = try VenueServer(server.url(), credentials: credentials)
+            let repository = VenueRepository(cache: try temporaryFolder(), server: address)
+            let error = await repositoryError { try await repository.venue(1) }
+            XCTAssertTrue(error?.description.contains(text) ?? false, "\(String(describing: error))")
+        }
+    }
+
+    func testAMissingCatalogueMakesDoubtTheAddress() async throws {
+        let (repository, _) = try repository(answering: "return 404;", clock: ManualClock())
+        let error = await repositoryError { try await repository.venue(1) }
+        let text = error?.description ?? ""
+        XCTAssertTrue(text.contains("is the server's address right?"), text)
+    }
+
     /// Behaviour §1.1, row getErrorsObservable: NetworkException.
     func testAStatusThatIsNoSuccessIsANetworkErrorWithTheStatus() async throws {
         for (status, expectedAttempts) in [(400, 1), (404, 1), (500, 3), (503, 3)] {
@@ -86,6 +105,7 @@ final class RepositoryStatusTests: XCTestCase {
         }
         XCTAssertEqual(errors.map(\.code), [.network])
         XCTAssertTrue(errors.first?.message.contains("status 503") ?? false, "\(errors)")
+        XCTAssertTrue(errors.first?.message.hasSuffix("; going on with stored version 3") ?? false, "\(errors)")
     }
 
     func testAPacketThatWasReplacedSinceTheCatalogueIsFoundInTheNewOne() async throws {

@@ -71,6 +71,47 @@ final class VenuePublisherTests: XCTestCase {
         }
     }
 
+    func testARefusedPacketLeavesNothingInTheServersFolder() throws {
+        let root = try temporaryFolder()
+        let publisher = VenuePublisher(folder: root)
+        _ = try publisher.publish([try packet(version: 3)])
+        let before = try files(in: root)
+        let changed = try packet(version: 3)
+        try write(["plans/ground.png": "another image"], to: changed)
+        XCTAssertThrowsError(try publisher.publish([try packet(id: 2, version: 1), changed]))
+        XCTAssertEqual(try files(in: root), before)
+    }
+
+    func testPacketsThatNoCatalogueCanHaveNamedAreRemovedAndOlderOnesStay() throws {
+        let root = try temporaryFolder()
+        let publisher = VenuePublisher(folder: root)
+        _ = try publisher.publish([try packet(version: 3)])
+        let before = try files(in: root)
+        let left = [
+            "venues/1/3-b6c6ea8c7154.zip": "refused", "venues/1/4-b6c6ea8c7154.zip": "from a process that was killed",
+            ".publishing/new-AbCdEf": "from another one",
+        ]
+        let kept = ["venues/1/2-b6c6ea8c7154.zip": "replaced", "venues/1/3-notes.txt": "somebody's own"]
+        try write(left, to: root)
+        try write(kept, to: root)
+        _ = try publisher.publish([try packet(version: 3)])
+        XCTAssertEqual(try files(in: root), (before + kept.keys).sorted())
+    }
+
+    func testAVenueThatIsWithdrawnIsNoLongerListedAndItsFilesStay() throws {
+        let root = try temporaryFolder()
+        let publisher = VenuePublisher(folder: root)
+        _ = try publisher.publish([try packet(id: 1, version: 1), try packet(id: 2, version: 1)])
+        let before = try files(in: root)
+        XCTAssertThrowsError(try publisher.withdraw([1, 9])) { XCTAssertTrue("\($0)".contains("has no venue 9")) }
+        try publisher.withdraw([1])
+        XCTAssertEqual(try files(in: root), before)
+        let text = try String(contentsOf: URL(filePath: root + "/catalogue.json"), encoding: .utf8)
+        XCTAssertFalse(text.contains("venues/1/"), text)
+        XCTAssertTrue(text.contains("venues/2/"), text)
+        XCTAssertEqual(try publisher.publish([try packet(id: 1, version: 1)]).map(\.change), [.added])
+    }
+
     func testABadPacketIsRefusedWithItsProblemsAndNothingIsPublished() throws {
         let root = try temporaryFolder()
         let bad = try FixtureFolder("packets/rejected/unknown-map").path
