@@ -53,7 +53,48 @@ final class VenueServerCommandTests: XCTestCase {
         let again = try Tool.run(["venue", "fetch", "--server", server.url(), "--cache", cache, "7"])
         XCTAssertEqual(again.status, 0, again.errors)
         XCTAssertEqual(again.output, "\(all.lines[1])\n")
-        XCTAssertTrue(again.errors.hasPrefix("indoorloc: network error: \(server.url())/catalogue.json"), again.errors)
+        XCTAssertTrue(again.errors.hasPrefix("indoorloc: \(server.url())/catalogue.json cannot be"), again.errors)
+        XCTAssertTrue(again.errors.hasSuffix("; going on with the stored catalogue\n"), again.errors)
+        let list = try Tool.run(["venue", "fetch", "--server", server.url(), "--cache", cache])
+        XCTAssertEqual(list.output, "1\t1\tOffice\n7\t12\tMuseum\n")
+        XCTAssertEqual(list.errors, again.errors)
+    }
+
+    func testABrokenEntryIsToldInOneLineEachTime() throws {
+        let root = try temporaryFolder()
+        XCTAssertEqual(try Tool.run(["venue", "publish", root, "Fixtures/office"]).status, 0)
+        let path = URL(filePath: root + "/catalogue.json")
+        let text = try String(contentsOf: path, encoding: .utf8).replacing("\"size\":", with: "\"size\":-")
+        try Data(text.utf8).write(to: path)
+        let server = try NginxServer(root: root, folder: try temporaryFolder())
+        addTeardownBlock { server.stop() }
+        let cache = try temporaryFolder()
+        for _ in 1...2 {
+            let result = try Tool.run(["venue", "fetch", "--server", server.url(), "--cache", cache, "--all"])
+            XCTAssertEqual(result.output, "")
+            let beginning = "indoorloc: \(server.url())/catalogue.json has errors"
+            XCTAssertTrue(result.errors.hasPrefix(beginning), result.errors)
+            XCTAssertTrue(result.errors.contains("$.venues[0].size: "), result.errors)
+            XCTAssertEqual(result.errors.split(separator: "\n").count, 1, result.errors)
+        }
+        let one = try Tool.run(["venue", "fetch", "--server", server.url(), "--cache", cache, "1"])
+        XCTAssertEqual(one.status, 1)
+        XCTAssertTrue(one.errors.contains("indoorloc: venue 1 cannot be fetched, as its entry in "), one.errors)
+    }
+
+    func testAWithdrawnVenueIsNoLongerListed() throws {
+        let root = try temporaryFolder()
+        XCTAssertEqual(try Tool.run(["venue", "publish", root, "Fixtures/office"]).status, 0)
+        let unknown = try Tool.run(["venue", "publish", root, "--withdraw", "9"])
+        XCTAssertEqual(unknown.status, 1)
+        XCTAssertTrue(unknown.errors.contains("/catalogue.json: has no venue 9"), unknown.errors)
+        let result = try Tool.run(["venue", "publish", root, "--withdraw", "1"])
+        XCTAssertEqual(result.output, "venue 1: withdrawn\n")
+        let text = try String(contentsOf: URL(filePath: root + "/catalogue.json"), encoding: .utf8)
+        XCTAssertTrue(text.contains("\"venues\":[]"), text)
+        for arguments in [[root], [root, "--withdraw", "1", "Fixtures/office"], [root, "--withdraw", "one"]] {
+            XCTAssertEqual(try Tool.run(["venue", "publish"] + arguments).status, 2, "\(arguments)")
+        }
     }
 
     func testAReplayWithAVenueOfAServerIsThatWithThePacket() throws {
@@ -83,6 +124,35 @@ final class VenueServerCommandTests: XCTestCase {
         }
     }
 
+    func testARefusalWithoutCredentialsNamesTheOptions() throws {
+        let server = try server(NginxServer.Configuration(location: "return 403;"))
+        let result = try Tool.run(["venue", "fetch", "--server", server.url(), "--cache", try temporaryFolder()])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertTrue(result.errors.contains("no credentials were given"), result.errors)
+        XCTAssertTrue(result.errors.contains("--token-file or --user-file"), result.errors)
+    }
+
+    func testAFileWithoutAUsableTokenIsNamed() throws {
+        let folder = try temporaryFolder()
+        for text in ["", "\n", "two words"] {
+            try Data(text.utf8).write(to: URL(filePath: folder + "/token"))
+            let result = try Tool.run([
+                "venue", "fetch", "--server", "http://127.0.0.1:1", "--cache", folder,
+                "--token-file", folder + "/token",
+            ])
+            XCTAssertEqual(result.status, 1)
+            XCTAssertTrue(result.errors.contains(folder + "/token"), result.errors)
+        }
+    }
+
+    func testHTTPSToAPortOfHTTPIsToldAsThat() throws {
+        let server = try server()
+        let url = "https://127.0.0.1:\(server.port)"
+        let result = try Tool.run(["venue", "fetch", "--server", url, "--cache", try temporaryFolder()])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertTrue(result.errors.contains("does that port speak https"), result.errors)
+    }
+
     func testAUserFileHoldsUserAndPassword() throws {
         let server = try server(
             NginxServer.Configuration(location: "if ($http_authorization != 'Basic YTpiOmM=') { return 401; }"))
@@ -104,6 +174,9 @@ final class VenueServerCommandTests: XCTestCase {
                 ["--server", "http://x", "--token-file", "a", "--user-file", "b"],
                 "--token-file and --user-file contradict each other"
             ),
+            (["--server", ""], "'' is none; give one such as https://"),
+            (["--server", "127.0.0.1:18473"], "'127.0.0.1:18473' is none; give one such as https://"),
+            (["--server", "ftp://host"], "'ftp://host' is not of http or https"),
         ] {
             let result = try Tool.run(["venue", "fetch"] + arguments)
             XCTAssertEqual(result.status, 2)
@@ -112,5 +185,8 @@ final class VenueServerCommandTests: XCTestCase {
         let replay = try Tool.run(["replay", "--venue", "Fixtures/office", "--server", "http://127.0.0.1:1", "R"])
         XCTAssertEqual(replay.status, 2)
         XCTAssertTrue(replay.errors.contains("--venue must be a venue's number"), replay.errors)
+        let offline = try Tool.run(["replay", "--venue", "1", "--cache", "venues", "R"])
+        XCTAssertEqual(offline.status, 2)
+        XCTAssertTrue(offline.errors.contains("--cache needs --server"), offline.errors)
     }
 }

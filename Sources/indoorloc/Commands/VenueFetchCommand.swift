@@ -12,6 +12,9 @@ struct VenueFetchCommand: Command {
             was cut short goes on where it ended. The token, or "user:password", is read from the first line of a
             file, as a command line can be seen by others.
 
+            Where the server or a newer version cannot be used, goes on with what is stored: the stored list, or the
+            folder of the stored version. Standard error then says why, and "going on with", and the exit status is 0.
+
             example: indoorloc venue fetch --server https://venues.example.org --cache venues --all
             """,
         options: VenueServerOptions.options + [CommandOption(name: "all", help: "fetch all venues of the server")])

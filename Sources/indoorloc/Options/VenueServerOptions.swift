@@ -32,6 +32,7 @@ struct VenueServerOptions: Sendable {
         tokenFile = arguments.value("token-file")
         userFile = arguments.value("user-file")
         authority = arguments.value("ca-file")
+        try Self.check(url, arguments)
         if tokenFile != nil, userFile != nil {
             let message = "--token-file and --user-file contradict each other"
             throw UsageError(message: message, command: arguments.syntax.name)
@@ -45,8 +46,38 @@ struct VenueServerOptions: Sendable {
         }
     }
 
+    private static func check(_ url: String?, _ arguments: ParsedArguments) throws(UsageError) {
+        guard let url else {
+            guard let name = ["cache", "token-file", "user-file", "ca-file"].first(where: arguments.has) else { return }
+            let message = "--\(name) needs --server; without one, --venue is a packet's path, also that of a stored one"
+            throw UsageError(message: message, command: arguments.syntax.name)
+        }
+        do throws(VenueRepositoryError) { _ = try VenueServer(url) } catch {
+            throw UsageError(message: "--server: \(error)", command: arguments.syntax.name)
+        }
+    }
+
+    /// The server, with its credentials.
+    private func server() throws -> VenueServer? {
+        guard let url else { return nil }
+        let credentials = try credentials()
+        do throws(VenueRepositoryError) {
+            return try VenueServer(url, credentials: credentials, certificateAuthority: authority)
+        } catch {
+            // The address is right; what is wrong was in the file.
+            guard let file = tokenFile ?? userFile else { throw error }
+            throw VenueRepositoryError.badServer("\(file): \(error)")
+        }
+    }
+
     private func credentials() throws -> VenueServerCredentials? {
-        if let tokenFile { return .bearer(try Self.firstLine(of: tokenFile)) }
+        if let tokenFile {
+            let token = try Self.firstLine(of: tokenFile)
+            guard !token.isEmpty else {
+                throw VenueRepositoryError.badServer("\(tokenFile) holds no token; write it on the first line")
+            }
+            return .bearer(token)
+        }
         guard let userFile else { return nil }
         let parts = try Self.firstLine(of: userFile).split(
             separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -80,15 +111,23 @@ struct VenueServerOptions: Sendable {
     private func attempt<Success: Sendable>(
         _ body: (VenueRepository) async throws -> Success
     ) async throws -> (Result<Success, any Error>, Task<Void, Never>) {
-        let server = try url.map { url in
-            try VenueServer(url, credentials: try credentials(), certificateAuthority: authority)
-        }
-        let repository = VenueRepository(cache: cache, server: server)
+        let repository = VenueRepository(cache: cache, server: try server())
         let errors = repository.errors
         let teller = Task {
-            for await error in errors { StandardError.write("indoorloc: \(error)\n") }
+            for await error in errors { StandardError.write("indoorloc: \(CommandFailure(error))\n") }
         }
-        do { return (.success(try await body(repository)), teller) } catch { return (.failure(error), teller) }
+        do { return (.success(try await body(repository)), teller) } catch { return (.failure(told(error)), teller) }
+    }
+
+    /// The error as a command tells it.
+    private func told(_ error: any Error) -> any Error {
+        let error = (error as? VenueRepositoryError).map { LocalizationError($0) } ?? error
+        guard let error = error as? LocalizationError else { return error }
+        var failure = CommandFailure(error)
+        if error.code == .credential, tokenFile == nil, userFile == nil {
+            failure.description += " (--token-file or --user-file)"
+        }
+        return failure
     }
 
     /// Fetches a venue with its progress on a terminal; the folder of its packet.
@@ -114,5 +153,14 @@ struct VenueServerOptions: Sendable {
             // Read while the repository keeps it from being replaced.
             return try VenuePacketReader().read(try await fetch(id, from: repository), radioMap: radioMap)
         }
+    }
+}
+
+/// An error of a repository without what it means for a session, as a command runs none then.
+private struct CommandFailure: Error, CustomStringConvertible {
+    var description: String
+
+    init(_ error: LocalizationError) {
+        description = error.cause.map { "\(error.message): \($0)" } ?? error.message
     }
 }

@@ -55,6 +55,35 @@ final class RepositoryTrustTests: XCTestCase {
         try assertWhole(try await repository.venue(1), version: 3)
     }
 
+    func testTheConfigurationOfTheGuideServesWhoHasItsToken() async throws {
+        let sources = URL(filePath: #filePath).appending(path: "../../../../Sources/IndoorLocalization").standardized
+        let guide = sources.appending(path: "IndoorLocalization.docc/VenueServer.md")
+        let text = try String(contentsOf: guide, encoding: .utf8)
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        let block = lines.drop { !$0.hasPrefix("    map ") }.prefix { $0.hasPrefix("    ") }.joined(separator: "\n")
+        let (authority, port) = (try Authority(in: try temporaryFolder()), try TestPort.free())
+        var configuration = block
+        for (old, new) in [
+            ("listen 443", "listen 127.0.0.1:\(port)"), ("/etc/nginx/venues.pem", authority.identity.certificate),
+            ("/etc/nginx/venues.key", authority.identity.key), ("/srv/venues", try publishedFolder()),
+        ] {
+            XCTAssertTrue(configuration.contains(old), "\(old): \(configuration)")
+            configuration = configuration.replacing(old, with: new)
+        }
+        _ = try nginx(serving: try temporaryFolder(), NginxServer.Configuration(http: configuration))
+        for (token, isRight) in [("5f2c9a8e1b7d4c30", true), ("5F2C9A8E1B7D4C30", false)] {
+            let address = try VenueServer(
+                "https://127.0.0.1:\(port)", credentials: .bearer(token), certificateAuthority: authority.certificate)
+            let repository = VenueRepository(cache: try temporaryFolder(), server: address)
+            if isRight {
+                try assertWhole(try await repository.venue(1), version: 3)
+            } else {
+                let error = await repositoryError { try await repository.venue(1) }
+                XCTAssertEqual(error?.statusCode, 401)
+            }
+        }
+    }
+
     func testAnUnknownAuthorityIsNotTrustedAndGetsNoCredentials() async throws {
         let authority = try Authority(in: try temporaryFolder())
         let other = try Authority(in: try temporaryFolder())
