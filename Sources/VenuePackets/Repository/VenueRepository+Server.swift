@@ -43,7 +43,7 @@ extension VenueRepository {
         guard problems != reportedProblems else { return }
         reportedProblems = problems
         guard let cause = LocalizationError.cause(problems) else { return }
-        let message = "\(url) has errors, and entries with an error are left out; publish their venues anew"
+        let message = "\(url) has errors, and entries with an error are left out; correct them there"
         report(LocalizationError(code: .generic, message: message, cause: cause))
     }
 
