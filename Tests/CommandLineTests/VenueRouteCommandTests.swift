@@ -84,7 +84,10 @@ final class VenueRouteCommandTests: XCTestCase {
     func testWhatCannotBeRoutedIsTold() throws {
         for (arguments, part) in [
             (["--from", "1,5,10", "--to-poi", "Nix"], "has no point of interest 'Nix'; it has 'Books', "),
-            (["--from", "1,5,10", "--to", "9,0,0"], "the route's goal is on map 9, which the venue does not have"),
+            (
+                ["--from", "1,5,10", "--to", "9,0,0"],
+                "the route's goal is on map 9, which the venue does not have; its maps are 1, 2"
+            ),
             (["--from", "1,5,10", "--to", "2,500,0"], "is not within 30.0 m of a way that may be used"),
         ] {
             let result = try Tool.run(["venue", "route", "Fixtures/office"] + arguments)

@@ -28,10 +28,14 @@ public struct Route: Hashable, Sendable {
         case slightLeft
         /// Turn by 22.5° to 67.5°.
         case slightRight
-        /// Turn by 67.5° to 157.5°.
+        /// Turn by 67.5° to 112.5°.
         case left
-        /// Turn by 67.5° to 157.5°.
+        /// Turn by 67.5° to 112.5°.
         case right
+        /// Turn by 112.5° to 157.5°.
+        case sharpLeft
+        /// Turn by 112.5° to 157.5°.
+        case sharpRight
         /// Turn back: by more than 157.5°.
         case around
         /// Go up to that level; 0 is the ground floor.
@@ -75,8 +79,7 @@ public struct Route: Hashable, Sendable {
 }
 
 extension Route.Turn {
-    /// The turn from one course to another, both in degrees clockwise: one of eight equal sectors, left and right
-    /// taking two each.
+    /// The turn from one course to another, both in degrees clockwise: one of eight equal sectors.
     package init(from before: Double, to after: Double) {
         var angle = after - before
         if angle > 180 { angle -= 360 }
@@ -85,7 +88,8 @@ extension Route.Turn {
             switch abs(angle) {
             case ...22.5: .straight
             case ...67.5: angle < 0 ? .slightLeft : .slightRight
-            case ...157.5: angle < 0 ? .left : .right
+            case ...112.5: angle < 0 ? .left : .right
+            case ...157.5: angle < 0 ? .sharpLeft : .sharpRight
             default: .around
             }
     }

@@ -25,11 +25,13 @@ struct RouteAssembly: Sendable {
     private var drafts: [Draft] = []
     private var length = 0.0
     private var effort = 0.0
-    /// Effort of what has no length, for the leg that comes next.
-    private var pendingEffort = 0.0
+    /// What is too short to be a leg, and becomes part of the one that comes next.
+    private var pending: Piece?
 
+    /// Nobody walks shorter legs, in metres: a stretch that is told as 0.0 m is none.
+    private static let shortest = 0.05
     /// Shorter pieces, in metres, have no direction.
-    private static let shortest = 1e-6
+    private static let least = 1e-6
     /// Pieces go straight on within so many degrees: a decimetre aside in fifty metres.
     private static let straight = 0.12
 
@@ -53,6 +55,7 @@ struct RouteAssembly: Sendable {
                 Self.part(edge, abs(to.share - from.share), way.segment.point(at: from.share), end.foot))
         }
         assembly.walk(from: end.foot, to: goal.place, to.distance)
+        assembly.settle()
         return assembly.finish(cost: chain.cost + from.distance + to.distance, options, begin, end)
     }
 
@@ -104,34 +107,62 @@ struct RouteAssembly: Sendable {
         add(Piece(begin: begin, end: end, kind: .walk, length: distance, effort: distance))
     }
 
-    private mutating func add(_ piece: Piece) {
-        effort += piece.effort
-        let isLevel = piece.begin.mapID == piece.end.mapID
-        guard !isLevel || piece.begin.point.distance(to: piece.end.point) > Self.shortest else {
-            if drafts.isEmpty {
-                pendingEffort += piece.effort
+    private mutating func add(_ next: Piece) {
+        effort += next.effort
+        let isLevel = next.begin.mapID == next.end.mapID
+        var piece = next
+        if let short = pending.take() {
+            if !isLevel, drafts.last?.course != nil {
+                extendLast(by: short)
             } else {
-                drafts[drafts.count - 1].piece.effort += piece.effort
+                piece.begin = short.begin
+                piece.length += short.length
+                piece.effort += short.effort
             }
-            return
         }
+        guard isLevel else { return append(piece, course: nil) }
+        guard Self.span(piece) >= Self.shortest else { return pending = piece }
+        // A step aside before a long way does not turn it.
+        let way = Self.span(next) >= Self.shortest ? next : piece
+        append(piece, course: (way.end.point - way.begin.point).course)
+    }
+
+    private static func span(_ piece: Piece) -> Double { piece.begin.point.distance(to: piece.end.point) }
+
+    /// Puts what is left at the end into the last leg.
+    private mutating func settle() {
+        guard let short = pending.take() else { return }
+        if !drafts.isEmpty {
+            extendLast(by: short)
+        } else if Self.span(short) > Self.least {
+            append(short, course: (short.end.point - short.begin.point).course)
+        }
+    }
+
+    /// Moves the end of the last leg by something short.
+    private mutating func extendLast(by short: Piece) {
+        length += short.length
+        drafts[drafts.count - 1].piece.end = short.end
+        drafts[drafts.count - 1].piece.length += short.length
+        drafts[drafts.count - 1].piece.effort += short.effort
+        vertices[vertices.count - 1] = short.end
+        distances[distances.count - 1] = length
+    }
+
+    private mutating func append(_ piece: Piece, course: Double?) {
         length += piece.length
-        let course = isLevel ? (piece.end.point - piece.begin.point).course : nil
         if let last = drafts.last, continues(last, piece, course) {
             drafts[drafts.count - 1].piece.end = piece.end
             drafts[drafts.count - 1].piece.length += piece.length
             drafts[drafts.count - 1].piece.effort += piece.effort
             // What goes straight on needs no vertex, but each map does.
-            if isLevel {
+            if course != nil {
                 vertices[vertices.count - 1] = piece.end
                 distances[distances.count - 1] = length
                 return
             }
             drafts[drafts.count - 1].vertices = last.vertices.lowerBound...vertices.count
         } else {
-            var piece = piece
-            piece.effort += pendingEffort
-            pendingEffort = 0
             drafts.append(Draft(piece: piece, course: course, vertices: vertices.count - 1...vertices.count))
         }
         vertices.append(piece.end)

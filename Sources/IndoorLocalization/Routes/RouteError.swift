@@ -10,8 +10,8 @@ public enum RouteError: Error, Hashable, Sendable {
 
     /// The venue's packet tells no ways at all.
     case noPaths(VenueID)
-    /// The venue has no such map.
-    case unknownMap(MapID, End)
+    /// The venue has no such map; its maps are `known`.
+    case unknownMap(MapID, End, known: [MapID])
     /// No usable way of that map is near enough; `nearest` is its distance in metres, nil if the map has none.
     case tooFarFromPaths(RoutePoint, End, nearest: Double?, limit: Double)
     /// No ways lead from the start to the goal; `explored` places can be reached from the start.
@@ -28,8 +28,9 @@ extension RouteError: CustomStringConvertible {
         switch self {
         case .noPaths(let venue):
             return "venue \(venue) has no paths; add nodes and edges to its packet"
-        case .unknownMap(let map, let end):
-            return "the route's \(end.rawValue) is on map \(map), which the venue does not have; give one of its maps"
+        case .unknownMap(let map, let end, let known):
+            let list = known.prefix(10).map(\.description).joined(separator: ", ") + (known.count > 10 ? ", …" : "")
+            return "the route's \(end.rawValue) is on map \(map), which the venue does not have; its maps are \(list)"
         case .tooFarFromPaths(let place, let end, let nearest, let limit):
             let found = nearest.map { "the nearest one is \(Self.metres($0)) off" } ?? "there is none on that map"
             return
@@ -60,6 +61,7 @@ extension RouteError {
     ) throws(RouteError) {
         guard !range.contains(value) else { return }
         let suffix = unit.isEmpty ? "" : " " + unit
-        throw .optionOutOfRange("\(name) must be in [\(range.lowerBound), \(range.upperBound)]\(suffix), not \(value)")
+        let texts = [range.lowerBound, range.upperBound, value].map { JSONValue.number($0).summary }
+        throw .optionOutOfRange("\(name) must be in [\(texts[0]), \(texts[1])]\(suffix), not \(texts[2])")
     }
 }

@@ -13,7 +13,7 @@ extension RouteNetwork {
         _ place: RoutePoint, _ end: RouteError.End, _ options: RouteOptions
     ) throws(RouteError) -> RouteJoint {
         guard !edges.isEmpty else { throw .noPaths(venueID) }
-        guard levels[place.mapID] != nil else { throw .unknownMap(place.mapID, end) }
+        guard levels[place.mapID] != nil else { throw .unknownMap(place.mapID, end, known: levels.keys.sorted()) }
         let limit = options.snappingDistance
         guard let index = ways[place.mapID], place.isPlace else {
             throw .tooFarFromPaths(place, end, nearest: nil, limit: limit)

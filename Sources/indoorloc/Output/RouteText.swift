@@ -25,7 +25,7 @@ struct RouteText {
     private func line(_ leg: Route.Leg) -> String {
         guard let course = leg.course else {
             let way = leg.kind == .walk ? "walk" : "take the \(leg.kind.rawValue)"
-            let length = leg.length > 0 ? ", \(metres(leg.length))" : ""
+            let length = leg.length >= 0.05 ? ", \(metres(leg.length))" : ""
             return "\(way) \(leg.turn?.phrase ?? "on") to \(name(of: leg.end.mapID))\(length)"
         }
         let way = leg.kind == .walk ? "walk" : "take the \(leg.kind.rawValue) for"
@@ -54,6 +54,8 @@ extension Route.Turn {
         case .slightRight: "slightly right"
         case .left: "left"
         case .right: "right"
+        case .sharpLeft: "sharp left"
+        case .sharpRight: "sharp right"
         case .around: "turn around"
         case .up: "up"
         case .down: "down"
@@ -69,6 +71,8 @@ extension Route.Turn {
         case .slightRight: "slightRight"
         case .left: "left"
         case .right: "right"
+        case .sharpLeft: "sharpLeft"
+        case .sharpRight: "sharpRight"
         case .around: "around"
         case .up: "up"
         case .down: "down"
@@ -80,7 +84,7 @@ extension Route.Turn {
     fileprivate var level: Int? {
         switch self {
         case .up(let level), .down(let level): level
-        case .straight, .slightLeft, .slightRight, .left, .right, .around, .over: nil
+        case .straight, .slightLeft, .slightRight, .left, .right, .sharpLeft, .sharpRight, .around, .over: nil
         }
     }
 }

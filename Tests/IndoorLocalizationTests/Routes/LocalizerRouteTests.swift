@@ -51,7 +51,7 @@ final class LocalizerRouteTests: XCTestCase {
         let stage = LocalizerStage()
         let goal = RoutePoint(mapID: 99, point: MapPoint(x: 0, y: 0))
         XCTAssertThrowsError(try stage.localizer.routes(to: goal, with: planner())) {
-            XCTAssertEqual($0 as? RouteError, .unknownMap(99, .goal))
+            XCTAssertEqual($0 as? RouteError, .unknownMap(99, .goal, known: [10, 11]))
         }
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import IndoorLocalization
 import XCTest
 
@@ -69,6 +70,41 @@ final class RouteLegTests: XCTestCase {
         XCTAssertEqual(route.legs.map(\.effort), [27])
     }
 
+    func testAStepOfCentimetresIsNoLeg() throws {
+        let venue = Stage.venue(
+            maps: 2,
+            nodes: [1: (1, 0, 0), 2: (1, 10, 0), 3: (1, 10, 0.03), 4: (1, 20, 0.03), 5: (1, 20, 0), 6: (2, 20, 0)],
+            [
+                Stage.edge(1, 2), Stage.edge(2, 3, 5), Stage.edge(3, 4), Stage.edge(4, 5),
+                Stage.edge(5, 6, 1, .elevator),
+            ])
+        var planner = RoutePlanner(venue: venue)
+        let route = try planner.route(from: Stage.at(1, 0, 0), to: Stage.at(2, 20, 0.02))
+        XCTAssertEqual(route.legs.map(\.kind), [.walk, .elevator])
+        XCTAssertEqual(route.legs.map(\.turn), [nil, .up(toLevel: 1)])
+        XCTAssertEqual(route.vertices, [Stage.at(1, 0, 0), Stage.at(1, 20, 0), Stage.at(2, 20, 0.02)])
+        XCTAssertEqual(route.length, 20.08, accuracy: 1e-9, "what is walked counts")
+        XCTAssertEqual(route.legs.map(\.length).reduce(0, +), route.length, accuracy: 1e-9)
+        XCTAssertEqual(route.legs.map(\.effort).reduce(0, +), route.effort, accuracy: 1e-9)
+    }
+
+    func testManyShortPiecesAreAsManyLegsAsTheirBendNeeds() throws {
+        // A quarter of a circle with a radius of 2 m, in pieces of 1 cm.
+        let count = 314
+        let nodes = (0...count).map { index in
+            let angle = Double(index) / Double(count) * .pi / 2
+            return (index, (1, 2 * cos(angle), 2 * sin(angle)))
+        }
+        let venue = Stage.venue(
+            nodes: Dictionary(uniqueKeysWithValues: nodes), (0..<count).map { Stage.edge($0, $0 + 1) })
+        var planner = RoutePlanner(venue: venue)
+        let route = try planner.route(from: Stage.at(1, 2, 0), to: Stage.at(1, 0, 2))
+        XCTAssertEqual(route.length, .pi, accuracy: 1e-4)
+        for vertex in route.vertices { XCTAssertEqual(hypot(vertex.x, vertex.y), 2, accuracy: 1e-6) }
+        XCTAssertGreaterThan(route.legs.count, 30)
+        for leg in route.legs { XCTAssertGreaterThanOrEqual(leg.length, 0.05) }
+    }
+
     func testAWayToAnotherMapOfTheSameLevelIsToldAsSuch() throws {
         var venue = Stage.venue(
             maps: 2, nodes: [1: (1, 0, 0), 2: (1, 10, 0), 3: (2, 10, 0), 4: (2, 20, 0)],
@@ -82,8 +118,10 @@ final class RouteLegTests: XCTestCase {
     func testTurnsAreSectorsOfACircle() {
         let turns: [(Double, Route.Turn)] = [
             (0, .straight), (22, .straight), (23, .slightRight), (67, .slightRight), (68, .right), (90, .right),
-            (157, .right), (158, .around), (180, .around), (202, .around), (203, .left), (270, .left), (292, .left),
-            (293, .slightLeft), (337, .slightLeft), (338, .straight),
+            (112, .right), (113, .sharpRight), (157, .sharpRight), (158, .around), (180, .around), (202, .around),
+            (203, .sharpLeft), (247, .sharpLeft), (248, .left), (270, .left), (292, .left), (293, .slightLeft),
+            (337, .slightLeft),
+            (338, .straight),
         ]
         for before in [0.0, 10, 200, 359] {
             for (angle, turn) in turns {

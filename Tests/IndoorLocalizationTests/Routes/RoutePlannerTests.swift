@@ -148,8 +148,8 @@ final class RoutePlannerTests: XCTestCase {
 
     func testAnEndOnAnUnknownMapIsTold() throws {
         let known = Stage.at(1, 0, 10)
-        XCTAssertEqual(try failure(Stage.twoFloors, Stage.at(9, 0, 0), known), .unknownMap(9, .start))
-        XCTAssertEqual(try failure(Stage.twoFloors, known, Stage.at(9, 0, 0)), .unknownMap(9, .goal))
+        XCTAssertEqual(try failure(Stage.twoFloors, Stage.at(9, 0, 0), known), .unknownMap(9, .start, known: [1, 2]))
+        XCTAssertEqual(try failure(Stage.twoFloors, known, Stage.at(9, 0, 0)), .unknownMap(9, .goal, known: [1, 2]))
     }
 
     func testAnEndTooFarFromEveryWayIsTold() throws {
