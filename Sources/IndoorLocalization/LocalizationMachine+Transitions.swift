@@ -9,6 +9,7 @@ extension LocalizationMachine {
         scan.begin()
         receiver?.begin()
         lastOutdoor = nil
+        lastPosition = nil
         forgetVenue()
         gate.open()
         var directives = reschedule() + [.publish(.started), .fetchCatalogue, .startScanning]
@@ -45,11 +46,12 @@ extension LocalizationMachine {
         return Transition(state: final, directives: directives)
     }
 
-    /// Nothing more will be delivered: a last position from all that was heard, then idle.
+    /// Nothing more will be delivered: a last position from all that was heard, unless it is told already; then idle.
     mutating func finish(at now: Instant) -> Transition {
         var directives: [Directive] = []
         switch state {
-        case .findFloor, .localizationRunning: directives = locate(at: now, isLast: true).directives
+        case .findFloor, .localizationRunning:
+            if lastPosition != now { directives = locate(at: now, isLast: true).directives }
         case .idle, .started, .searchVenue, .getPacket, .error: break
         }
         return Transition(state: .idle, directives: directives + end(with: .idle, at: now).directives)
@@ -171,7 +173,10 @@ extension LocalizationMachine {
             next = .localizationRunning(RunningState(venue: visit.venue, mapID: map))
             directives.append(.publish(next))
         }
-        if gate.admits(position, by: settings.positionFilter) || isLast { directives.append(.emit(position)) }
+        if gate.admits(position, by: settings.positionFilter) || isLast {
+            directives.append(.emit(position))
+            lastPosition = now
+        }
         directives += visit.events(of: position).map(Directive.emitEvent)
         return Transition(state: next, directives: directives)
     }

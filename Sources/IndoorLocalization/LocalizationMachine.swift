@@ -101,6 +101,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     var gate = PositionGate()
     /// What was learned of the device before the present visit; nil if nothing was.
     var earlierCalibration: Calibration?
+    /// When the latest position was told; nil if none was.
+    var lastPosition: Instant?
 
     /// Creates an idle machine.
     ///
@@ -132,6 +134,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     package mutating func shift(by duration: Duration) {
         wakeAt = wakeAt?.advanced(by: duration)
         retryAt = retryAt?.advanced(by: duration)
+        lastPosition = lastPosition?.advanced(by: duration)
         scan.shift(by: duration)
         receiver?.shift(by: duration)
     }

@@ -80,39 +80,42 @@ struct VenueParser {
         return Coordinate(latitude: latitude, longitude: longitude)
     }
 
-    /// The engine settings with their dotted keys, whether written dotted, nested or mixed.
+    /// The settings as they are written: dotted, nested or mixed.
+    ///
+    /// A wrong one is a warning, as the venue is of use without it; it stays, so that a session can tell of it.
     private mutating func settings(of root: JSONObject) -> [String: JSONValue] {
         guard let tree = optionalObject("settings", of: root) else { return [:] }
+        var known: Set<String> = []
+        return settings(in: tree, prefix: "", known: &known)
+    }
+
+    private mutating func settings(
+        in object: JSONObject, prefix: String, known: inout Set<String>
+    ) -> [String: JSONValue] {
         var settings: [String: JSONValue] = [:]
-        flatten(tree, prefix: "", into: &settings)
+        for (key, tree) in object.fields.sorted(by: { $0.key < $1.key }) {
+            let path = object.path(of: key)
+            let dotted = prefix.isEmpty ? key : prefix + "." + key
+            if case .object(let fields) = tree {
+                let inner = JSONObject(fields: fields, path: path)
+                settings[key] = .object(self.settings(in: inner, prefix: dotted, known: &known))
+            } else if !known.insert(dotted).inserted {
+                report(.warning, path, "is of no effect; \(dotted) is given twice, dotted and nested: give it once")
+            } else if let value = JSONValue(readable: tree) {
+                settings[key] = value
+                checkSetting(value, key: dotted, path: path)
+            } else {
+                report(.warning, path, "is of no effect; it is \(tree.summary): give a value that can be held")
+            }
+        }
         return settings
     }
 
-    /// An unknown setting may be of a newer edition, so it is a warning; a wrong value is an error.
-    private mutating func checkSetting(_ value: JSONValue?, key: String, path: String) {
-        guard let value else { return }
+    private mutating func checkSetting(_ value: JSONValue, key: String, path: String) {
         do {
             _ = try SettingsRegistry.standard.accept(SettingsEntry(key: key, value: value, place: path), from: .venue)
         } catch {
-            switch error.reason {
-            case .unknownKey, .notAllowed: report(.warning, path, "is of no effect; " + error.message)
-            case .wrongType, .outOfRange, .givenTwice: report(.error, path, error.message + "; correct it")
-            }
-        }
-    }
-
-    private mutating func flatten(_ object: JSONObject, prefix: String, into settings: inout [String: JSONValue]) {
-        for (key, value) in object.fields.sorted(by: { $0.key < $1.key }) {
-            let path = object.path(of: key)
-            let dotted = prefix.isEmpty ? key : prefix + "." + key
-            if case .object(let fields) = value {
-                flatten(JSONObject(fields: fields, path: path), prefix: dotted, into: &settings)
-            } else if settings[dotted] != nil {
-                report(.error, path, "the setting \(dotted) is given twice, dotted and nested; give it once")
-            } else {
-                settings[dotted] = self.value(value, at: path)
-                checkSetting(settings[dotted], key: dotted, path: path)
-            }
+            report(.warning, path, "is of no effect; " + error.message)
         }
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import IndoorLocalizationTesting
 import XCTest
 
@@ -31,6 +32,75 @@ final class BadInputTests: XCTestCase {
         let result = try Tool.run(["replay", "--venue", "Fixtures/office", path])
         XCTAssertEqual(result.status, 0)
         XCTAssertEqual(result.errors, "indoorloc: \(path): no position, as no beacon of 'Office' was heard in it\n")
+    }
+
+    func testARecordingWhoseBeaconsDoNotCountIsToldSo() throws {
+        let path = try ShortRecording(lines: 100).write(to: temporaryFolder())
+        let call = ["replay", "--venue", "Fixtures/office", path, "--set"]
+        let weak = try Tool.run(call + ["rssiThreshold=-20"])
+        XCTAssertEqual(weak.status, 0)
+        let sentence =
+            #/indoorloc: .+: no position, as all beacons of 'Office', heard \d+ times, are below the rssiThreshold of -20 dBm; the strongest has -\d+ dBm\n/#
+        XCTAssertNotNil(try sentence.wholeMatch(in: weak.errors), weak.errors)
+        let forced = try Tool.run(call + ["forcedVenue=2"])
+        XCTAssertEqual(forced.status, 0)
+        XCTAssertEqual(
+            forced.errors,
+            "indoorloc: \(path): no position, as forcedVenue accepts venue 2 alone, and 'Office' is venue 1\n")
+    }
+
+    func testAVenueWithAWrongSettingIsLocatedInAllTheSame() throws {
+        let folder = try temporaryFolder()
+        let office = try String(contentsOf: URL(filePath: FixtureFolder("office").file("venue.json")), encoding: .utf8)
+        var object = try XCTUnwrap(JSONSerialization.jsonObject(with: Data(office.utf8)) as? [String: Any])
+        object["radioMap"] = nil
+        var maps = try XCTUnwrap(object["maps"] as? [[String: Any]])
+        for index in maps.indices { ["image", "tiles"].forEach { maps[index][$0] = nil } }
+        object["maps"] = maps
+        object["settings"] = ["rssiThreshold": 5, "positionInterval": 0.25]
+        let venue = folder + "/venue.json"
+        try JSONSerialization.data(withJSONObject: object).write(to: URL(filePath: venue))
+        let problem = "rssiThreshold must be in [-127, 0] dBm, not 5"
+        let recording = try ShortRecording(lines: 100).write(to: folder)
+        let replay = try Tool.run(["replay", "--venue", venue, recording])
+        XCTAssertEqual(replay.status, 0)
+        XCTAssertEqual(
+            replay.errors, "indoorloc: \(venue): warning: $.settings.rssiThreshold: is of no effect; \(problem)\n")
+        XCTAssertTrue(replay.output.contains("$.settings.rssiThreshold: \(problem)"), replay.output)
+        XCTAssertTrue(replay.output.contains(#""type":"position""#), replay.output)
+        for command in ["info", "check"] {
+            let result = try Tool.run(["venue", command, venue])
+            XCTAssertEqual(result.status, 0, command)
+            XCTAssertTrue(result.output.contains("warning: $.settings.rssiThreshold"), result.output)
+        }
+        let show = try Tool.run(["config", "show", "--given", "--venue", venue])
+        XCTAssertEqual(show.status, 0)
+        XCTAssertEqual(show.errors, "indoorloc: \(venue): $.settings.rssiThreshold: \(problem)\n")
+        XCTAssertTrue(show.output.contains("$.settings.positionInterval"), show.output)
+    }
+
+    func testLinesOfUnknownTypesAreCounted() throws {
+        var recording = try ShortRecording(lines: 60)
+        for smell in ["tar", "tea"] { recording.lines.insert(#"{"t":0,"type":"smell","of":"\#(smell)"}"#, at: 1) }
+        let path = try recording.write(to: temporaryFolder())
+        let result = try Tool.run(["replay", "--venue", "Fixtures/office", path])
+        XCTAssertEqual(result.status, 0)
+        XCTAssertEqual(result.errors, "indoorloc: \(path): 2 lines of unknown types passed over\n")
+    }
+
+    func testASurveyOfAnotherVenueIsToldSo() throws {
+        let folder = try temporaryFolder()
+        let venue = """
+            {"format": "indoor-localization-venue", "formatVersion": 1, "id": 7, "name": "Kiosk", "version": 1,
+            "maps": [{"id": 77, "name": "Ground", "level": 0, "widthMeters": 20, "heightMeters": 10}], "beacons": []}
+            """
+        try Data(venue.utf8).write(to: URL(filePath: folder + "/venue.json"))
+        let result = try Tool.run(
+            ["survey", "--venue", folder, "-o", folder + "/map.json", "Fixtures/office/survey/ground-west.jsonl"])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertEqual(
+            result.errors,
+            "indoorloc: the recordings are of another venue: their truth is on maps 1, and 'Kiosk' has maps 77\n")
     }
 
     func testADataSetWithoutTracksIsToldSo() throws {

@@ -48,8 +48,8 @@ final class ConfigCommandTests: XCTestCase {
             result.errors,
             """
             indoorloc: \(first):2: there is no setting areaDwel; did you mean areaDwell?
-            \(first):3: areaDwell must be a number in [0.0, 86400.0] s, not "long"
-            \(second):1: rssiThreshold must be in [-127.0, 0.0] dBm, not 5.0
+            indoorloc: \(first):3: areaDwell must be a number in [0, 86400] s, not "long"
+            indoorloc: \(second):1: rssiThreshold must be in [-127, 0] dBm, not 5
 
             """)
     }
@@ -67,14 +67,34 @@ final class ConfigCommandTests: XCTestCase {
             ("areaDwell", "--set must be KEY=VALUE, not 'areaDwell'"),
             ("=3", "--set must be KEY=VALUE, not '=3'"),
             ("areaDwel=3", "--set: there is no setting areaDwel; did you mean areaDwell?"),
-            ("areaDwell=", "--set: areaDwell must be a number in [0.0, 86400.0] s, not \"\""),
-            ("areaDwell=-1", "--set: areaDwell must be in [0.0, 86400.0] s, not -1.0"),
+            ("areaDwell=", "--set: areaDwell must be a number in [0, 86400] s, not \"\""),
+            ("areaDwell=-1", "--set: areaDwell must be in [0, 86400] s, not -1"),
         ] {
             let result = try Tool.run(["config", "show", "--set", word])
             XCTAssertEqual(result.status, 2, word)
             XCTAssertEqual(
                 result.errors, "indoorloc config show: \(message)\nTry 'indoorloc config show --help'.\n", word)
         }
+    }
+
+    func testSettingsThatContradictEachOtherAreAWrongCallIfTheCallGivesThem() throws {
+        let message = "scanner.timing.window must be in [0.0025, 0.1] s, not 0.2"
+        let sets = ["--set", "scanner.timing.interval=0.1", "--set", "scanner.timing.window=0.2"]
+        let call = try Tool.run(["config", "show"] + sets)
+        XCTAssertEqual(call.status, 2)
+        XCTAssertEqual(
+            call.errors, "indoorloc config show: --set: \(message)\nTry 'indoorloc config show --help'.\n")
+        let path = try file("a.json", "{\"scanner\": {\"timing\": {\"interval\": 0.1,\n\"window\": 0.2}}}")
+        let given = try Tool.run(["config", "show", "--settings", path])
+        XCTAssertEqual(given.status, 1)
+        XCTAssertEqual(given.errors, "indoorloc: \(path):2: \(message)\n")
+    }
+
+    func testASettingOfAVenueIsToldWithItsPathInTheDocument() throws {
+        let result = try Tool.run(["config", "show", "--given", "--venue", "Fixtures/packets/accepted/every-field"])
+        XCTAssertEqual(result.status, 0, result.errors)
+        XCTAssertTrue(result.output.contains("venue ($.settings.positioning.particleCount)"), result.output)
+        XCTAssertTrue(result.output.contains("venue ($.settings[\"floor.patience\"])"), result.output)
     }
 
     func testSettingsOfAReplayAreThoseOfItsOptions() throws {

@@ -82,6 +82,16 @@ final class UsageErrorTests: XCTestCase {
         try assertUsageError(["replay", "--venue", "V", "--method", "dice", "R"], message, of: "replay")
     }
 
+    func testAMethodThatASetContradicts() throws {
+        for (setting, other) in [
+            ("positioning.method=fingerprint", "fingerprint"), ("positioning.particleFilter=false", "fingerprint"),
+        ] {
+            let call = ["replay", "--venue", "V", "--set", setting, "--method", "particle", "R"]
+            let message = "--method particle and --set, which makes it \"\(other)\", contradict each other"
+            try assertUsageError(call, message, of: "replay")
+        }
+    }
+
     func testASatelliteReceiverThatIsNone() throws {
         for text in ["", "gps", "gpsd:", "gpsd:host:0", "gpsd:host:65536", "gpsd:::1", "gpsd:[::1"] {
             let message =

@@ -62,9 +62,9 @@ final class SettingsFileTests: XCTestCase {
             settings.load(file.entries, from: .file).map(\.description),
             [
                 "settings.json:2: there is no setting areaDwel; did you mean areaDwell?",
-                "settings.json:3: areaDwell must be in [0.0, 86400.0] s, not -1.0",
-                "settings.json:4: rssiThreshold must be in [-127.0, 0.0] dBm, not inf",
-                "settings.json:5: there is no setting floor; the configuration reference lists them all",
+                "settings.json:3: areaDwell must be in [0, 86400] s, not -1",
+                "settings.json:4: rssiThreshold must be in [-127, 0] dBm, not inf",
+                "settings.json:5: there is no setting floor; 'indoorloc config keys' lists them all",
             ])
     }
 

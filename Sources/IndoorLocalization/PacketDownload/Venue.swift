@@ -22,7 +22,7 @@ public struct Venue: Hashable, Sendable {
     public var fences: [Fence]
     /// The graph of walkable ways; nil if there is none.
     public var paths: PathGraph?
-    /// Engine settings of this venue, by dotted key.
+    /// Settings of this venue, as its packet writes them: with dotted keys, nested or mixed.
     public var settings: [String: JSONValue]
     /// What a survey learned of the radio; nil if there was none.
     public var radioMap: RadioMap?

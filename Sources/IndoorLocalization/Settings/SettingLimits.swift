@@ -21,15 +21,17 @@ package enum SettingLimits: Hashable, Sendable {
         }
     }
 
-    /// The range, such as `[0.0, 1.0]`, or the words to choose from; nil if the type says all.
-    package var range: String? {
+    /// The range as a message says it, such as `in [0, 1]` or `above 0 and at most 86400`; nil if the type says all.
+    private var range: String? {
+        func text(_ number: Double) -> String { JSONValue.number(number).summary }
         switch self {
-        case .flag, .text: nil
-        case .wholeNumber(let range): "[\(Double(range.lowerBound)), \(Double(range.upperBound))]"
-        case .number(let range): "[\(range.lowerBound), \(range.upperBound)]"
+        case .flag, .text: return nil
+        case .choice(let words): return "one of \(words.joined(separator: ", "))"
+        case .wholeNumber(let range): return "in [\(range.lowerBound), \(range.upperBound)]"
+        case .number(let range): return "in [\(text(range.lowerBound)), \(text(range.upperBound))]"
         case .duration(let least, let isOpen, let most):
-            "\(isOpen ? "(" : "[")\(least.decimalSeconds), \(most.decimalSeconds)]"
-        case .choice(let words): words.joined(separator: ", ")
+            let (first, last) = (text(least.decimalSeconds), text(most.decimalSeconds))
+            return isOpen ? "above \(first) and at most \(last)" : "in [\(first), \(last)]"
         }
     }
 
@@ -47,9 +49,12 @@ package enum SettingLimits: Hashable, Sendable {
         }
     }
 
-    /// Whether it is one of some words.
-    var isChoice: Bool {
-        if case .choice = self { true } else { false }
+    /// Whether it is a number of some kind.
+    var isNumber: Bool {
+        switch self {
+        case .wholeNumber, .number, .duration: true
+        case .flag, .choice, .text: false
+        }
     }
 
     /// Whether a value of the right type is in range; not-a-number is in none.
@@ -82,12 +87,10 @@ package enum SettingLimits: Hashable, Sendable {
 
     /// What is allowed, in words that go behind "must be".
     package func allowed(unit: String) -> String {
-        let suffix = unit.isEmpty ? "" : " " + unit
         switch self {
-        case .flag: return "true or false"
-        case .text: return "a text"
-        case .choice(let words): return "one of \(words.joined(separator: ", "))"
-        case .wholeNumber, .number, .duration: return "in \(range ?? "")\(suffix)"
+        case .flag: "true or false"
+        case .text: "a text"
+        case .choice, .wholeNumber, .number, .duration: (range ?? "") + (unit.isEmpty ? "" : " " + unit)
         }
     }
 }

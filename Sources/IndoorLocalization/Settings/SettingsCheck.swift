@@ -16,10 +16,7 @@ extension SettingValue {
     package var found: String {
         switch self {
         case .none: "null"
-        case .flag(let flag): "\(flag)"
-        case .number(let number): "\(number)"
-        case .duration(let duration): "\(duration.decimalSeconds)"
-        case .text(let text): JSONValue.string(text).summary
+        case .flag, .number, .duration, .text: json.summary
         }
     }
 }

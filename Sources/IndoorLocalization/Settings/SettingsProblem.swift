@@ -35,7 +35,7 @@ public struct SettingsProblem: Error, Hashable, Sendable, CustomStringConvertibl
     public var message: String {
         switch reason {
         case .unknownKey(let nearest?): "there is no setting \(key); did you mean \(nearest)?"
-        case .unknownKey(nil): "there is no setting \(key); the configuration reference lists them all"
+        case .unknownKey(nil): "there is no setting \(key); 'indoorloc config keys' lists them all"
         case .wrongType(let wanted, let found): "\(key) must be \(wanted), not \(found)"
         case .outOfRange(let allowed, let found): "\(key) must be \(allowed), not \(found)"
         case .notAllowed:

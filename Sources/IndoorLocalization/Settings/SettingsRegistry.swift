@@ -67,8 +67,8 @@ package struct SettingsRegistry: Sendable {
         let unit = alias?.unit ?? setting.unit
         let allowed = limits.allowed(unit: unit)
         guard let value = limits.value(given.value) else {
-            let wanted = limits.range == nil ? allowed : "a \(limits.typeName) \(allowed)"
-            throw problem(.wrongType(wanted: limits.isChoice ? allowed : wanted, found: given.value.summary))
+            let wanted = limits.isNumber ? "a \(limits.typeName) \(allowed)" : allowed
+            throw problem(.wrongType(wanted: wanted, found: given.value.summary))
         }
         guard limits.contains(value) else { throw problem(.outOfRange(allowed: allowed, found: value.found)) }
         return Accepted(key: setting.key, value: alias?.toTarget(value) ?? value)

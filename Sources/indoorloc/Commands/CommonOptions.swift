@@ -36,6 +36,11 @@ extension RecordingReader.Tally {
             let sightings = droppedNotMeasurements == 1 ? "1 sighting" : "\(droppedNotMeasurements) sightings"
             parts.append("\(sightings) dropped whose RSSI is no measurement (127, 0 or above)")
         }
+        if unknownTypes > 0 {
+            parts.append(
+                unknownTypes == 1
+                    ? "1 line of an unknown type passed over" : "\(unknownTypes) lines of unknown types passed over")
+        }
         return parts.isEmpty ? nil : "indoorloc: \(path): \(parts.joined(separator: "; "))\n"
     }
 }

@@ -13,9 +13,10 @@ struct ReplayCommand: Command {
             Prints JSON Lines, each with "t" (seconds of the recording) and "type": state, position, outdoorPosition,
             event, downloadedVenue or error. Positions have venueId, mapId, x and y (metres from the plan's top left corner,
             y down), radius (metres; the truth lies within it 68 times of 100), and where known label, latitude,
-            longitude and course (degrees clockwise from the plan's top). Outdoor positions have latitude, longitude, radius,
+            longitude, course (degrees clockwise from the plan's top), speed (m/s) and floorCertainty (0 to 1). Outdoor positions have latitude, longitude, radius,
             and where known altitude, speed and course (degrees clockwise from north). Truth in the recording is not used, but
-            --geojson writes it beside the positions.
+            --geojson writes it beside the positions. Every state, event and error code is described in the documentation, in
+            "File formats".
 
             example: indoorloc replay --venue Fixtures/office Fixtures/recordings/one-floor/scan.jsonl.gz
             """,
@@ -52,11 +53,16 @@ struct ReplayCommand: Command {
         let progress = ProgressLine()
         var lines = LineOutput()
         var hasFoundVenue = false
+        var heard = HeardBeacons(of: packet.venue)
         var positions: [Position] = []
         var outdoorPositions: [OutdoorPosition] = []
         do {
             let tally = try await session.play(
-                recording, at: { instant in progress.show("replay: \(Int(instant.seconds)) s of the recording") }
+                recording,
+                passing: { reading in
+                    progress.show("replay: \(Int(reading.instant.seconds)) s of the recording")
+                    if !hasFoundVenue { heard.note(reading) }
+                }
             ) { output in
                 if case .state(.getPacket) = output.content { hasFoundVenue = true }
                 if track != nil {
@@ -69,8 +75,8 @@ struct ReplayCommand: Command {
             progress.clear()
             tally.warning(for: recording).map(StandardError.write)
             if !hasFoundVenue {
-                StandardError.write(
-                    "indoorloc: \(recording): no position, as no beacon of '\(packet.venue.name)' was heard in it\n")
+                let reason = heard.reasonForNoPosition(with: settings.resolved.localization)
+                StandardError.write("indoorloc: \(recording): no position, as \(reason)\n")
             }
         } catch {
             progress.clear()

@@ -35,14 +35,15 @@ struct SurveyCommand: Command {
         var learning = SurveyLearning(venue: packet.venue, model: SignalModel())
         try learning.add(recordings, strictness: strictness, progress: progress)
         guard let map = learning.learner.finish() else {
-            throw DataSetError(
-                description:
-                    "the recordings tell no place at which a beacon was heard: they need truth with mapId, x, y")
+            throw DataSetError(description: learning.reasonForNothing)
         }
         try RadioMapFile.write(map, to: output)
         progress.clear()
         for path in learning.withoutPlaces {
             StandardError.write("indoorloc: \(path) has no truth with a place and taught nothing\n")
+        }
+        for path in learning.ofOtherMaps {
+            StandardError.write("indoorloc: \(path) has truth on maps of another venue and taught nothing\n")
         }
         let exponent = JSONText.number(map.pathLossExponent, decimals: 2)
         try StandardOutput.write(

@@ -23,7 +23,8 @@ struct VenueInfoCommand: Command {
         lines += venue.maps.map { Self.line(of: $0, in: venue) }
         if let paths = venue.paths { lines.append("paths: \(paths.nodes.count) nodes, \(paths.edges.count) edges") }
         lines.append(Self.radioMapLine(of: venue))
-        if !venue.settings.isEmpty { lines.append("settings: " + venue.settings.keys.sorted().joined(separator: ", ")) }
+        let settings = SettingsEntry.entries(of: venue.settings).map(\.key).sorted()
+        if !settings.isEmpty { lines.append("settings: " + settings.joined(separator: ", ")) }
         for warning in packet.warnings { lines.append(warning.description) }
         try StandardOutput.write(lines.joined(separator: "\n") + "\n")
     }

@@ -3,8 +3,8 @@ struct ConfigKeysCommand: Command {
     static let syntax = CommandSyntax(
         name: "config keys", summary: "list every setting: type, range, default and what it does",
         details: """
-            Prints a line a setting: key, type, range, unit, default and what it does. With --markdown the reference
-            page of the documentation.
+            Prints two lines a setting: key, type, range, unit and default, then what it does. With --markdown the
+            reference page of the documentation.
 
             example: indoorloc config keys
             """,

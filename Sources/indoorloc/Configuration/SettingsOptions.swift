@@ -33,8 +33,28 @@ extension ParsedArguments {
             try set(String(word[..<separator]), value, "--set", in: &stack)
         }
         stack.apply()
-        if let problem = stack.problems.first { throw SettingsFailure(problems: [problem]) }
+        try checkMethod()
+        let contradictions = stack.problems
+        if let problem = contradictions.first(where: { $0.source == .override }) {
+            throw UsageError(message: "\(problem.place ?? "--set"): \(problem.message)", command: syntax.name)
+        }
+        guard contradictions.isEmpty else { throw SettingsFailure(problems: contradictions) }
         return stack
+    }
+
+    /// - Throws: `UsageError` if `--method` and `--set` tell different methods.
+    private func checkMethod() throws {
+        guard let method = value("method") else { return }
+        var stack = SettingsStack()
+        for word in values["set"] ?? [] {
+            guard let separator = word.firstIndex(of: "=") else { continue }
+            try stack.override(String(word[..<separator]), Self.value(String(word[word.index(after: separator)...])))
+        }
+        stack.apply()
+        let other = try stack.setting("positioning.method")
+        guard other.source == .override, other.value != .string(method) else { return }
+        let message = "--method \(method) and --set, which makes it \(other.value.summary), contradict each other"
+        throw UsageError(message: message, command: syntax.name)
     }
 
     private func set(
@@ -65,5 +85,6 @@ extension ParsedArguments {
 struct SettingsFailure: Error, CustomStringConvertible {
     let problems: [SettingsProblem]
 
-    var description: String { problems.map(\.description).joined(separator: "\n") }
+    /// A line a problem, each as an error of the tool.
+    var description: String { problems.map(\.description).joined(separator: "\nindoorloc: ") }
 }

@@ -44,9 +44,10 @@ extension SettingsReference {
         sources; where the column *better* is empty, the last one counts.
 
         A wrong key or value is never taken: a ``SettingsProblem`` names it with its file and line or its JSON path, with what
-        is allowed, or with the nearest key that there is. Whatever else the source gives is taken. A venue that gives
-        something wrong is located in all the same, and the problem comes on ``Localizer/errors``. `indoorloc venue check`
-        finds it before.
+        is allowed, or with the nearest key that there is. Whatever else the source gives is taken. A venue with a wrong
+        setting is located in all the same: it is a warning of the packet, which `indoorloc venue check` finds before, and the
+        problem comes on ``Localizer/errors``. Whoever calls the command line can mend the call: with a wrong key or value in
+        `--settings` or `--set` it says so and does nothing.
 
         ``Localizer/setSettings(_:)`` changes settings while a session runs: threshold, intervals, time-outs and duty cycle at
         once; how the place, the floor and areas are found from the next venue on; how venues are told apart from the next

@@ -30,12 +30,12 @@ enum SettingsReference {
         zip(SettingsRegistry.standard.entries, SettingsStack().effective).map { Row($0, $1) }
     }
 
-    /// A line a setting.
+    /// Two lines a setting.
     static var lines: String {
         rows.map { row in
-            let parts = [row.type, row.range + (row.unit.isEmpty || row.range.isEmpty ? "" : " " + row.unit)]
-            let kind = parts.filter { !$0.isEmpty }.joined(separator: " ")
-            return "\(row.key)  \(kind), default \(row.standard)\n    \(row.summary)\n"
+            let range = row.range + (row.unit.isEmpty || row.range.isEmpty ? "" : " " + row.unit)
+            let kind = range.isEmpty ? row.type : "\(row.type): \(range)"
+            return "\(row.key)  \(kind); default \(row.standard)\n    \(row.summary)\n"
         }.joined()
     }
 

@@ -13,10 +13,11 @@ struct RecordedSession: Sendable {
 
     /// Plays the recording and hands on what the session tells.
     ///
+    /// - Parameter passing: is given each reading before the session is.
     /// - Returns: what was passed over in the recording.
     /// - Throws: what is wrong with the recording, or what `body` throws.
     func play(
-        _ path: String, at passing: (Instant) -> Void = { _ in }, _ body: (SessionReplay.Output) throws -> Void
+        _ path: String, passing: (SensorReading) -> Void = { _ in }, _ body: (SessionReplay.Output) throws -> Void
     ) async throws -> PassedOver {
         let isCapture = BTSnoopReader.isCapture(path: path)
         let tally = Mutex(isCapture ? PassedOver.capture(.init()) : .recording(.init()))
@@ -31,7 +32,7 @@ struct RecordedSession: Sendable {
         for try await reading in source.readings() {
             if !hasStarted { try replay.start().forEach(body) }
             hasStarted = true
-            passing(reading.instant)
+            passing(reading)
             try replay.handle(reading).forEach(body)
         }
         if !hasStarted { try replay.start().forEach(body) }

@@ -143,7 +143,9 @@ struct VenueServerOptions: Sendable {
 
     /// The packet that `--venue` means: a path, or with `--server` a venue's number there.
     func packet(_ venue: String, radioMap: String?) async throws -> VenuePacket {
-        guard url != nil else { return try VenuePacketReader().read(venue, radioMap: radioMap) }
+        guard url != nil else {
+            return try VenuePacketReader().read(venue, radioMap: radioMap).tellingOfSettings(venue)
+        }
         guard let id = Int(venue).map(VenueID.init(rawValue:)) else {
             throw UsageError(
                 message: "with --server, --venue must be a venue's number, not '\(venue)'", command: command)
@@ -151,7 +153,8 @@ struct VenueServerOptions: Sendable {
         return try await withRepository { repository in
             _ = try await repository.catalogue()
             // Read while the repository keeps it from being replaced.
-            return try VenuePacketReader().read(try await fetch(id, from: repository), radioMap: radioMap)
+            let path = try await fetch(id, from: repository)
+            return try VenuePacketReader().read(path, radioMap: radioMap).tellingOfSettings(path)
         }
     }
 }
@@ -162,5 +165,15 @@ private struct CommandFailure: Error, CustomStringConvertible {
 
     init(_ error: LocalizationError) {
         description = error.cause.map { "\(error.message): \($0)" } ?? error.message
+    }
+}
+
+extension VenuePacket {
+    /// The same packet; what is wrong with its settings is told on standard error.
+    func tellingOfSettings(_ path: String) -> VenuePacket {
+        for warning in warnings where warning.path.hasPrefix("$.settings") {
+            StandardError.write("indoorloc: \(path): \(warning)\n")
+        }
+        return self
     }
 }

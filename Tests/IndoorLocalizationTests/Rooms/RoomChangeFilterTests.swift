@@ -43,7 +43,7 @@ final class RoomChangeFilterTests: XCTestCase {
         XCTAssertEqual(RoomSettings().problems, [])
         for count in [0, 101] {
             let problems = RoomSettings(changeRule: .bestOf, changeCount: count).problems
-            XCTAssertEqual(problems, ["rooms.changeCount must be in [1.0, 100.0], not \(Double(count))"])
+            XCTAssertEqual(problems, ["rooms.changeCount must be in [1, 100], not \(count)"])
         }
     }
 }

@@ -55,16 +55,16 @@ final class PowerModeTests: XCTestCase {
         XCTAssertEqual(
             settings.problems,
             [
-                "dutyCycle.scanDuration must be in [0.01, 86400.0] s, not 0.0",
-                "dutyCycle.interval must be in [0.0, 86400.0] s, not -1.0",
-                "dutyCycle.intervalFactor must be in [0.0, 1000.0], not nan",
+                "dutyCycle.scanDuration must be in [0.01, 86400] s, not 0",
+                "dutyCycle.interval must be in [0, 86400] s, not -1",
+                "dutyCycle.intervalFactor must be in [0, 1000], not nan",
                 "timing.window must be in [0.0025, 0.25] s, not 0.5",
-                "rssiThreshold must be in [-127.0, 0.0] dBm, not 1.0",
-                "regions.exitTimeout must be in (0.0, 86400.0] s, not 0.0",
-                "regions.exitRSSI must be in [-127.0, -80.0] dBm, not -70.0",
-                "regions.rangingInterval must be in [0.1, 86400.0] s, not 0.0",
-                "ranging.silence must be in (0.0, 86400.0] s, not 0.0",
-                "retryPause must be in (0.0, 86400.0] s, not 0.0",
+                "rssiThreshold must be in [-127, 0] dBm, not 1",
+                "regions.exitTimeout must be above 0 and at most 86400 s, not 0",
+                "regions.exitRSSI must be in [-127, -80] dBm, not -70",
+                "regions.rangingInterval must be in [0.1, 86400] s, not 0",
+                "ranging.silence must be above 0 and at most 86400 s, not 0",
+                "retryPause must be above 0 and at most 86400 s, not 0",
             ])
         XCTAssertEqual(ScannerSettings().problems, [])
         XCTAssertEqual(settings.dutyCycle.problems.count, 3)

@@ -35,7 +35,7 @@ final class LocalizationMachineTransitionTests: XCTestCase {
             let directives = machine.handle(.start, at: 0)
             guard case .error(let error) = machine.state else { return XCTFail("\(machine.state)") }
             XCTAssertEqual(error.code, .critical)
-            let problem = "positionInterval must be in [0.05, 86400.0] s, not 0.0"
+            let problem = "positionInterval must be in [0.05, 86400] s, not 0"
             XCTAssertTrue(error.message.contains(problem), error.message)
             XCTAssertEqual(directives, [.publish(.error(error)), .report(error)])
             XCTAssertNil(machine.nextWake)

@@ -34,7 +34,7 @@ final class SessionReplayTests: XCTestCase {
         let seen = outputs(LocalizerStage.walk(from: 0, for: 5), settings)
         guard seen.count == 2, case .state(.error(let error)) = seen[0].content else { return XCTFail("\(seen)") }
         XCTAssertEqual(error.code, .critical)
-        XCTAssertTrue(error.message.contains("rssiThreshold must be in [-127.0, 0.0] dBm, not 5.0"), error.message)
+        XCTAssertTrue(error.message.contains("rssiThreshold must be in [-127, 0] dBm, not 5"), error.message)
         XCTAssertEqual(seen[1].content, .error(error))
     }
 
@@ -65,6 +65,22 @@ final class SessionReplayTests: XCTestCase {
         let lost = seen.first { $0.content == .state(.searchVenue) && $0.instant > Instant(seconds: 5) }
         XCTAssertEqual(lost?.instant.seconds ?? 0, 35, accuracy: 1, "30 s after the last beacon")
         XCTAssertEqual(seen.last?.instant, Instant(seconds: 100))
+    }
+
+    func testNoPositionIsToldTwiceAtOneInstant() {
+        // The first position and the interval tell when the later ones are due; a walk ends right then.
+        func positions(_ end: Instant?) -> [Instant] {
+            outputs(LocalizerStage.walk(from: 0, for: 5), end: end).compactMap {
+                if case .position = $0.content { $0.instant } else { nil }
+            }
+        }
+        let ordinary = positions(nil)
+        let due = ordinary[ordinary.count - 2].advanced(by: LocalizerStage.settings.positionInterval * 3)
+        for end in [due, due.advanced(by: .milliseconds(1))] {
+            let told = positions(end)
+            XCTAssertEqual(told.last, end)
+            XCTAssertEqual(Set(told).count, told.count, "\(told.suffix(3))")
+        }
     }
 
     func testReadingsOutOfOrderDoNotTurnTimeBack() {

@@ -107,7 +107,7 @@ final class VenueSettingsTests: XCTestCase {
             [
                 "settings of venue 1 are left out: "
                     + "$.settings.areaDwel: there is no setting areaDwel; did you mean areaDwell?; "
-                    + "$.settings.positionInterval: positionInterval must be a number in [0.05, 86400.0] s, not \"often\""
+                    + "$.settings.positionInterval: positionInterval must be a number in [0.05, 86400] s, not \"often\""
             ])
         XCTAssertEqual(machine.settings.areaDwell, .seconds(3))
         XCTAssertEqual(machine.state.name, "findFloor")
@@ -169,7 +169,7 @@ final class VenueSettingsTests: XCTestCase {
         code.areaDwell = .seconds(-1)
         let directives = machine.handle(.settings(SettingsStack(localization: code)), at: 11)
         guard case .report(let error)? = directives.first else { return XCTFail("\(directives)") }
-        XCTAssertTrue(error.message.contains("areaDwell must be in [0.0, 86400.0] s, not -1.0"), error.message)
+        XCTAssertTrue(error.message.contains("areaDwell must be in [0, 86400] s, not -1"), error.message)
         XCTAssertEqual(machine.settings, LocalizationSettings())
     }
 }
