@@ -9,6 +9,8 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     let since: Instant
     /// The map that the device is on whatever the evidence; nil if evidence decides.
     private(set) var lockedMap: MapID?
+    /// How probable each map was when the floor was last decided.
+    private var probabilities: [MapID: Double] = [:]
     private var speedometer = Speedometer()
     private let labels: RoomIndex
     private let transforms: [MapID: GeoTransform]
@@ -43,7 +45,10 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     }
 
     /// Decides on which map the device is.
-    mutating func findFloor(at now: Instant) { floor.observe(belief.mapProbabilities, locked: lockedMap, at: now) }
+    mutating func findFloor(at now: Instant) {
+        probabilities = belief.mapProbabilities
+        floor.observe(probabilities, locked: lockedMap, at: now)
+    }
 
     /// The position on a map that the belief holds; nil without evidence for that map.
     mutating func position(on map: MapID, at now: Instant) -> Position? {
@@ -58,7 +63,7 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
 
     /// How sure it is that the device is on that map, in [0, 1]; what was locked is certain.
     private func certainty(of map: MapID) -> Double {
-        map == lockedMap ? 1 : min(max(belief.mapProbabilities[map] ?? 0, 0), 1)
+        map == lockedMap ? 1 : min(max(probabilities[map] ?? 0, 0), 1)
     }
 
     /// What the areas of a position make happen.

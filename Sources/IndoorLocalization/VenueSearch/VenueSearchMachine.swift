@@ -28,8 +28,13 @@ package struct VenueSearchMachine: Hashable, Sendable {
 
     /// What is heard of a venue's beacons.
     private struct Presence {
-        var amplitude = 0.0
-        var beacons = 0
+        private(set) var amplitude = 0.0
+        private(set) var beacons = 0
+
+        mutating func add(amplitude beacon: Double) {
+            amplitude += beacon
+            beacons += 1
+        }
     }
 
     /// Satellite positions in a row that say the same.
@@ -115,8 +120,7 @@ extension VenueSearchMachine {
     private mutating func decide(current: VenueID?, at now: Instant) -> Verdict {
         var presences: [VenueID: Presence] = [:]
         for entry in heard where !isRecent(lastFar[entry.venue], at: now) {
-            presences[entry.venue, default: Presence()].amplitude += entry.amplitude
-            presences[entry.venue, default: Presence()].beacons += 1
+            presences[entry.venue, default: Presence()].add(amplitude: entry.amplitude)
         }
         let leading = leading(of: presences)
         leader = leading.map { Leader(venue: $0, since: leader?.venue == $0 ? leader?.since ?? now : now) }
@@ -138,9 +142,10 @@ extension VenueSearchMachine {
 
     /// The venue whose beacons are clearly the strongest; nil if none are.
     private func leading(of presences: [VenueID: Presence]) -> VenueID? {
+        // Nearly always one venue is heard, and this is asked at each sighting.
+        guard presences.count > 1 else { return presences.first?.key }
         let ranking = presences.sorted { ($0.value.amplitude, $1.key.rawValue) > ($1.value.amplitude, $0.key.rawValue) }
-        guard let first = ranking.first else { return nil }
-        guard ranking.count > 1 else { return first.key }
+        let first = ranking[0]
         return first.value.amplitude >= settings.lead * ranking[1].value.amplitude ? first.key : nil
     }
 
