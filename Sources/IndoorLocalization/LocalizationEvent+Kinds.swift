@@ -1,25 +1,33 @@
 extension LocalizationEvent {
-    /// The fence that was entered or left; nil if it was a room.
+    /// The fence of the venue that was entered or left; nil if it was something else.
     public var fence: Fence? {
         switch kind {
         case .enterFence(let fence), .exitFence(let fence): fence
-        case .enterRoom, .exitRoom: nil
+        case .enterRoom, .exitRoom, .enterGeofence, .exitGeofence: nil
         }
     }
 
-    /// The room that was entered or left; nil if it was a fence.
+    /// The geofence of the application that was entered or left; nil if it was something else.
+    public var geofence: Geofence? {
+        switch kind {
+        case .enterGeofence(let fence), .exitGeofence(let fence): fence
+        case .enterFence, .exitFence, .enterRoom, .exitRoom: nil
+        }
+    }
+
+    /// The room that was entered or left; nil if it was something else.
     public var room: Room? {
         switch kind {
         case .enterRoom(let room), .exitRoom(let room): room
-        case .enterFence, .exitFence: nil
+        case .enterFence, .exitFence, .enterGeofence, .exitGeofence: nil
         }
     }
 
     /// Whether the device came in; otherwise it went out.
     public var isEntry: Bool {
         switch kind {
-        case .enterFence, .enterRoom: true
-        case .exitFence, .exitRoom: false
+        case .enterFence, .enterRoom, .enterGeofence: true
+        case .exitFence, .exitRoom, .exitGeofence: false
         }
     }
 }

@@ -10,6 +10,10 @@ public struct LocalizationEvent: Hashable, Sendable {
         case enterRoom(Room)
         /// The device went out of a room.
         case exitRoom(Room)
+        /// The device came into a geofence of the application.
+        case enterGeofence(Geofence)
+        /// The device went out of a geofence of the application.
+        case exitGeofence(Geofence)
     }
 
     /// When it happened.

@@ -35,7 +35,7 @@ extension LocalizationMachine {
 
     /// The session is over.
     mutating func end(with final: LocalizationState, at now: Instant) -> Transition {
-        let left = visit?.leave(at: now) ?? []
+        let left = visit?.leave(at: now, watching: geofences) ?? []
         forgetVenue()
         initialFix = nil
         scan.begin()
@@ -85,7 +85,7 @@ extension LocalizationMachine {
 
     /// The venue is gone; look for the next one.
     mutating func loseVenue(at now: Instant) -> Transition {
-        let left = visit?.leave(at: now) ?? []
+        let left = visit?.leave(at: now, watching: geofences) ?? []
         forgetVenue()
         gate.open()
         search.restart()
@@ -177,7 +177,7 @@ extension LocalizationMachine {
             directives.append(.emit(position))
             lastPosition = now
         }
-        directives += visit.events(of: position).map(Directive.emitEvent)
+        directives += visit.events(of: position, watching: geofences).map(Directive.emitEvent)
         return Transition(state: next, directives: directives)
     }
 

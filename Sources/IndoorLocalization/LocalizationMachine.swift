@@ -36,6 +36,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case lockIndoors(Bool)
         /// What an earlier session learned of the device.
         case calibration(Calibration)
+        /// Other geofences are to be watched.
+        case monitor(GeofenceChange)
     }
 
     /// What the shell has to do, in order.
@@ -96,6 +98,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     /// What became of the latest fix that was given from outside.
     package internal(set) var fixOutcome: FixOutcome?
     var lockedMap: MapID?
+    /// What the application watches, in whatever venue.
+    var geofences = MonitoredGeofences()
     /// Nil if the settings decide.
     var lockedIndoors: Bool?
     var gate = PositionGate()
@@ -166,6 +170,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
             return change(to: stack)
         case (_, .lockFloor(let map)):
             return lock(to: map)
+        case (_, .monitor(let change)):
+            return monitor(change)
         case (_, .lockIndoors(let isLocked)):
             lockedIndoors = isLocked
             return Transition(state: state)

@@ -12,6 +12,10 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     /// How probable each map was when the floor was last decided.
     private var probabilities: [MapID: Double] = [:]
     private var speedometer = Speedometer()
+    private let settings: LocalizationSettings
+    /// The geofences of the application that are watched behind the venue's fences, as of a revision.
+    private var geofences: [Geofence] = []
+    private var geofenceRevision = 0
     private let labels: RoomIndex
     private let transforms: [MapID: GeoTransform]
 
@@ -25,13 +29,8 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
             watched: venue.rooms.enumerated().compactMap { place, room in
                 room.area.map { AreaMachine.Watched(id: place, mapID: room.mapID, area: $0) }
             }, dwell: settings.areaDwell)
-        fences = AreaMachine(
-            watched: venue.fences.enumerated().map { place, fence in
-                AreaMachine.Watched(
-                    id: place, mapID: fence.mapID, area: fence.area,
-                    holdOff: fence.timeout ?? settings.fenceTimeout, exitDwell: fence.exitDelay,
-                    exitMargin: fence.exitMargin ?? 0)
-            }, dwell: settings.areaDwell)
+        fences = AreaMachine(watched: Self.watched(venue.fences, settings), dwell: settings.areaDwell)
+        self.settings = settings
         labels = RoomIndex(rooms: venue.rooms)
         var transforms: [MapID: GeoTransform] = [:]
         for map in venue.maps { transforms[map.id] = try? map.geoTransform() }
@@ -66,16 +65,49 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
         map == lockedMap ? 1 : min(max(probabilities[map] ?? 0, 0), 1)
     }
 
+    private static func watched(_ fences: [Fence], _ settings: LocalizationSettings) -> [AreaMachine.Watched] {
+        fences.enumerated().map { place, fence in
+            AreaMachine.Watched(
+                id: place, mapID: fence.mapID, area: fence.area, holdOff: fence.timeout ?? settings.fenceTimeout,
+                exitDwell: fence.exitDelay, exitMargin: fence.exitMargin ?? 0)
+        }
+    }
+
+    /// Watches the geofences of the application, if they are others than before.
+    private mutating func watch(_ monitored: MonitoredGeofences) {
+        guard monitored.revision != geofenceRevision else { return }
+        let (before, first) = (geofences, venue.fences.count)
+        geofences = monitored.list
+        geofenceRevision = monitored.revision
+        let places = Dictionary(
+            geofences.enumerated().map { ($1.id, first + $0) }, uniquingKeysWith: { first, _ in first })
+        let watched = geofences.enumerated().map { place, fence in
+            AreaMachine.Watched(
+                id: first + place,
+                places: venue.maps.compactMap { map in
+                    fence.area(on: map, of: venue.id, transforms[map.id]).map {
+                        AreaMachine.Watched.Place(mapID: map.id, area: $0)
+                    }
+                }, holdOff: fence.timeout ?? settings.fenceTimeout, exitDwell: fence.exitDelay,
+                exitMargin: fence.exitMargin)
+        }
+        fences.watch(Self.watched(venue.fences, settings) + watched) { index in
+            index < first ? index : places[before[index - first].id]
+        }
+    }
+
     /// What the areas of a position make happen.
-    mutating func events(of position: Position) -> [LocalizationEvent] {
+    mutating func events(of position: Position, watching monitored: MonitoredGeofences) -> [LocalizationEvent] {
+        watch(monitored)
         let inRooms = rooms.observe(position.point, on: position.mapID, at: position.instant)
         let inFences = fences.observe(position.point, on: position.mapID, at: position.instant)
         return events(inRooms, inFences, at: position.instant)
     }
 
     /// Leaves every room and fence.
-    mutating func leave(at now: Instant) -> [LocalizationEvent] {
-        events(rooms.leaveAll(at: now), fences.leaveAll(at: now), at: now)
+    mutating func leave(at now: Instant, watching monitored: MonitoredGeofences) -> [LocalizationEvent] {
+        watch(monitored)
+        return events(rooms.leaveAll(at: now), fences.leaveAll(at: now), at: now)
     }
 
     private func events(
@@ -90,7 +122,10 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
                 }
             }
             + inFences.map { change -> LocalizationEvent.Kind in
-                switch change {
+                let first = venue.fences.count
+                return switch change {
+                case .enter(let place) where place >= first: .enterGeofence(geofences[place - first])
+                case .exit(let place) where place >= first: .exitGeofence(geofences[place - first])
                 case .enter(let place): .enterFence(venue.fences[place])
                 case .exit(let place): .exitFence(venue.fences[place])
                 }

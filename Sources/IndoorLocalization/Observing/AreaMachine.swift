@@ -3,11 +3,22 @@
 /// A point counts, not how sure it is. A position costs what the areas near it have corners, and those that the device
 /// is in or about to enter, however many there are; unless something changes, it asks for no memory.
 package struct AreaMachine: Hashable, Sendable {
-    /// An area to watch.
+    /// What is to be watched: an area, on one map or on several.
     package struct Watched: Hashable, Sendable {
+        /// An area on one map.
+        package struct Place: Hashable, Sendable {
+            package var mapID: MapID
+            package var area: Area
+
+            package init(mapID: MapID, area: Area) {
+                self.mapID = mapID
+                self.area = area
+            }
+        }
+
         package var id: Int
-        package var mapID: MapID
-        package var area: Area
+        /// Where it is; who goes from one of them to another stays in.
+        package var places: [Place]
         /// After an exit that was told, entering again is silent for this long.
         package var holdOff: Duration
         /// How long the device must be out before it counts as such; nil means the machine's dwell.
@@ -19,9 +30,16 @@ package struct AreaMachine: Hashable, Sendable {
             id: Int, mapID: MapID, area: Area, holdOff: Duration = .zero, exitDwell: Duration? = nil,
             exitMargin: Double = 0
         ) {
+            self.init(
+                id: id, places: [Place(mapID: mapID, area: area)], holdOff: holdOff, exitDwell: exitDwell,
+                exitMargin: exitMargin)
+        }
+
+        package init(
+            id: Int, places: [Place], holdOff: Duration = .zero, exitDwell: Duration? = nil, exitMargin: Double = 0
+        ) {
             self.id = id
-            self.mapID = mapID
-            self.area = area
+            self.places = places
             self.holdOff = holdOff
             self.exitDwell = exitDwell
             self.exitMargin = exitMargin
@@ -37,7 +55,7 @@ package struct AreaMachine: Hashable, Sendable {
     /// What is known of an area that the device is in or about to enter.
     private struct Presence: Hashable, Sendable {
         /// Of the area among the watched ones.
-        let index: Int
+        var index: Int
         var isInside = false
         /// Whether the entry was announced; one within the hold-off is not, nor is its exit.
         var isAnnounced = false
@@ -47,6 +65,8 @@ package struct AreaMachine: Hashable, Sendable {
     private let watched: [Watched]
     private let dwell: Duration
     private let areas: AreaIndex
+    /// Which of the watched areas each place of the index belongs to.
+    private let owners: [Int]
     /// In the order of the areas.
     private var presences: [Presence] = []
     /// When areas with a hold-off were last left, by index.
@@ -59,12 +79,31 @@ package struct AreaMachine: Hashable, Sendable {
     package init(watched: [Watched], dwell: Duration) {
         self.watched = watched
         self.dwell = dwell
-        areas = AreaIndex(watched.map { ($0.mapID, $0.area) })
+        areas = AreaIndex(watched.flatMap { $0.places.map { ($0.mapID, $0.area) } })
+        owners = watched.indices.flatMap { index in watched[index].places.map { _ in index } }
+    }
+
+    /// Watches other areas from now on. Those that were watched before stay entered, even with another shape.
+    ///
+    /// - Parameter place: where an area of before is among the new ones; nil if it is watched no more, which tells no
+    ///   exit.
+    package mutating func watch(_ watched: [Watched], _ place: (Int) -> Int?) {
+        var next = AreaMachine(watched: watched, dwell: dwell)
+        next.presences = presences.compactMap { presence in
+            place(presence.index).map { index in
+                var moved = presence
+                moved.index = index
+                return moved
+            }
+        }.sorted { $0.index < $1.index }
+        for (index, exit) in lastExits { if let moved = place(index) { next.lastExits[moved] = exit } }
+        self = next
     }
 
     /// Takes in where the device is; returns exits before entries, each in the order of the areas.
     package mutating func observe(_ point: MapPoint, on map: MapID, at now: Instant) -> [Change] {
         areas.append(to: &found, containing: point, on: map)
+        for place in found.indices { found[place] = owners[found[place]] }
         found.sort()
         var (exits, entries): ([Change], [Change]) = ([], [])
         // Both lists are in the order of the areas; each area in either of them is visited once.
@@ -75,7 +114,8 @@ package struct AreaMachine: Hashable, Sendable {
             var presence = knownIndex <= foundIndex ? presences[known] : Presence(index: foundIndex)
             let isFound = foundIndex <= knownIndex
             if knownIndex <= foundIndex { known += 1 }
-            if isFound { hit += 1 }
+            // An area may have several places on one map.
+            while isFound && hit < found.count && found[hit] == foundIndex { hit += 1 }
             let isInside = isFound || (presence.isInside && isWithinMargin(presence.index, point, map))
             switch update(&presence, isInside, now) {
             case .enter(let id): entries.append(.enter(id))
@@ -92,7 +132,8 @@ package struct AreaMachine: Hashable, Sendable {
 
     private func isWithinMargin(_ index: Int, _ point: MapPoint, _ map: MapID) -> Bool {
         let area = watched[index]
-        return area.exitMargin > 0 && area.mapID == map && area.area.distance(to: point) <= area.exitMargin
+        return area.exitMargin > 0
+            && area.places.contains { $0.mapID == map && $0.area.distance(to: point) <= area.exitMargin }
     }
 
     private mutating func update(_ presence: inout Presence, _ isInside: Bool, _ now: Instant) -> Change? {

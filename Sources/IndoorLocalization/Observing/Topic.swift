@@ -63,6 +63,10 @@ extension LocalizationEvent {
     var enteredFence: Fence? { isEntry ? fence : nil }
     /// The fence that was left; nil if something else happened.
     var leftFence: Fence? { isEntry ? nil : fence }
+    /// The geofence that was entered; nil if something else happened.
+    var enteredGeofence: Geofence? { isEntry ? geofence : nil }
+    /// The geofence that was left; nil if something else happened.
+    var leftGeofence: Geofence? { isEntry ? nil : geofence }
 }
 
 extension Topic where Source == Localizer, Element == LocalizationState {
@@ -107,6 +111,20 @@ extension Topic where Source == Localizer, Element == Fence {
     public static var fencesEntered: Self { Topic({ $0.events }, \.enteredFence) }
     /// Fences that the device went out of.
     public static var fencesLeft: Self { Topic({ $0.events }, \.leftFence) }
+}
+
+extension Topic where Source == Localizer, Element == Geofence {
+    /// Geofences of the application that the device came into.
+    public static var geofencesEntered: Self { Topic({ $0.events }, \.enteredGeofence) }
+    /// Geofences of the application that the device went out of.
+    public static var geofencesLeft: Self { Topic({ $0.events }, \.leftGeofence) }
+}
+
+extension Topic where Source == Positioner, Element == Geofence {
+    /// Geofences of the application that the device came into.
+    public static var geofencesEntered: Self { Topic({ $0.events }, \.enteredGeofence) }
+    /// Geofences of the application that the device went out of.
+    public static var geofencesLeft: Self { Topic({ $0.events }, \.leftGeofence) }
 }
 
 extension Topic where Source == Positioner, Element == PositionerState {

@@ -64,6 +64,7 @@ extension PositionerMachine {
         _ = session.handle(.lockFloor(plan.mapID), at: now)
         if let earlierCalibration { _ = session.handle(.calibration(earlierCalibration), at: now) }
         if let place { _ = session.handle(.fix(place), at: now) }
+        _ = session.handle(.monitor(.start(geofences.list)), at: now)
         place = nil
         self.session = session
         (trouble, news, hasPosition) = (nil, nil, false)

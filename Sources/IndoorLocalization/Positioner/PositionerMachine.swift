@@ -15,6 +15,8 @@ package struct PositionerMachine<Belief: PositioningBelief>: Sendable {
         case fix(Fix)
         /// What an earlier session learned of the device.
         case calibration(Calibration)
+        /// Other geofences are to be watched.
+        case monitor(GeofenceChange)
         case catalogue([VenueSummary])
         case catalogueFailed(LocalizationError)
         case packet(Venue)
@@ -87,6 +89,8 @@ package struct PositionerMachine<Belief: PositioningBelief>: Sendable {
     var news: NewsAge?
     /// From the radio's time of what was heard last to the latest position; zero while there are no positions.
     package var latency = Duration.zero
+    /// What the application watches, in whatever session.
+    var geofences = MonitoredGeofences()
     /// What was learned of the device in earlier sessions; nil if nothing was.
     var earlierCalibration: Calibration?
     /// What became of the latest fix.
@@ -126,6 +130,10 @@ package struct PositionerMachine<Belief: PositioningBelief>: Sendable {
         case .fix(let fix): return take(fix, at: now)
         case .calibration(let calibration):
             earlierCalibration = calibration
+            return Transition(state: state)
+        case .monitor(let change):
+            geofences.apply(change)
+            _ = session?.handle(.monitor(change), at: now)
             return Transition(state: state)
         case _ where state.isStopped:
             return Transition(state: state)  // late answers to a session that is over

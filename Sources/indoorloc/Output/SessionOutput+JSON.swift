@@ -72,15 +72,17 @@ extension LocalizationEvent {
         json.add("type", "event")
         let (event, id, name) =
             switch kind {
-            case .enterFence(let fence): ("enterFence", fence.id, fence.name)
+            case .enterFence(let fence): ("enterFence", Optional(fence.id), fence.name)
             case .exitFence(let fence): ("exitFence", fence.id, fence.name)
             case .enterRoom(let room): ("enterRoom", room.id, room.name)
             case .exitRoom(let room): ("exitRoom", room.id, room.name)
+            case .enterGeofence(let fence): ("enterGeofence", nil, fence.name)
+            case .exitGeofence(let fence): ("exitGeofence", nil, fence.name)
             }
         json.add("event", event)
         json.add("venueId", venueID.rawValue)
-        json.add("id", id)
+        if let id { json.add("id", id) } else { json.add("id", geofence?.id) }
         json.add("name", name)
-        json.add("payload", content: fence?.payload)
+        json.add("payload", content: fence?.payload ?? geofence?.payload)
     }
 }

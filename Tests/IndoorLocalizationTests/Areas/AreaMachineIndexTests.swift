@@ -26,8 +26,11 @@ final class AreaMachineIndexTests: XCTestCase {
             var (exits, entries): ([AreaMachine.Change], [AreaMachine.Change]) = ([], [])
             for (index, area) in watched.enumerated() {
                 let isIn = presences[index].isInside
-                let isNear = isIn && area.exitMargin > 0 && area.area.distance(to: point) <= area.exitMargin
-                let isInside = area.mapID == map && (area.area.contains(point) || isNear)
+                let margin = isIn ? area.exitMargin : 0
+                let isInside = area.places.contains { place in
+                    place.mapID == map
+                        && (place.area.contains(point) || (margin > 0 && place.area.distance(to: point) <= margin))
+                }
                 guard isInside != isIn else {
                     presences[index].changingSince = nil
                     continue
