@@ -19,8 +19,13 @@ final class OpenFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Takes the lock unless somebody else has it: alone, or together with others who share it.
-    func lock(shared: Bool = false) -> Bool { flock(descriptor, (shared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 }
+    /// Takes the lock alone, unless somebody else has or shares it.
+    func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
+
+    /// Shares the lock, once nobody has it alone any more.
+    func awaitSharedLock() {
+        while flock(descriptor, LOCK_SH) != 0, errno == EINTR {}
+    }
 
     /// Whether the path still leads to this file: it may have been renamed or removed while the lock was awaited.
     var isInPlace: Bool {

@@ -47,21 +47,42 @@ struct VenueCache: Sendable {
 
     /// The newest version of a venue; nil if there is none.
     func newest(of id: VenueID) -> StoredVersion? {
-        // Somebody may replace it while it is looked at; then a newer one is there already.
-        for _ in 0..<10 {
-            let versions = versions(of: id)
-            if let stored = versions.lazy.compactMap({ stored(id, $0) }).first { return stored }
-            if versions.isEmpty { return nil }
+        // One that disappears while it is looked at was replaced: the older one beside it is not what to fall back to.
+        for _ in 0..<100 {
+            var wasReplaced = false
+            for version in versions(of: id) {
+                switch look(id, version) {
+                case .stored(let stored): return stored
+                case .broken: continue
+                case .gone: wasReplaced = true
+                }
+                break
+            }
+            if !wasReplaced { return nil }
         }
         return nil
     }
 
-    private func stored(_ id: VenueID, _ version: Int) -> StoredVersion? {
-        guard let file = try? OpenFile(folder(of: id, version), O_RDONLY | O_DIRECTORY), file.lock(shared: true),
-            file.isInPlace, let bytes = try? Data(contentsOf: URL(filePath: file.path + "/" + Self.recordFile)),
+    private enum Look {
+        case stored(StoredVersion)
+        /// Without a record that can be read: a disk that failed has left it.
+        case broken
+        /// Somebody has removed it just now.
+        case gone
+    }
+
+    private func look(_ id: VenueID, _ version: Int) -> Look {
+        let path = folder(of: id, version)
+        guard let file = try? OpenFile(path, O_RDONLY | O_DIRECTORY) else {
+            return DiskFolder.isFolder(path) ? .broken : .gone
+        }
+        // Who has it alone puts it in its place or removes it, neither of which takes long.
+        file.awaitSharedLock()
+        guard file.isInPlace else { return .gone }
+        guard let bytes = try? Data(contentsOf: URL(filePath: file.path + "/" + Self.recordFile)),
             let record = StoredRecord([UInt8](bytes)), record.summary.id == id, record.summary.version == version
-        else { return nil }
-        return StoredVersion(folder: file, record: record)
+        else { return .broken }
+        return .stored(StoredVersion(folder: file, record: record))
     }
 
     /// Notes that a version was used now.
@@ -84,16 +105,13 @@ struct VenueCache: Sendable {
         try DiskFolder.synchronizeAll(made.path)
         try made.setModified(nextUse())
         try DiskFolder.create(folder(of: id))
-        // In its place it is for everybody; shared, the lock still tells those who sweep that it is in use.
-        _ = made.lock(shared: true)
-        if try !DiskFolder.place(made.path, at: folder(of: id, version)) {
-            // One without its record is no version: a disk that failed has left it.
-            if stored(id, version) == nil {
-                try remove(id, version)
-                try DiskFolder.place(made.path, at: folder(of: id, version))
-            }
+        if try !DiskFolder.place(made.path, at: folder(of: id, version)), case .broken = look(id, version) {
+            try? remove(id, version)
+            try DiskFolder.place(made.path, at: folder(of: id, version))
         }
-        guard let stored = newest(of: id) else {
+        // Not before: those who sweep would take what is locked by nobody for a moment. In its place it is for everybody.
+        made.awaitSharedLock()
+        guard let stored = newest(of: id), stored.version >= version else {
             throw .storage(path: folder(of: id, version), reason: "is not there any more; is the disk failing?")
         }
         removeReplaced(of: id)
