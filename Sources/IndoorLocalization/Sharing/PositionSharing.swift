@@ -1,0 +1,32 @@
+/// Shares positions and texts with other devices: over a broker, over a network, or within one program.
+///
+/// A device is in any number of rooms; what it shares goes to all that are in one of them. Rooms are named as devices are,
+/// see `DeviceID`. Whatever a method throws says what to do; what fails later is a `SharingEvent.failed`.
+public protocol PositionSharing: Sendable {
+    /// Reaches the server, and keeps the connection: when it breaks, it is made anew and the rooms are joined again.
+    ///
+    /// Does nothing if the connection is there.
+    func connect() async throws
+
+    /// Leaves all rooms and the server. Does nothing without a connection.
+    func disconnect() async
+
+    /// Enters a room: from now on, positions and texts of the others in it arrive.
+    ///
+    /// - Throws: `SharingNameError` if it is no name of a room.
+    func join(_ room: String) async throws
+
+    /// Leaves a room; does nothing if this device is not in it.
+    func leave(_ room: String) async throws
+
+    /// Tells where this device is to all rooms that it is in.
+    func share(_ position: Position) async throws
+
+    /// Sends a text to a room that this device is in.
+    ///
+    /// - Parameter tag: what it is about.
+    func send(_ text: String, tag: String, to room: String) async throws
+
+    /// What happens from now on. Each call gives a stream of its own; of events that nobody takes, the newest are kept.
+    var events: AsyncStream<SharingEvent> { get }
+}

@@ -1,0 +1,68 @@
+import IndoorLocalization
+import XCTest
+
+final class SharingVocabularyTests: XCTestCase {
+    func testANameHasOneToSixtyFourCharacters() {
+        XCTAssertEqual(SharingNameError(of: ""), .empty)
+        for name in ["a", "forklift-7", "Gabelstapler Süd", "a$", String(repeating: "ö", count: 64)] {
+            XCTAssertNil(SharingNameError(of: name), name)
+        }
+        XCTAssertEqual(SharingNameError(of: String(repeating: "a", count: 65)), .tooLong(count: 65))
+        // One character for people, seventy scalars for a broker.
+        XCTAssertEqual(
+            SharingNameError(of: "e" + String(repeating: "\u{301}", count: 69)), .tooLong(count: 70))
+    }
+
+    func testANameHasNothingThatMeansSomethingInATopic() {
+        for (name, scalar): (String, Unicode.Scalar) in [
+            ("a/b", "/"), ("a+", "+"), ("#", "#"), ("$SYS", "$"), ("a\0b", "\0"), ("a\nb", "\n"), ("\u{7F}", "\u{7F}"),
+            ("a\u{85}", "\u{85}"), ("a\u{FFFF}", "\u{FFFF}"),
+        ] {
+            let error = SharingNameError(of: name)
+            XCTAssertEqual(error, .forbidden(scalar, name: name))
+            let text = error?.description ?? ""
+            XCTAssertFalse(text.unicodeScalars.contains { $0.value < 0x20 || $0.value == 0x7F }, text.debugDescription)
+        }
+    }
+
+    func testADeviceIsNamedByANameOnly() throws {
+        XCTAssertEqual(try DeviceID("forklift-7").rawValue, "forklift-7")
+        XCTAssertEqual(DeviceID(rawValue: "forklift-7")?.description, "forklift-7")
+        XCTAssertNil(DeviceID(rawValue: "a/b"))
+        XCTAssertThrowsError(try DeviceID("")) { XCTAssertEqual($0 as? SharingNameError, .empty) }
+        XCTAssertLessThan(try DeviceID("a"), try DeviceID("b"))
+    }
+
+    func testAPositionIsSharedWithAllThatItTells() throws {
+        let place = Position(
+            instant: Instant(seconds: 5), venueID: 1, mapID: 10, point: MapPoint(x: 3, y: 4), radius: 2,
+            label: "kitchen", coordinate: Coordinate(latitude: 52, longitude: 13), course: 90, speed: 1)
+        let shared = SharedPosition(
+            place, of: try DeviceID("cart"), name: "Cart", in: "hall", level: -1, sentAt: 1_700_000_000)
+        XCTAssertEqual(
+            shared,
+            SharedPosition(
+                device: try DeviceID("cart"), name: "Cart", room: "hall", venueID: 1, mapID: 10, level: -1, x: 3, y: 4,
+                radius: 2, label: "kitchen", coordinate: Coordinate(latitude: 52, longitude: 13), course: 90,
+                sentAt: 1_700_000_000))
+        XCTAssertEqual(shared.point, place.point)
+        XCTAssertTrue(shared.isValid)
+    }
+
+    func testAPositionWithANumberOutOfItsRangeIsNotValid() throws {
+        let valid = SharedPosition(
+            device: try DeviceID("cart"), room: "hall", venueID: 1, mapID: 10, x: 3, y: 4, radius: 0, sentAt: 0)
+        XCTAssertTrue(valid.isValid)
+        let changes: [(String, (inout SharedPosition) -> Void)] = [
+            ("x", { $0.x = .nan }), ("y", { $0.y = .infinity }), ("radius", { $0.radius = -1 }),
+            ("no radius", { $0.radius = .nan }), ("course", { $0.course = 360 }), ("course below", { $0.course = -1 }),
+            ("coordinate", { $0.coordinate = Coordinate(latitude: 91, longitude: 0) }),
+            ("time", { $0.sentAt = .infinity }), ("room", { $0.room = "a/b" }),
+        ]
+        for (what, change) in changes {
+            var position = valid
+            change(&position)
+            XCTAssertFalse(position.isValid, what)
+        }
+    }
+}
