@@ -15,18 +15,13 @@ public actor Localizer {
     /// Receives from satellites beside the source; nil on a recording, which has its own positions.
     private let gnss: (any GNSSSource)?
     private let venues: any VenueSource
-    private let clock: SessionClock
     private var driver: Driver
-    /// Counts sessions, so that what belongs to an earlier one is recognised.
-    private var session = 0
-    private var timeline = SessionTimeline()
-    private var scan: Task<Void, Never>?
-    private var reception: Task<Void, Never>?
-    private var fetch: Task<Void, Never>?
-    /// Counts requests, so that the late answer to an earlier one is recognised.
-    private var request = 0
-    private var alarm: (number: Int, wake: Instant, task: Task<Void, Never>)?
-    private var alarmCount = 0
+    private var timeline: SessionTimeline
+    /// Its number tells sessions apart, too.
+    private var scan = CurrentTask()
+    private var reception = CurrentTask()
+    private var fetch = CurrentTask()
+    private var alarm = SessionAlarm()
     /// Rooms and fences entered and left so far, also in earlier sessions, whether anybody listened or not.
     public private(set) var eventHistory: EventHistory
 
@@ -67,23 +62,15 @@ public actor Localizer {
         self.gnss = source.pace == .live ? gnss : nil
         self.eventHistory = eventHistory
         self.venues = venues
-        self.clock = SessionClock(clock)
-        // A recording plays faster than any subscriber may listen, and nothing of it is to be lost.
-        positionBroadcast = Broadcast(source.pace == .recorded ? .unbounded : .bufferingNewest(1024))
-        outdoorBroadcast = Broadcast(source.pace == .recorded ? .unbounded : .bufferingNewest(1024))
-        eventBroadcast = Broadcast(source.pace == .recorded ? .unbounded : .bufferingNewest(1024))
+        timeline = SessionTimeline(clock, pace: source.pace)
+        positionBroadcast = Broadcast(of: source.pace)
+        outdoorBroadcast = Broadcast(of: source.pace)
+        eventBroadcast = Broadcast(of: source.pace)
         driver = SessionDriver(
             LocalizationMachine(settings: settings, seed: seed, hasReceiver: self.gnss != nil) { venue, positioning in
                 PositioningEngine(venue: venue, settings: positioning, seed: seed)
             })
         stateBroadcast.send(.idle)
-    }
-
-    deinit {
-        scan?.cancel()
-        reception?.cancel()
-        fetch?.cancel()
-        alarm?.task.cancel()
     }
 
     /// What the session is doing now.
@@ -116,26 +103,12 @@ public actor Localizer {
         positionBroadcast.dropped + outdoorBroadcast.dropped + eventBroadcast.dropped
     }
 
-    /// Calls `body` with each element of a stream, for callers without a task of their own.
-    ///
-    ///     let observation = localizer.watch(\.positions) { print($0) }
-    ///
-    /// - Returns: the observation, which must be kept for as long as calls are wanted.
-    public nonisolated func watch<Element: Sendable>(
-        _ stream: KeyPath<Localizer, AsyncStream<Element>>, _ body: @escaping @Sendable (Element) -> Void
-    ) -> Observation {
-        Observation(self[keyPath: stream], body)
-    }
-
     /// Begins a session; does nothing if one is on.
     ///
     /// With settings out of range, the session ends at once with a critical error that names them.
     public func start() async {
-        if state.isOver {
-            session += 1
-            timeline = SessionTimeline(startedAt: elapsed ?? .zero)
-        }
-        await perform(driver.handle(.start, at: now))
+        if state.isOver { timeline.begin() }
+        await perform(driver.handle(.start, at: timeline.now))
     }
 
     /// What counts now, and where each value comes from: the venue that the device is in is one of the sources.
@@ -147,13 +120,13 @@ public actor Localizer {
     /// the floor and areas are found counts from the next venue on, and how venues are told apart from the next start on.
     /// With settings out of range, an error names them, and nothing is changed.
     public func setSettings(_ settings: SettingsStack) async {
-        await perform(driver.handle(.settings(settings), at: now))
+        await perform(driver.handle(.settings(settings), at: timeline.now))
     }
 
     /// Ends the session: once this returns, nothing more is emitted until the next `start()`. What was emitted before
     /// may still wait in a subscriber's stream.
     public func stop() async {
-        await perform(driver.handle(.stop, at: now))
+        await perform(driver.handle(.stop, at: timeline.now))
     }
 
     /// What was learned of the device so far, in this session or before; see `setCalibration(_:)`.
@@ -161,84 +134,103 @@ public actor Localizer {
 
     /// Hands over what somebody outside knows; returns what became of the latest fix.
     func guide(_ event: LocalizationMachine<PositioningEngine>.Event) async -> FixOutcome? {
-        await perform(driver.handle(event, at: now))
+        await perform(driver.handle(event, at: timeline.now))
         return driver.machine.fixOutcome
     }
 
-    /// The clock's time; nil on a recording, where only readings pass the time.
-    private var elapsed: Duration? { source.pace == .live ? clock.elapsed() : nil }
-    /// The session's present instant.
-    private var now: Instant { timeline.now(elapsed) }
-
-    private func receive(_ reading: SensorReading, from sender: SessionTimeline.Sender, of expected: Int) async {
-        guard expected == session else { return }
-        var reading = reading
-        reading.instant = timeline.place(reading.instant, of: sender, elapsed: elapsed)
-        driver.shift(by: timeline.align(to: reading.instant, elapsed: elapsed))
-        while expected == session, let steps = driver.wake(before: reading.instant) {
-            await perform(steps)
+    /// Whether the task of a sender still counts.
+    private func isOn(_ sender: SessionTimeline.Sender, _ number: Int) -> Bool {
+        switch sender {
+        case .source: scan.isCurrent(number)
+        case .receiver: reception.isCurrent(number)
         }
-        guard expected == session else { return }
+    }
+
+    private func receive(_ reading: SensorReading, from sender: SessionTimeline.Sender, of number: Int) async {
+        guard isOn(sender, number) else { return }
+        var reading = reading
+        reading.instant = timeline.place(reading.instant, of: sender)
+        driver.shift(by: timeline.align(to: reading.instant))
+        while isOn(sender, number), let steps = driver.wake(before: reading.instant) { await perform(steps) }
+        guard isOn(sender, number) else { return }
         await perform(driver.handle(.reading(reading), at: reading.instant))
     }
 
-    /// An alarm rings; one that was replaced while it began to ring is none of ours any more.
-    private func wakeUp(at wake: Instant, number: Int) async {
-        guard number == alarm?.number else { return }
-        alarm = nil
-        if let steps = driver.wake(upTo: wake) { await perform(steps) }
-        setAlarm()
+    private func finishScan(_ error: (any Error)?, of number: Int) async {
+        guard scan.isCurrent(number) else { return }
+        guard let error else { return await close(.source, with: .sourceEnded, of: number) }
+        // With a receiver beside it, a session can go on without a radio.
+        let code = gnss == nil ? LocalizationError.Code.critical : .generic
+        var failure = LocalizationError(reporting: error, code: code, "the scan failed")
+        // Without readings no time passes on a recording: a pause before the next scan would never end.
+        if source.pace == .recorded, !failure.endsSession { failure.code = .critical }
+        await perform(driver.handle(.sourceFailed(failure), at: timeline.now))
     }
 
-    private func finishScan(_ error: (any Error)?, of expected: Int) async {
-        guard expected == session else { return }
-        let end = now
-        if let error {
-            // With a receiver beside it, a session can go on without a radio.
-            let code = gnss == nil ? LocalizationError.Code.critical : .generic
-            var failure = LocalizationError(reporting: error, code: code, "the scan failed")
-            // Without readings no time passes on a recording: a pause before the next scan would never end.
-            if source.pace == .recorded, !failure.endsSession { failure.code = .critical }
-            return await perform(driver.handle(.sourceFailed(failure), at: end))
-        }
-        await close(.sourceEnded, at: end, of: expected)
-    }
-
-    private func finishReception(_ error: (any Error)?, of expected: Int) async {
-        guard expected == session else { return }
-        let end = now
-        if let error {
-            let failure = LocalizationError(reporting: error, code: .generic, "the satellite receiver failed")
-            return await perform(driver.handle(.gnssFailed(failure), at: end))
-        }
-        await close(.gnssEnded, at: end, of: expected)
+    private func finishReception(_ error: (any Error)?, of number: Int) async {
+        guard reception.isCurrent(number) else { return }
+        guard let error else { return await close(.receiver, with: .gnssEnded, of: number) }
+        let failure = LocalizationError(reporting: error, code: .generic, "the satellite receiver failed")
+        await perform(driver.handle(.gnssFailed(failure), at: timeline.now))
     }
 
     /// Nothing more comes from a sender: first what is due until then, so that its last readings count.
-    private func close(_ event: Event, at end: Instant, of expected: Int) async {
+    private func close(_ sender: SessionTimeline.Sender, with event: Event, of number: Int) async {
+        let end = timeline.now
         var rounds = 0
-        while expected == session, rounds < 3, let steps = driver.wake(upTo: end) {
+        while isOn(sender, number), rounds < 3, let steps = driver.wake(upTo: end) {
             await perform(steps)
             rounds += 1
         }
-        guard expected == session else { return }
+        guard isOn(sender, number) else { return }
         await perform(driver.handle(event, at: end))
     }
 
+    /// An answer to a request that was replaced or cancelled counts no more.
+    private func answer(_ answer: VenueAnswer, of number: Int) async {
+        guard fetch.isCurrent(number) else { return }
+        await perform(driver.handle(Event(answer), at: timeline.now))
+    }
+
+    /// Asks the venue source; on a recording, time stands still until the answer is there.
+    private func ask(_ request: VenueRequest) async {
+        let task = fetch.ask(venues, request, for: self) { await $0.answer($1, of: $2) }
+        if source.pace == .recorded { await task.value }
+    }
+
+    private func wakeUp(_ number: Int) async {
+        guard let wake = alarm.ring(number) else { return }
+        await perform(driver.wake(upTo: wake) ?? [])
+    }
+
     private func perform(_ steps: [Driver.Step]) async {
-        let current = session
+        let session = scan.number
         for step in steps {
             switch step.directive {
-            case .startScanning: startScanning()
-            case .startReceiving: startReceiving()
-            case .stopScanning: stopScanning()
-            case .cancelFetch: cancelFetch()
+            case .startScanning:
+                scan.follow(source.readings(), for: self) {
+                    await $0.receive($1, from: .source, of: $2)
+                } finish: {
+                    await $0.finishScan($1, of: $2)
+                }
+            case .startReceiving:
+                guard let fixes = gnss?.fixes() else { continue }
+                timeline.restart(.receiver)
+                reception.follow(fixes, for: self) {
+                    await $0.receive(.gnss($1), from: .receiver, of: $2)
+                } finish: {
+                    await $0.finishReception($1, of: $2)
+                }
+            case .stopScanning:
+                scan.cancel()
+                reception.cancel()
+            case .cancelFetch: fetch.cancel()
             case .fetchCatalogue:
-                await loadCatalogue()
-                guard current == session else { return }  // stopped while it was loading
+                await ask(.catalogue)
+                guard scan.isCurrent(session) else { return }  // stopped while it was loading
             case .fetchPacket(let id):
-                await loadPacket(id)
-                guard current == session else { return }
+                await ask(.packet(id))
+                guard scan.isCurrent(session) else { return }
             case .publish(let state): stateBroadcast.send(state)
             case .emit(let position): positionBroadcast.send(position)
             case .emitOutdoor(let position): outdoorBroadcast.send(position)
@@ -247,136 +239,23 @@ public actor Localizer {
                 eventBroadcast.send(event)
             case .announceVenue(let venue): venueBroadcast.send(venue)
             case .report(let error): errorBroadcast.send(error)
-            case .schedule(let schedule): keep(schedule)
+            case .schedule(let schedule):
+                do { try source.keep(schedule) } catch { errorBroadcast.send(error) }
             }
         }
-        setAlarm()
+        alarm.set(to: driver.machine.nextWake, on: timeline, for: self) { await $0.wakeUp($1) }
     }
 }
 
-// The tasks of a session: scan, reception, fetch, alarm. Each holds the localizer weakly and tells which session it belongs to.
-extension Localizer {
-    private func startScanning() {
-        let stream = source.readings()
-        let current = session
-        scan = Task { [weak self] in
-            do {
-                for try await reading in stream {
-                    guard let self, !Task.isCancelled else { return }
-                    await self.receive(reading, from: .source, of: current)
-                }
-                await self?.finishScan(nil, of: current)
-            } catch {
-                await self?.finishScan(error, of: current)
+extension LocalizationMachine.Event {
+    fileprivate init(_ answer: VenueAnswer) {
+        self =
+            switch answer {
+            case .catalogue(let venues): .catalogue(venues)
+            case .catalogueFailed(let error): .catalogueFailed(error)
+            case .progress(let id, let fraction): .progress(id, fraction)
+            case .packet(let id, let venue): .packet(id, venue)
+            case .packetFailed(let id, let error): .packetFailed(id, error)
             }
-        }
-    }
-
-    private func startReceiving() {
-        guard let stream = gnss?.fixes() else { return }
-        let current = session
-        timeline.restart(.receiver)
-        reception = Task { [weak self] in
-            do {
-                for try await fix in stream {
-                    guard let self, !Task.isCancelled else { return }
-                    await self.receive(.gnss(fix), from: .receiver, of: current)
-                }
-                await self?.finishReception(nil, of: current)
-            } catch {
-                await self?.finishReception(error, of: current)
-            }
-        }
-    }
-
-    /// Tells a source that can be told when its radio is to rest; on another one it is of no effect.
-    private func keep(_ schedule: ScanSchedule) {
-        do { try (source as? any SteerableScanSource)?.steering?.set(schedule) } catch { errorBroadcast.send(error) }
-    }
-
-    private func stopScanning() {
-        session += 1
-        scan?.cancel()
-        scan = nil
-        reception?.cancel()
-        reception = nil
-        alarm?.task.cancel()
-        alarm = nil
-    }
-
-    private func loadCatalogue() async {
-        await load { [venues] _ in
-            .catalogue(try await venues.catalogue())
-        } failed: {
-            .catalogueFailed($0)
-        }
-    }
-
-    private func loadPacket(_ id: VenueID) async {
-        await load { [weak self, venues] number in
-            // Progress is told in order and before the packet, whatever thread the source reports it on.
-            let (fractions, teller) = AsyncStream.makeStream(of: Double.self)
-            let forwarding = Task { [weak self] in
-                for await fraction in fractions { await self?.answer(.progress(id, fraction), to: number) }
-            }
-            let result: Result<Venue, any Error>
-            do { result = .success(try await venues.packet(for: id) { teller.yield($0) }) } catch {
-                result = .failure(error)
-            }
-            teller.finish()
-            await forwarding.value
-            return .packet(id, try result.get())
-        } failed: {
-            .packetFailed(id, $0)
-        }
-    }
-
-    /// Asks the venue source in a task; on a recording, time stands still until the answer is there.
-    private func load(
-        _ ask: @escaping @Sendable (_ number: Int) async throws -> Event,
-        failed: @escaping @Sendable (LocalizationError) -> Event
-    ) async {
-        cancelFetch()
-        let number = request
-        let task = Task { [weak self] in
-            let event: Event
-            do {
-                event = try await ask(number)
-            } catch {
-                event = failed(LocalizationError(reporting: error, code: .generic, "a venue request failed"))
-            }
-            await self?.answer(event, to: number)
-        }
-        fetch = task
-        if source.pace == .recorded { await task.value }
-    }
-
-    private func cancelFetch() {
-        fetch?.cancel()
-        fetch = nil
-        request += 1
-    }
-
-    private func answer(_ event: Event, to number: Int) async {
-        guard number == request else { return }
-        await perform(driver.handle(event, at: now))
-    }
-
-    /// Makes sure that a live session is woken when its machine wants to be.
-    private func setAlarm() {
-        guard source.pace == .live, let wake = driver.machine.nextWake else {
-            alarm?.task.cancel()
-            alarm = nil
-            return
-        }
-        guard alarm?.wake != wake else { return }
-        alarm?.task.cancel()
-        let due = timeline.elapsed(at: wake)
-        alarmCount += 1
-        let task = Task { [weak self, clock, number = alarmCount] in
-            do { try await clock.sleep(until: due) } catch { return }
-            await self?.wakeUp(at: wake, number: number)
-        }
-        alarm = (alarmCount, wake, task)
     }
 }

@@ -111,9 +111,11 @@ final class GPSDSourceTests: XCTestCase {
             do {
                 while try await fixes.next() != nil {}
                 XCTFail("the stream has ended without an error")
-            } catch GPSDError.connectionLost(let host, let port, _) {
-                XCTAssertEqual(host, "127.0.0.1")
-                XCTAssertEqual(port, daemon.port)
+            } catch let error as GPSDError {
+                guard case .connectionLost("127.0.0.1", daemon.port, _) = error else { return XCTFail("\(error)") }
+                let text = error.description
+                XCTAssertTrue(text.contains("127.0.0.1:\(daemon.port) is lost"), text)
+                XCTAssertTrue(text.contains("systemctl status gpsd"), text)
             }
         }
     }
@@ -129,6 +131,8 @@ final class GPSDSourceTests: XCTestCase {
     func testAHostThatNobodyKnowsIsNamed() async throws {
         let error = try await failure(of: GPSDSource(host: "no..host"))
         XCTAssertEqual(error, .unknownHost("no..host"))
+        let text = error?.description ?? ""
+        XCTAssertTrue(text.contains("'no..host'") && text.contains("correct the name"), text)
     }
 
     func testWhatDoesNotGreetIsNoGpsd() async throws {
@@ -137,6 +141,15 @@ final class GPSDSourceTests: XCTestCase {
         source.greetingTime = .milliseconds(100)
         let error = try await failure(of: source)
         XCTAssertEqual(error, .noAnswer(host: "127.0.0.1", port: listener.port))
+        let text = error?.description ?? ""
+        XCTAssertTrue(text.contains("127.0.0.1:\(listener.port) is no gpsd") && text.contains("2947"), text)
+    }
+
+    func testASystemCallThatFailedIsNamedWithWhatTheSystemSays() {
+        let error = GPSDError.system(call: "pipe", number: EMFILE)
+        XCTAssertEqual(error.description, "pipe failed: Too many open files (error 24).")
+        let lost = GPSDError.connectionLost(host: "::1", port: 2947, reason: "Connection reset by peer")
+        XCTAssertTrue(lost.description.contains("(Connection reset by peer)"), lost.description)
     }
 
     func testACancelledStreamEndsAtOnceAndGivesTheConnectionBack() async throws {

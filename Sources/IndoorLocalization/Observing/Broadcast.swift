@@ -21,6 +21,13 @@ package final class Broadcast<Element: Sendable>: Sendable {
         self.replaysLatest = replaysLatest
     }
 
+    /// Creates a broadcast of what comes of a source: of a live one's, the newest elements wait for a slow subscriber.
+    ///
+    /// A recording plays faster than any subscriber may listen, and nothing of it is to be lost.
+    package convenience init(of pace: ScanPace, newest: Int = 1024) {
+        self.init(pace == .recorded ? .unbounded : .bufferingNewest(newest))
+    }
+
     deinit {
         // Nothing can come any more: let the subscribers' loops end.
         state.withLock { state in state.continuations.values.forEach { $0.finish() } }

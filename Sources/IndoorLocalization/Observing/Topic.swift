@@ -32,23 +32,12 @@ public struct Topic<Source: Sendable, Element: Sendable>: Sendable {
     }
 }
 
-extension Localizer {
+extension PositionSource {
     /// Calls `body` with each element of a topic from now on.
     ///
     /// - Returns: the subscription, which must be kept for as long as calls are wanted; `close()` ends it.
     public nonisolated func on<Element: Sendable>(
-        _ topic: Topic<Localizer, Element>, _ body: @escaping @Sendable (Element) -> Void
-    ) -> Observation {
-        topic.observe(self, body)
-    }
-}
-
-extension Positioner {
-    /// Calls `body` with each element of a topic from now on.
-    ///
-    /// - Returns: the subscription, which must be kept for as long as calls are wanted; `close()` ends it.
-    public nonisolated func on<Element: Sendable>(
-        _ topic: Topic<Positioner, Element>, _ body: @escaping @Sendable (Element) -> Void
+        _ topic: Topic<Self, Element>, _ body: @escaping @Sendable (Element) -> Void
     ) -> Observation {
         topic.observe(self, body)
     }
@@ -69,14 +58,45 @@ extension LocalizationEvent {
     var leftGeofence: Geofence? { isEntry ? nil : geofence }
 }
 
-extension Topic where Source == Localizer, Element == LocalizationState {
-    /// The session's states, the present one first.
+extension Topic where Source: PositionSource, Element == Source.State {
+    /// What the source is doing, the present state first.
     public static var states: Self { Topic { $0.states } }
 }
 
-extension Topic where Source == Localizer, Element == Position {
+extension Topic where Source: PositionSource, Element == Position {
     /// Where the device is.
     public static var positions: Self { Topic { $0.positions } }
+}
+
+extension Topic where Source: PositionSource, Element == LocalizationEvent {
+    /// Rooms and fences entered and left.
+    public static var events: Self { Topic { $0.events } }
+}
+
+extension Topic where Source: PositionSource, Element == LocalizationError {
+    /// Errors, also those that the source survives.
+    public static var errors: Self { Topic { $0.errors } }
+}
+
+extension Topic where Source: PositionSource, Element == Room {
+    /// Rooms that the device came into.
+    public static var roomsEntered: Self { Topic({ $0.events }, \.enteredRoom) }
+    /// Rooms that the device went out of.
+    public static var roomsLeft: Self { Topic({ $0.events }, \.leftRoom) }
+}
+
+extension Topic where Source: PositionSource, Element == Fence {
+    /// Fences that the device came into.
+    public static var fencesEntered: Self { Topic({ $0.events }, \.enteredFence) }
+    /// Fences that the device went out of.
+    public static var fencesLeft: Self { Topic({ $0.events }, \.leftFence) }
+}
+
+extension Topic where Source: PositionSource, Element == Geofence {
+    /// Geofences of the application that the device came into.
+    public static var geofencesEntered: Self { Topic({ $0.events }, \.enteredGeofence) }
+    /// Geofences of the application that the device went out of.
+    public static var geofencesLeft: Self { Topic({ $0.events }, \.leftGeofence) }
 }
 
 extension Topic where Source == Localizer, Element == OutdoorPosition {
@@ -84,74 +104,7 @@ extension Topic where Source == Localizer, Element == OutdoorPosition {
     public static var outdoorPositions: Self { Topic { $0.outdoorPositions } }
 }
 
-extension Topic where Source == Localizer, Element == LocalizationEvent {
-    /// Rooms and fences entered and left.
-    public static var events: Self { Topic { $0.events } }
-}
-
-extension Topic where Source == Localizer, Element == LocalizationError {
-    /// Errors, also those that the session survives.
-    public static var errors: Self { Topic { $0.errors } }
-}
-
 extension Topic where Source == Localizer, Element == Venue {
     /// Venues that were found by their coordinate.
     public static var downloadedVenues: Self { Topic { $0.downloadedVenues } }
-}
-
-extension Topic where Source == Localizer, Element == Room {
-    /// Rooms that the device came into.
-    public static var roomsEntered: Self { Topic({ $0.events }, \.enteredRoom) }
-    /// Rooms that the device went out of.
-    public static var roomsLeft: Self { Topic({ $0.events }, \.leftRoom) }
-}
-
-extension Topic where Source == Localizer, Element == Fence {
-    /// Fences that the device came into.
-    public static var fencesEntered: Self { Topic({ $0.events }, \.enteredFence) }
-    /// Fences that the device went out of.
-    public static var fencesLeft: Self { Topic({ $0.events }, \.leftFence) }
-}
-
-extension Topic where Source == Localizer, Element == Geofence {
-    /// Geofences of the application that the device came into.
-    public static var geofencesEntered: Self { Topic({ $0.events }, \.enteredGeofence) }
-    /// Geofences of the application that the device went out of.
-    public static var geofencesLeft: Self { Topic({ $0.events }, \.leftGeofence) }
-}
-
-extension Topic where Source == Positioner, Element == Geofence {
-    /// Geofences of the application that the device came into.
-    public static var geofencesEntered: Self { Topic({ $0.events }, \.enteredGeofence) }
-    /// Geofences of the application that the device went out of.
-    public static var geofencesLeft: Self { Topic({ $0.events }, \.leftGeofence) }
-}
-
-extension Topic where Source == Positioner, Element == PositionerState {
-    /// The positioner's states, the present one first.
-    public static var states: Self { Topic { $0.states } }
-}
-
-extension Topic where Source == Positioner, Element == Position {
-    /// Where the device is.
-    public static var positions: Self { Topic { $0.positions } }
-}
-
-extension Topic where Source == Positioner, Element == LocalizationError {
-    /// Errors, also those that the positioner survives.
-    public static var errors: Self { Topic { $0.errors } }
-}
-
-extension Topic where Source == Positioner, Element == Room {
-    /// Rooms that the device came into.
-    public static var roomsEntered: Self { Topic({ $0.events }, \.enteredRoom) }
-    /// Rooms that the device went out of.
-    public static var roomsLeft: Self { Topic({ $0.events }, \.leftRoom) }
-}
-
-extension Topic where Source == Positioner, Element == Fence {
-    /// Fences that the device came into.
-    public static var fencesEntered: Self { Topic({ $0.events }, \.enteredFence) }
-    /// Fences that the device went out of.
-    public static var fencesLeft: Self { Topic({ $0.events }, \.leftFence) }
 }

@@ -16,18 +16,12 @@ public actor Positioner {
 
     private let source: any ScanSource
     private let venues: any VenueSource
-    private let clock: SessionClock
     private var driver: SessionDriver<Machine>
-    /// Counts scans, so that what belongs to an earlier one is recognised.
-    private var scanNumber = 0
-    private var timeline = SessionTimeline()
+    private var timeline: SessionTimeline
     private var delay = DeliveryDelay()
-    private var scan: Task<Void, Never>?
-    private var fetch: Task<Void, Never>?
-    /// Counts requests, so that the late answer to an earlier one is recognised.
-    private var request = 0
-    private var alarm: (number: Int, wake: Instant, task: Task<Void, Never>)?
-    private var alarmCount = 0
+    private var scan = CurrentTask()
+    private var fetch = CurrentTask()
+    private var alarm = SessionAlarm()
 
     private nonisolated let stateBroadcast = Broadcast<PositionerState>(.unbounded, replaysLatest: true)
     private nonisolated let progressBroadcast = Broadcast<Double>(.bufferingNewest(64))
@@ -52,21 +46,14 @@ public actor Positioner {
         floorPlan = plan
         self.source = source
         self.venues = venues
-        self.clock = SessionClock(clock)
-        // A recording plays faster than any subscriber may listen, and nothing of it is to be lost.
-        positionBroadcast = Broadcast(source.pace == .recorded ? .unbounded : .bufferingNewest(1024))
-        eventBroadcast = Broadcast(source.pace == .recorded ? .unbounded : .bufferingNewest(1024))
+        timeline = SessionTimeline(clock, pace: source.pace)
+        positionBroadcast = Broadcast(of: source.pace)
+        eventBroadcast = Broadcast(of: source.pace)
         driver = SessionDriver(
             Machine(plan: plan, settings: settings, seed: seed) { venue, positioning in
                 PositioningEngine(venue: venue, settings: positioning, seed: seed)
             })
         stateBroadcast.send(.stopped(nil))
-    }
-
-    deinit {
-        scan?.cancel()
-        fetch?.cancel()
-        alarm?.task.cancel()
     }
 
     /// What the positioner is doing now.
@@ -87,15 +74,6 @@ public actor Positioner {
     public nonisolated var events: AsyncStream<LocalizationEvent> { eventBroadcast.subscribe() }
     /// Errors from now on, also those that it survives.
     public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
-
-    /// Calls `body` with each element of a stream, for callers without a task of their own.
-    ///
-    /// - Returns: the observation, which must be kept for as long as calls are wanted.
-    public nonisolated func watch<Element: Sendable>(
-        _ stream: KeyPath<Positioner, AsyncStream<Element>>, _ body: @escaping @Sendable (Element) -> Void
-    ) -> Observation {
-        Observation(self[keyPath: stream], body)
-    }
 
     /// Makes sure that the venue can be had; does nothing if that is so or on the way.
     public func connect() async { await handle(.connect) }
@@ -128,7 +106,7 @@ public actor Positioner {
     @discardableResult public func submit(
         _ place: FixPlace, radius: Double, isSoft: Bool = false
     ) async throws(FixError) -> FixOutcome {
-        let fix = try floorPlan.map.fix(at: place, radius: radius, isSoft: isSoft, instant: now)
+        let fix = try floorPlan.map.fix(at: place, radius: radius, isSoft: isSoft, instant: timeline.now)
         await handle(.fix(fix))
         return driver.machine.fixOutcome ?? .ignored
     }
@@ -139,28 +117,23 @@ public actor Positioner {
     /// Begins with what an earlier session learned of the device: from the next start on.
     public func setCalibration(_ calibration: Calibration) async { await handle(.calibration(calibration)) }
 
-    /// The clock's time; nil on a recording, where only readings pass the time.
-    private var elapsed: Duration? { source.pace == .live ? clock.elapsed() : nil }
-    /// The session's present instant.
-    private var now: Instant { timeline.now(elapsed) }
-
     private func handle(_ event: Machine.Event) async {
-        if state.isStopped { timeline = SessionTimeline(startedAt: elapsed ?? .zero) }
-        await perform(driver.handle(event, at: now))
+        if state.isStopped { timeline.begin() }
+        await perform(driver.handle(event, at: timeline.now))
     }
 
-    private func receive(_ reading: SensorReading, of expected: Int) async {
-        guard expected == scanNumber else { return }
-        let late = elapsed.map { delay.observe(reading.instant, at: $0) } ?? .zero
-        driver.shift(by: timeline.align(to: reading.instant, elapsed: elapsed))
-        while expected == scanNumber, let steps = driver.wake(before: reading.instant) { await perform(steps) }
-        guard expected == scanNumber else { return }
+    private func receive(_ reading: SensorReading, of number: Int) async {
+        guard scan.isCurrent(number) else { return }
+        let late = timeline.elapsed.map { delay.observe(reading.instant, at: $0) } ?? .zero
+        driver.shift(by: timeline.align(to: reading.instant))
+        while scan.isCurrent(number), let steps = driver.wake(before: reading.instant) { await perform(steps) }
+        guard scan.isCurrent(number) else { return }
         await perform(driver.handle(.reading(reading, delay: late), at: reading.instant))
     }
 
-    private func finishScan(_ error: (any Error)?, of expected: Int) async {
-        guard expected == scanNumber else { return }
-        let end = now
+    private func finishScan(_ error: (any Error)?, of number: Int) async {
+        guard scan.isCurrent(number) else { return }
+        let end = timeline.now
         if let error {
             var failure = LocalizationError(reporting: error, code: .critical, "the scan failed")
             // Without readings no time passes on a recording: a pause before the next scan would never end.
@@ -169,128 +142,62 @@ public actor Positioner {
         }
         // First what is due until then, so that the last readings count.
         var rounds = 0
-        while expected == scanNumber, rounds < 3, let steps = driver.wake(upTo: end) {
+        while scan.isCurrent(number), rounds < 3, let steps = driver.wake(upTo: end) {
             await perform(steps)
             rounds += 1
         }
-        guard expected == scanNumber else { return }
+        guard scan.isCurrent(number) else { return }
         await perform(driver.handle(.sourceEnded, at: end))
+    }
+
+    /// An answer to a request that was replaced or cancelled counts no more.
+    private func answer(_ answer: VenueAnswer, of number: Int) async {
+        guard fetch.isCurrent(number) else { return }
+        let event: Machine.Event
+        switch answer {
+        case .catalogue(let venues): event = .catalogue(venues)
+        case .catalogueFailed(let error): event = .catalogueFailed(error)
+        case .progress(_, let fraction): return progressBroadcast.send(fraction)
+        case .packet(_, let venue): event = .packet(venue)
+        case .packetFailed(_, let error): event = .packetFailed(error)
+        }
+        await perform(driver.handle(event, at: timeline.now))
+    }
+
+    /// Asks the venue source; on a recording, time stands still until the answer is there.
+    private func ask(_ request: VenueRequest) async {
+        let task = fetch.ask(venues, request, for: self) { await $0.answer($1, of: $2) }
+        if source.pace == .recorded { await task.value }
+    }
+
+    private func wakeUp(_ number: Int) async {
+        guard let wake = alarm.ring(number) else { return }
+        await perform(driver.wake(upTo: wake) ?? [])
     }
 
     private func perform(_ steps: [SessionDriver<Machine>.Step]) async {
         for step in steps {
             switch step.directive {
-            case .startScanning: startScanning()
-            case .stopScanning: stopScanning()
-            case .schedule(let schedule): keep(schedule)
-            case .cancelFetch: cancelFetch()
-            case .fetchCatalogue:
-                await load {
-                    [venues] in
-                    .catalogue(try await venues.catalogue())
-                } failed: {
-                    .catalogueFailed($0)
+            case .startScanning:
+                scan.follow(source.readings(), for: self) {
+                    await $0.receive($1, of: $2)
+                } finish: {
+                    await $0.finishScan($1, of: $2)
                 }
-            case .fetchPacket(let id):
-                await load { [venues, progressBroadcast] in
-                    .packet(try await venues.packet(for: id) { progressBroadcast.send($0) })
-                } failed: {
-                    .packetFailed($0)
-                }
+            case .stopScanning:
+                scan.cancel()
+                delay = DeliveryDelay()
+            case .schedule(let schedule):
+                do { try source.keep(schedule) } catch { errorBroadcast.send(error) }
+            case .cancelFetch: fetch.cancel()
+            case .fetchCatalogue: await ask(.catalogue)
+            case .fetchPacket(let id): await ask(.packet(id))
             case .publish(let state): stateBroadcast.send(state)
             case .emit(let position): positionBroadcast.send(position)
             case .emitEvent(let event): eventBroadcast.send(event)
             case .report(let error): errorBroadcast.send(error)
             }
         }
-        setAlarm()
-    }
-}
-
-// The tasks of a session: scan, fetch, alarm. Each holds the positioner weakly and tells what it belongs to.
-extension Positioner {
-    private func startScanning() {
-        let stream = source.readings()
-        let current = scanNumber
-        scan = Task { [weak self] in
-            do {
-                for try await reading in stream {
-                    guard let self, !Task.isCancelled else { return }
-                    await self.receive(reading, of: current)
-                }
-                await self?.finishScan(nil, of: current)
-            } catch {
-                await self?.finishScan(error, of: current)
-            }
-        }
-    }
-
-    private func stopScanning() {
-        scanNumber += 1
-        scan?.cancel()
-        scan = nil
-        delay = DeliveryDelay()
-    }
-
-    /// Tells a source that can be told when its radio is to rest; on another one it is of no effect.
-    private func keep(_ schedule: ScanSchedule) {
-        do { try (source as? any SteerableScanSource)?.steering?.set(schedule) } catch { errorBroadcast.send(error) }
-    }
-
-    /// Asks the venue source in a task; on a recording, time stands still until the answer is there.
-    private func load(
-        _ ask: @escaping @Sendable () async throws -> Machine.Event,
-        failed: @escaping @Sendable (LocalizationError) -> Machine.Event
-    ) async {
-        cancelFetch()
-        let number = request
-        let task = Task { [weak self] in
-            let event: Machine.Event
-            do {
-                event = try await ask()
-            } catch {
-                event = failed(LocalizationError(reporting: error, code: .generic, "a venue request failed"))
-            }
-            await self?.answer(event, to: number)
-        }
-        fetch = task
-        if source.pace == .recorded { await task.value }
-    }
-
-    private func cancelFetch() {
-        fetch?.cancel()
-        fetch = nil
-        request += 1
-    }
-
-    private func answer(_ event: Machine.Event, to number: Int) async {
-        guard number == request else { return }
-        await perform(driver.handle(event, at: now))
-    }
-
-    /// An alarm rings; one that was replaced while it began to ring is none of ours any more.
-    private func wakeUp(at wake: Instant, number: Int) async {
-        guard number == alarm?.number else { return }
-        alarm = nil
-        if let steps = driver.wake(upTo: wake) { await perform(steps) }
-        setAlarm()
-    }
-
-    /// Makes sure that a live session is woken when its machine wants to be.
-    private func setAlarm() {
-        guard source.pace == .live, let wake = driver.machine.nextWake else {
-            alarm?.task.cancel()
-            alarm = nil
-            return
-        }
-        guard alarm?.wake != wake else { return }
-        alarm?.task.cancel()
-        let due = timeline.elapsed(at: wake)
-        alarmCount += 1
-        let task = Task { [weak self, clock, number = alarmCount] in
-            do { try await clock.sleep(until: due) } catch { return }
-            await self?.wakeUp(at: wake, number: number)
-        }
-        alarm = (alarmCount, wake, task)
+        alarm.set(to: driver.machine.nextWake, on: timeline, for: self) { await $0.wakeUp($1) }
     }
 }

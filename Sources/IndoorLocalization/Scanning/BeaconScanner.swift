@@ -10,14 +10,10 @@
 /// instants of its readings: what lies between two passes is left out.
 public actor BeaconScanner {
     private let source: any ScanSource
-    private let clock: SessionClock
     private var machine: ScanMachine
-    private var timeline = SessionTimeline()
-    private var scan: Task<Void, Never>?
-    /// Counts scans, so that what belongs to an earlier one is recognised.
-    private var scanCount = 0
-    private var alarm: (number: Int, wake: Instant, task: Task<Void, Never>)?
-    private var alarmCount = 0
+    private var timeline: SessionTimeline
+    private var scan = CurrentTask()
+    private var alarm = SessionAlarm()
 
     private nonisolated let scanBroadcast: Broadcast<ScanEvent>
     private nonisolated let advertisementBroadcast: Broadcast<Advertisement>
@@ -41,28 +37,21 @@ public actor BeaconScanner {
         clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = 0
     ) {
         self.source = source
-        self.clock = SessionClock(clock)
+        timeline = SessionTimeline(clock, pace: source.pace)
         machine = ScanMachine(settings: settings, pace: source.pace, seed: seed)
-        // A recording plays faster than any subscriber may listen, and nothing of it is to be lost.
-        let isRecorded = source.pace == .recorded
-        scanBroadcast = Broadcast(isRecorded ? .unbounded : .bufferingNewest(1024))
-        advertisementBroadcast = Broadcast(isRecorded ? .unbounded : .bufferingNewest(1024))
-        beaconBroadcast = Broadcast(isRecorded ? .unbounded : .bufferingNewest(1024))
-        regionBroadcast = Broadcast(isRecorded ? .unbounded : .bufferingNewest(1024))
-        rangingBroadcast = Broadcast(isRecorded ? .unbounded : .bufferingNewest(1024))
-        everyRangingBroadcast = Broadcast(isRecorded ? .unbounded : .bufferingNewest(1024))
-        roomBroadcast = Broadcast(isRecorded ? .unbounded : .bufferingNewest(1024))
-        radioBroadcast = Broadcast(isRecorded ? .unbounded : .bufferingNewest(256))
+        scanBroadcast = Broadcast(of: source.pace)
+        advertisementBroadcast = Broadcast(of: source.pace)
+        beaconBroadcast = Broadcast(of: source.pace)
+        regionBroadcast = Broadcast(of: source.pace)
+        rangingBroadcast = Broadcast(of: source.pace)
+        everyRangingBroadcast = Broadcast(of: source.pace)
+        roomBroadcast = Broadcast(of: source.pace)
+        radioBroadcast = Broadcast(of: source.pace, newest: 256)
     }
 
     /// Creates a scanner with duty cycle and timing of a power mode.
     public init(source: some ScanSource, powerMode: PowerMode, clock: some Clock<Duration> = ContinuousClock()) {
         self.init(source: source, settings: ScannerSettings(powerMode: powerMode), clock: clock)
-    }
-
-    deinit {
-        scan?.cancel()
-        alarm?.task.cancel()
     }
 
     // MARK: - Streams
@@ -93,17 +82,6 @@ public actor BeaconScanner {
             + everyRangingBroadcast.dropped + roomBroadcast.dropped
     }
 
-    /// Calls `body` with each element of a stream, for callers without a task of their own.
-    ///
-    ///     let observation = scanner.watch(\.regionEvents) { print($0.kind, $0.regionID) }
-    ///
-    /// - Returns: the observation, which must be kept for as long as calls are wanted.
-    public nonisolated func watch<Element: Sendable>(
-        _ stream: KeyPath<BeaconScanner, AsyncStream<Element>>, _ body: @escaping @Sendable (Element) -> Void
-    ) -> Observation {
-        Observation(self[keyPath: stream], body)
-    }
-
     // MARK: - Scanning
 
     /// Whether it was started and not stopped; the end of the source stops it too.
@@ -117,13 +95,13 @@ public actor BeaconScanner {
     ///
     /// With settings out of range, a critical error names them, and nothing is scanned.
     public func start() {
-        if !machine.isStarted { timeline = SessionTimeline(startedAt: elapsed ?? .zero) }
-        perform(machine.handle(.start, at: now))
+        if !machine.isStarted { timeline.begin() }
+        perform(machine.handle(.start, at: timeline.now))
     }
 
     /// Ends the scan: once this returns, nothing more is emitted until the next `start()`. What was emitted before may
     /// still wait in a subscriber's stream. Regions stay tracked, and are entered anew.
-    public func stop() { perform(machine.handle(.stop, at: now)) }
+    public func stop() { perform(machine.handle(.stop, at: timeline.now)) }
 
     /// Keeps another duty cycle from the next boundary on: a pass or a rest that is on ends when it would have ended.
     ///
@@ -134,7 +112,7 @@ public actor BeaconScanner {
             error.code = .generic
             throw error
         }
-        perform(machine.handle(.change(cycle, machine.settings.timing), at: now))
+        perform(machine.handle(.change(cycle, machine.settings.timing), at: timeline.now))
     }
 
     /// Keeps another schedule: its duty cycle from the next boundary on, its timing from the next pass on.
@@ -147,12 +125,12 @@ public actor BeaconScanner {
             error.code = .generic
             throw error
         }
-        perform(machine.handle(.change(schedule.cycle, schedule.timing), at: now))
+        perform(machine.handle(.change(schedule.cycle, schedule.timing), at: timeline.now))
     }
 
     /// Keeps another power mode: its duty cycle from the next boundary on, its timing from the next pass on.
     public func setPowerMode(_ mode: PowerMode) {
-        perform(machine.handle(.change(mode.dutyCycle, mode.timing), at: now))
+        perform(machine.handle(.change(mode.dutyCycle, mode.timing), at: timeline.now))
     }
 }
 
@@ -254,16 +232,16 @@ extension BeaconScanner {
 // MARK: - Source and time
 
 extension BeaconScanner {
-    /// The clock's time; nil on a recording, where only readings pass the time.
-    private var elapsed: Duration? { source.pace == .live ? clock.elapsed() : nil }
-    /// The scan's present instant.
-    private var now: Instant { timeline.now(elapsed) }
-
     private func perform(_ directives: [ScanMachine.Directive]) {
         for directive in directives {
             switch directive {
-            case .startSource(let timing): startSource(timing)
-            case .stopSource: stopSource()
+            case .startSource(let timing):
+                scan.follow(source.beginReadings(timing: timing), for: self) {
+                    $0.receive($1, of: $2)
+                } finish: {
+                    $0.finish($1, of: $2)
+                }
+            case .stopSource: scan.cancel()
             case .publish(let event): scanBroadcast.send(event)
             case .emitAdvertisement(let advertisement): advertisementBroadcast.send(advertisement)
             case .emitBeacon(let record): beaconBroadcast.send(record)
@@ -279,64 +257,27 @@ extension BeaconScanner {
         setAlarm()
     }
 
-    private func startSource(_ timing: ScanTiming?) {
-        let stream = source.beginReadings(timing: timing)
-        scanCount += 1
-        scan = Task { [weak self, number = scanCount] in
-            do {
-                for try await reading in stream {
-                    guard let self, !Task.isCancelled else { return }
-                    await self.receive(reading, of: number)
-                }
-                await self?.finish(nil, of: number)
-            } catch {
-                await self?.finish(error, of: number)
-            }
-        }
-    }
-
-    private func stopSource() {
-        scanCount += 1
-        scan?.cancel()
-        scan = nil
-    }
-
     private func receive(_ reading: SensorReading, of number: Int) {
-        guard number == scanCount else { return }
-        machine.shift(by: timeline.align(to: reading.instant, elapsed: elapsed))
+        guard scan.isCurrent(number) else { return }
+        machine.shift(by: timeline.align(to: reading.instant))
         perform(machine.handle(.reading(reading), at: reading.instant))
     }
 
     private func finish(_ error: (any Error)?, of number: Int) {
-        guard number == scanCount else { return }
+        guard scan.isCurrent(number) else { return }
         let event: ScanMachine.Event =
             error.map { .sourceFailed(LocalizationError(reporting: $0, code: .generic, "the scan failed")) }
             ?? .sourceEnded
-        perform(machine.handle(event, at: now))
+        perform(machine.handle(event, at: timeline.now))
     }
 
     /// Makes sure that a live scan is woken when its machine wants to be.
     private func setAlarm() {
-        guard source.pace == .live, let wake = machine.nextWake else {
-            alarm?.task.cancel()
-            alarm = nil
-            return
-        }
-        guard alarm?.wake != wake else { return }
-        alarm?.task.cancel()
-        let due = timeline.elapsed(at: wake)
-        alarmCount += 1
-        let task = Task { [weak self, clock, number = alarmCount] in
-            do { try await clock.sleep(until: due) } catch { return }
-            await self?.wakeUp(at: wake, number: number)
-        }
-        alarm = (alarmCount, wake, task)
+        alarm.set(to: machine.nextWake, on: timeline, for: self) { $0.wakeUp($1) }
     }
 
-    /// An alarm rings; one that was replaced while it began to ring is none of ours any more.
-    private func wakeUp(at wake: Instant, number: Int) {
-        guard number == alarm?.number else { return }
-        alarm = nil
-        perform(machine.handle(.tick, at: max(wake, now)))
+    private func wakeUp(_ number: Int) {
+        guard let wake = alarm.ring(number) else { return }
+        perform(machine.handle(.tick, at: max(wake, timeline.now)))
     }
 }

@@ -61,6 +61,37 @@ final class FloorPlanTests: XCTestCase {
         }
     }
 
+    func testAFloorPlanLiesWhereTheMiddleOfItsMapIs() throws {
+        let plan = FloorPlan(venueID: 1, map: Self.map)
+        XCTAssertEqual(plan.mapID, 10)
+        XCTAssertEqual(plan.name, "ground")
+        let coordinate = try XCTUnwrap(plan.coordinate)
+        XCTAssertEqual(coordinate.latitude, 52.5, accuracy: 1e-9)
+        XCTAssertEqual(coordinate.longitude, 13.4, accuracy: 1e-9)
+        var turned = plan
+        turned.map.georeference = .center(Coordinate(latitude: -33.87, longitude: -70.65), bearing: 200)
+        let south = try XCTUnwrap(turned.coordinate)
+        XCTAssertEqual(south.latitude, -33.87, accuracy: 1e-9, "its bearing turns it about its middle")
+        XCTAssertEqual(south.longitude, -70.65, accuracy: 1e-9)
+    }
+
+    func testAFloorPlanThatIsFixedNowhereHasNoCoordinate() {
+        var plan = FloorPlan(venueID: 1, map: Self.map)
+        plan.map.georeference = nil
+        XCTAssertNil(plan.coordinate)
+        plan.map.georeference = .center(Coordinate(latitude: 95, longitude: 13.4), bearing: 0)
+        XCTAssertNil(plan.coordinate, "no such latitude")
+    }
+
+    func testAFloorPlanFetchedHasTheVenueAndTheMapAskedFor() throws {
+        let office = SessionStage.office
+        for map in office.maps {
+            let plan = try XCTUnwrap(office.floorPlan(map.id))
+            XCTAssertEqual(plan, FloorPlan(venueID: office.id, map: map))
+        }
+        XCTAssertNil(office.floorPlan(99))
+    }
+
     func testAFloorPlanIsFetchedWithProgress() async throws {
         let venues = ScriptedVenueSource([SessionStage.office])
         venues.change { script in
@@ -119,6 +150,46 @@ final class FloorPlanTests: XCTestCase {
         await Self.expect(.noImage(10), of: bare.fetchImage(with: ImageStub(bytes: [])))
     }
 
+    func testAReaderThatGivesUpEndsTheFetchWithItsReason() async {
+        let plan = FloorPlan(venueID: 1, map: Self.map)
+        await Self.expect(.cancelled, of: plan.fetchImage(with: ImageStub(failure: CancellationError())))
+        let network = SessionStage.network
+        await Self.expect(.failed(network), of: plan.fetchImage(with: ImageStub(failure: network)))
+        struct FullDisk: Error {}
+        let fetch = plan.fetchImage(with: ImageStub(failure: FullDisk()))
+        do {
+            _ = try await fetch.value
+            XCTFail("it was fetched")
+        } catch {
+            XCTAssertTrue("\(error)".contains("FullDisk"), "\(error)")
+        }
+    }
+
+    func testAFailedFetchTellsWhatToDo() async {
+        let venues = ScriptedVenueSource([SessionStage.office])
+        var bare = FloorPlan(venueID: 1, map: Self.map)
+        bare.map.imagePath = nil
+        let texts = [
+            (await Self.text(of: venues.fetchFloorPlan(99, of: 1)), ["venue 1", "map 99", "ask for one of its maps"]),
+            (await Self.text(of: bare.fetchImage(with: ImageStub(bytes: []))), ["map 10", "unpack the packet"]),
+        ]
+        for (text, parts) in texts {
+            for part in parts { XCTAssertTrue(text.contains(part), "'\(part)' is missing in: \(text)") }
+        }
+        let cancelled = FloorPlan(venueID: 1, map: Self.map).fetchImage(with: ImageStub(failure: CancellationError()))
+        let told = await Self.text(of: cancelled)
+        XCTAssertEqual(told, "the fetch was cancelled")
+    }
+
+    private static func text<Value: Sendable>(of fetch: FloorPlanFetch<Value>) async -> String {
+        do {
+            _ = try await fetch.value
+            return "it was fetched"
+        } catch {
+            return "\(error)"
+        }
+    }
+
     private static func expect<Value: Sendable>(
         _ expected: FloorPlanError, of fetch: FloorPlanFetch<Value>, file: StaticString = #filePath, line: UInt = #line
     ) async {
@@ -132,10 +203,12 @@ final class FloorPlanTests: XCTestCase {
 }
 
 private struct ImageStub: PlanImageReader {
-    let bytes: [UInt8]
+    var bytes: [UInt8] = []
+    var failure: (any Error)?
 
     func image(at path: String, progress: @escaping @Sendable (Double) -> Void) async throws -> [UInt8] {
         XCTAssertEqual(path, "plans/ground.png")
+        if let failure { throw failure }
         progress(1)
         return bytes
     }

@@ -111,6 +111,17 @@ final class IMDFHandworkTests: XCTestCase {
         let office = try VenuePacketReader().read(FixtureFolder("office").path).venue
         XCTAssertThrowsError(try imported.keepHandwork(of: office)) { error in
             XCTAssertEqual(error as? IMDFHandworkError, .noCommonMap(office.id))
+            let text = "\(error)"
+            XCTAssertTrue(text.contains("venue \(office.id) ") && text.contains("an earlier edition"), text)
+        }
+    }
+
+    func testAMapWithAWrongGeoreferenceIsRefused() throws {
+        var old = try furnished()
+        old.maps[0].georeference = .center(Coordinate(latitude: 95, longitude: 0), bearing: 0)
+        var imported = try importing(archive())
+        XCTAssertThrowsError(try imported.keepHandwork(of: old)) { error in
+            XCTAssertEqual(error as? IMDFHandworkError, .noPlace(old.maps[0].id))
         }
     }
 
@@ -120,6 +131,8 @@ final class IMDFHandworkTests: XCTestCase {
         var imported = try importing(archive())
         XCTAssertThrowsError(try imported.keepHandwork(of: old)) { error in
             XCTAssertEqual(error as? IMDFHandworkError, .noPlace(old.maps[0].id))
+            let text = "\(error)"
+            XCTAssertTrue(text.contains("map \(old.maps[0].id) ") && text.contains("venue.json"), text)
         }
     }
 }

@@ -33,3 +33,12 @@ public protocol SteerableScanSource: ScanSource {
     /// What tells it; nil if it cannot be told.
     var steering: ScanSteering? { get }
 }
+
+extension ScanSource {
+    /// Tells a source that can be told when its radio is to rest; on another one it is of no effect.
+    ///
+    /// - Throws: what is out of range; then nothing is changed.
+    func keep(_ schedule: ScanSchedule) throws(LocalizationError) {
+        try (self as? any SteerableScanSource)?.steering?.set(schedule)
+    }
+}
