@@ -1,0 +1,108 @@
+import IndoorLocalization
+
+/// Why positions cannot be shared over a broker.
+public enum MQTTSharingError: Error, Hashable, Sendable {
+    /// A text names no room on a broker.
+    case badAddress(String, reason: String)
+    /// A file with a password, a certificate or a key is of no use.
+    case badFile(path: String, reason: String)
+    /// The topics' prefix cannot begin a topic.
+    case badPrefix(String)
+    /// Nobody knows an address of that name.
+    case unknownHost(String)
+    /// Nothing listens there, or the way to it is barred; with what the system says.
+    case unreachable(host: String, port: UInt16, reason: String)
+    /// The broker, or what is there, did not answer in time.
+    case noAnswer(to: String)
+    /// The broker does not let this user in, with this password.
+    case refusedCredentials(host: String, user: String?)
+    /// The broker refuses the connection for another reason.
+    case refused(host: String, reason: String)
+    /// No encrypted connection could be made; with what the TLS library says.
+    case insecure(host: String, reason: String)
+    /// The connection broke.
+    case connectionLost(host: String, reason: String)
+    /// What came could not be taken in as fast as it came.
+    case overrun(host: String)
+    /// The broker does not let this user read or write a topic.
+    case forbidden(topic: String)
+    /// There is no connection now.
+    case notConnected
+    /// The device is not in the room.
+    case notInRoom(String)
+    /// The device is in as many rooms as it can be in.
+    case tooManyRooms
+    /// A name of a room is none.
+    case badRoom(SharingNameError)
+    /// A text or a tag is longer than others would take, in bytes of UTF-8.
+    case textTooLong(bytes: Int, longest: Int)
+    /// A position has numbers that are none, or out of range.
+    case badPosition
+    /// The room takes no more devices.
+    case roomFull(String, capacity: Int)
+    /// The server takes no more devices.
+    case serverFull(capacity: Int)
+    /// Another program has come with the same device ID.
+    case deviceTaken(DeviceID)
+    /// Something came under a topic that nobody could make sense of; so many such messages came by now.
+    case malformed(topic: String, reason: String, count: Int)
+    /// A function of libmosquitto failed.
+    case library(function: String, reason: String)
+}
+
+extension MQTTSharingError: CustomStringConvertible {
+    /// What was wrong, and what to do about it.
+    public var description: String {
+        switch self {
+        case .badAddress(let text, let reason): "'\(text)' is no address of a room: \(reason)."
+        case .badFile(let path, let reason): "\(path): \(reason)."
+        case .badPrefix(let prefix):
+            "'\(prefix)' cannot begin a topic: give names of at most 64 characters with / between them, "
+                + "without + and #."
+        case .unknownHost(let host): "No address of the host '\(host)' is known: correct the name, or give its address."
+        case .unreachable(let host, let port, let reason):
+            "No broker can be reached at \(host):\(port) (\(reason)): see whether it runs, listens to the network, and on "
+                + "that port."
+        case .noAnswer(let question):
+            "The broker has not answered in time (\(question)): see whether host and port are the broker's, and the port "
+                + "is that for TLS where TLS is used."
+        case .refusedCredentials(let host, let user):
+            "The broker at \(host) does not let in \(user.map { "'\($0)' with this password" } ?? "anybody without a name"): "
+                + "correct the user and the password."
+        case .refused(let host, let reason): "The broker at \(host) refuses the connection: \(reason)"
+        case .insecure(let host, let reason):
+            "No secure connection to \(host): \(reason). The broker's certificate must be for that host and signed by "
+                + "an authority of the CA file."
+        case .connectionLost(let host, let reason): "The connection to the broker at \(host) is lost: \(reason)"
+        case .overrun(let host):
+            "The broker at \(host) sends more than can be taken in: have fewer devices in a room, or a longer interval."
+        case .forbidden(let topic):
+            "The broker does not let this user read and write '\(topic)': allow it in its access list."
+        case .notConnected: "There is no connection to the broker: connect first, or wait for the event 'connected'."
+        case .notInRoom(let room): "The device is not in the room '\(room)': join it first."
+        case .tooManyRooms: "A device is in at most \(SharingPayload.mostRooms) rooms: leave one first."
+        case .badRoom(let error): "\(error)"
+        case .textTooLong(let bytes, let longest): "The text has \(bytes) bytes: at most \(longest) can be sent."
+        case .badPosition: "The position has a number that is none or out of range."
+        case .roomFull(let room, let capacity): "The room '\(room)' takes no more than \(capacity) devices."
+        case .serverFull(let capacity): "The server takes no more than \(capacity) devices."
+        case .deviceTaken(let device):
+            "Another program shares as '\(device)': give each device an ID of its own."
+        case .malformed(let topic, let reason, let count):
+            "What came under '\(topic)' is passed over: \(reason) (\(count) such messages by now)."
+        case .library(let function, let reason): "\(function) failed: \(reason)"
+        }
+    }
+}
+
+extension LocalizationError {
+    /// What an error of sharing means for a session: it goes on, whatever becomes of the connection.
+    package init(_ error: MQTTSharingError) {
+        let code: Code =
+            switch error {
+            case .unknownHost, .unreachable, .noAnswer, .refused, .insecure, .connectionLost, .overrun: .network
+            default: .generic
+            }
+        self.init(code: code, message: error.description)
+    }
+}

@@ -1,0 +1,197 @@
+import FoundationEssentials
+import IndoorLocalization
+
+/// What stands under the topics, as JSON. `Fixtures/sharing` has the schema of each.
+package enum SharingPayload {
+    /// No longer payload is read, in bytes.
+    package static let longest = 16_384
+    /// No device is in more rooms.
+    package static let mostRooms = 64
+
+    /// Under `presence`.
+    package struct Presence: Codable, Hashable, Sendable {
+        package var device: String
+        package var name: String?
+        /// Which connection of the device told it.
+        package var session: String
+        package var rooms: [String]
+        /// Seconds since 1970 (UTC).
+        package var sentAt: Double
+    }
+
+    /// Under `limits`; what is missing is not limited.
+    package struct Limits: Codable, Hashable, Sendable {
+        package var serverCapacity: Int?
+        package var roomCapacity: Int?
+        /// Capacities of single rooms, instead of `roomCapacity`.
+        package var rooms: [String: Int]?
+
+        package init(serverCapacity: Int? = nil, roomCapacity: Int? = nil, rooms: [String: Int]? = nil) {
+            (self.serverCapacity, self.roomCapacity, self.rooms) = (serverCapacity, roomCapacity, rooms)
+        }
+    }
+
+    /// Under `position`.
+    fileprivate struct Place: Codable {
+        var device: String
+        var name: String?
+        var room: String
+        var venueId: Int
+        var mapId: Int
+        var level: Int?
+        var x: Double
+        var y: Double
+        var radius: Double
+        var label: String?
+        var latitude: Double?
+        var longitude: Double?
+        var course: Double?
+        var sentAt: Double
+    }
+
+    /// Under `message`.
+    fileprivate struct Text: Codable {
+        var device: String
+        var room: String
+        var tag: String
+        var text: String
+        var sentAt: Double
+    }
+
+    /// Under `location`, named as Home Assistant names them where it has names.
+    fileprivate struct Location: Codable {
+        var latitude: Double?
+        var longitude: Double?
+        var gps_accuracy: Double?
+        var label: String?
+        var venueId: Int
+        var mapId: Int
+        var level: Int?
+        var x: Double
+        var y: Double
+        var radius: Double
+        var course: Double?
+        var sentAt: Double
+    }
+}
+
+// MARK: Writing
+
+extension SharingPayload {
+    package static func bytes(_ presence: Presence) -> [UInt8] { encoded(presence) }
+
+    package static func bytes(_ limits: Limits) -> [UInt8] { encoded(limits) }
+
+    /// - Parameter position: a valid one.
+    package static func bytes(_ position: SharedPosition) -> [UInt8] {
+        encoded(
+            Place(
+                device: position.device.rawValue, name: position.name, room: position.room,
+                venueId: position.venueID.rawValue, mapId: position.mapID.rawValue, level: position.level,
+                x: position.x,
+                y: position.y, radius: position.radius, label: position.label, latitude: position.coordinate?.latitude,
+                longitude: position.coordinate?.longitude, course: position.course, sentAt: position.sentAt))
+    }
+
+    package static func bytes(_ message: SharedMessage) -> [UInt8] {
+        encoded(
+            Text(
+                device: message.device.rawValue, room: message.room, tag: message.tag, text: message.text,
+                sentAt: message.sentAt))
+    }
+
+    /// What Home Assistant gets of a position.
+    package static func locationBytes(_ position: SharedPosition) -> [UInt8] {
+        encoded(
+            Location(
+                latitude: position.coordinate?.latitude, longitude: position.coordinate?.longitude,
+                gps_accuracy: position.coordinate == nil ? nil : position.radius, label: position.label,
+                venueId: position.venueID.rawValue, mapId: position.mapID.rawValue, level: position.level,
+                x: position.x,
+                y: position.y, radius: position.radius, course: position.course, sentAt: position.sentAt))
+    }
+
+    /// Keys in order, so that equal values are equal bytes.
+    package static func encoded(_ value: some Encodable) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        // Only numbers that are none could fail, and those are kept out before.
+        return (try? encoder.encode(value)).map { [UInt8]($0) } ?? []
+    }
+}
+
+// MARK: Reading
+
+extension SharingPayload {
+    /// Why a payload makes no sense.
+    package struct Defect: Error, Hashable, Sendable, CustomStringConvertible {
+        package let description: String
+    }
+
+    package static func presence(_ bytes: [UInt8], of device: DeviceID) throws(Defect) -> Presence {
+        let presence = try decoded(Presence.self, bytes)
+        try check(presence.device == device.rawValue, "'device' is not that of the topic")
+        try check(presence.rooms.count <= mostRooms, "'rooms' has more than \(mostRooms) rooms")
+        for room in presence.rooms { try check(SharingNameError(of: room) == nil, "'rooms' has what names no room") }
+        return presence
+    }
+
+    package static func limits(_ bytes: [UInt8]) throws(Defect) -> Limits {
+        let limits = try decoded(Limits.self, bytes)
+        let all = [limits.serverCapacity, limits.roomCapacity].compactMap(\.self) + (limits.rooms ?? [:]).values
+        try check(all.allSatisfy { $0 >= 0 }, "a capacity is below 0")
+        return limits
+    }
+
+    package static func position(_ bytes: [UInt8], of device: DeviceID, in room: String) throws(Defect)
+        -> SharedPosition
+    {
+        let place = try decoded(Place.self, bytes)
+        try check(place.device == device.rawValue, "'device' is not that of the topic")
+        try check(place.room == room, "'room' is not that of the topic")
+        try check((place.latitude == nil) == (place.longitude == nil), "of latitude and longitude, one is missing")
+        var coordinate: Coordinate?
+        if let latitude = place.latitude, let longitude = place.longitude {
+            coordinate = Coordinate(latitude: latitude, longitude: longitude)
+        }
+        let position = SharedPosition(
+            device: device, name: place.name, room: room, venueID: VenueID(rawValue: place.venueId),
+            mapID: MapID(rawValue: place.mapId), level: place.level, x: place.x, y: place.y, radius: place.radius,
+            label: place.label, coordinate: coordinate, course: place.course, sentAt: place.sentAt)
+        try check(position.isValid, "a number is out of range")
+        return position
+    }
+
+    package static func message(_ bytes: [UInt8], of device: DeviceID, in room: String) throws(Defect) -> SharedMessage
+    {
+        let text = try decoded(Text.self, bytes)
+        try check(text.device == device.rawValue, "'device' is not that of the topic")
+        try check(text.room == room, "'room' is not that of the topic")
+        try check(text.text.utf8.count <= MQTTSharingSettings.longestText, "'text' is too long")
+        try check(text.tag.utf8.count <= MQTTSharingSettings.longestTag, "'tag' is too long")
+        return SharedMessage(device: device, room: room, tag: text.tag, text: text.text, sentAt: text.sentAt)
+    }
+
+    private static func check(_ isRight: Bool, _ reason: String) throws(Defect) {
+        guard isRight else { throw Defect(description: reason) }
+    }
+
+    private static func decoded<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8]) throws(Defect) -> Value {
+        try check(bytes.count <= longest, "it has \(bytes.count) bytes, more than \(longest)")
+        do { return try JSONDecoder().decode(type, from: Data(bytes)) } catch {
+            throw Defect(description: reason(error))
+        }
+    }
+
+    /// In one line, which JSON decoders don't give.
+    private static func reason(_ error: any Error) -> String {
+        func key(_ context: DecodingError.Context) -> String { context.codingPath.last?.stringValue ?? "the whole" }
+        switch error as? DecodingError {
+        case .keyNotFound(let key, _): return "'\(key.stringValue)' is missing"
+        case .typeMismatch(_, let context): return "'\(key(context))' has the wrong type"
+        case .valueNotFound(_, let context): return "'\(key(context))' is null"
+        case .dataCorrupted(let context) where !context.codingPath.isEmpty: return "'\(key(context))' is out of range"
+        default: return "it is no JSON"
+        }
+    }
+}
