@@ -40,13 +40,13 @@ final class ReadinessWatchTests: XCTestCase {
         let seen = WatchedState(Seen())
         let watch = Self.watch(reading, seen)
         for byte: UInt8 in 1...3 { Self.send(byte, to: writing) }
-        try await Bound.wait(for: "three bytes") { try await seen.wait { $0.bytes == [1, 2, 3] } }
+        try await Bounded.wait(for: "three bytes") { try await seen.wait { $0.bytes == [1, 2, 3] } }
         // On the queue, nothing is seen any more once the watch was ended.
         Self.queue.sync {
             watch.cancel()
             Self.send(4, to: writing)
         }
-        try await Bound.wait(for: "the end") { try await seen.wait { $0.isDone } }
+        try await Bounded.wait(for: "the end") { try await seen.wait { $0.isDone } }
         XCTAssertEqual(seen.value.bytes, [1, 2, 3])
     }
 
@@ -57,13 +57,13 @@ final class ReadinessWatchTests: XCTestCase {
         let watch = Self.watch(reading, seen)
         watch.cancel()
         watch.cancel()
-        try await Bound.wait(for: "the end") { try await seen.wait { $0.isDone } }
+        try await Bounded.wait(for: "the end") { try await seen.wait { $0.isDone } }
     }
 
     func testADescriptorThatIsNoneEndsTheWatch() async throws {
         let seen = WatchedState(Seen())
         let watch = ReadinessWatch(9_999, on: Self.queue, whenReady: {}, whenDone: { seen.update { $0.isDone = true } })
-        try await Bound.wait(for: "the end") { try await seen.wait { $0.isDone } }
+        try await Bounded.wait(for: "the end") { try await seen.wait { $0.isDone } }
         withExtendedLifetime(watch) {}
     }
 
@@ -85,7 +85,7 @@ final class ReadinessWatchTests: XCTestCase {
                             watch.cancel()
                             close(writing)
                         }
-                        try await Bound.wait(for: "the end") { try await seen.wait { $0.isDone } }
+                        try await Bounded.wait(for: "the end") { try await seen.wait { $0.isDone } }
                     }
                 }
             }

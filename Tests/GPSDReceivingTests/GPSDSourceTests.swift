@@ -15,7 +15,7 @@ final class GPSDSourceTests: XCTestCase {
     }
 
     private func first(_ count: Int, of source: GPSDSource) async throws -> [GNSSFix] {
-        try await Patience.wait(for: "\(count) positions") {
+        try await Bounded.wait(for: "\(count) positions") {
             var fixes: [GNSSFix] = []
             for try await fix in source.fixes() {
                 fixes.append(fix)
@@ -26,7 +26,7 @@ final class GPSDSourceTests: XCTestCase {
     }
 
     private func failure(of source: GPSDSource) async throws -> GPSDError? {
-        try await Patience.wait(for: "the end of the stream") {
+        try await Bounded.wait(for: "the end of the stream") {
             do {
                 for try await _ in source.fixes() {}
                 return nil
@@ -159,7 +159,7 @@ final class GPSDSourceTests: XCTestCase {
         let connection = try listener.accept()
         connection.send(#"{"class":"VERSION","release":"3.22","rev":"3.22","proto_major":3,"proto_minor":14}"# + "\r\n")
         task.cancel()
-        try await Patience.wait(for: "the end of the stream") { try await task.value }
+        try await Bounded.wait(for: "the end of the stream") { try await task.value }
         let asked = try connection.readToEnd()
         XCTAssertTrue(asked.contains("?WATCH="), asked)
     }
@@ -173,7 +173,7 @@ final class GPSDSourceTests: XCTestCase {
             let localizer = Localizer(source: radio, gnss: daemon.source, venues: VenueLibrary([]))
             let positions = localizer.outdoorPositions
             await localizer.start()
-            let position = try await Patience.wait(for: "an outdoor position") {
+            let position = try await Bounded.wait(for: "an outdoor position") {
                 for await position in positions { return position }
                 throw StageError("the stream has ended")
             }

@@ -40,7 +40,7 @@ final class GPSFakeTests: XCTestCase {
             try? FileManager.default.removeItem(atPath: "/tmp/gpsfake-\(process.processIdentifier).sock")
         }
         let source = GPSDSource(host: "127.0.0.1", port: port)
-        let fix = try await Patience.wait(for: "a position") { try await Self.firstFix(of: source) }
+        let fix = try await Bounded.wait(for: "a position") { try await Self.firstFix(of: source) }
         XCTAssertEqual(fix.coordinate.latitude, 52.52, accuracy: 1e-7)
         XCTAssertEqual(fix.coordinate.longitude, 13.41, accuracy: 1e-7)
         XCTAssertEqual(fix.accuracy, 19 * 1.2 * 0.6167, accuracy: 0.01)

@@ -12,35 +12,14 @@ final class RemoteSettingsTests: XCTestCase {
         try Data(text.utf8).write(to: URL(filePath: root + "/settings.json"), options: .atomic)
     }
 
-    private struct Expired: Error {}
-
-    /// Awaits an event that must happen; a minute is far longer than it takes.
-    private func bounded<Value: Sendable>(
-        _ operation: @escaping @Sendable () async throws -> Value?
-    ) async throws -> Value {
-        try await withThrowingTaskGroup(of: Value?.self) { group in
-            group.addTask { try await operation() }
-            group.addTask {
-                try await Task.sleep(for: .seconds(60))
-                throw Expired()
-            }
-            defer { group.cancelAll() }
-            guard let value = try await group.next() ?? nil else { throw Expired() }
-            return value
-        }
-    }
-
     /// Lets the next alarm of the clock ring.
     private func ring(_ clock: ManualClock) async throws {
-        clock.advance(to: try await bounded { try await clock.waitForSleeper() })
+        clock.advance(to: try await Bounded.wait(for: "the alarm") { try await clock.waitForSleeper() })
     }
 
     /// The next update of the server's settings.
     private func next(_ updates: AsyncStream<RemoteSettings.Update>) async throws -> RemoteSettings.Update {
-        try await bounded {
-            for await update in updates { return update }
-            return nil
-        }
+        try await Bounded.first(1, of: updates)[0]
     }
 
     func testNewSettingsAreFetchedWhenTheyChangeAndABrokenDocumentTakesNothingAway() async throws {
@@ -55,7 +34,7 @@ final class RemoteSettingsTests: XCTestCase {
         XCTAssertEqual(first, .settings([SettingsEntry(key: "areaDwell", value: 4, place: place)]))
         try await ring(clock)
         // Unchanged: nothing is told, but the next alarm is set.
-        _ = try await bounded { try await clock.waitForSleeper() }
+        _ = try await Bounded.wait(for: "the alarm") { try await clock.waitForSleeper() }
         try write("{\"areaDwell\": ", to: root)
         try await ring(clock)
         guard case .failure(let error) = try await next(updates) else { return XCTFail("a broken document counts") }

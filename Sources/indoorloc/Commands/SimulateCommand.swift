@@ -1,93 +1,27 @@
-import Foundation
-import IndoorLocalization
-import IndoorLocalizationTesting
-import ScanRecording
-import VenuePackets
-
-/// Writes a recording of a simulated walk.
+/// Writes a recording of a simulated walk, or compares the engine with what is possible.
 struct SimulateCommand: Command {
-    static let syntax = CommandSyntax(
-        name: "simulate", summary: "write a recording of a simulated walk through a venue",
-        details: """
-            WALK is a document as in Fixtures/office/paths; Fixtures/README.md tells its fields. The radio has
-            log-distance path loss, shadowing correlated in space, fast fading, and loss by body, walls and floors;
-            advertisements get lost. Settings of the walk's document can be changed with --set, such as
-            --set radio.receiverOffset=-4 --set sensors.motionRate=50.
+    private enum Work: Sendable {
+        case walk(SimulatedWalk)
+        case comparison(BoundComparison)
+    }
 
-            example: indoorloc simulate --venue Fixtures/office --path Fixtures/office/paths/stairs.json -o walk.jsonl
-            """,
-        options: [
-            .venue, CommandOption(name: "path", argument: "WALK", help: "where to walk"), .output, .seed,
-            CommandOption(name: "set", argument: "NAME=VALUE", help: "change a setting of the simulator; repeatable"),
-        ])
-
-    private let venue: String
-    private let path: String
-    private let output: String
-    private let seed: UInt64
-    private let changes: [SettingChange]
+    private let work: Work
 
     init(_ arguments: ParsedArguments) throws {
-        venue = try arguments.required("venue")
-        path = try arguments.required("path")
-        output = try arguments.required("output")
-        seed = try arguments.seed()
-        changes = try (arguments.values["set"] ?? []).map { try SettingChange($0, of: arguments.syntax.name) }
+        let isComparison = arguments.has("bound")
+        let excluded = isComparison ? Self.walkOptions : Self.boundOptions.map(\.name)
+        if let option = excluded.first(where: arguments.has) {
+            let message =
+                isComparison ? "--bound and --\(option) don't go together" : "--\(option) goes with --bound alone"
+            throw UsageError(message: message, command: Self.syntax.name)
+        }
+        work = isComparison ? .comparison(try BoundComparison(arguments)) : .walk(try SimulatedWalk(arguments))
     }
 
     func run() throws {
-        let packet = try VenuePacketReader().read(venue)
-        let document: Data
-        do { document = try Data(contentsOf: URL(filePath: path)) } catch {
-            throw DataSetError(description: "\(path): cannot be read: \(error.systemReason). Give a walk's document.")
-        }
-        let simulator: WalkSimulator
-        do throws(SimulationError) {
-            var script = try WalkScript(json: document)
-            for change in changes { try script.settings.set(change.name, to: change.value) }
-            simulator = try WalkSimulator(venue: packet.venue, script: script, seed: seed)
-        } catch {
-            throw DataSetError(description: "\(path): \(error)")
-        }
-        let progress = ProgressLine()
-        progress.show("simulate: walking")
-        var writer = try RecordingWriter(path: output, header: simulator.header)
-        for entry in simulator.entries() {
-            progress.show("simulate: writing \(Int(entry.instant?.seconds ?? 0)) s")
-            try writer.write(entry)
-        }
-        try writer.close()
-        progress.clear()
-    }
-}
-
-/// A setting of the simulator that the command line changes.
-private struct SettingChange {
-    let name: String
-    let value: SimulationSettings.Value
-
-    /// Reads `NAME=VALUE`.
-    ///
-    /// - Throws: `UsageError` if it is something else, or if the simulator has no such setting or refuses the value.
-    init(_ text: String, of command: String) throws(UsageError) {
-        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
-        guard parts.count == 2 else {
-            throw UsageError(message: "--set must be NAME=VALUE, not '\(text)'", command: command)
-        }
-        name = parts[0]
-        switch (Double(parts[1]), parts[1]) {
-        case (_, "true"): value = .flag(true)
-        case (_, "false"): value = .flag(false)
-        case (let number?, _): value = .number(number)
-        default:
-            let message = "--set \(name) must be a number, true or false, not '\(parts[1])'"
-            throw UsageError(message: message, command: command)
-        }
-        do throws(SimulationError) {
-            var settings = SimulationSettings()
-            try settings.set(name, to: value)
-        } catch {
-            throw UsageError(message: "--set \(error)", command: command)
+        switch work {
+        case .walk(let walk): try walk.run()
+        case .comparison(let comparison): try comparison.run()
         }
     }
 }

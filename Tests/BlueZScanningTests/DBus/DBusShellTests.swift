@@ -34,19 +34,7 @@ final class DBusShellTests: XCTestCase {
 
     /// Runs a test's body; cancels it, and fails, if it takes too long.
     private func bounded(_ body: @escaping @Sendable () async throws -> Void) async throws {
-        try await withThrowingTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                try await body()
-                return true
-            }
-            group.addTask {
-                try await Task.sleep(for: Self.bound)
-                return false
-            }
-            let isDone = try await group.next()
-            group.cancelAll()
-            XCTAssertEqual(isDone, true, "it took longer than \(Self.bound)")
-        }
+        try await Bounded.wait(for: "the end of the test", within: Self.bound, body)
     }
 
     func testABusThatIsNotThereIsAnError() async throws {

@@ -37,7 +37,7 @@ final class BeaconScannerGuestTests: GuestTestCase {
         await scanner.start()
         try await controller.waitForScan()
         controller.hear([BeaconSeries.transmission(0), BeaconSeries.transmission(1)])
-        try await Bound.wait(for: "entry and exit") { try await told.wait { $0.count >= 2 } }
+        try await Bounded.waitInGuest(for: "entry and exit") { try await told.wait { $0.count >= 2 } }
         await scanner.stop()
         XCTAssertEqual(told.value, [.enter, .exit])
         let first = try XCTUnwrap(ranged.value.first)

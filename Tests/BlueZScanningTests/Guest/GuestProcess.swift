@@ -55,11 +55,11 @@ final class GuestProcess: Sendable {
         for awaited: String, after count: Int = 0, until condition: @escaping @Sendable ([String]) -> Bool
     ) async throws -> Int {
         do {
-            try await Bound.wait(for: "\(name): \(awaited)") { [output] in
+            try await Bounded.waitInGuest(for: "\(name): \(awaited)") { [output] in
                 try await output.wait { condition(Array($0.lines.dropFirst(count))) }
             }
-        } catch let error as Bound.Expired {
-            throw Bound.Expired(awaited: "\(error.awaited) (it said: \(output.value.lines.suffix(20)))")
+        } catch let error as Bounded.Expired {
+            throw Bounded.Expired(awaited: "\(error.awaited) (it said: \(output.value.lines.suffix(20)))")
         }
         return output.value.lines.count
     }
@@ -67,7 +67,9 @@ final class GuestProcess: Sendable {
     /// Waits until it has ended; returns its exit status.
     @discardableResult
     func waitForEnd() async throws -> Int32 {
-        try await Bound.wait(for: "the end of \(name)") { [output] in try await output.wait { $0.status != nil } }
+        try await Bounded.waitInGuest(for: "the end of \(name)") { [output] in
+            try await output.wait { $0.status != nil }
+        }
         return output.value.status ?? -1
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import IndoorLocalizationTesting
 
 /// The services that a desktop has beside the kernel: the message bus, bluetoothd, and btmon to look on.
 ///
@@ -86,7 +87,7 @@ final class GuestServices {
         let said = try await GuestProcess.run(
             "/usr/bin/btmgmt", ["--index", "\(number)", "power", isOn ? "on" : "off"])
         guard said.contains(where: { $0.contains("Set Powered complete") }) else {
-            throw Bound.Expired(awaited: "power \(isOn ? "on" : "off") (btmgmt said: \(said))")
+            throw Bounded.Expired(awaited: "power \(isOn ? "on" : "off") (btmgmt said: \(said))")
         }
     }
 
@@ -95,7 +96,7 @@ final class GuestServices {
     /// Nothing that a process could wait for tells when: it is asked again and again, which takes its time anyway.
     func waitForPower(_ isOn: Bool, of controller: VirtualController) async throws {
         let name = controller.name
-        try await Bound.wait(for: "\(name) \(isOn ? "on" : "off")") {
+        try await Bounded.waitInGuest(for: "\(name) \(isOn ? "on" : "off")") {
             while true {
                 let index = String(name.dropFirst(3))
                 let said = try await GuestProcess.run("/usr/bin/btmgmt", ["--index", index, "info"])

@@ -29,7 +29,7 @@ extension GuestTestCase {
         try await controller.waitForScan()
         let start = Guest.present
         try await controller.play(walk.schedule)
-        try await Bound.wait(for: "a position at the walk's end") {
+        try await Bounded.waitInGuest(for: "a position at the walk's end") {
             let end = start.advanced(by: .seconds(walk.duration - 1))
             try await positions.wait { ($0.last?.instant ?? .zero) >= end }
         }

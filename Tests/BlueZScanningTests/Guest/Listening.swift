@@ -50,13 +50,13 @@ final class Listening: Sendable {
 
     /// Waits until a condition holds, within a bound.
     func wait(
-        for awaited: String, seconds: Double = Bound.seconds, until condition: @escaping @Sendable (Heard) -> Bool
+        for awaited: String, until condition: @escaping @Sendable (Heard) -> Bool
     ) async throws {
         do {
-            try await Bound.wait(for: awaited, seconds: seconds) { [heard] in try await heard.wait(until: condition) }
-        } catch let error as Bound.Expired {
+            try await Bounded.waitInGuest(for: awaited) { [heard] in try await heard.wait(until: condition) }
+        } catch let error as Bounded.Expired {
             let now = heard.value
-            throw Bound.Expired(
+            throw Bounded.Expired(
                 awaited: "\(error.awaited) (\(now.readings.count) readings, \(now.sightingCount) sightings, radio: "
                     + "\(now.events.suffix(8)), error: \(now.error.map { "\($0)" } ?? "none"))")
         }
@@ -70,8 +70,8 @@ final class Listening: Sendable {
     }
 
     /// Waits for so many sightings in all.
-    func waitForSightings(_ count: Int, seconds: Double = Bound.seconds) async throws {
-        try await wait(for: "\(count) sightings", seconds: seconds) { $0.sightingCount >= count }
+    func waitForSightings(_ count: Int) async throws {
+        try await wait(for: "\(count) sightings") { $0.sightingCount >= count }
     }
 }
 

@@ -104,9 +104,9 @@ final class VirtualController: Sendable {
     /// Waits until a condition holds, within a bound.
     func wait(for awaited: String, until condition: @escaping @Sendable (Content) -> Bool) async throws {
         do {
-            try await Bound.wait(for: awaited) { [content] in try await content.wait(until: condition) }
-        } catch let error as Bound.Expired {
-            throw Bound.Expired(awaited: "\(error.awaited) (last commands: \(commands.suffix(8)); \(scan); \(tally))")
+            try await Bounded.waitInGuest(for: awaited) { [content] in try await content.wait(until: condition) }
+        } catch let error as Bounded.Expired {
+            throw Bounded.Expired(awaited: "\(error.awaited) (last commands: \(commands.suffix(8)); \(scan); \(tally))")
         }
     }
 

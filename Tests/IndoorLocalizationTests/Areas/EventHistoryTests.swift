@@ -1,4 +1,5 @@
 import IndoorLocalization
+import IndoorLocalizationTesting
 import XCTest
 
 final class EventHistoryTests: XCTestCase {

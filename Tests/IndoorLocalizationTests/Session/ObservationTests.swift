@@ -1,5 +1,6 @@
 import Dispatch
 import IndoorLocalization
+import IndoorLocalizationTesting
 import XCTest
 
 final class ObservationTests: XCTestCase {

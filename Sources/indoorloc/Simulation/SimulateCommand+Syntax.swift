@@ -1,24 +1,33 @@
 import IndoorLocalization
 import IndoorLocalizationTesting
 
-extension BoundSimulateCommand {
-    /// What `simulate` takes, and `--bound` with its options.
-    static let boundSyntax: CommandSyntax = {
-        var syntax = SimulateCommand.syntax
-        let option = CommandOption(
-            name: "bound", help: "write nothing: compare the engine with what is possible, standing still")
-        syntax.options += [option] + boundOptions
-        syntax.details +=
-            "\n\n" + """
-                With --bound a device is put at places of a map with beacons on a regular grid. Printed are root
-                mean square errors in metres: of the engine whose settings know this world, of the exact posterior
-                mean on a fine grid, the classical Cramer-Rao bound for unbiased estimators, and of the engine at
-                its defaults, which expect a real building. The ratio of the first two is 1 at best.
+extension SimulateCommand {
+    static let syntax = CommandSyntax(
+        name: "simulate", summary: "write a recording of a simulated walk through a venue",
+        details: """
+            WALK is a document as in Fixtures/office/paths; Fixtures/README.md tells its fields. The radio has
+            log-distance path loss, shadowing correlated in space, fast fading, and loss by body, walls and floors;
+            advertisements get lost. Settings of the walk's document can be changed with --set, such as
+            --set radio.receiverOffset=-4 --set sensors.motionRate=50.
 
-                example: indoorloc simulate --bound --venue Fixtures/office
-                """
-        return syntax
-    }()
+            example: indoorloc simulate --venue Fixtures/office --path Fixtures/office/paths/stairs.json -o walk.jsonl
+
+            With --bound a device is put at places of a map with beacons on a regular grid. Printed are root
+            mean square errors in metres: of the engine whose settings know this world, of the exact posterior
+            mean on a fine grid, the classical Cramer-Rao bound for unbiased estimators, and of the engine at
+            its defaults, which expect a real building. The ratio of the first two is 1 at best.
+
+            example: indoorloc simulate --bound --venue Fixtures/office
+            """,
+        options: [
+            .venue, CommandOption(name: "path", argument: "WALK", help: "where to walk"), .output, .seed,
+            CommandOption(name: "set", argument: "NAME=VALUE", help: "change a setting of the simulator; repeatable"),
+            CommandOption(
+                name: "bound", help: "write nothing: compare the engine with what is possible, standing still"),
+        ] + boundOptions)
+
+    /// Names of the options that go with a walk alone.
+    static let walkOptions = ["path", "output", "set"]
 
     /// Options that go with `--bound` alone.
     static let boundOptions: [CommandOption] = {

@@ -1,0 +1,78 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import ScanRecording
+import VenuePackets
+
+/// What `simulate` does: writes a recording of a walk.
+struct SimulatedWalk: Sendable {
+    private let venue: String
+    private let path: String
+    private let output: String
+    private let seed: UInt64
+    private let changes: [SettingChange]
+
+    init(_ arguments: ParsedArguments) throws {
+        venue = try arguments.required("venue")
+        path = try arguments.required("path")
+        output = try arguments.required("output")
+        seed = try arguments.seed()
+        changes = try (arguments.values["set"] ?? []).map { try SettingChange($0, of: arguments.syntax.name) }
+    }
+
+    func run() throws {
+        let packet = try VenuePacketReader().read(venue)
+        let document: Data
+        do { document = try Data(contentsOf: URL(filePath: path)) } catch {
+            throw DataSetError(description: "\(path): cannot be read: \(error.systemReason). Give a walk's document.")
+        }
+        let simulator: WalkSimulator
+        do throws(SimulationError) {
+            var script = try WalkScript(json: document)
+            for change in changes { try script.settings.set(change.name, to: change.value) }
+            simulator = try WalkSimulator(venue: packet.venue, script: script, seed: seed)
+        } catch {
+            throw DataSetError(description: "\(path): \(error)")
+        }
+        let progress = ProgressLine()
+        progress.show("simulate: walking")
+        var writer = try RecordingWriter(path: output, header: simulator.header)
+        for entry in simulator.entries() {
+            progress.show("simulate: writing \(Int(entry.instant?.seconds ?? 0)) s")
+            try writer.write(entry)
+        }
+        try writer.close()
+        progress.clear()
+    }
+}
+
+/// A setting of the simulator that the command line changes.
+private struct SettingChange {
+    let name: String
+    let value: SimulationSettings.Value
+
+    /// Reads `NAME=VALUE`.
+    ///
+    /// - Throws: `UsageError` if it is something else, or if the simulator has no such setting or refuses the value.
+    init(_ text: String, of command: String) throws(UsageError) {
+        let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+        guard parts.count == 2 else {
+            throw UsageError(message: "--set must be NAME=VALUE, not '\(text)'", command: command)
+        }
+        name = parts[0]
+        switch (Double(parts[1]), parts[1]) {
+        case (_, "true"): value = .flag(true)
+        case (_, "false"): value = .flag(false)
+        case (let number?, _): value = .number(number)
+        default:
+            let message = "--set \(name) must be a number, true or false, not '\(parts[1])'"
+            throw UsageError(message: message, command: command)
+        }
+        do throws(SimulationError) {
+            var settings = SimulationSettings()
+            try settings.set(name, to: value)
+        } catch {
+            throw UsageError(message: "--set \(error)", command: command)
+        }
+    }
+}
