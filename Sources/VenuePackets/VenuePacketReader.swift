@@ -24,8 +24,13 @@ public struct VenuePacketReader: Sendable {
 
     /// All problems of a packet, errors and warnings: those of the document in its order, then those of its files.
     ///
+    /// Once there is no error, warnings also name rooms and points of interest that no path reaches, on maps with paths.
     /// None if the packet is flawless.
-    public func check(_ path: String) -> [VenueProblem] { examine(path).problems }
+    public func check(_ path: String) -> [VenueProblem] {
+        let (packet, problems) = examine(path)
+        guard let packet, !problems.contains(where: { $0.severity == .error }) else { return problems }
+        return problems + Self.unreachedPlaces(of: packet.venue)
+    }
 
     /// The checks of a document alone, without the files that it names.
     package static func parse(_ bytes: [UInt8]) -> (venue: Venue?, problems: [VenueProblem]) {
