@@ -16,7 +16,8 @@ extension LocalizationMachine {
         if case .started = state { return Transition(state: state) }  // no venue is known yet
         let verdict: VenueSearchMachine.Verdict
         switch reading {
-        case .sighting(let sighting): verdict = search.observe(sighting, current: state.venueID)
+        case .sighting(let sighting):
+            verdict = search.observe(sighting, current: state.venueID, remembered: rememberedVenue(at: now))
         case .gnss(let fix): verdict = isLockedIndoors ? .undecided : search.observe(fix, current: state.venueID)
         case .advertisement, .motion, .step, .pressure, .fix, .radio: verdict = .undecided
         }

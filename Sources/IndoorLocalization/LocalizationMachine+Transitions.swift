@@ -1,6 +1,6 @@
 extension LocalizationMachine {
-    /// A new session: what an earlier one knew is forgotten.
-    mutating func begin() -> Transition {
+    /// A new session: of an earlier one it knows what it was told to remember.
+    mutating func begin(at now: Instant) -> Transition {
         if let error = settings.error {
             return Transition(state: .error(error), directives: [.publish(.error(error)), .report(error)])
         }
@@ -11,6 +11,7 @@ extension LocalizationMachine {
         lastOutdoor = nil
         lastPosition = nil
         forgetVenue()
+        beginRemembering(at: now)
         gate.open()
         var directives = reschedule() + [.publish(.started), .fetchCatalogue, .startScanning]
         if receiver != nil { directives.append(.startReceiving) }
@@ -34,8 +35,11 @@ extension LocalizationMachine {
     }
 
     /// The session is over.
-    mutating func end(with final: LocalizationState, at now: Instant) -> Transition {
-        let left = visit?.leave(at: now, watching: geofences) ?? []
+    mutating func end(
+        with final: LocalizationState, at now: Instant, leavesAreas: Bool = true
+    ) -> Transition {
+        keepMemory(at: now, hasLeft: leavesAreas)
+        let left = leavesAreas ? visit?.leave(at: now, watching: geofences) ?? [] : []
         forgetVenue()
         initialFix = nil
         scan.begin()
@@ -86,6 +90,7 @@ extension LocalizationMachine {
     /// The venue is gone; look for the next one.
     mutating func loseVenue(at now: Instant) -> Transition {
         let left = visit?.leave(at: now, watching: geofences) ?? []
+        if visit != nil { recalled = nil }
         forgetVenue()
         gate.open()
         search.restart()
@@ -137,6 +142,7 @@ extension LocalizationMachine {
         var visit = VenueVisit(
             venue: venue, belief: makeBelief(venue, settings.positioning), settings: settings, since: now)
         if let earlierCalibration { visit.belief.begin(with: earlierCalibration) }
+        remind(&visit)
         visit.lock(to: lockedMap)
         if let fix = initialFix.take() { visit.belief.observe(.fix(fix)) }
         for reading in recent.readings { visit.belief.observe(reading) }
@@ -167,6 +173,7 @@ extension LocalizationMachine {
             return Transition(state: next, directives: [.publish(next)])
         }
         guard let position = visit.position(on: map, at: now) else { return Transition(state: state) }
+        recalled = nil
         var directives: [Directive] = []
         var next = state
         if case .findFloor = state {

@@ -38,6 +38,10 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case calibration(Calibration)
         /// Other geofences are to be watched.
         case monitor(GeofenceChange)
+        /// What an earlier session knew, its age that of now.
+        case remember(SessionMemory)
+        /// The user ends the session, to go on later: rooms and fences are not left.
+        case suspend
     }
 
     /// What the shell has to do, in order.
@@ -107,6 +111,10 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     var earlierCalibration: Calibration?
     /// When the latest position was told; nil if none was.
     var lastPosition: Instant?
+    /// What an earlier session knew, as long as nothing is known better.
+    var recalled: Recollection?
+    /// What the session knew that has ended; nil while one is on.
+    var last: Recollection?
 
     /// Creates an idle machine.
     ///
@@ -139,6 +147,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         wakeAt = wakeAt?.advanced(by: duration)
         retryAt = retryAt?.advanced(by: duration)
         lastPosition = lastPosition?.advanced(by: duration)
+        shiftMemory(by: duration)
         scan.shift(by: duration)
         receiver?.shift(by: duration)
     }
@@ -153,18 +162,20 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     private mutating func transition(on event: Event, at now: Instant) -> Transition {
         switch (state, event) {
         case (.idle, .start), (.error, .start):
-            return begin()
+            return begin(at: now)
         case (.started, .start), (.searchVenue, .start), (.getPacket, .start), (.findFloor, .start),
             (.localizationRunning, .start):
             return Transition(state: state)  // a session is on already
 
-        case (.idle, .stop):
+        case (.idle, .stop), (.idle, .suspend):
             return Transition(state: state)
-        case (.error, .stop):
+        case (.error, .stop), (.error, .suspend):
             return Transition(state: .idle, directives: [.publish(.idle)])
         case (.started, .stop), (.searchVenue, .stop), (.getPacket, .stop), (.findFloor, .stop),
             (.localizationRunning, .stop):
             return end(with: .idle, at: now)
+        case (_, .suspend):
+            return end(with: .idle, at: now, leavesAreas: false)
 
         case (_, .settings(let stack)):
             return change(to: stack)
@@ -178,6 +189,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case (_, .calibration(let calibration)):
             earlierCalibration = calibration
             return Transition(state: state)
+        case (_, .remember(let memory)):
+            return remember(memory)
         case (.idle, .fix(let fix)), (.error, .fix(let fix)):
             return keep(fix)
 

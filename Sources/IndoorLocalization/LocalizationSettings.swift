@@ -20,6 +20,8 @@ public struct LocalizationSettings: Hashable, Sendable {
     public var fenceTimeout = Duration.zero
     /// The first pause before a failed download or scan is tried again, above 0 s; it doubles up to a minute.
     public var retryPause = Duration.seconds(1)
+    /// What an earlier session remembered of the place counts for this long, the less the older; from 0 s to a day.
+    public var memoryTimeout = Duration.seconds(1800)
     /// How positions are found.
     public var positioning = PositioningSettings()
 

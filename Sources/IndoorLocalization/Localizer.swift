@@ -132,6 +132,17 @@ public actor Localizer {
     /// What was learned of the device so far, in this session or before; see `setCalibration(_:)`.
     public var calibration: Calibration { driver.machine.calibration ?? Calibration() }
 
+    /// What is to be remembered now, for another session, in this process or a later one.
+    ///
+    /// At any time: before a session knows better, it is what that was given; once a session has ended, what it knew.
+    public var memory: SessionMemory { driver.machine.memory(at: timeline.now) }
+
+    /// How long ago the session was to wake up by itself, if it has not yet; zero if all that was due is done.
+    package var delay: Duration {
+        guard source.pace == .live, let wake = driver.machine.nextWake, let elapsed = timeline.elapsed else { return .zero }
+        return max(.zero, elapsed - timeline.elapsed(at: wake))
+    }
+
     /// Hands over what somebody outside knows; returns what became of the latest fix.
     func guide(_ event: LocalizationMachine<PositioningEngine>.Event) async -> FixOutcome? {
         await perform(driver.handle(event, at: timeline.now))

@@ -70,6 +70,16 @@ public struct SessionReplay: Sendable {
     /// What the session is doing.
     public var state: LocalizationState { driver.machine.state }
 
+    /// What is to be remembered now, for the next session.
+    public var memory: SessionMemory { driver.machine.memory(at: now ?? .zero) }
+
+    /// Takes over what an earlier session remembered; before the start only.
+    ///
+    /// - Parameter duration: how long ago the memory was taken.
+    public mutating func remember(_ memory: SessionMemory, after duration: Duration = .zero) {
+        _ = driver.handle(.remember(memory.aged(by: duration)), at: now ?? .zero)
+    }
+
     /// Begins the session at `instant`.
     public mutating func start(at instant: Instant = .zero) -> [Output] {
         now = instant

@@ -9,6 +9,8 @@ import CMath
 package struct LevelFilter: Hashable, Sendable {
     /// Chance a second to leave a level, without a barometer.
     private static let leaving = 0.01
+    /// How fast what is known of the level is forgotten when nothing is heard, a second.
+    static let forgetting = leaving + mistake
     /// The same with a barometer that could tell: its reading decides then.
     private static let leavingWithPressure = 0.1
     /// Chance a second to find out that it was another level all the time.

@@ -162,6 +162,31 @@ package struct AreaMachine: Hashable, Sendable {
         return .exit(watched[index].id)
     }
 
+    /// What is to be remembered of the areas.
+    package func memory(at now: Instant) -> AreaMemory {
+        var memory = AreaMemory()
+        for presence in presences where presence.isInside {
+            memory.inside.append(.init(id: watched[presence.index].id, isAnnounced: presence.isAnnounced))
+        }
+        for (index, exit) in lastExits where exit.duration(to: now) < watched[index].holdOff {
+            memory.exits[watched[index].id] = exit
+        }
+        return memory
+    }
+
+    /// Begins with what an earlier session told; areas that are not watched any more are passed over.
+    package mutating func begin(with memory: AreaMemory) {
+        let announced = Dictionary(
+            memory.inside.map { ($0.id, $0.isAnnounced) }, uniquingKeysWith: { first, _ in first })
+        presences = []
+        for (index, area) in watched.enumerated() {
+            if let isAnnounced = announced[area.id] {
+                presences.append(Presence(index: index, isInside: true, isAnnounced: isAnnounced))
+            }
+            lastExits[index] = memory.exits[area.id]
+        }
+    }
+
     /// Leaves every area at once, as when the venue is lost.
     package mutating func leaveAll(at now: Instant) -> [Change] {
         let left = presences

@@ -69,6 +69,18 @@ package struct GridPosterior: Sendable {
         return shares.map { $0 / sum }
     }
 
+    /// Multiplies the weight of each cell of a level with a factor above 0.
+    mutating func multiply(level: Int, by factor: (_ cell: Int) -> Float) {
+        let before = totals[level]
+        var sum = 0.0
+        for (cell, index) in ranges[level].enumerated() {
+            weights[index] *= factor(cell)
+            sum += Double(weights[index])
+        }
+        totals[level] = sum
+        levelEvidence[level] = sum > 0 && before > 0 ? levelEvidence[level] + cmath_log(sum / before) : -.infinity
+    }
+
     /// Draws cells of a level in proportion to their probability, evenly spread over it.
     func draw(_ count: Int, level: Int, using generator: inout SeededGenerator) -> [Int] {
         guard totals[level] > 0, count > 0 else { return [] }

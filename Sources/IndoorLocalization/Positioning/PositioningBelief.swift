@@ -16,6 +16,10 @@ package protocol PositioningBelief: Sendable {
     mutating func begin(with calibration: Calibration)
     /// What was learned of the device; nil if nothing was.
     var calibration: Calibration? { get }
+    /// Begins with where an earlier session left the device.
+    mutating func begin(with place: RememberedPlace)
+    /// Where the device is, map by map, as a memory keeps it; empty before any evidence.
+    var places: [SessionMemory.Place] { get }
 }
 
 extension PositioningBelief {
@@ -23,6 +27,8 @@ extension PositioningBelief {
     package var fixReception: FixReception? { nil }
     package mutating func begin(with calibration: Calibration) {}
     package var calibration: Calibration? { nil }
+    package mutating func begin(with place: RememberedPlace) {}
+    package var places: [SessionMemory.Place] { [] }
 }
 
 extension PositioningEngine: PositioningBelief {}

@@ -33,6 +33,8 @@ public struct PositioningEngine: Sendable {
     private var lockedLevel: Int?
     /// Steps that moved the belief so far.
     private var stepCount = 0
+    /// Where an earlier session left the device; nil once something was heard.
+    private var remembered: RememberedPlace?
     /// How the latest fix was taken in; nil if there was none, or if it told nothing.
     package private(set) var fixReception: FixReception?
 
@@ -153,6 +155,9 @@ public struct PositioningEngine: Sendable {
         filter.stepDeviation = min(earlier.stepDeviation, settings.motion.stepScale)
     }
 
+    /// Begins with where an earlier session left the device. Counts with the first evidence, unless a fix says better.
+    package mutating func begin(with place: RememberedPlace) { remembered = place }
+
     /// The level that the device most probably is on, if anything was learned there.
     var learnedLevel: Int? {
         guard settings.method == .particle, !filter.isEmpty, lastLook != nil else { return nil }
@@ -211,8 +216,11 @@ public struct PositioningEngine: Sendable {
     /// lost.
     private mutating func look(_ now: Instant) {
         guard let snapshot, !snapshot.heard.isEmpty else { return }
-        let posterior = GridPosterior(field: field, evidence: snapshot, offsets: offsets)
+        var posterior = GridPosterior(field: field, evidence: snapshot, offsets: offsets)
         lastLook = now
+        if let remembered = remembered.take(), levels.isEmpty {
+            posterior.weigh(remembered, field: field, motion: settings.motion, at: now)
+        }
         if levels.isEmpty { levels.observe(evidence: posterior.levelEvidence, height: nil, after: 0) }
         filter.redistribute(
             to: levelShares, posterior: posterior, field: field, share: settings.recoveryShare)

@@ -26,6 +26,9 @@ extension LocalizationSettings {
         .duration(
             "retryPause", \.retryPause, above: .zero,
             "The first pause before a failed download or scan is tried again; it doubles up to a minute."),
+        .duration(
+            "memoryTimeout", \.memoryTimeout, from: .zero, scope: .venue,
+            "What an earlier session remembered of the place counts for this long, the less the older."),
     ]
 
     private static let forcedVenueSetting = Setting<LocalizationSettings>(

@@ -104,8 +104,10 @@ package struct VenueSearchMachine: Hashable, Sendable {
 // MARK: - Beacons
 
 extension VenueSearchMachine {
-    /// Takes in a sighting; `current` is the venue that the session is in.
-    package mutating func observe(_ sighting: Sighting, current: VenueID?) -> Verdict {
+    /// Takes in a sighting; `current` is the venue that the session is in, `remembered` that of an earlier session.
+    package mutating func observe(
+        _ sighting: Sighting, current: VenueID?, remembered: VenueID? = nil
+    ) -> Verdict {
         guard let venue = owner(of: sighting.beacon) else { return .undecided }
         let now = sighting.instant
         lastHeard[venue] = max(lastHeard[venue] ?? now, now)
@@ -114,10 +116,10 @@ extension VenueSearchMachine {
         heard.removeAll { $0.instant < limit || $0.beacon == sighting.beacon }
         heard.append(
             Heard(instant: now, venue: venue, beacon: sighting.beacon, amplitude: cmath_pow(10, sighting.rssi / 20)))
-        return decide(current: current, at: now)
+        return decide(current: current, remembered: remembered, at: now)
     }
 
-    private mutating func decide(current: VenueID?, at now: Instant) -> Verdict {
+    private mutating func decide(current: VenueID?, remembered: VenueID?, at now: Instant) -> Verdict {
         var presences: [VenueID: Presence] = [:]
         for entry in heard where !isRecent(lastFar[entry.venue], at: now) {
             presences[entry.venue, default: Presence()].add(amplitude: entry.amplitude)
@@ -136,7 +138,7 @@ extension VenueSearchMachine {
             return isThere ? .venue(forced) : .undecided
         }
         guard let leader, !isOutside(leader.venue, at: now) else { return .undecided }
-        let required = presences.count > 1 ? settings.contestedTime : .zero
+        let required = presences.count > 1 && leader.venue != remembered ? settings.contestedTime : .zero
         return hasLed(for: required, at: now) ? .venue(leader.venue) : .undecided
     }
 

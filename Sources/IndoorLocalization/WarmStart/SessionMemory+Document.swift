@@ -1,0 +1,141 @@
+/// Why a document is no memory.
+public enum SessionMemoryError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A value is missing, or is not what it has to be there.
+    case invalid(path: String, expected: String)
+
+    public var description: String {
+        switch self {
+        case .invalid(let path, let expected): "\(path) must be \(expected); start without it"
+        }
+    }
+}
+
+// As a document, to be kept between sessions.
+extension SessionMemory {
+    /// The memory as a JSON object; durations are in seconds.
+    public var document: JSONValue {
+        var members: [String: JSONValue] = ["age": .number(age.seconds)]
+        if let stay { members["stay"] = stay.document }
+        if let calibration { members["calibration"] = calibration.document }
+        return .object(members)
+    }
+
+    /// Reads a memory from its document; other members are ignored.
+    ///
+    /// - Throws: `SessionMemoryError` for the first value that is missing or wrong.
+    public init(_ document: JSONValue) throws(SessionMemoryError) {
+        let reader = try MemoryReader(document, at: "memory")
+        self.init(age: .seconds(try reader.number("age", in: 0...MemoryReader.longest)))
+        if let part = reader.members["stay"] { stay = try Stay(MemoryReader(part, at: "memory.stay")) }
+        guard let part = reader.members["calibration"] else { return }
+        do throws(CalibrationError) { calibration = try Calibration(part) } catch {
+            throw .invalid(path: "memory.calibration", expected: "a calibration (\(error))")
+        }
+    }
+}
+
+extension SessionMemory.Stay {
+    fileprivate var document: JSONValue {
+        .object([
+            "venueId": .number(Double(venueID.rawValue)), "venueVersion": .number(Double(venueVersion)),
+            "places": .array(places.map(\.document)), "rooms": .array(rooms.map(\.document)),
+            "fences": .array(fences.map(\.document)),
+            "departures": .array(
+                departures.map { ["id": .number(Double($0.id)), "ago": .number($0.ago.seconds)] }.map(JSONValue.object)),
+        ])
+    }
+
+    fileprivate init(_ reader: MemoryReader) throws(SessionMemoryError) {
+        self.init(
+            venueID: VenueID(rawValue: try reader.whole("venueId")), venueVersion: try reader.whole("venueVersion"))
+        for part in try reader.list("places") { places.append(try SessionMemory.Place(part)) }
+        for part in try reader.list("rooms") { rooms.append(try SessionMemory.Presence(part)) }
+        for part in try reader.list("fences") { fences.append(try SessionMemory.Presence(part)) }
+        for part in try reader.list("departures") {
+            let ago = Duration.seconds(try part.number("ago", in: 0...MemoryReader.longest))
+            departures.append(SessionMemory.Departure(id: try part.whole("id"), ago: ago))
+        }
+    }
+}
+
+extension SessionMemory.Place {
+    /// Metres: no building is larger.
+    private static let farthest = 1e6
+
+    fileprivate var document: JSONValue {
+        .object([
+            "mapId": .number(Double(mapID.rawValue)), "probability": .number(probability), "x": .number(point.x),
+            "y": .number(point.y), "varianceX": .number(varianceX), "varianceY": .number(varianceY),
+            "covariance": .number(covariance),
+        ])
+    }
+
+    fileprivate init(_ reader: MemoryReader) throws(SessionMemoryError) {
+        let (far, square) = (Self.farthest, Self.farthest * Self.farthest)
+        let point = MapPoint(x: try reader.number("x", in: -far...far), y: try reader.number("y", in: -far...far))
+        self.init(
+            mapID: MapID(rawValue: try reader.whole("mapId")), probability: try reader.number("probability", in: 0...1),
+            point: point, varianceX: try reader.number("varianceX", in: 0...square),
+            varianceY: try reader.number("varianceY", in: 0...square),
+            covariance: try reader.number("covariance", in: -square...square))
+        guard covariance * covariance <= varianceX * varianceY * (1 + 1e-9) else {
+            throw .invalid(path: reader.path + ".covariance", expected: "at most what the variances allow")
+        }
+    }
+}
+
+extension SessionMemory.Presence {
+    fileprivate var document: JSONValue { .object(["id": .number(Double(id)), "isTold": .bool(isTold)]) }
+
+    fileprivate init(_ reader: MemoryReader) throws(SessionMemoryError) {
+        self.init(id: try reader.whole("id"), isTold: try reader.flag("isTold"))
+    }
+}
+
+/// An object of the document, and where in it that is.
+private struct MemoryReader {
+    /// Seconds that a memory can be old: a thousand years.
+    static let longest = 3.2e10
+
+    let path: String
+    let members: [String: JSONValue]
+
+    init(_ value: JSONValue, at path: String) throws(SessionMemoryError) {
+        guard case .object(let members) = value else { throw .invalid(path: path, expected: "an object") }
+        self.path = path
+        self.members = members
+    }
+
+    func number(_ name: String, in range: ClosedRange<Double>) throws(SessionMemoryError) -> Double {
+        guard case .number(let number)? = members[name], range.contains(number) else {
+            let expected = "a number from \(range.lowerBound) to \(range.upperBound)"
+            throw .invalid(path: "\(path).\(name)", expected: expected)
+        }
+        return number
+    }
+
+    func whole(_ name: String) throws(SessionMemoryError) -> Int {
+        guard case .number(let number)? = members[name], let whole = Int(exactly: number) else {
+            throw .invalid(path: "\(path).\(name)", expected: "a whole number")
+        }
+        return whole
+    }
+
+    func flag(_ name: String) throws(SessionMemoryError) -> Bool {
+        guard case .bool(let flag)? = members[name] else {
+            throw .invalid(path: "\(path).\(name)", expected: "true or false")
+        }
+        return flag
+    }
+
+    func list(_ name: String) throws(SessionMemoryError) -> [MemoryReader] {
+        guard case .array(let values)? = members[name] else {
+            throw .invalid(path: "\(path).\(name)", expected: "an array")
+        }
+        var readers: [MemoryReader] = []
+        for (index, value) in values.enumerated() {
+            readers.append(try MemoryReader(value, at: "\(path).\(name)[\(index)]"))
+        }
+        return readers
+    }
+}
