@@ -24,6 +24,7 @@ let package = Package(
         .systemLibrary(name: "CDBus", pkgConfig: "dbus-1", providers: [.apt(["libdbus-1-dev"])]),
         .systemLibrary(name: "CGPS", pkgConfig: "libgps", providers: [.apt(["libgps-dev"])]),
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
+        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .target(name: "IndoorLocalization", dependencies: ["CMath"]),
         .target(name: "BlueZScanning", dependencies: ["IndoorLocalization", "CBlueZ", "CDBus"]),
         .target(name: "GPSDReceiving", dependencies: ["IndoorLocalization", "CGPS"]),
@@ -35,7 +36,7 @@ let package = Package(
             name: "indoorloc",
             dependencies: [
                 "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "VenuePackets", "ScanRecording",
-                "IndoorLocalizationTesting", "CBench", "CGetOpt",
+                "IndoorLocalizationTesting", "CBench", "CGetOpt", "CSystemd",
             ]),
         .testTarget(
             name: "IndoorLocalizationTests", dependencies: ["IndoorLocalization", "IndoorLocalizationTesting", "CMath"]),

@@ -137,6 +137,16 @@ public actor Localizer {
     /// At any time: before a session knows better, it is what that was given; once a session has ended, what it knew.
     public var memory: SessionMemory { driver.machine.memory(at: timeline.now) }
 
+    /// Ends the streams of all subscribers so far, behind what they were told.
+    package nonisolated func finishStreams() {
+        stateBroadcast.finish()
+        positionBroadcast.finish()
+        outdoorBroadcast.finish()
+        venueBroadcast.finish()
+        eventBroadcast.finish()
+        errorBroadcast.finish()
+    }
+
     /// How long ago the session was to wake up by itself, if it has not yet; zero if all that was due is done.
     package var delay: Duration {
         guard source.pace == .live, let wake = driver.machine.nextWake, let elapsed = timeline.elapsed else { return .zero }

@@ -13,7 +13,8 @@ enum CommandLineTool {
     static let version = "0.1.0"
 
     private static let commands: [any Command.Type] = [
-        LocateCommand.self, ScanCommand.self, ReplayCommand.self, EvaluateCommand.self, SurveyCommand.self,
+        LocateCommand.self, ServeCommand.self, ScanCommand.self, ReplayCommand.self, EvaluateCommand.self,
+        SurveyCommand.self,
         SimulateCommand.self, ConvertCommand.self, BenchCommand.self, VenueCheckCommand.self,
         VenueInfoCommand.self, VenueImportCommand.self, VenueExportCommand.self, VenueRouteCommand.self,
         VenuePublishCommand.self, VenueFetchCommand.self, RoomsTrainCommand.self, RoomsClassifyCommand.self,

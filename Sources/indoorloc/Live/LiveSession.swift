@@ -24,18 +24,31 @@ struct LiveSession: Sendable {
         let localizer = Localizer(
             source: TappedSource(source: source, tap: tap), gnss: gnss.map { TappedGNSSSource(source: $0, tap: tap) },
             venues: VenueLibrary([venue]), settings: settings, seed: seed)
+        await Self.follow(localizer) { give(.told($0)) }
+    }
+
+    /// Runs the session of a localizer until it is over, or the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - companions: run beside it, until it is over.
+    ///   - tell: takes what the session tells, all of it, its instant counted from the start.
+    static func follow(
+        _ localizer: Localizer, companions: [any ServiceCompanion] = [],
+        _ tell: @escaping @Sendable (SessionReplay.Output) -> Void
+    ) async {
         let start = ContinuousClock.now
         let tell: @Sendable (SessionReplay.Output.Content) -> Void = { content in
             let elapsed = start.duration(to: .now).nanoseconds
-            give(.told(SessionReplay.Output(instant: Instant(nanoseconds: elapsed), content: content)))
+            tell(SessionReplay.Output(instant: Instant(nanoseconds: elapsed), content: content))
         }
         // Taken before the start, so that nothing is missed.
         let (states, positions, outdoors, events, errors, venues) = (
             localizer.states, localizer.positions, localizer.outdoorPositions, localizer.events, localizer.errors,
             localizer.downloadedVenues
         )
-        await localizer.start()
         await withTaskGroup { group in
+            for companion in companions { group.addImmediateTask { await companion.run(beside: localizer) } }
+            await localizer.start()
             group.addTask { for await position in positions { tell(.position(position)) } }
             group.addTask { for await position in outdoors { tell(.outdoorPosition(position)) } }
             group.addTask { for await event in events { tell(.event(event)) } }
@@ -47,8 +60,9 @@ struct LiveSession: Sendable {
                 if state == .idle { break }
                 if case .error = state { break }
             }
-            group.cancelAll()
+            await localizer.stop()
+            // What was told before the end is still in the streams.
+            localizer.finishStreams()
         }
-        await localizer.stop()
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import IndoorLocalization
+import Synchronization
 
 /// What can happen while something goes on that only a person, the system or a time limit ends.
 enum LiveOccurrence<Element: Sendable>: Sendable {
@@ -40,11 +41,15 @@ final class LiveWork<Element: Sendable> {
         }
         var timers = [Self.timer(every: tick) { continuation.yield(.tick) }]
         if let limit { timers.append(Self.timer(every: limit) { continuation.yield(.interrupted) }) }
+        let interruptions = Interruptions()
         for signal in [SIGINT, SIGTERM] {
             // The dispatch source hears it; what the signal would do otherwise must not happen.
             Glibc.signal(signal, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: signal)
-            source.setEventHandler { continuation.yield(.interrupted) }
+            source.setEventHandler {
+                // Whoever asks twice does not want to wait for a clean end.
+                if interruptions.isFirst() { continuation.yield(.interrupted) } else { _exit(128 + signal) }
+            }
             source.activate()
             timers.append(source)
         }
@@ -68,4 +73,12 @@ final class LiveWork<Element: Sendable> {
         timer.activate()
         return timer
     }
+}
+
+/// Counts how often the work was asked to end; a class, as the handlers of both signals share it.
+private final class Interruptions: Sendable {
+    private let count = Atomic(0)
+
+    /// Whether this is the first time.
+    func isFirst() -> Bool { count.wrappingAdd(1, ordering: .relaxed).oldValue == 0 }
 }

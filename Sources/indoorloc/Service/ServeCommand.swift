@@ -1,0 +1,95 @@
+import BlueZScanning
+import GPSDReceiving
+import IndoorLocalization
+import ScanRecording
+import VenuePackets
+
+/// Tells where this machine is for as long as it runs, and goes on after a restart where it was.
+struct ServeCommand: Command {
+    static let syntax = CommandSyntax(
+        name: "serve", operands: "", operandCount: 0...0,
+        summary: "run as a service: tell where this machine is, and go on after a restart where it was",
+        details: """
+            Prints what 'locate' prints, each line with "time", seconds since 1970, and keeps in DIR/memory.json what the
+            session knows: the next start begins with it. DIR is systemd's $STATE_DIRECTORY or else
+            ~/.local/state/indoorloc. Several --venue may be given; with --server, and without --venue, all venues of the
+            server are known.
+
+            SIGTERM and SIGINT end it, with the memory kept and exit status 0; a second one ends it at once. SIGHUP reads
+            --settings again, and opens --output anew. To systemd it tells when it is ready, what it does, and that it is
+            alive: units are in Fixtures/systemd.
+
+            example: indoorloc serve --venue Fixtures/office --replay Fixtures/recordings/one-floor/scan.jsonl.gz
+            """,
+        options: [
+            .venue, .radioMap, .seed, .method, .settings, .set, .adapter, .route, .gnss, .seconds,
+            CommandOption(name: "once", help: "end with the first position"),
+            CommandOption(name: "output", short: "o", argument: "FILE", help: "write to the end of this file"),
+            CommandOption(name: "state-directory", argument: "DIR", help: "where the memory is kept"),
+            CommandOption(name: "save-every", argument: "SECONDS", help: "how often it is kept (default 30)"),
+            CommandOption(
+                name: "replay", argument: "FILE", help: "hear this recording, at its pace, instead of the radio"),
+            CommandOption(name: "replay-from", argument: "SECONDS", help: "begin so far into it (default 0)"),
+        ] + VenueServerOptions.packetOptions)
+
+    private let arguments: ParsedArguments
+    private let venues: [String]
+    private let server: VenueServerOptions
+    private let seed: UInt64
+    private let settings: SettingsStack
+    private let gnss: GPSDSource?
+    private let radio: (adapter: AdapterChoice, route: ScanRoute?)
+    private let replay: PacedRecording?
+    private let limit: Duration?
+    private let folder: String
+    private let saveInterval: Duration
+
+    init(_ arguments: ParsedArguments) throws {
+        self.arguments = arguments
+        venues = arguments.values["venue"] ?? []
+        server = try VenueServerOptions(arguments, isRequired: false)
+        if !arguments.has("server") { _ = try arguments.required("venue") }
+        seed = try arguments.seed()
+        settings = try arguments.settings()
+        gnss = try arguments.gnss()
+        radio = (try arguments.adapter(), try arguments.route())
+        limit = try arguments.limit()
+        let start = Duration.seconds(try arguments.seconds("replay-from", in: 0...31_536_000, else: 0))
+        replay = arguments.value("replay").map { PacedRecording(path: $0, strictness: .strict, start: start) }
+        saveInterval = .seconds(try arguments.seconds("save-every", in: 0.01...86_400, else: 30))
+        folder = try arguments.stateDirectory()
+    }
+
+    func run() async throws {
+        guard venues.isEmpty else {
+            var packets: [Venue] = []
+            for venue in venues {
+                packets.append(try await server.packet(venue, radioMap: arguments.value("radio-map")).venue)
+            }
+            return try await run(in: VenueLibrary(packets))
+        }
+        try await server.withRepository { repository in try await run(in: repository) }
+    }
+
+    private func run(in venues: some VenueSource) async throws {
+        if let replay { return try await serve(replay.dutyCycledBySettings(), in: venues) }
+        let source = try BluetoothScanSource(adapter: radio.adapter, route: radio.route, content: .beacons)
+        StandardError.write("indoorloc: \(source.choice)\n")
+        // Whatever happens, the adapter is given back as it was found.
+        do { try await serve(source.dutyCycledBySettings(), in: venues) } catch {
+            await source.released()
+            throw error
+        }
+        await source.released()
+    }
+
+    private func serve(_ source: some ScanSource, in venues: some VenueSource) async throws {
+        let store = try SessionMemoryStore(folder: folder)
+        let localizer = Localizer(source: source, gnss: gnss, venues: venues, settings: settings, seed: seed)
+        var service = ServiceRun(
+            localizer, companions: [], manager: ServiceManager(), limit: limit,
+            endsWithPosition: arguments.has("once"), memory: ServiceMemory(store, every: saveInterval),
+            output: try ServiceOutput(path: arguments.value("output")), reload: { try arguments.settings() })
+        try await service.run(saveInterval: saveInterval)
+    }
+}

@@ -1,0 +1,46 @@
+import IndoorLocalization
+import VenuePackets
+
+/// What a service remembers, kept in a folder at intervals and at its end.
+struct ServiceMemory {
+    private let store: SessionMemoryStore
+    private let interval: Duration
+    private var lastWrite = ContinuousClock.now
+    /// Why the memory could not be written the last time; nil if it could.
+    private var trouble: SessionMemoryStoreError?
+
+    init(_ store: SessionMemoryStore, every interval: Duration) {
+        self.store = store
+        self.interval = interval
+    }
+
+    /// Whether it is time to write again.
+    var isDue: Bool { lastWrite.duration(to: .now) >= interval }
+
+    /// Gives a localizer what was kept, and tells what came of it.
+    func remind(_ localizer: Localizer) async {
+        switch store.read() {
+        case .none: break
+        case .memory(let memory, let age):
+            await localizer.remember(memory, after: age)
+            let place = memory.stay.map { "venue \($0.venueID)" } ?? "no venue"
+            let total = Int((memory.age + age).seconds)
+            StandardError.write("indoorloc: remembering \(place), \(total) s old, from \(store.path)\n")
+        case .unusable(let reason, let path):
+            let fate = path.map { "set aside as \($0)" } ?? "left there"
+            StandardError.write("indoorloc: \(reason); \(fate), and begun without a memory\n")
+        }
+    }
+
+    /// Keeps a memory. That it can't be kept ends no service: it is told once.
+    mutating func keep(_ memory: SessionMemory) {
+        lastWrite = .now
+        do throws(SessionMemoryStoreError) {
+            try store.write(memory)
+            trouble = nil
+        } catch {
+            if trouble != error { StandardError.write("indoorloc: the memory is not kept: \(error)\n") }
+            trouble = error
+        }
+    }
+}
