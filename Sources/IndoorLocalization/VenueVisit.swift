@@ -14,7 +14,7 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     private var speedometer = Speedometer()
     private let settings: LocalizationSettings
     /// The geofences of the application that are watched behind the venue's fences, as of a revision.
-    private var geofences: [Geofence] = []
+    private(set) var geofences: [Geofence] = []
     private var geofenceRevision = 0
     private let labels: RoomIndex
     private let transforms: [MapID: GeoTransform]
@@ -74,7 +74,7 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     }
 
     /// Watches the geofences of the application, if they are others than before.
-    private mutating func watch(_ monitored: MonitoredGeofences) {
+    mutating func watch(_ monitored: MonitoredGeofences) {
         guard monitored.revision != geofenceRevision else { return }
         let (before, first) = (geofences, venue.fences.count)
         geofences = monitored.list

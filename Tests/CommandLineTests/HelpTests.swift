@@ -18,6 +18,7 @@ final class HelpTests: XCTestCase {
     func testHelpOfScan() throws { try assertPrints("scan", "--help") }
     func testHelpOfBench() throws { try assertPrints("bench", "--help") }
     func testHelpOfLocate() throws { try assertPrints("locate", "--help") }
+    func testHelpOfServe() throws { try assertPrints("serve", "--help") }
     func testHelpOfVenue() throws { try assertPrints("venue", "--help") }
     func testHelpOfVenueCheck() throws { try assertPrints("venue", "check", "--help") }
     func testHelpOfVenueInfo() throws { try assertPrints("venue", "info", "--help") }
@@ -47,7 +48,7 @@ final class HelpTests: XCTestCase {
     func testEveryCommandIsInTheHelpOfTheTool() throws {
         let help = try Tool.run(["--help"]).output
         for name in [
-            "replay", "evaluate", "survey", "simulate", "convert", "bench", "locate", "scan", "venue check",
+            "replay", "evaluate", "survey", "simulate", "convert", "bench", "locate", "serve", "scan", "venue check",
             "venue info", "venue import", "venue export", "venue route",
             "venue publish", "venue fetch", "rooms train", "rooms classify", "rooms evaluate",
             "config show", "config keys",

@@ -22,4 +22,9 @@ package struct AreaMemory: Hashable, Sendable {
         self.inside = inside
         self.exits = exits
     }
+
+    /// Both memories, of areas with other numbers.
+    func merging(_ other: AreaMemory) -> AreaMemory {
+        AreaMemory(inside: inside + other.inside, exits: exits.merging(other.exits) { first, _ in first })
+    }
 }

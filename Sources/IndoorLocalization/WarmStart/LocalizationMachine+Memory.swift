@@ -56,13 +56,14 @@ extension LocalizationMachine {
         if hasLeft, visit != nil {
             memory.stay?.rooms = []
             memory.stay?.fences = []
+            memory.stay?.geofences = []
         }
         last = Recollection(memory: memory, instant: now.advanced(by: .zero - memory.age))
         recalled = nil
     }
 
     /// The venue that the device was in lately; nil without a memory, or with one that is too old.
-    func rememberedVenue(at now: Instant) -> VenueID? {
+    package func rememberedVenue(at now: Instant) -> VenueID? {
         guard let recalled, let instant = recalled.instant, instant.duration(to: now) < settings.memoryTimeout else {
             return nil
         }
@@ -72,7 +73,7 @@ extension LocalizationMachine {
     /// A visit begins as an earlier session left it.
     func remind(_ visit: inout VenueVisit<Belief>) {
         guard let recalled, let instant = recalled.instant, let stay = recalled.memory.stay else { return }
-        visit.begin(with: stay, of: instant, timeout: settings.memoryTimeout)
+        visit.begin(with: stay, of: instant, timeout: settings.memoryTimeout, watching: geofences)
     }
 
     /// Moves what is remembered onto a timeline that begins elsewhere.

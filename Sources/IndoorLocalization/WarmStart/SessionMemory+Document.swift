@@ -36,24 +36,26 @@ extension SessionMemory {
 
 extension SessionMemory.Stay {
     fileprivate var document: JSONValue {
-        .object([
-            "venueId": .number(Double(venueID.rawValue)), "venueVersion": .number(Double(venueVersion)),
-            "places": .array(places.map(\.document)), "rooms": .array(rooms.map(\.document)),
-            "fences": .array(fences.map(\.document)),
-            "departures": .array(
-                departures.map { ["id": .number(Double($0.id)), "ago": .number($0.ago.seconds)] }.map(JSONValue.object)),
-        ])
+        var members: [String: JSONValue] = ["venueId": .whole(venueID.rawValue), "venueVersion": .whole(venueVersion)]
+        members["places"] = .array(places.map(\.document))
+        members["rooms"] = .array(rooms.map { $0.document(JSONValue.whole) })
+        members["fences"] = .array(fences.map { $0.document(JSONValue.whole) })
+        members["geofences"] = .array(geofences.map { $0.document(JSONValue.string) })
+        members["departures"] = .array(departures.map { $0.document(JSONValue.whole) })
+        members["geofenceDepartures"] = .array(geofenceDepartures.map { $0.document(JSONValue.string) })
+        return .object(members)
     }
 
     fileprivate init(_ reader: MemoryReader) throws(SessionMemoryError) {
         self.init(
             venueID: VenueID(rawValue: try reader.whole("venueId")), venueVersion: try reader.whole("venueVersion"))
         for part in try reader.list("places") { places.append(try SessionMemory.Place(part)) }
-        for part in try reader.list("rooms") { rooms.append(try SessionMemory.Presence(part)) }
-        for part in try reader.list("fences") { fences.append(try SessionMemory.Presence(part)) }
-        for part in try reader.list("departures") {
-            let ago = Duration.seconds(try part.number("ago", in: 0...MemoryReader.longest))
-            departures.append(SessionMemory.Departure(id: try part.whole("id"), ago: ago))
+        for part in try reader.list("rooms") { rooms.append(try .init(part, id: part.whole("id"))) }
+        for part in try reader.list("fences") { fences.append(try .init(part, id: part.whole("id"))) }
+        for part in try reader.list("geofences") { geofences.append(try .init(part, id: part.text("id"))) }
+        for part in try reader.list("departures") { departures.append(try .init(part, id: part.whole("id"))) }
+        for part in try reader.list("geofenceDepartures") {
+            geofenceDepartures.append(try .init(part, id: part.text("id")))
         }
     }
 }
@@ -85,11 +87,27 @@ extension SessionMemory.Place {
 }
 
 extension SessionMemory.Presence {
-    fileprivate var document: JSONValue { .object(["id": .number(Double(id)), "isTold": .bool(isTold)]) }
-
-    fileprivate init(_ reader: MemoryReader) throws(SessionMemoryError) {
-        self.init(id: try reader.whole("id"), isTold: try reader.flag("isTold"))
+    fileprivate func document(_ value: (ID) -> JSONValue) -> JSONValue {
+        .object(["id": value(id), "isTold": .bool(isTold)])
     }
+
+    fileprivate init(_ reader: MemoryReader, id: ID) throws(SessionMemoryError) {
+        self.init(id: id, isTold: try reader.flag("isTold"))
+    }
+}
+
+extension SessionMemory.Departure {
+    fileprivate func document(_ value: (ID) -> JSONValue) -> JSONValue {
+        .object(["id": value(id), "ago": .number(ago.seconds)])
+    }
+
+    fileprivate init(_ reader: MemoryReader, id: ID) throws(SessionMemoryError) {
+        self.init(id: id, ago: .seconds(try reader.number("ago", in: 0...MemoryReader.longest)))
+    }
+}
+
+extension JSONValue {
+    fileprivate static func whole(_ number: Int) -> JSONValue { .number(Double(number)) }
 }
 
 /// An object of the document, and where in it that is.
@@ -119,6 +137,13 @@ private struct MemoryReader {
             throw .invalid(path: "\(path).\(name)", expected: "a whole number")
         }
         return whole
+    }
+
+    func text(_ name: String) throws(SessionMemoryError) -> String {
+        guard case .string(let text)? = members[name] else {
+            throw .invalid(path: "\(path).\(name)", expected: "a text")
+        }
+        return text
     }
 
     func flag(_ name: String) throws(SessionMemoryError) -> Bool {

@@ -36,28 +36,28 @@ public struct SessionMemory: Hashable, Sendable {
     }
 
     /// A room or fence that the device is in.
-    public struct Presence: Hashable, Sendable {
-        /// The area's number within its venue.
-        public var id: Int
+    public struct Presence<ID: Hashable & Sendable>: Hashable, Sendable {
+        /// The area's number within its venue, or the name of the application's geofence.
+        public var id: ID
         /// Whether its entry was told; that of a fence left a moment before is not.
         public var isTold: Bool
 
         /// Creates a presence.
-        public init(id: Int, isTold: Bool = true) {
+        public init(id: ID, isTold: Bool = true) {
             self.id = id
             self.isTold = isTold
         }
     }
 
     /// A fence that was left.
-    public struct Departure: Hashable, Sendable {
-        /// The fence's number within its venue.
-        public var id: Int
-        /// How long before the memory was taken.
+    public struct Departure<ID: Hashable & Sendable>: Hashable, Sendable {
+        /// The fence's number within its venue, or the name of the application's geofence.
+        public var id: ID
+        /// How long before the moment that the memory is of.
         public var ago: Duration
 
         /// Creates a departure.
-        public init(id: Int, ago: Duration) {
+        public init(id: ID, ago: Duration) {
             self.id = id
             self.ago = ago
         }
@@ -72,11 +72,15 @@ public struct SessionMemory: Hashable, Sendable {
         /// The place on each map; empty if nothing was heard yet.
         public var places: [Place]
         /// The rooms that the device is in.
-        public var rooms: [Presence]
+        public var rooms: [Presence<Int>]
         /// The fences that the device is in.
-        public var fences: [Presence]
+        public var fences: [Presence<Int>]
+        /// The geofences of the application that the device is in.
+        public var geofences: [Presence<String>]
         /// Fences that were left so lately that entering them again is silent.
-        public var departures: [Departure]
+        public var departures: [Departure<Int>]
+        /// The same of the application's geofences.
+        public var geofenceDepartures: [Departure<String>]
 
         /// The map that the device most probably is on; nil if nothing was heard yet.
         public var mapID: MapID? {
@@ -85,15 +89,18 @@ public struct SessionMemory: Hashable, Sendable {
 
         /// Creates a stay.
         public init(
-            venueID: VenueID, venueVersion: Int, places: [Place] = [], rooms: [Presence] = [],
-            fences: [Presence] = [], departures: [Departure] = []
+            venueID: VenueID, venueVersion: Int, places: [Place] = [], rooms: [Presence<Int>] = [],
+            fences: [Presence<Int>] = [], geofences: [Presence<String>] = [], departures: [Departure<Int>] = [],
+            geofenceDepartures: [Departure<String>] = []
         ) {
             self.venueID = venueID
             self.venueVersion = venueVersion
             self.places = places
             self.rooms = rooms
             self.fences = fences
+            self.geofences = geofences
             self.departures = departures
+            self.geofenceDepartures = geofenceDepartures
         }
     }
 
