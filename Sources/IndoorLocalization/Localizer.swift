@@ -149,7 +149,9 @@ public actor Localizer {
 
     /// How long ago the session was to wake up by itself, if it has not yet; zero if all that was due is done.
     package var delay: Duration {
-        guard source.pace == .live, let wake = driver.machine.nextWake, let elapsed = timeline.elapsed else { return .zero }
+        guard source.pace == .live, let wake = driver.machine.nextWake, let elapsed = timeline.elapsed else {
+            return .zero
+        }
         return max(.zero, elapsed - timeline.elapsed(at: wake))
     }
 

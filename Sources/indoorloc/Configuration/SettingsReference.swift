@@ -77,7 +77,7 @@ enum SettingsReference {
             "The session", "",
             [
                 "forcedVenue", "rssiThreshold", "positionInterval", "venueLostTimeout", "areaDwell", "fenceTimeout",
-                "retryPause", "positionFilter.",
+                "retryPause", "memoryTimeout", "positionFilter.",
             ]
         ),
         ("Which venue", "", ["venueSearch."]),

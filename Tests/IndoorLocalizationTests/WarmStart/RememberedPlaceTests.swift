@@ -1,0 +1,61 @@
+import IndoorLocalization
+import XCTest
+
+/// How far a memory of a place counts, by its age.
+final class RememberedPlaceTests: XCTestCase {
+    private let maps: [MapID] = [10, 11, 12]
+
+    private func memory(_ probabilities: [MapID: Double], timeout: Duration = .seconds(600)) -> RememberedPlace {
+        RememberedPlace(
+            places: probabilities.map { map, probability in
+                SessionMemory.Place(
+                    mapID: map, probability: probability, point: MapPoint(x: 5, y: 5), varianceX: 1, varianceY: 1)
+            }, instant: Instant(seconds: 100), timeout: timeout)
+    }
+
+    func testTrustFallsEvenlyToNothingAtTheTimeout() {
+        let memory = memory([10: 1])
+        for (seconds, expected) in [(0.0, 0.9), (100, 0.9), (400, 0.45), (700, 0), (5000, 0)] {
+            XCTAssertEqual(memory.trust(at: Instant(seconds: seconds)), expected, accuracy: 1e-9, "at \(seconds) s")
+        }
+        XCTAssertEqual(self.memory([10: 1], timeout: .zero).trust(at: Instant(seconds: 100)), 0)
+    }
+
+    func testThePlaceSpreadsAsFarAsSomebodyWalks() {
+        let motion = MotionModel()
+        XCTAssertEqual(RememberedPlace.spread(after: 0, motion: motion), 0)
+        // Two thirds of the time at 0.9 m/s along an axis, kept for 4 s: in the long run 2/3 · 2 · 0.81 · 4 m² a second,
+        // and what both kinds of wandering add, 2/3 · 0.09 + 1/3 · 0.0225.
+        let (minute, two) = (
+            RememberedPlace.spread(after: 60, motion: motion), RememberedPlace.spread(after: 120, motion: motion)
+        )
+        XCTAssertEqual((two - minute) / 60, 2.0 / 3 * 2 * 0.81 * 4 + 0.0675, accuracy: 1e-6)
+        // Within a second nobody turns: as far as the speed carries.
+        XCTAssertEqual(RememberedPlace.spread(after: 1, motion: motion), 2.0 / 3 * 0.81, accuracy: 0.15)
+        var previous = 0.0
+        for second in 1..<100 {
+            let spread = RememberedPlace.spread(after: Double(second), motion: motion)
+            XCTAssertGreaterThan(spread, previous, "\(second) s")
+            previous = spread
+        }
+    }
+
+    func testWhoStandsStillSpreadsByWanderingAlone() {
+        var motion = MotionModel()
+        motion.startRate = 0
+        XCTAssertEqual(RememberedPlace.spread(after: 100, motion: motion), 0.15 * 0.15 * 100, accuracy: 1e-9)
+    }
+
+    func testTheFloorIsForgottenUntilAllAreEquallyProbable() throws {
+        let memory = memory([11: 0.9, 12: 0.1])
+        let now = try XCTUnwrap(memory.probabilities(of: maps, at: Instant(seconds: 100)))
+        for (value, expected) in zip(now, [0, 0.9, 0.1]) { XCTAssertEqual(value, expected, accuracy: 1e-9) }
+        let later = try XCTUnwrap(memory.probabilities(of: maps, at: Instant(seconds: 130)))
+        XCTAssertEqual(later.reduce(0, +), 1, accuracy: 1e-9)
+        XCTAssertTrue(later[1] < 0.9 && later[1] > 0.4, "\(later)")
+        let old = try XCTUnwrap(memory.probabilities(of: maps, at: Instant(seconds: 1e5)))
+        for value in old { XCTAssertEqual(value, 1.0 / 3, accuracy: 1e-6) }
+        XCTAssertEqual(memory.probabilities(of: [11], at: Instant(seconds: 1e5)), [1], "one floor is never forgotten")
+        XCTAssertNil(memory.probabilities(of: [99], at: Instant(seconds: 100)), "another venue's maps")
+    }
+}

@@ -1,0 +1,193 @@
+import IndoorLocalization
+import IndoorLocalizationTesting
+import ScanRecording
+import VenuePackets
+import XCTest
+
+/// What a memory is worth: sessions that begin in the middle of recordings, with and without one.
+final class WarmStartTests: XCTestCase {
+    /// A recording and where the device was.
+    private struct Walk {
+        let venue: Venue
+        let readings: [SensorReading]
+        let truths: [Truth]
+
+        init(_ name: String) async throws {
+            venue = try VenuePacketReader().read(FixtureFolder("office").path).venue
+            let path = try RecordedWalk.path(name)
+            var readings: [SensorReading] = []
+            for try await reading in RecordingSource(path: path).readings() { readings.append(reading) }
+            self.readings = readings
+            var reader = try RecordingReader(path: path)
+            var truths: [Truth] = []
+            while let entry = try reader.next() { if case .truth(let truth) = entry { truths.append(truth) } }
+            self.truths = truths
+        }
+
+        /// Where the device was; between two way points on the straight line.
+        func truth(at instant: Instant) -> (map: MapID, point: MapPoint)? {
+            guard let next = truths.firstIndex(where: { $0.instant > instant }), next > 0,
+                let before = truths[next - 1].point, let after = truths[next].point, let map = truths[next - 1].mapID
+            else { return nil }
+            guard !truths[next - 1].isHold, truths[next].mapID == map else { return (map, before) }
+            let begin = truths[next - 1].instant
+            let share =
+                begin.duration(to: instant).seconds / max(1e-9, begin.duration(to: truths[next].instant).seconds)
+            return (map, before + (after - before) * share)
+        }
+
+        /// What a session knows that has heard the recording until then.
+        func memory(at instant: Instant) throws -> SessionMemory { try XCTUnwrap(try memories(at: [instant]).first) }
+
+        /// What a session knows at each of these instants, in their order.
+        func memories(at instants: [Instant]) throws -> [SessionMemory] {
+            var replay = SessionReplay(venues: [venue])
+            _ = replay.start()
+            var memories: [SessionMemory] = []
+            for reading in readings {
+                while memories.count < instants.count, reading.instant > instants[memories.count] {
+                    memories.append(replay.memory)
+                }
+                if memories.count == instants.count { break }
+                _ = replay.handle(reading)
+            }
+            return memories
+        }
+
+        /// What a session tells that hears the recording from then on.
+        func positions(from instant: Instant, remembering memory: SessionMemory? = nil, after age: Duration = .zero)
+            -> [Position]
+        {
+            var replay = SessionReplay(venues: [venue])
+            if let memory { replay.remember(memory, after: age) }
+            var outputs = replay.start(at: instant)
+            for reading in readings where reading.instant > instant && reading.instant <= Self.end(of: instant) {
+                outputs += replay.handle(reading)
+            }
+            outputs += replay.finish()
+            return outputs.compactMap { if case .position(let position) = $0.content { position } else { nil } }
+        }
+
+        /// Twelve seconds tell all that is asked here.
+        private static func end(of start: Instant) -> Instant { start.advanced(by: .seconds(12)) }
+
+        /// Metres from the truth, and 15 m for a wrong floor; nil where the truth is not known.
+        func error(of position: Position) -> Double? {
+            guard let truth = truth(at: position.instant) else { return nil }
+            return position.point.distance(to: truth.point) + (position.mapID == truth.map ? 0 : 15)
+        }
+    }
+
+    private struct Beginning {
+        var seconds = 0.0
+        var error = 0.0
+        /// Mean error of the first five seconds.
+        var early = 0.0
+    }
+
+    private func beginning(_ walk: Walk, _ positions: [Position], from instant: Instant) throws -> Beginning {
+        let first = try XCTUnwrap(positions.first, "no position from \(instant) on")
+        let early = positions.prefix { instant.duration(to: $0.instant) <= .seconds(5) }.compactMap(walk.error)
+        return Beginning(
+            seconds: instant.duration(to: first.instant).seconds, error: try XCTUnwrap(walk.error(of: first)),
+            early: early.reduce(0, +) / Double(max(1, early.count)))
+    }
+
+    private func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(values.count) }
+
+    /// When sessions begin, in seconds. Not on the stairs, where the session that remembers is on the wrong floor itself.
+    private static let starts: [(name: String, seconds: [Double])] = [
+        ("one-floor", Array(stride(from: 6, through: 22, by: 4))), ("stairs", [8, 11, 14, 44, 47, 50]),
+        ("half-silent", Array(stride(from: 8, through: 44, by: 6))),
+    ]
+
+    func testAWarmStartIsSoonerAndNearerThanAColdOne() async throws {
+        for (name, seconds) in Self.starts {
+            let walk = try await Walk(name)
+            var (cold, warm): ([Beginning], [Beginning]) = ([], [])
+            let memories = try walk.memories(at: seconds.map { Instant(seconds: $0 - 2) })
+            for (second, memory) in zip(seconds, memories) {
+                let start = Instant(seconds: second)
+                cold.append(try beginning(walk, walk.positions(from: start), from: start))
+                warm.append(
+                    try beginning(
+                        walk, walk.positions(from: start, remembering: memory, after: .seconds(2)), from: start))
+            }
+            for (kind, list) in [("cold", cold), ("warm", warm)] {
+                print(
+                    "\(name), \(kind): first position after \(mean(list.map(\.seconds))) s, off by \(mean(list.map(\.error))) m,",
+                    "in the first five seconds \(mean(list.map(\.early))) m")
+            }
+            XCTAssertLessThanOrEqual(mean(warm.map(\.seconds)), mean(cold.map(\.seconds)) + 1e-9, name)
+            XCTAssertLessThan(mean(warm.map(\.error)), 0.8 * mean(cold.map(\.error)), name)
+            XCTAssertLessThan(mean(warm.map(\.early)), 0.8 * mean(cold.map(\.early)), name)
+        }
+    }
+
+    func testAMemoryOfTheWrongPlaceIsRecoveredFrom() async throws {
+        for (name, seconds) in Self.starts {
+            let walk = try await Walk(name)
+            var (cold, wrong): ([Double], [Double]) = ([], [])
+            let memories = try walk.memories(at: seconds.map { Instant(seconds: $0) })
+            for (second, known) in zip(seconds, memories) {
+                let start = Instant(seconds: second)
+                var memory = known
+                // Carried to the other end of the building, or to the other floor, while the process was off.
+                let place = try XCTUnwrap(memory.stay?.places.max { $0.probability < $1.probability })
+                let map = try XCTUnwrap(walk.venue.map(place.mapID))
+                let other = walk.venue.maps.first { $0.id != place.mapID } ?? map
+                let isUpstairs = Int(second) % 20 == 0
+                memory.stay?.places = [
+                    SessionMemory.Place(
+                        mapID: isUpstairs ? other.id : map.id, probability: 1,
+                        point: isUpstairs
+                            ? place.point : MapPoint(x: map.width - place.point.x, y: map.height - place.point.y),
+                        varianceX: 1, varianceY: 1)
+                ]
+                let (from, to) = (start.advanced(by: .seconds(5)), start.advanced(by: .seconds(12)))
+                func late(_ positions: [Position]) -> [Double] {
+                    positions.filter { $0.instant >= from && $0.instant <= to }.compactMap(walk.error)
+                }
+                cold += late(walk.positions(from: start))
+                wrong += late(walk.positions(from: start, remembering: memory))
+            }
+            print("\(name), 5 to 12 s after the start: cold \(mean(cold)) m, after a wrong memory \(mean(wrong)) m")
+            XCTAssertLessThan(mean(wrong), mean(cold) + 1.5, name)
+        }
+    }
+
+    func testAMemoryThatIsTooOldChangesNothing() async throws {
+        let walk = try await Walk("stairs")
+        let start = Instant(seconds: 30)
+        var memory = try walk.memory(at: start)
+        memory.calibration = nil
+        memory.stay?.rooms = []
+        let cold = walk.positions(from: start)
+        XCTAssertEqual(walk.positions(from: start, remembering: memory, after: .seconds(1800)), cold)
+        XCTAssertNotEqual(walk.positions(from: start, remembering: memory, after: .seconds(1)), cold)
+    }
+
+    func testTheCalibrationGoesOn() async throws {
+        let walk = try await Walk("one-floor")
+        let memory = try walk.memory(at: Instant(seconds: 80))
+        let learned = try XCTUnwrap(memory.calibration)
+        var replay = SessionReplay(venues: [walk.venue])
+        replay.remember(memory, after: .seconds(86_400))
+        XCTAssertEqual(replay.memory.calibration, learned, "also before the start")
+        _ = replay.start()
+        XCTAssertEqual(replay.memory.calibration, learned)
+    }
+
+    func testWithoutABeaconThereIsNoPosition() async throws {
+        let walk = try await Walk("one-floor")
+        var replay = SessionReplay(venues: [walk.venue])
+        replay.remember(try walk.memory(at: Instant(seconds: 40)))
+        var outputs = replay.start()
+        for second in 0..<120 {
+            let sample = PressureSample(instant: Instant(seconds: Double(second)), hectopascals: 1000)
+            outputs += replay.handle(.pressure(sample))
+        }
+        outputs += replay.finish()
+        for output in outputs { if case .position = output.content { XCTFail("\(output)") } }
+    }
+}
