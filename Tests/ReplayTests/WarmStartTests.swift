@@ -169,7 +169,7 @@ final class WarmStartTests: XCTestCase {
 
     func testTheCalibrationGoesOn() async throws {
         let walk = try await Walk("one-floor")
-        let memory = try walk.memory(at: Instant(seconds: 80))
+        let memory = try walk.memory(at: Instant(seconds: 20))
         let learned = try XCTUnwrap(memory.calibration)
         var replay = SessionReplay(venues: [walk.venue])
         replay.remember(memory, after: .seconds(86_400))
@@ -181,7 +181,7 @@ final class WarmStartTests: XCTestCase {
     func testWithoutABeaconThereIsNoPosition() async throws {
         let walk = try await Walk("one-floor")
         var replay = SessionReplay(venues: [walk.venue])
-        replay.remember(try walk.memory(at: Instant(seconds: 40)))
+        replay.remember(try walk.memory(at: Instant(seconds: 20)))
         var outputs = replay.start()
         for second in 0..<120 {
             let sample = PressureSample(instant: Instant(seconds: Double(second)), hectopascals: 1000)
