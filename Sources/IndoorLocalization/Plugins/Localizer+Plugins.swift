@@ -1,0 +1,18 @@
+// What plugins and their host want of a session.
+extension Localizer {
+    /// Puts the device to a place, as `submit(_:)` does.
+    ///
+    /// - Returns: how far it was believed; nil if the placement has no place.
+    /// - Throws: `PlacementError` if the place cannot be found on a map.
+    @discardableResult public func place(at placement: Placement) async throws(PlacementError) -> FixOutcome? {
+        guard let fix = try placement.fix(in: state) else { return nil }
+        return await submit(fix)
+    }
+
+    /// Makes wishes count, beside whatever was set since they were made.
+    func apply(_ changes: SettingsChanges) async {
+        var settings = settings
+        changes.make(in: &settings)
+        await setSettings(settings)
+    }
+}

@@ -1,0 +1,28 @@
+/// One thing that plugins are told.
+package enum PluginDelivery: Sendable {
+    case position(Position)
+    case networkPosition(SharedPosition)
+    case networkData(SharingEvent)
+    case pluginData(PluginData)
+    case error(LocalizationError)
+
+    /// Sorts what happened among the devices into one of its two streams.
+    package init(_ event: SharingEvent) {
+        if case .position(let position) = event {
+            self = .networkPosition(position)
+        } else {
+            self = .networkData(event)
+        }
+    }
+
+    /// The stream that it belongs to.
+    package var stream: PluginStreams {
+        switch self {
+        case .position: .positions
+        case .networkPosition: .networkPositions
+        case .networkData: .networkData
+        case .pluginData: .pluginData
+        case .error: .errors
+        }
+    }
+}

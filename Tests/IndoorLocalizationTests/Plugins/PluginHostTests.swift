@@ -1,0 +1,240 @@
+import IndoorLocalization
+import IndoorLocalizationTesting
+import XCTest
+
+/// Plugins coming and going at a host.
+final class PluginHostTests: XCTestCase {
+    private let stage = LocalizerStage()
+
+    private func host(sharing: ScriptedSharing? = nil, capacity: Int? = 256) -> PluginHost {
+        PluginHost(localizer: stage.localizer, sharing: sharing, queueCapacity: capacity)
+    }
+
+    func testAPluginThatInitializesIsKeptAndReturned() async {
+        let (host, plugin) = (host(), ProbePlugin())
+        let kept = await host.add(plugin)
+        XCTAssertTrue(kept === plugin)
+        XCTAssertEqual(plugin.calls.value, ["initialize"])
+        let count = await host.count
+        XCTAssertEqual(count, 1)
+        let id = await host.id(of: plugin)
+        XCTAssertEqual(id?.rawValue, 1)
+    }
+
+    /// Behaviour §5.6, check 3.
+    func testAPluginThatRefusesIsStoppedOnceAndNotReturned() async throws {
+        let host = host()
+        for error in [nil, ProbePlugin.Broken()] {
+            let plugin = ProbePlugin(.init(initializes: false, stops: false, stopError: error))
+            let failures = host.failures
+            let kept = await host.add(plugin)
+            XCTAssertNil(kept)
+            XCTAssertEqual(plugin.calls.value, ["initialize", "stop"])
+            let count = await host.count
+            XCTAssertEqual(count, 0, "whatever its stop returned or threw")
+            guard error != nil else { continue }
+            let failure = try await Bounded.first(1, of: failures).first
+            XCTAssertEqual(failure?.occasion, .stopping)
+        }
+    }
+
+    func testAPluginThatThrowsAtInitializingIsReportedAndNotStopped() async throws {
+        let (host, plugin) = (host(), ProbePlugin(.init(initializeError: .init())))
+        let failures = host.failures
+        let kept = await host.add(plugin)
+        XCTAssertNil(kept)
+        XCTAssertEqual(plugin.calls.value, ["initialize"])
+        let count = await host.count
+        XCTAssertEqual(count, 0)
+        let failure = try await Bounded.first(1, of: failures).first
+        XCTAssertEqual(
+            failure,
+            PluginFailure(
+                plugin: PluginID(rawValue: 1), name: "ProbePlugin", occasion: .initializing, cause: "broken"))
+        XCTAssertEqual(
+            failure?.description, "ProbePlugin (plugin 1) failed to initialize and is not kept: broken")
+    }
+
+    func testAPluginThatIsThereIsNotAddedAgain() async throws {
+        let (host, plugin) = (host(), ProbePlugin())
+        let failures = host.failures
+        await host.add(plugin)
+        let again = await host.add(plugin)
+        XCTAssertNil(again)
+        XCTAssertEqual(plugin.calls.value, ["initialize"])
+        let failure = try await Bounded.first(1, of: failures).first
+        XCTAssertEqual(failure?.occasion, .adding)
+    }
+
+    func testAPluginMayRefuseToStop() async {
+        let (host, plugin) = (host(), ProbePlugin(.init(stops: false)))
+        await host.add(plugin)
+        var isGone = await host.stop(plugin)
+        XCTAssertFalse(isGone)
+        plugin.change { $0.stopError = .init() }
+        isGone = await host.stop(plugin)
+        XCTAssertFalse(isGone, "an error is a refusal")
+        var count = await host.count
+        XCTAssertEqual(count, 1)
+        plugin.change { ($0.stops, $0.stopError) = (true, nil) }
+        isGone = await host.stop(plugin)
+        XCTAssertTrue(isGone)
+        count = await host.count
+        XCTAssertEqual(count, 0)
+        isGone = await host.stop(plugin)
+        XCTAssertFalse(isGone, "it is unknown now")
+        XCTAssertEqual(plugin.count("stop"), 3)
+    }
+
+    func testAPluginThatIsBeingStoppedIsNotStoppedTwice() async throws {
+        let (host, plugin) = (host(), ProbePlugin())
+        await host.add(plugin)
+        plugin.change { $0.isHeldAtEnds = true }
+        let first = Task { await host.stop(plugin) }
+        try await plugin.wait(for: "stop")
+        let second = await host.stop(plugin)
+        XCTAssertFalse(second)
+        plugin.release()
+        let isGone = await first.value
+        XCTAssertTrue(isGone)
+        XCTAssertEqual(plugin.count("stop"), 1)
+    }
+
+    func testAPluginThatRemovesItselfWhileItStopsIsGone() async {
+        let (host, plugin) = (host(), ProbePlugin(.init(stops: false, removesItself: true)))
+        await host.add(plugin)
+        let isGone = await host.stop(plugin)
+        XCTAssertTrue(isGone)
+        await host.remove(plugin)
+        let count = await host.count
+        XCTAssertEqual(count, 0)
+    }
+
+    /// Behaviour §5.6, check 4.
+    func testAHostDoesNotStopWhileAPluginIsThere() async throws {
+        let sharing = ScriptedSharing()
+        let host = host(sharing: sharing)
+        let (first, second) = (ProbePlugin(), ProbePlugin(.init(stops: false)))
+        await host.add(first)
+        await host.add(second)
+        try await host.startServices()
+        var isStopped = await host.stop()
+        XCTAssertFalse(isStopped)
+        isStopped = await host.stopAll()
+        XCTAssertFalse(isStopped)
+        let state = await stage.localizer.state
+        XCTAssertNotEqual(state, .idle, "the plugin that stays keeps its session")
+        XCTAssertEqual(sharing.calls.value, ["connect"])
+        var count = await host.count
+        XCTAssertEqual(count, 1, "the one that agreed is gone")
+        second.change { $0.stops = true }
+        isStopped = await host.stopAll()
+        XCTAssertTrue(isStopped)
+        XCTAssertEqual(sharing.calls.value, ["connect", "disconnect"])
+        let end = await stage.localizer.state
+        XCTAssertEqual(end, .idle)
+        count = await host.count
+        XCTAssertEqual(count, 0)
+        XCTAssertEqual(first.count("stop"), 1)
+    }
+
+    func testAPluginThatIsBeingInitializedKeepsTheHostFromStopping() async throws {
+        let (host, plugin) = (host(), ProbePlugin(.init(isHeldAtEnds: true)))
+        let adding = Task { await host.add(plugin) }
+        try await plugin.wait(for: "initialize")
+        let isStopped = await host.stop()
+        XCTAssertFalse(isStopped)
+        plugin.release()
+        let kept = await adding.value
+        XCTAssertNotNil(kept)
+    }
+
+    // MARK: - Services
+
+    func testServicesBeginOnlyWhenTheyAreAskedForAndOnce() async throws {
+        let sharing = ScriptedSharing()
+        let host = host(sharing: sharing)
+        await host.add(ProbePlugin(.all))
+        var state = await stage.localizer.state
+        XCTAssertEqual(state, .idle)
+        XCTAssertEqual(sharing.calls.value, [])
+        try await host.startServices()
+        try await host.startServices()
+        try await stage.source.waitUntilScanning()
+        state = await stage.localizer.state
+        XCTAssertNotEqual(state, .idle)
+        XCTAssertEqual(stage.source.scanCount, 1)
+        XCTAssertEqual(sharing.calls.value, ["connect"])
+    }
+
+    func testAConnectionThatFailedOrBrokeIsTriedAgainOnDemand() async throws {
+        let sharing = ScriptedSharing()
+        sharing.failing.update { $0 = ["connect"] }
+        let host = host(sharing: sharing)
+        let plugin = ProbePlugin(.networkData)
+        await host.add(plugin)
+        do {
+            try await host.startServices()
+            XCTFail("it is out of reach")
+        } catch {
+            XCTAssertEqual(error as? ScriptedSharing.Failure, .init())
+        }
+        let state = await stage.localizer.state
+        XCTAssertNotEqual(state, .idle, "the session is on nevertheless")
+        sharing.failing.update { $0 = [] }
+        try await host.startServices()
+        XCTAssertEqual(sharing.calls.value.count, 2)
+        sharing.happen(.disconnected(reason: "gone"))
+        try await plugin.wait(for: "network data \(SharingEvent.disconnected(reason: "gone"))")
+        try await host.startServices()
+        XCTAssertEqual(sharing.calls.value.count, 3)
+    }
+
+    // MARK: - Settings
+
+    func testNothingThatIsRequestedTakesEffectBeforeItIsApplied() async throws {
+        let host = host()
+        try await host.request("positionInterval", 0.1)
+        try await host.request("positionInterval", 0.4)
+        try await host.override("areaDwell", 7)
+        var settings = await stage.localizer.settings.resolved.localization
+        XCTAssertEqual(settings.positionInterval, .milliseconds(500))
+        await host.applySettings()
+        settings = await stage.localizer.settings.resolved.localization
+        XCTAssertEqual(settings.positionInterval, .milliseconds(100), "the better of two requests")
+        XCTAssertEqual(settings.areaDwell, .seconds(7))
+        try await host.override("positionInterval", nil)
+        try await host.request("areaDwell", 3)
+        await host.applySettings()
+        settings = await stage.localizer.settings.resolved.localization
+        XCTAssertEqual(settings.positionInterval, .milliseconds(500), "back to the default")
+        XCTAssertEqual(settings.areaDwell, .seconds(7), "an override counts more than a request")
+    }
+
+    func testAWrongSettingIsToldAtOnceAndTheOthersStay() async throws {
+        let host = host()
+        try await host.request("positionInterval", 0.1)
+        do {
+            try await host.request("positionIntervall", 0.1)
+            XCTFail("there is no such key")
+        } catch {
+            XCTAssertEqual(error.reason, .unknownKey(nearest: "positionInterval"))
+        }
+        await host.applySettings()
+        let interval = await stage.localizer.settings.resolved.localization.positionInterval
+        XCTAssertEqual(interval, .milliseconds(100))
+    }
+
+    func testWhatTheProgramSetBetweenARequestAndItsApplicationStays() async throws {
+        let host = host()
+        try await host.request("positionInterval", 0.1)
+        var own = await stage.localizer.settings
+        try own.override("areaDwell", 9)
+        own.apply()
+        await stage.localizer.setSettings(own)
+        await host.applySettings()
+        let settings = await stage.localizer.settings.resolved.localization
+        XCTAssertEqual(settings.positionInterval, .milliseconds(100))
+        XCTAssertEqual(settings.areaDwell, .seconds(9))
+    }
+}

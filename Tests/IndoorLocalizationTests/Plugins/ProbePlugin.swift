@@ -1,0 +1,91 @@
+import IndoorLocalization
+import IndoorLocalizationTesting
+
+/// A plugin that notes what it is called with, and answers what a test says.
+actor ProbePlugin: LocalizationPlugin {
+    struct Script: Sendable {
+        var streams = PluginStreams.nothing
+        var initializes = true
+        var initializeError: Broken?
+        var stops = true
+        var stopError: Broken?
+        /// What it throws whenever it receives something.
+        var receiveError: Broken?
+        /// Whether receivers wait for `release()`.
+        var isHeld = false
+        /// Whether `initialize` and `stop` wait for `release()`.
+        var isHeldAtEnds = false
+        /// Whether it removes itself while it stops.
+        var removesItself = false
+    }
+
+    struct Broken: Error, Hashable, CustomStringConvertible {
+        var description: String { "broken" }
+    }
+
+    /// All calls, in order: `initialize`, `stop`, `position 5.0`, `data tag 1 payload`, ….
+    nonisolated let calls = WatchedState<[String]>([])
+    nonisolated let data = WatchedState<[PluginData]>([])
+    nonisolated let script: WatchedState<Script>
+    private weak var host: PluginHost?
+
+    init(_ script: Script = Script()) { self.script = WatchedState(script) }
+
+    init(_ streams: PluginStreams) { script = WatchedState(Script(streams: streams)) }
+
+    nonisolated func change(_ body: @Sendable (inout Script) -> Void) { script.update { body(&$0) } }
+
+    nonisolated func release() {
+        script.update { script in
+            script.isHeld = false
+            script.isHeldAtEnds = false
+        }
+    }
+
+    private nonisolated func note(_ call: String) { calls.update { $0.append(call) } }
+
+    func initialize(host: PluginHost, arguments: Void) async throws -> Bool {
+        self.host = host
+        note("initialize")
+        await host.subscribe(self, to: script.value.streams)
+        try await script.wait { !$0.isHeldAtEnds }
+        if let error = script.value.initializeError { throw error }
+        return script.value.initializes
+    }
+
+    func stop() async throws -> Bool {
+        note("stop")
+        try await script.wait { !$0.isHeldAtEnds }
+        if script.value.removesItself { await host?.remove(self) }
+        if let error = script.value.stopError { throw error }
+        return script.value.stops
+    }
+
+    private func receive(_ call: String) async throws {
+        note(call)
+        try await script.wait { !$0.isHeld }
+        if let error = script.value.receiveError { throw error }
+    }
+
+    func receive(position: Position) async throws { try await receive("position \(position.instant.seconds)") }
+
+    func receive(networkPosition: SharedPosition) async throws {
+        try await receive("network position \(networkPosition.device)")
+    }
+
+    func receive(networkData: SharingEvent) async throws { try await receive("network data \(networkData)") }
+
+    func receive(pluginData: PluginData) async throws {
+        data.update { $0.append(pluginData) }
+        try await receive("data \(pluginData.tag) \(pluginData.operation.rawValue)")
+    }
+
+    func receive(error: LocalizationError) async throws { try await receive("error \(error.code)") }
+
+    /// Returns as soon as that was called; throws if that does not happen.
+    nonisolated func wait(for call: String) async throws {
+        try await Bounded.wait(for: call) { [calls] in try await calls.wait { $0.contains(call) } }
+    }
+
+    nonisolated func count(_ call: String) -> Int { calls.value.filter { $0 == call }.count }
+}

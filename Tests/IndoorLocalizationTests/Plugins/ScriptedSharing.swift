@@ -1,0 +1,32 @@
+import IndoorLocalization
+import IndoorLocalizationTesting
+
+/// A way to other devices that are all in the hands of a test.
+final class ScriptedSharing: PositionSharing {
+    struct Failure: Error, Hashable, CustomStringConvertible {
+        var description: String { "out of reach" }
+    }
+
+    /// All calls, in order: `connect`, `join hall`, `share 5.0`, ….
+    let calls = WatchedState<[String]>([])
+    /// Calls that fail.
+    let failing = WatchedState<Set<String>>([])
+    private let broadcast = Broadcast<SharingEvent>(.bufferingNewest(1024))
+
+    private func call(_ call: String) throws {
+        calls.update { $0.append(call) }
+        if failing.value.contains(call) { throw Failure() }
+    }
+
+    func connect() async throws { try call("connect") }
+    func disconnect() async { calls.update { $0.append("disconnect") } }
+    func join(_ room: String) async throws { try call("join \(room)") }
+    func leave(_ room: String) async throws { try call("leave \(room)") }
+    func share(_ position: Position) async throws { try call("share \(position.instant.seconds)") }
+    func send(_ text: String, tag: String, to room: String) async throws { try call("send \(text) \(tag) \(room)") }
+
+    var events: AsyncStream<SharingEvent> { broadcast.subscribe() }
+
+    /// Lets something happen among the devices.
+    func happen(_ event: SharingEvent) { broadcast.send(event) }
+}
