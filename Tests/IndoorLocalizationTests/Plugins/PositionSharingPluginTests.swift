@@ -1,0 +1,128 @@
+import IndoorLocalization
+import IndoorLocalizationTesting
+import XCTest
+
+final class PositionSharingPluginTests: XCTestCase {
+    private let stage = LocalizerStage()
+    private let sharing = ScriptedSharing()
+
+    private func plugin(
+        rooms: [String] = ["hall"], interval: Duration = .seconds(1)
+    ) async throws -> (host: PluginHost, plugin: PositionSharingPlugin) {
+        let host = PluginHost(localizer: stage.localizer, sharing: sharing)
+        let kept = await host.add(PositionSharingPlugin(), arguments: .init(rooms: rooms, interval: interval))
+        return (host, try XCTUnwrap(kept))
+    }
+
+    private func position(of device: String, in room: String = "hall", x: Double = 1) throws -> SharedPosition {
+        SharedPosition(
+            device: try DeviceID(device), room: room, venueID: 1, mapID: 10, x: x, y: 2, radius: 3, sentAt: 4)
+    }
+
+    /// Lets something happen, and returns once the plugin was told: what comes after it has arrived, too.
+    private func happen(_ event: SharingEvent, _ plugin: PositionSharingPlugin, mark: Int = 1) async throws {
+        sharing.happen(event)
+        sharing.happen(.occupancy(room: "mark", devices: mark))
+        try await Bounded.wait(for: "\(event)") {
+            while await plugin.occupancies["mark"] != mark { await Task.yield() }
+        }
+    }
+
+    func testItConnectsAndJoinsItsRooms() async throws {
+        let (_, plugin) = try await plugin(rooms: ["hall", "yard"])
+        XCTAssertEqual(sharing.calls.value, ["connect", "join hall", "join yard"])
+        let rooms = await plugin.rooms
+        XCTAssertEqual(rooms, ["hall", "yard"])
+        try await plugin.join("hall")
+        XCTAssertEqual(sharing.calls.value.count, 3, "it is there already")
+    }
+
+    func testWithoutAWayToOthersItIsNotKept() async throws {
+        let host = PluginHost(localizer: stage.localizer)
+        let kept = await host.add(PositionSharingPlugin(), arguments: .init(rooms: ["hall"]))
+        XCTAssertNil(kept)
+    }
+
+    func testARoomThatCannotBeJoinedLeavesNone() async throws {
+        sharing.failing.update { $0 = ["join yard"] }
+        let host = PluginHost(localizer: stage.localizer, sharing: sharing)
+        let failures = host.failures
+        let kept = await host.add(PositionSharingPlugin(), arguments: .init(rooms: ["hall", "yard"]))
+        XCTAssertNil(kept)
+        XCTAssertEqual(sharing.calls.value, ["connect", "join hall", "join yard", "leave hall"])
+        let failure = try await Bounded.first(1, of: failures).first
+        XCTAssertEqual(failure?.occasion, .initializing)
+        XCTAssertEqual(failure?.cause, "out of reach")
+    }
+
+    func testPositionsAreToldOnceASecond() async throws {
+        let (host, _) = try await plugin()
+        try await stage.run()
+        try await Bounded.wait(for: "three positions") { [sharing] in
+            try await sharing.calls.wait { $0.filter { $0.hasPrefix("share") }.count >= 3 }
+        }
+        // The session tells one every half second.
+        let told = sharing.calls.value.compactMap { $0.hasPrefix("share ") ? Double($0.dropFirst(6)) : nil }
+        for (earlier, later) in zip(told, told.dropFirst()) { XCTAssertGreaterThanOrEqual(later - earlier, 1) }
+        await host.stopAll()
+    }
+
+    func testEveryPositionIsToldWithoutAnInterval() async throws {
+        let (_, plugin) = try await plugin(interval: .zero)
+        for tick in 0..<5 {
+            try await plugin.receive(
+                position: Position(
+                    instant: Instant(seconds: Double(tick) / 10), venueID: 1, mapID: 10, point: MapPoint(x: 1, y: 1),
+                    radius: 1))
+        }
+        XCTAssertEqual(sharing.calls.value.filter { $0.hasPrefix("share") }.count, 5)
+    }
+
+    func testNothingIsToldWithoutARoom() async throws {
+        let (_, plugin) = try await plugin(rooms: [])
+        try await plugin.receive(
+            position: Position(instant: .zero, venueID: 1, mapID: 10, point: MapPoint(x: 1, y: 1), radius: 1))
+        XCTAssertEqual(sharing.calls.value, ["connect"])
+    }
+
+    func testTheLastPlaceOfEachOtherDeviceIsKnown() async throws {
+        let (host, plugin) = try await plugin(rooms: ["hall", "yard"])
+        let witness = ProbePlugin(.networkPositions)
+        await host.add(witness)
+        for position in try [
+            position(of: "cart"), position(of: "crane", in: "yard"), position(of: "cart", x: 9),
+        ] { sharing.happen(.position(position)) }
+        try await happen(.occupancy(room: "hall", devices: 3), plugin)
+        try await witness.wait(for: "network position crane")
+        let devices = await plugin.devices
+        XCTAssertEqual(devices.mapValues(\.x), [try DeviceID("cart"): 9, try DeviceID("crane"): 1])
+        let occupancies = await plugin.occupancies
+        XCTAssertEqual(occupancies["hall"], 3)
+        try await plugin.leave("hall")
+        let left = await plugin.devices
+        XCTAssertEqual(left.mapValues(\.room), [try DeviceID("crane"): "yard"])
+        XCTAssertEqual(sharing.calls.value.last, "leave hall")
+    }
+
+    func testARoomThatIsFullIsLeftAndAServerThatIsFullToo() async throws {
+        let (_, plugin) = try await plugin(rooms: ["hall", "yard"])
+        try await happen(.roomFull(room: "hall", capacity: 2), plugin)
+        let rooms = await plugin.rooms
+        XCTAssertEqual(rooms, ["yard"])
+        try await happen(.serverFull, plugin, mark: 2)
+        XCTAssertEqual(sharing.calls.value.last, "disconnect")
+    }
+
+    func testATextGoesToAllRooms() async throws {
+        let (_, plugin) = try await plugin(rooms: ["hall", "yard"])
+        try await plugin.send("hello", tag: "greeting")
+        XCTAssertEqual(sharing.calls.value.suffix(2), ["send hello greeting hall", "send hello greeting yard"])
+    }
+
+    func testItLeavesItsRoomsWhenItStops() async throws {
+        let (host, plugin) = try await plugin(rooms: ["hall", "yard"])
+        let isGone = await host.stop(plugin)
+        XCTAssertTrue(isGone)
+        XCTAssertEqual(sharing.calls.value.suffix(2), ["leave hall", "leave yard"])
+    }
+}

@@ -1,0 +1,278 @@
+import IndoorLocalization
+import IndoorLocalizationTesting
+import XCTest
+
+/// The plugins that come with the package, beside a real session whose radio a test plays.
+final class ShippedPluginTests: XCTestCase {
+    private let stage = LocalizerStage()
+    private let away = Placement(mapID: 10, place: .point(MapPoint(x: 30, y: 20)), heading: 90, radius: 0.5)
+
+    /// Waits for a position near a point.
+    private func waitForPosition(
+        near point: MapPoint, of positions: AsyncStream<Position>, within meters: Double = 3
+    ) async throws {
+        _ = try await Bounded.elements(of: positions, until: "a position near \(point)") {
+            $0.point.distance(to: point) < meters
+        }
+    }
+
+    /// Lets beacons be heard for a while after `run()`.
+    private func goOn(from begin: Double, for seconds: Double) {
+        for reading in LocalizerStage.walk(from: LocalizerStage.beginning + begin, for: seconds) {
+            stage.source.send(reading)
+        }
+    }
+
+    // MARK: - Named points
+
+    func testANamedPointSetsThePositionAndKeepsItsHeading() async throws {
+        let host = PluginHost(localizer: stage.localizer)
+        let kept = await host.add(NamedPoints(), arguments: ["lift": away])
+        let points = try XCTUnwrap(kept)
+        try await stage.run()
+        let positions = stage.localizer.positions
+        let outcome = try await points.setLocation("lift")
+        guard case .taken = outcome else { return XCTFail("\(String(describing: outcome))") }
+        goOn(from: 6, for: 1)
+        try await waitForPosition(near: MapPoint(x: 30, y: 20), of: positions)
+        let heading = await points.heading
+        XCTAssertEqual(heading, 90)
+    }
+
+    func testAPointWithoutAHeadingKeepsTheOneBefore() async throws {
+        let host = PluginHost(localizer: stage.localizer)
+        let kept = await host.add(NamedPoints(), arguments: ["lift": away])
+        let points = try XCTUnwrap(kept)
+        await points.add("stairs", Placement(mapID: 11, place: .point(MapPoint(x: 1, y: 1))))
+        try await points.setLocation("lift")
+        try await points.setLocation("stairs")
+        let heading = await points.heading
+        XCTAssertEqual(heading, 90)
+    }
+
+    func testAnUnknownPointHasNoEffect() async throws {
+        let host = PluginHost(localizer: stage.localizer)
+        let kept = await host.add(NamedPoints(), arguments: ["lift": away])
+        let points = try XCTUnwrap(kept)
+        let unknown = try await points.setLocation("stairs")
+        XCTAssertNil(unknown)
+        let isRemoved = await points.remove("lift")
+        XCTAssertTrue(isRemoved)
+        let isRemovedAgain = await points.remove("lift")
+        XCTAssertFalse(isRemovedAgain)
+        let removed = try await points.setLocation("lift")
+        XCTAssertNil(removed)
+        let heading = await points.heading
+        XCTAssertNil(heading)
+    }
+
+    func testAPointThatIsNowhereIsAnError() async throws {
+        let host = PluginHost(localizer: stage.localizer)
+        let kept = await host.add(NamedPoints(), arguments: ["here": Placement(place: .point(MapPoint(x: 1, y: 1)))])
+        let points = try XCTUnwrap(kept)
+        do {
+            try await points.setLocation("here")
+            XCTFail("nobody knows the map")
+        } catch {
+            XCTAssertEqual(error as? PlacementError, .noMap)
+        }
+    }
+
+    // MARK: - Beacon correction
+
+    private struct CorrectionStage {
+        let radio = ScriptedSource()
+        let scanner: BeaconScanner
+        let host: PluginHost
+        let plugin: BeaconCorrection
+        let witness = ProbePlugin(.pluginData)
+
+        init(
+            _ stage: LocalizerStage, _ beacons: [CorrectionBeacon],
+            decide: (@Sendable (BeaconRecord, CorrectionBeacon) -> Bool)? = nil
+        ) async throws {
+            scanner = BeaconScanner(
+                source: radio, settings: ScannerSettings(dutyCycle: .continuous), clock: stage.clock)
+            host = PluginHost(localizer: stage.localizer)
+            await host.add(witness)
+            let kept = await host.add(
+                BeaconCorrection(), arguments: .init(scanner: scanner, beacons: beacons, decide: decide))
+            plugin = try XCTUnwrap(kept)
+            try await radio.waitUntilScanning()
+        }
+
+        /// Lets a beacon be heard from close by, 0.3 m, or from 2 m.
+        func hear(_ minor: UInt16, isClose: Bool = true, at seconds: Double) {
+            radio.send(
+                .sighting(
+                    Sighting(
+                        instant: Instant(seconds: seconds), beacon: SessionStage.beacon(9, minor),
+                        rssi: isClose ? -48.5 : -65, measuredPower: -59)))
+        }
+
+        /// So many corrections, as soon as they were broadcast.
+        func corrections(_ count: Int) async throws -> [BeaconCorrection.Correction] {
+            try await Bounded.wait(for: "\(count) corrections") { [witness] in
+                try await witness.data.wait { $0.count >= count }
+            }
+            return witness.data.value.compactMap { $0.value(as: BeaconCorrection.Correction.self) }
+        }
+    }
+
+    private func beacon(_ id: String, _ minor: UInt16, _ placement: Placement) -> CorrectionBeacon {
+        CorrectionBeacon(id: id, region: BeaconRegion(SessionStage.beacon(9, minor)), placement: placement)
+    }
+
+    func testABeaconFromCloseBySetsThePositionOfTheSession() async throws {
+        let correction = try await CorrectionStage(stage, [beacon("lift", 1, away)])
+        try await stage.run()
+        let positions = stage.localizer.positions
+        correction.hear(1, at: 10)
+        let made = try await correction.corrections(1)
+        XCTAssertEqual(made.map(\.beacon.id), ["lift"])
+        guard case .taken = made.first?.outcome else { return XCTFail("\(made)") }
+        XCTAssertEqual(correction.witness.data.value.first?.tag, BeaconCorrection.tag)
+        goOn(from: 6, for: 1)
+        try await waitForPosition(near: MapPoint(x: 30, y: 20), of: positions)
+    }
+
+    /// Behaviour §5.6, check 10.
+    func testTheHeadingIsKeptWhereABeaconHasNone() async throws {
+        let plain = Placement(mapID: 10, place: .point(MapPoint(x: 1, y: 1)))
+        let correction = try await CorrectionStage(stage, [beacon("lift", 1, away), beacon("door", 2, plain)])
+        correction.hear(2, at: 10)
+        correction.hear(1, at: 11)
+        // Away from the door, and back: the filter of the distance needs some readings for each.
+        for second in 12...23 { correction.hear(2, isClose: false, at: Double(second)) }
+        for second in 24...60 { correction.hear(2, at: Double(second)) }
+        let made = try await correction.corrections(3)
+        XCTAssertEqual(made.prefix(3).map(\.beacon.id), ["door", "lift", "door"])
+        XCTAssertEqual(made.prefix(3).map(\.heading), [nil, 90, 90])
+    }
+
+    func testABeaconWithAHeadingOnlySetsNoPosition() async throws {
+        let correction = try await CorrectionStage(stage, [beacon("sign", 1, Placement(heading: 45))])
+        correction.hear(1, at: 10)
+        let made = try await correction.corrections(1)
+        XCTAssertEqual(made.first?.heading, 45)
+        XCTAssertEqual(made.first?.outcome, .none)
+    }
+
+    func testAProgramsOwnRuleTakesThePlaceOfThisOne() async throws {
+        let correction = try await CorrectionStage(stage, [beacon("lift", 1, away)]) { record, beacon in
+            record.rssi == -65 && beacon.id == "lift"
+        }
+        correction.hear(1, at: 10)
+        correction.hear(1, isClose: false, at: 11)
+        correction.hear(1, isClose: false, at: 11.1)
+        let made = try await correction.corrections(2)
+        XCTAssertEqual(made.map(\.instant.seconds), [11, 11.1])
+    }
+
+    func testAPlaceThatCannotBeFoundIsReported() async throws {
+        let nowhere = Placement(place: .point(MapPoint(x: 1, y: 1)))
+        let correction = try await CorrectionStage(stage, [beacon("lift", 1, nowhere)])
+        let failures = correction.host.failures
+        correction.hear(1, at: 10)
+        let failure = try await Bounded.first(1, of: failures).first
+        XCTAssertEqual(failure?.occasion, .working)
+        XCTAssertEqual(failure?.cause, PlacementError.noMap.description)
+    }
+
+    func testTheScannerIsPausedResumedAndStopped() async throws {
+        let correction = try await CorrectionStage(stage, [])
+        await correction.plugin.pauseScanning()
+        try await Bounded.wait(for: "the pause") { try await correction.radio.waitUntilNothingRuns() }
+        await correction.plugin.resumeScanning()
+        try await correction.radio.waitUntilScanning(2)
+        let isGone = await correction.host.stop(correction.plugin)
+        XCTAssertTrue(isGone)
+        let isStarted = await correction.scanner.isStarted
+        XCTAssertFalse(isStarted)
+    }
+
+    func testBeaconsAreAddedAndRemovedWhileItRuns() async throws {
+        let correction = try await CorrectionStage(stage, [beacon("lift", 1, away)])
+        let isRemoved = await correction.plugin.remove("lift")
+        XCTAssertTrue(isRemoved)
+        await correction.plugin.add(beacon("door", 2, away))
+        correction.hear(1, at: 10)
+        correction.hear(2, at: 10)
+        let made = try await correction.corrections(1)
+        XCTAssertEqual(made.map(\.beacon.id), ["door"])
+    }
+
+    // MARK: - Route guidance
+
+    private func planner() throws -> RoutePlanner {
+        var office = SessionStage.office
+        let ends = [MapPoint(x: 0, y: 0), MapPoint(x: 40, y: 30)]
+        office.paths = PathGraph(
+            nodes: ends.enumerated().map { PathGraph.Node(id: $0.offset, mapID: 10, point: $0.element) },
+            edges: [PathGraph.Edge(from: 0, to: 1)])
+        return RoutePlanner(venue: office)
+    }
+
+    private func guidance(_ host: PluginHost) async throws -> RouteGuidance {
+        var options = RouteOptions()
+        options.snappingDistance = 1000
+        let kept = await host.add(RouteGuidance(), arguments: .init(planner: try planner(), options: options))
+        return try XCTUnwrap(kept)
+    }
+
+    func testTheRouteIsToldToThePluginsThatAreThere() async throws {
+        let host = PluginHost(localizer: stage.localizer)
+        let witness = ProbePlugin(.pluginData)
+        await host.add(witness)
+        let guidance = try await guidance(host)
+        try await guidance.guide(to: RoutePoint(mapID: 10, point: MapPoint(x: 40, y: 30)))
+        try await stage.run()
+        try await Bounded.wait(for: "progress") { try await witness.data.wait { $0.count >= 3 } }
+        let updates = witness.data.value.compactMap { $0.value(as: RouteUpdate.self) }
+        guard case .planned(let route) = updates.first, case .progressed = updates.dropFirst().first else {
+            return XCTFail("\(updates)")
+        }
+        XCTAssertEqual(route.goal.place.point, MapPoint(x: 40, y: 30))
+        XCTAssertEqual(witness.data.value.first?.operation, .initialize, "the greeting")
+        XCTAssertEqual(Set(witness.data.value.map(\.tag)), [RouteGuidance.tag])
+        await guidance.cancel()
+        let none = await guidance.route
+        XCTAssertNil(none)
+    }
+
+    func testAPluginThatComesLaterIsAnsweredAndToldTheRoute() async throws {
+        let host = PluginHost(localizer: stage.localizer)
+        let guidance = try await guidance(host)
+        try await guidance.guide(to: RoutePoint(mapID: 10, point: MapPoint(x: 40, y: 30)))
+        try await stage.run()
+        try await Bounded.wait(for: "the route") {
+            while await guidance.route == nil { await Task.yield() }
+        }
+        let late = ProbePlugin(.pluginData)
+        await host.add(late)
+        let added = await host.id(of: late)
+        let own = try XCTUnwrap(added)
+        await host.broadcast(PluginHandshake(tag: RouteGuidance.tag, own: own).greeting)
+        try await late.wait(for: "data \(RouteGuidance.tag) -1")
+        try await Bounded.wait(for: "the route") {
+            try await late.data.wait { data in
+                data.contains { if case .renewed? = $0.value(as: RouteUpdate.self) { true } else { false } }
+            }
+        }
+        let answer = late.data.value.first { $0.operation == .acknowledge }
+        XCTAssertEqual(answer?.value(as: PluginID.self), own)
+        let isGone = await host.stop(guidance)
+        XCTAssertTrue(isGone)
+        try await late.wait(for: "data \(RouteGuidance.tag) -2")
+    }
+
+    func testAGoalThatNobodyCanReachIsRefused() async throws {
+        let guidance = try await guidance(PluginHost(localizer: stage.localizer))
+        do {
+            try await guidance.guide(to: RoutePoint(mapID: 99, point: MapPoint(x: 0, y: 0)))
+            XCTFail("there is no such map")
+        } catch {
+            XCTAssertEqual(error as? RouteError, .unknownMap(99, .goal, known: [10, 11]))
+        }
+    }
+}
