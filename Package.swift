@@ -11,6 +11,7 @@ let package = Package(
         .library(name: "BlueZScanning", targets: ["BlueZScanning"]),
         .library(name: "GPSDReceiving", targets: ["GPSDReceiving"]),
         .library(name: "MQTTSharing", targets: ["MQTTSharing"]),
+        .library(name: "GeofenceLogging", targets: ["GeofenceLogging"]),
         .library(name: "IndoorLocalizationTesting", targets: ["IndoorLocalizationTesting"]),
         .executable(name: "indoorloc", targets: ["indoorloc"]),
     ],
@@ -25,10 +26,12 @@ let package = Package(
         .systemLibrary(name: "CGPS", pkgConfig: "libgps", providers: [.apt(["libgps-dev"])]),
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "IndoorLocalization", dependencies: ["CMath"]),
         .target(name: "BlueZScanning", dependencies: ["IndoorLocalization", "CBlueZ", "CDBus"]),
         .target(name: "GPSDReceiving", dependencies: ["IndoorLocalization", "CGPS"]),
         .target(name: "MQTTSharing", dependencies: ["IndoorLocalization", "CMosquitto"]),
+        .target(name: "GeofenceLogging", dependencies: ["IndoorLocalization", "CSQLite"]),
         .target(name: "VenuePackets", dependencies: ["IndoorLocalization", "CCurl", "CLibArchive"]),
         .target(name: "ScanRecording", dependencies: ["IndoorLocalization", "CLibArchive"]),
         .target(name: "IndoorLocalizationTesting", dependencies: ["IndoorLocalization", "ScanRecording", "CMath"]),
@@ -54,9 +57,16 @@ let package = Package(
             dependencies: ["BlueZScanning", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
         .testTarget(
             name: "GPSDReceivingTests", dependencies: ["GPSDReceiving", "CGPS", "IndoorLocalizationTesting"]),
+        .testTarget(
+            name: "GeofenceLoggingTests",
+            dependencies: ["GeofenceLogging", "CSQLite", "IndoorLocalizationTesting", "FenceLogWriter"]),
+        // A process that the tests of the geofence log kill.
+        .executableTarget(
+            name: "FenceLogWriter", dependencies: ["GeofenceLogging"], path: "Tests/FenceLogWriter"),
         .testTarget(name: "ScanRecordingTests", dependencies: ["ScanRecording", "IndoorLocalizationTesting"]),
         .testTarget(
-            name: "ReplayTests", dependencies: ["ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
+            name: "ReplayTests",
+            dependencies: ["GeofenceLogging", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
         .testTarget(
             name: "IndoorLocalizationTestingTests",
             dependencies: ["ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),

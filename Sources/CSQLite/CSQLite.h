@@ -1,0 +1,12 @@
+// SQLite, the database in a file. No policy: what Swift cannot import is named here, and nothing else.
+#ifndef CSQLITE_H
+#define CSQLITE_H
+
+#include <sqlite3.h>
+
+// SQLITE_TRANSIENT is a cast, which Swift does not import: SQLite copies the text before it returns.
+static inline int csqlite_bind_text(sqlite3_stmt *statement, int index, const char *text, int length) {
+    return sqlite3_bind_text(statement, index, text, length, SQLITE_TRANSIENT);
+}
+
+#endif

@@ -1,0 +1,138 @@
+import CSQLite
+
+/// A connection to one database file; whoever holds it calls it from one place at a time.
+final class SQLiteDatabase {
+    private let handle: OpaquePointer
+    let path: String
+    private var statements: [String: OpaquePointer] = [:]
+
+    /// One value of a row or a parameter.
+    enum Value: Hashable, Sendable {
+        case null
+        case integer(Int64)
+        case real(Double)
+        case text(String)
+    }
+
+    /// Opens a file, which is made if it is not there.
+    init(path: String, waiting: Duration) throws(GeofenceLogError) {
+        var handle: OpaquePointer?
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let code = sqlite3_open_v2(path, &handle, flags, nil)
+        guard code == SQLITE_OK, let handle else {
+            let message = handle.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
+            sqlite3_close_v2(handle)
+            throw GeofenceLogError(.cannotOpen, path: path, message: message ?? "out of memory", code: Int(code))
+        }
+        self.handle = handle
+        self.path = path
+        let (seconds, attoseconds) = waiting.components
+        sqlite3_busy_timeout(handle, Int32(clamping: seconds * 1000 + attoseconds / 1_000_000_000_000_000))
+    }
+
+    deinit {
+        for statement in statements.values { sqlite3_finalize(statement) }
+        sqlite3_close_v2(handle)
+    }
+
+    /// Runs a statement and returns its rows; parameters are numbered from 1. A statement is prepared once.
+    @discardableResult func run(_ sql: String, _ parameters: [Value] = []) throws(GeofenceLogError) -> [[Value]] {
+        let statement = try prepare(sql)
+        defer {
+            sqlite3_reset(statement)
+            sqlite3_clear_bindings(statement)
+        }
+        for (index, value) in parameters.enumerated() { try bind(value, to: Int32(index + 1), of: statement) }
+        var rows: [[Value]] = []
+        while true {
+            switch sqlite3_step(statement) {
+            case SQLITE_ROW: rows.append(row(of: statement))
+            case SQLITE_DONE: return rows
+            default: throw failure()
+            }
+        }
+    }
+
+    /// Runs statements that belong together: all of them count, or none.
+    func transaction(_ body: () throws(GeofenceLogError) -> Void) throws(GeofenceLogError) {
+        // At once, so that another writer is waited for here and not amid the work.
+        try run("BEGIN IMMEDIATE")
+        do throws(GeofenceLogError) {
+            try body()
+            try run("COMMIT")
+        } catch {
+            // After some errors SQLite has rolled back by itself, and says so.
+            _ = try? run("ROLLBACK")
+            throw error
+        }
+    }
+
+    private func prepare(_ sql: String) throws(GeofenceLogError) -> OpaquePointer {
+        if let statement = statements[sql] { return statement }
+        var statement: OpaquePointer?
+        guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK, let statement else { throw failure() }
+        statements[sql] = statement
+        return statement
+    }
+
+    private func bind(
+        _ value: Value, to index: Int32, of statement: OpaquePointer
+    ) throws(GeofenceLogError) {
+        let code =
+            switch value {
+            case .null: sqlite3_bind_null(statement, index)
+            case .integer(let integer): sqlite3_bind_int64(statement, index, integer)
+            case .real(let real): sqlite3_bind_double(statement, index, real)
+            case .text(let text): csqlite_bind_text(statement, index, text, Int32(clamping: text.utf8.count))
+            }
+        guard code == SQLITE_OK else { throw failure() }
+    }
+
+    private func row(of statement: OpaquePointer) -> [Value] {
+        (0..<sqlite3_column_count(statement)).map { column in
+            switch sqlite3_column_type(statement, column) {
+            case SQLITE_INTEGER: .integer(sqlite3_column_int64(statement, column))
+            case SQLITE_FLOAT: .real(sqlite3_column_double(statement, column))
+            case SQLITE_NULL: .null
+            default: .text(text(of: statement, column))
+            }
+        }
+    }
+
+    private func text(of statement: OpaquePointer, _ column: Int32) -> String {
+        // The text first: asking for it may change how many bytes there are.
+        let start = sqlite3_column_text(statement, column)
+        let count = Int(sqlite3_column_bytes(statement, column))
+        return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    /// The error of the last call.
+    private func failure() -> GeofenceLogError {
+        let code = sqlite3_extended_errcode(handle)
+        let reason: GeofenceLogError.Reason =
+            switch code & 0xFF {
+            case SQLITE_BUSY, SQLITE_LOCKED: .busy
+            case SQLITE_FULL: .full
+            case SQLITE_CORRUPT: .damaged
+            case SQLITE_NOTADB: .notALog
+            case SQLITE_READONLY: .readOnly
+            case SQLITE_CANTOPEN: .cannotOpen
+            default: .failed
+            }
+        let message = sqlite3_errmsg(handle).map { String(cString: $0) } ?? ""
+        return GeofenceLogError(reason, path: path, message: message, code: Int(code))
+    }
+}
+
+extension SQLiteDatabase.Value {
+    var integer: Int64? { if case .integer(let integer) = self { integer } else { nil } }
+    var text: String? { if case .text(let text) = self { text } else { nil } }
+    /// The number, also of a whole one.
+    var real: Double? {
+        switch self {
+        case .real(let real): real
+        case .integer(let integer): Double(integer)
+        case .null, .text: nil
+        }
+    }
+}

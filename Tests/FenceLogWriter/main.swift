@@ -1,0 +1,29 @@
+// Appends records to a geofence log, and prints the number of each once it is written, until it is killed:
+// FenceLogWriter PATH LIMIT
+
+import GeofenceLogging
+import Glibc
+import IndoorLocalization
+
+let words = CommandLine.arguments
+guard words.count == 3, let limit = Int(words[2]) else {
+    print("usage: FenceLogWriter PATH LIMIT")
+    exit(2)
+}
+var settings = GeofenceLogSettings()
+settings.recordLimit = limit
+let log = try GeofenceLog(path: words[1], settings: settings)
+while true {
+    let time = GeofenceLogger.deviceTime()
+    // Two at once: both are there, or none.
+    let records = [true, false].map { isEntry in
+        GeofenceRecord(
+            time: time, instant: Instant(seconds: time), venueID: 1, kind: .fence, areaID: "7", name: "door",
+            isEntry: isEntry)
+    }
+    for number in try await log.append(records) {
+        // One write a line, so that the reader never gets half a one.
+        let line = Array("\(number)\n".utf8)
+        guard write(STDOUT_FILENO, line, line.count) == line.count else { exit(1) }
+    }
+}
