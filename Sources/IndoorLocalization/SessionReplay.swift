@@ -75,7 +75,9 @@ public struct SessionReplay: Sendable {
 
     /// Takes over what an earlier session remembered; before the start only.
     ///
-    /// - Parameter duration: how long ago the memory was taken.
+    /// - Parameters:
+    ///   - memory: of an earlier session.
+    ///   - duration: how long ago it was taken.
     public mutating func remember(_ memory: SessionMemory, after duration: Duration = .zero) {
         _ = driver.handle(.remember(memory.aged(by: duration)), at: now ?? .zero)
     }

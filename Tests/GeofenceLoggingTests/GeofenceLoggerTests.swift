@@ -36,7 +36,9 @@ final class GeofenceLoggerTests: XCTestCase {
             source.send(
                 .sighting(Sighting(instant: Instant(seconds: Double(tick) / 10), beacon: beacon, rssi: -60)))
         }
-        try await Bounded.wait(for: "the entry of the fence") { for await event in events where event.fence != nil { return } }
+        try await Bounded.wait(for: "the entry of the fence") {
+            for await event in events where event.fence != nil { return }
+        }
     }
 
     func testAllThatWasToldBeforeStopIsInTheLog() async throws {

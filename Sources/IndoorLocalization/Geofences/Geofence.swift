@@ -52,7 +52,10 @@ public struct Geofence: Hashable, Sendable {
 
     /// Creates a geofence around a point of interest of a venue: a circle on its map, with its name and payload.
     ///
-    /// - Parameter radius: in metres, above 0.
+    /// - Parameters:
+    ///   - place: of that venue.
+    ///   - venue: that the point of interest is in.
+    ///   - radius: in metres, above 0.
     public init(around place: PointOfInterest, of venue: VenueID, radius: Double) {
         self.init(
             id: "poi-\(venue)-\(place.id)", name: place.name,

@@ -24,7 +24,10 @@ public protocol PositionSharing: Sendable {
 
     /// Sends a text to a room that this device is in.
     ///
-    /// - Parameter tag: what it is about.
+    /// - Parameters:
+    ///   - text: for people or programs.
+    ///   - tag: what it is about.
+    ///   - room: that receives it.
     func send(_ text: String, tag: String, to room: String) async throws
 
     /// What happens from now on. Each call gives a stream of its own; of events that nobody takes, the newest are kept.

@@ -34,7 +34,10 @@ public struct BeaconCorrectionRule: Hashable, Sendable {
 
     /// Takes in that a beacon was heard.
     ///
-    /// - Parameter proximity: how far away it is; nil if that is unknown.
+    /// - Parameters:
+    ///   - beacon: that was heard.
+    ///   - proximity: how far away it is; nil if that is unknown.
+    ///   - instant: when it was heard.
     /// - Returns: whether the position is to be set to the beacon's place.
     public mutating func handle(_ beacon: BeaconIdentity, _ proximity: Proximity?, at instant: Instant) -> Bool {
         // An instant before the last one is of a new session.
