@@ -1,0 +1,165 @@
+import Foundation
+import IndoorLocalization
+import VenuePackets
+import XCTest
+
+/// `serve` on a recording that is heard at its pace: what it keeps, and how it ends.
+final class ServeCommandTests: XCTestCase {
+    private func content(_ folder: String) throws -> SessionMemoryStore.Content {
+        try SessionMemoryStore(folder: folder).read()
+    }
+
+    private func memory(_ folder: String) throws -> SessionMemory {
+        let content = try content(folder)
+        guard case .memory(let memory, _) = content else { throw XCTSkipFailure(content: content) }
+        return memory
+    }
+
+    private struct XCTSkipFailure: Error {
+        let content: SessionMemoryStore.Content
+    }
+
+    private func number(_ name: String, of line: String) throws -> Double {
+        let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        return try XCTUnwrap(object?[name] as? Double, "\(name) of \(line)")
+    }
+
+    func testSIGTERMAndSIGINTEndItWithTheMemoryKept() throws {
+        for signal in [SIGTERM, SIGINT] {
+            let folder = try temporaryFolder()
+            let service = try ServiceProcess(
+                ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--save-every", "3600"])
+            try service.wait(for: "\"type\":\"position\"")
+            service.send(signal)
+            XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+            let last = try XCTUnwrap(service.told.last)
+            XCTAssertTrue(last.contains("\"state\":\"idle\""), last)
+            let stay = try XCTUnwrap(try memory(folder).stay)
+            XCTAssertEqual(stay.venueID, 1)
+            XCTAssertEqual(stay.mapID, 1)
+            XCTAssertFalse(stay.places.isEmpty)
+            XCTAssertNotNil(try memory(folder).calibration)
+        }
+    }
+
+    func testEachLineHasTheTimeOfDay() throws {
+        let service = try ServiceProcess(
+            ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", try temporaryFolder(), "--once"])
+        XCTAssertEqual(try service.end(), 0)
+        for line in service.told {
+            XCTAssertEqual(try number("time", of: line), Date().timeIntervalSince1970, accuracy: Tool.bound)
+        }
+    }
+
+    func testOnceEndsWithTheFirstPosition() throws {
+        let folder = try temporaryFolder()
+        let service = try ServiceProcess(
+            ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--once"])
+        XCTAssertEqual(try service.end(), 0)
+        XCTAssertGreaterThan(service.told.count { $0.contains("\"position\"") }, 0)
+        XCTAssertEqual(try memory(folder).stay?.mapID, 1)
+    }
+
+    func testAPassOfSomeSecondsEndsAndKeepsItsMemory() throws {
+        let folder = try temporaryFolder()
+        let service = try ServiceProcess(
+            ServiceProcess.walk("one-floor", from: 5), environment: ["STATE_DIRECTORY": folder + ":/nowhere"])
+        // The first of systemd's directories is where the memory is.
+        try service.wait(for: "\"position\"")
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+        XCTAssertNotNil(try memory(folder).stay)
+        let pass = try ServiceProcess(
+            ServiceProcess.walk("one-floor", from: 8) + ["--state-directory", folder, "--seconds", "1"])
+        XCTAssertEqual(try pass.end(), 0)
+        XCTAssertTrue(pass.errors.contains { $0.contains("remembering venue 1") }, "\(pass.errors)")
+    }
+
+    func testRoomsAreNotLeftByARestart() throws {
+        let folder = try temporaryFolder()
+        let state = ["--state-directory", folder]
+        let first = try ServiceProcess(ServiceProcess.walk("stairs", from: 50) + state)
+        try first.wait(for: "\"enterRoom\"")
+        first.send(SIGTERM)
+        XCTAssertEqual(try first.end(), 0)
+        XCTAssertFalse(first.told.contains { $0.contains("\"exitRoom\"") }, "\(first.told)")
+        let rooms = try XCTUnwrap(try memory(folder).stay?.rooms)
+        XCTAssertFalse(rooms.isEmpty)
+        // The device stands there until the end of the recording.
+        let second = try ServiceProcess(ServiceProcess.walk("stairs", from: 53.5) + state)
+        try second.wait(for: "\"position\"")
+        second.send(SIGTERM)
+        XCTAssertEqual(try second.end(), 0)
+        for room in rooms {
+            XCTAssertFalse(second.told.contains { $0.contains("\"enterRoom\"") && $0.contains("\"id\":\(room.id),") })
+        }
+    }
+
+    func testLinesAreWrittenBehindTheEndOfAFile() throws {
+        let folder = try temporaryFolder()
+        let file = folder + "/positions.jsonl"
+        for run in 1...2 {
+            let service = try ServiceProcess(
+                ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--once", "--output", file])
+            XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+            XCTAssertEqual(service.told, [])
+            let lines = String(decoding: try bytes(file), as: UTF8.self).split(separator: "\n")
+            XCTAssertEqual(lines.count { $0.contains("\"started\"") }, run)
+        }
+    }
+
+    func testAMemoryThatCannotBeReadIsSetAsideAndTold() throws {
+        let folder = try temporaryFolder()
+        for (text, words) in [
+            ("{", "is not JSON"), ("{\"format\":\"other\"}", "is no memory"),
+            ("{\"format\":\"indoor-localization-memory\",\"version\":99}", "is of version 99"),
+        ] {
+            try Data(text.utf8).write(to: URL(filePath: folder + "/memory.json"))
+            let service = try ServiceProcess(
+                ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--once"])
+            XCTAssertEqual(try service.end(), 0)
+            XCTAssertTrue(
+                service.errors.contains { $0.contains(words) && $0.contains("set aside") }, "\(service.errors)")
+            XCTAssertEqual(try bytes(folder + "/memory.json.unusable"), Data(text.utf8))
+            XCTAssertNotNil(try memory(folder).stay, "begun without a memory")
+        }
+    }
+
+    func testTwoServicesDoNotShareAFolder() throws {
+        let folder = try temporaryFolder()
+        let arguments = try ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder]
+        let first = try ServiceProcess(arguments)
+        try first.wait(for: "\"position\"")
+        let second = try ServiceProcess(arguments)
+        XCTAssertEqual(try second.end(), 1)
+        XCTAssertTrue(second.errors.contains { $0.contains("in use by another process") }, "\(second.errors)")
+        first.send(SIGTERM)
+        XCTAssertEqual(try first.end(), 0)
+    }
+
+    func testWhereNothingCanBeKeptIsToldAndTheServiceGoesOn() throws {
+        let folder = try temporaryFolder()
+        // The memory's place is taken by a folder.
+        try FileManager.default.createDirectory(
+            atPath: folder + "/memory.json/inside", withIntermediateDirectories: true)
+        let service = try ServiceProcess(
+            ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--save-every", "0.05"])
+        try service.waitForError("the memory is not kept")
+        try service.wait(for: "\"position\"")
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+        XCTAssertEqual(service.errors.count { $0.contains("the memory is not kept") }, 1, "\(service.errors)")
+    }
+
+    func testWrongCallsAreRefused() throws {
+        for (arguments, words) in [
+            ([], "--venue is missing"), (["--venue", "x", "--save-every", "0"], "--save-every must be"),
+            (["--venue", "x", "--replay-from", "-1"], "--replay-from must be"),
+            (["--venue", "x", "--seconds", "none"], "--seconds must be"),
+        ] as [([String], String)] {
+            let result = try Tool.run(["serve"] + arguments)
+            XCTAssertEqual(result.status, 2, "\(arguments)")
+            XCTAssertTrue(result.errors.contains(words), result.errors)
+        }
+    }
+}

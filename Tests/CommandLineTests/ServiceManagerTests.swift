@@ -1,0 +1,95 @@
+import Foundation
+import XCTest
+
+/// What `serve` tells a manager of services, over a socket such as systemd's.
+final class ServiceManagerTests: XCTestCase {
+    private func start(
+        _ socket: NotifySocket, watchdog: String? = nil, readsOutput: Bool = true, _ arguments: [String] = []
+    ) throws -> ServiceProcess {
+        var environment = ["NOTIFY_SOCKET": socket.path]
+        environment["WATCHDOG_USEC"] = watchdog
+        return try ServiceProcess(
+            ServiceProcess.walk("one-floor", from: 3) + ["--state-directory", try temporaryFolder()] + arguments,
+            environment: environment, readsOutput: readsOutput)
+    }
+
+    func testItTellsThatItIsReadyAliveAndStopping() throws {
+        let socket = try NotifySocket(in: temporaryFolder())
+        let service = try start(socket, watchdog: "400000")
+        try socket.wait(for: "READY=1")
+        XCTAssertTrue(socket.messages.allSatisfy { !$0.contains("WATCHDOG") || socket.messages.count > 1 })
+        for _ in 0..<3 { try socket.wait(for: "WATCHDOG=1") }
+        try service.wait(for: "\"localizationRunning\"")
+        service.send(SIGTERM)
+        try socket.wait(for: "STOPPING=1")
+        XCTAssertEqual(try service.end(), 0)
+        while socket.next(within: 0) != nil {}
+        let statuses = socket.messages.filter { $0.contains("STATUS=") }
+        XCTAssertTrue(statuses.contains { $0.contains("looking for a venue") }, "\(statuses)")
+        XCTAssertTrue(statuses.contains { $0.contains("on Ground floor") }, "\(statuses)")
+        XCTAssertEqual(socket.messages.count { $0.contains("READY=1") }, 1)
+        let stopping = try XCTUnwrap(socket.messages.firstIndex { $0.contains("STOPPING=1") })
+        XCTAssertFalse(
+            socket.messages[stopping...].contains { $0.contains("WATCHDOG=1") }, "whoever stops is not watched")
+    }
+
+    func testWithoutAWatchdogNoneIsFed() throws {
+        let socket = try NotifySocket(in: temporaryFolder())
+        let service = try start(socket)
+        try service.wait(for: "\"position\"")
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+        while socket.next(within: 0) != nil {}
+        XCTAssertFalse(socket.messages.contains { $0.contains("WATCHDOG") }, "\(socket.messages)")
+    }
+
+    func testAStalledServiceIsNotAliveAndASecondSignalEndsItAtOnce() throws {
+        let socket = try NotifySocket(in: temporaryFolder())
+        // Nobody takes its lines: once the pipe is full, it can do nothing more.
+        let service = try start(socket, watchdog: "400000", readsOutput: false, ["--set", "positionInterval=0.05"])
+        try socket.wait(for: "WATCHDOG=1")
+        let deadline = ContinuousClock.now + .seconds(Tool.bound)
+        // It feeds four times within the watchdog's time; five times that time without anything is the end of it.
+        while socket.next(within: 2) != nil { XCTAssertLessThan(.now, deadline, "it is still fed") }
+        service.send(SIGTERM)
+        XCTAssertNil(socket.next(within: 1), "the first signal waits for a clean end, which cannot come")
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 128 + SIGTERM)
+    }
+
+    func testSIGHUPReadsTheSettingsAgain() throws {
+        let folder = try temporaryFolder()
+        let settings = URL(filePath: folder + "/settings.json")
+        let file = folder + "/positions.jsonl"
+        try Data("{\"positionInterval\": 3600}".utf8).write(to: settings)
+        let socket = try NotifySocket(in: folder)
+        let service = try start(socket, ["--settings", settings.path, "--output", file])
+        try socket.wait(for: "STATUS=in ")
+
+        try Data("{\"positionInterval\": 0.05}".utf8).write(to: settings)
+        try FileManager.default.moveItem(atPath: file, toPath: file + ".1")
+        service.send(SIGHUP)
+        try socket.wait(for: "RELOADING=1")
+        let reloading = try XCTUnwrap(socket.messages.last)
+        XCTAssertTrue(reloading.contains("\nMONOTONIC_USEC="), reloading)
+        try socket.wait(for: "READY=1")
+        XCTAssertTrue(FileManager.default.fileExists(atPath: file), "the output is opened anew")
+
+        try Data("{\"positionInterval\": -1}".utf8).write(to: settings)
+        service.send(SIGHUP)
+        try service.waitForError("the earlier settings stay")
+        try socket.wait(for: "READY=1")
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+    }
+
+    func testAVenueThatCannotBeReadNeverGetsReady() throws {
+        let socket = try NotifySocket(in: temporaryFolder())
+        let service = try ServiceProcess(
+            ["--venue", "Fixtures/packets/rejected", "--state-directory", try temporaryFolder()],
+            environment: ["NOTIFY_SOCKET": socket.path])
+        XCTAssertEqual(try service.end(), 1)
+        while socket.next(within: 0) != nil {}
+        XCTAssertFalse(socket.messages.contains { $0.contains("READY") }, "\(socket.messages)")
+    }
+}
