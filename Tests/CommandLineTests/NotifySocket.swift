@@ -2,19 +2,50 @@ import Foundation
 
 /// The socket on which a manager of services listens to them, as systemd does.
 final class NotifySocket {
-    /// Its path, for NOTIFY_SOCKET.
-    let path: String
-    /// What was told so far, a message an entry, its lines as they came.
-    private(set) var messages: [String] = []
-    private let descriptor: Int32
-
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
+    /// Its path, for NOTIFY_SOCKET.
+    let path: String
+    private let descriptor: Int32
+    private let texts = ReadTexts()
+    /// How many messages were waited for already.
+    private var taken = 0
+
+    /// What was told so far, its lines as they came.
+    var messages: [String] { texts.all }
+    /// The latest message that was waited for.
+    var latest: String? { taken > 0 ? texts.all[taken - 1] : nil }
+
     init(in folder: String) throws {
         path = folder + "/notify"
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let status = try Self.withAddress(path) { bind(descriptor, $0, $1) }
+        guard status == 0 else { throw Failure(description: "\(path): \(String(cString: strerror(errno)))") }
+        // Read all the time, as a service waits until its messages have room.
+        texts.follow(datagrams: descriptor)
+    }
+
+    deinit {
+        _ = try? sayEnd()
+        close(descriptor)
+    }
+
+    /// Waits until all is read that was told so far; nothing comes afterwards.
+    func finish() throws {
+        try sayEnd()
+        guard texts.waitForEnd() else { throw Failure(description: "\(path) is not read to its end") }
+    }
+
+    /// An empty message ends the thread that reads.
+    private func sayEnd() throws {
+        _ = try Self.withAddress(path) { sendto(descriptor, nil, 0, Int32(MSG_DONTWAIT), $0, $1) }
+    }
+
+    private static func withAddress(_ path: String, _ body: (UnsafePointer<sockaddr>, socklen_t) -> some SignedInteger)
+        throws -> Int
+    {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8)
@@ -22,40 +53,26 @@ final class NotifySocket {
             throw Failure(description: "\(path) is too long for a socket")
         }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        let status = withUnsafePointer(to: &address) { pointer in
+        return withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                Int(body($0, socklen_t(MemoryLayout<sockaddr_un>.size)))
             }
         }
-        guard status == 0 else { throw Failure(description: "\(path): \(String(cString: strerror(errno)))") }
     }
 
-    deinit { close(descriptor) }
-
-    /// The next message; nil if none comes within that time.
+    /// The next message that was not waited for yet; nil if none comes within that time.
     @discardableResult func next(within seconds: Double) -> String? {
-        let deadline = ContinuousClock.now + .seconds(seconds)
-        var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        while true {
-            let left = max(.zero, ContinuousClock.now.duration(to: deadline))
-            let ready = Glibc.poll(&poll, 1, Int32(left / .milliseconds(1)))
-            if ready < 0, errno == EINTR { continue }
-            guard ready > 0 else { return nil }
-            var buffer = [UInt8](repeating: 0, count: 4096)
-            let count = recv(descriptor, &buffer, buffer.count, 0)
-            guard count >= 0 else { return nil }
-            let message = String(decoding: buffer[..<count], as: UTF8.self)
-            messages.append(message)
-            return message
-        }
+        guard let message = texts.first(from: taken, within: seconds, where: { _ in true }) else { return nil }
+        taken += 1
+        return message
     }
 
-    /// Waits for a message with that line, or that begins one; those that were told before do not count.
-    func wait(for line: String, within seconds: Double = Tool.bound) throws {
-        let deadline = ContinuousClock.now + .seconds(seconds)
-        while ContinuousClock.now < deadline, let message = next(within: seconds) {
+    /// Waits for a message with a line that begins so; those that were waited for before do not count.
+    func wait(for line: String) throws {
+        let deadline = ContinuousClock.now + .seconds(Tool.bound)
+        while ContinuousClock.now < deadline, let message = next(within: Tool.bound) {
             if message.split(separator: "\n").contains(where: { $0.hasPrefix(line) }) { return }
         }
-        throw Failure(description: "no \(line) within \(seconds) s, but \(messages)")
+        throw Failure(description: "no \(line) within \(Int(Tool.bound)) s, but \(messages)")
     }
 }

@@ -139,9 +139,9 @@ final class ServeCommandTests: XCTestCase {
 
     func testWhereNothingCanBeKeptIsToldAndTheServiceGoesOn() throws {
         let folder = try temporaryFolder()
-        // The memory's place is taken by a folder.
+        // The place of the new file is taken by a folder.
         try FileManager.default.createDirectory(
-            atPath: folder + "/memory.json/inside", withIntermediateDirectories: true)
+            atPath: folder + "/memory.json.new/inside", withIntermediateDirectories: true)
         let service = try ServiceProcess(
             ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--save-every", "0.05"])
         try service.waitForError("the memory is not kept")

@@ -28,7 +28,7 @@ struct ServiceManager: Sendable {
         watchdogInterval = isWatched ? .microseconds(Int64(clamping: microseconds)) : nil
     }
 
-    /// Tells it; a manager that does not listen must not stop the service.
+    /// Tells it. That it could not be told ends no service.
     func tell(_ messages: Message...) {
         _ = sd_notify(0, messages.map(Self.text).joined(separator: "\n"))
     }

@@ -70,7 +70,7 @@ final class SessionMemoryStoreTests: XCTestCase {
             ("{\(good)\"version\":2}", "version 2"), ("{\(good)\"version\":\"1\"}", "\"version\""),
             (#"{"format":"indoor-localization-memory","version":1}"#, "savedAt"),
             ("{\(good)\"version\":1}", "memory must be an object"),
-            ("{\(good)\"version\":1,\"memory\":{\"age\":1e999}}", ""),
+            ("{\(good)\"version\":1,\"memory\":{\"age\":1e999}}", "no memory"),
         ] {
             let store = try SessionMemoryStore(folder: try folder())
             try Data(text.utf8).write(to: URL(filePath: store.path))
