@@ -25,9 +25,9 @@ public protocol PositionSharing: Sendable {
     /// Sends a text to a room that this device is in.
     ///
     /// - Parameters:
-    ///   - text: for people or programs.
+    ///   - text: what is said.
     ///   - tag: what it is about.
-    ///   - room: that receives it.
+    ///   - room: whose devices are to get it.
     func send(_ text: String, tag: String, to room: String) async throws
 
     /// What happens from now on. Each call gives a stream of its own; of events that nobody takes, the newest are kept.

@@ -51,10 +51,10 @@ public struct SharedPosition: Hashable, Sendable {
     /// Creates what a device tells of its own position.
     ///
     /// - Parameters:
-    ///   - position: of this device.
-    ///   - device: that tells it.
-    ///   - name: of the device, for people.
-    ///   - room: that it is told to.
+    ///   - position: where the device is.
+    ///   - device: the device that is there.
+    ///   - name: the device's name for people; nil if it has none.
+    ///   - room: the room of devices that it is told in.
     ///   - level: of the position's map, where the sender knows its venue.
     ///   - sentAt: seconds since 1970 (UTC).
     public init(

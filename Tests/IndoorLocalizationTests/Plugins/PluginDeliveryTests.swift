@@ -166,6 +166,21 @@ final class PluginDeliveryTests: XCTestCase {
         XCTAssertEqual(failure?.description, "ProbePlugin (plugin 1): broken")
     }
 
+    func testAHostThatWasStoppedHoldsPluginsAgain() async throws {
+        let sharing = ScriptedSharing()
+        let host = host(sharing: sharing)
+        await host.add(ProbePlugin(.all))
+        let isStopped = await host.stopAll()
+        XCTAssertTrue(isStopped)
+        let plugin = ProbePlugin(.networkPositions)
+        await host.add(plugin)
+        sharing.happen(.position(try position(of: "cart")))
+        try await plugin.wait(for: "network position cart")
+        XCTAssertEqual(plugin.count("network position cart"), 1, "and is fed once")
+        try await host.startServices()
+        XCTAssertEqual(sharing.calls.value, ["disconnect", "connect"])
+    }
+
     func testNothingIsLeftOfAHostThatGoesAway() async throws {
         weak var gone: ProbePlugin?
         var host: PluginHost? = host()

@@ -100,7 +100,7 @@ public actor BeaconCorrection: LocalizationPlugin {
     private func handle(_ record: BeaconRecord) async {
         guard !Task.isCancelled, let host, let beacon = beacon(of: record.beacon) else { return }
         let isDue =
-            decide.map { $0(record, beacon) } ?? rule.handle(record.beacon, record.proximity, at: record.instant)
+            decide.map { $0(record, beacon) } ?? rule.handle(beacon.id, record.proximity, at: record.instant)
         guard isDue else { return }
         do {
             let outcome = try await host.localizer.place(at: beacon.placement)

@@ -23,40 +23,40 @@ public struct BeaconCorrectionRule: Hashable, Sendable {
 
     private let settings: Settings
     /// Near readings that are still needed; the key is nil if one counter serves all.
-    private var cooldowns: [BeaconIdentity?: Int] = [:]
-    private var lastReadings: [BeaconIdentity: Instant] = [:]
+    private var cooldowns: [String?: Int] = [:]
+    private var lastReadings: [String: Instant] = [:]
 
     /// Creates a rule that lets every beacon set the position at its first reading from close by.
     public init(settings: Settings = Settings()) { self.settings = settings }
 
-    /// How many near readings are still needed before the beacon may set the position.
-    public func cooldown(of beacon: BeaconIdentity) -> Int { cooldowns[key(beacon)] ?? 0 }
+    /// How many near readings are still needed before the beacon of that name may set the position.
+    public func cooldown(of id: String) -> Int { cooldowns[key(id)] ?? 0 }
 
     /// Takes in that a beacon was heard.
     ///
     /// - Parameters:
-    ///   - beacon: that was heard.
+    ///   - id: the beacon's name, as of a `CorrectionBeacon`: the memory of the rule grows with their number.
     ///   - proximity: how far away it is; nil if that is unknown.
     ///   - instant: when it was heard.
     /// - Returns: whether the position is to be set to the beacon's place.
-    public mutating func handle(_ beacon: BeaconIdentity, _ proximity: Proximity?, at instant: Instant) -> Bool {
+    public mutating func handle(_ id: String, _ proximity: Proximity?, at instant: Instant) -> Bool {
         // An instant before the last one is of a new session.
-        if let last = lastReadings[beacon], instant >= last, last.duration(to: instant) < settings.readingInterval {
+        if let last = lastReadings[id], instant >= last, last.duration(to: instant) < settings.readingInterval {
             return false
         }
-        lastReadings[beacon] = instant
-        let left = cooldown(of: beacon)
+        lastReadings[id] = instant
+        let left = cooldown(of: id)
         switch proximity {
         case .immediate where left == 0:
-            cooldowns[key(beacon)] = max(0, settings.cooldown)
+            cooldowns[key(id)] = max(0, settings.cooldown)
             return true
         case .near where left > 0:
-            cooldowns[key(beacon)] = left - 1
+            cooldowns[key(id)] = left - 1
         case .immediate, .near, .far, nil:
             break
         }
         return false
     }
 
-    private func key(_ beacon: BeaconIdentity) -> BeaconIdentity? { settings.sharesCooldown ? nil : beacon }
+    private func key(_ id: String) -> String? { settings.sharesCooldown ? nil : id }
 }
