@@ -6,6 +6,12 @@ import ScanRecording
 import VenuePackets
 import XCTest
 
+/// Lets others go on, in a wait for what cannot be awaited; throws once the wait is over its bound.
+private func pause() async throws {
+    try Task.checkCancellation()
+    await Task.yield()
+}
+
 /// The shipped plugins beside a session that walks through the office of the fixtures.
 final class PluginRecordingTests: XCTestCase {
     /// Notes what it is told.
@@ -71,7 +77,7 @@ final class PluginRecordingTests: XCTestCase {
         }
         XCTAssertGreaterThan(told.count, 30)
         try await Bounded.wait(for: "\(told.count) positions, \(count) so far") {
-            while await listener.positions.count < told.count { await Task.yield() }
+            while await listener.positions.count < told.count { try await pause() }
         }
         return told
     }
@@ -103,7 +109,7 @@ final class PluginRecordingTests: XCTestCase {
         XCTAssertGreaterThan(expected.count, 10)
         try await Bounded.wait(for: "\(expected.count) updates") {
             // The greeting is one more.
-            while await listener.data.count < expected.count + 1 { await Task.yield() }
+            while await listener.data.count < expected.count + 1 { try await pause() }
         }
         // One more may come with the end of the walk.
         let updates = await listener.data.compactMap { $0.value(as: RouteUpdate.self) }
@@ -146,7 +152,7 @@ final class PluginRecordingTests: XCTestCase {
             $0.instant >= Instant(seconds: 29.5)
         }
         try await Bounded.wait(for: "the echoes") {
-            while await listener.shared.count < 12 { await Task.yield() }
+            while await listener.shared.count < 12 { try await pause() }
         }
         let shared = echo.shared.value
         XCTAssertTrue(Set(shared).isSubset(of: told))
@@ -223,7 +229,7 @@ final class PluginRecordingTests: XCTestCase {
         await host.add(BeaconCorrection(), arguments: .init(scanner: radio.scanner, beacons: [corner]))
         let positions = radio.localizer.positions
         radio.stand(at: beacon, from: 20.1, for: 0.1)
-        try await Bounded.wait(for: "the correction") { while await listener.data.isEmpty { await Task.yield() } }
+        try await Bounded.wait(for: "the correction") { while await listener.data.isEmpty { try await pause() } }
         let data = await listener.data
         let correction = try XCTUnwrap(data.first?.value(as: BeaconCorrection.Correction.self))
         XCTAssertEqual(correction.heading, 180)

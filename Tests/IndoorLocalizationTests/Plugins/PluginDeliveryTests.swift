@@ -114,7 +114,7 @@ final class PluginDeliveryTests: XCTestCase {
         try await plugin.wait(for: "initialize")
         // It subscribes after the call was noted.
         try await Bounded.wait(for: "the subscription") {
-            while await host.streams(of: plugin) != .pluginData { await Task.yield() }
+            while await host.streams(of: plugin) != .pluginData { try await pause() }
         }
         await host.broadcast("early")
         XCTAssertEqual(plugin.calls.value, ["initialize"])

@@ -24,7 +24,7 @@ final class PositionSharingPluginTests: XCTestCase {
         sharing.happen(event)
         sharing.happen(.occupancy(room: "mark", devices: mark))
         try await Bounded.wait(for: "\(event)") {
-            while await plugin.occupancies["mark"] != mark { await Task.yield() }
+            while await plugin.occupancies["mark"] != mark { try await pause() }
         }
     }
 
@@ -102,15 +102,17 @@ final class PositionSharingPluginTests: XCTestCase {
         let left = await plugin.devices
         XCTAssertEqual(left.mapValues(\.room), [try DeviceID("crane"): "yard"])
         XCTAssertEqual(sharing.calls.value.last, "leave hall")
+        await host.stopAll()
     }
 
     func testARoomThatIsFullIsLeftAndAServerThatIsFullToo() async throws {
-        let (_, plugin) = try await plugin(rooms: ["hall", "yard"])
+        let (host, plugin) = try await plugin(rooms: ["hall", "yard"])
         try await happen(.roomFull(room: "hall", capacity: 2), plugin)
         let rooms = await plugin.rooms
         XCTAssertEqual(rooms, ["yard"])
         try await happen(.serverFull, plugin, mark: 2)
         XCTAssertEqual(sharing.calls.value.last, "disconnect")
+        await host.stopAll()
     }
 
     func testATextGoesToAllRooms() async throws {

@@ -1,6 +1,12 @@
 import IndoorLocalization
 import IndoorLocalizationTesting
 
+/// Lets others go on, in a wait for what cannot be awaited; throws once the wait is over its bound.
+func pause() async throws {
+    try Task.checkCancellation()
+    await Task.yield()
+}
+
 /// A plugin that notes what it is called with, and answers what a test says.
 actor ProbePlugin: LocalizationPlugin {
     struct Script: Sendable {

@@ -246,7 +246,7 @@ final class ShippedPluginTests: XCTestCase {
         try await guidance.guide(to: RoutePoint(mapID: 10, point: MapPoint(x: 40, y: 30)))
         try await stage.run()
         try await Bounded.wait(for: "the route") {
-            while await guidance.route == nil { await Task.yield() }
+            while await guidance.route == nil { try await pause() }
         }
         let late = ProbePlugin(.pluginData)
         await host.add(late)
