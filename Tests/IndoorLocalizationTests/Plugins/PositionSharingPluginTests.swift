@@ -58,6 +58,7 @@ final class PositionSharingPluginTests: XCTestCase {
     func testPositionsAreToldOnceASecond() async throws {
         let (host, _) = try await plugin()
         try await stage.run()
+        for reading in LocalizerStage.walk(from: LocalizerStage.beginning + 5.6, for: 5) { stage.source.send(reading) }
         try await Bounded.wait(for: "three positions") { [sharing] in
             try await sharing.calls.wait { $0.filter { $0.hasPrefix("share") }.count >= 3 }
         }
