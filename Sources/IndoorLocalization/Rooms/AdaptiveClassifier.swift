@@ -15,6 +15,11 @@ public struct AdaptiveClassifier: Classifier {
         public var remembersRooms = true
         /// How long a device stays in a room, about; above 0 s. Shorter, and changes are told sooner, also false ones.
         public var meanStay = Duration.seconds(60)
+        /// How long a device stays among the trained rooms, or elsewhere, about; above 0 s.
+        ///
+        /// Much longer than in one of them: an untrained room is heard much like its neighbours, and only what is heard
+        /// for minutes tells them apart.
+        public var meanVisit = Duration.seconds(900)
         /// How much of a scan's evidence counts beside that of the scans before; above 0, at most 1.
         ///
         /// One twentieth: beside the fading of some 5 dB, which bodies let last for seconds, a place lies off the trained
@@ -97,19 +102,26 @@ public struct AdaptiveClassifier: Classifier {
     /// Scans of a batch, all of one instant, still are about a second apart.
     private static let shortestStep = 1.0
 
-    /// Lets time pass: the device may have changed the room.
+    /// Lets time pass: the device may have changed the room, or have left all of them, or come back.
     private mutating func predict(at instant: Instant) {
         let count = statePrior.count
+        let elsewhere = count - 1
         let elapsed = latest.map { max(Self.shortestStep, $0.duration(to: instant).seconds) } ?? 0
         latest = instant
-        let stay =
-            settings.remembersRooms ? cmath_exp(-elapsed / max(1e-3, settings.meanStay.seconds)) : 0
+        func staying(_ mean: Duration) -> Double {
+            settings.remembersRooms ? cmath_exp(-elapsed / max(1e-3, mean.seconds)) : 0
+        }
+        let (inRoom, onVisit) = (staying(settings.meanStay), staying(settings.meanVisit))
         let offsets = offsetBelief
+        let anyRoom = statePrior[..<elsewhere].reduce(0, +)
         var moved = belief
         for offset in offsets.indices {
+            let first = offset * count
+            let inside = max(0, offsets[offset] - belief[first + elsewhere])
             for state in 0..<count {
-                let index = offset * count + state
-                moved[index] = stay * belief[index] + (1 - stay) * offsets[offset] * statePrior[state]
+                let entered = state == elsewhere ? 0 : (1 - inRoom) * inside * statePrior[state] / max(anyRoom, 1e-300)
+                let stayed = state == elsewhere ? belief[first + state] : inRoom * belief[first + state] + entered
+                moved[first + state] = onVisit * stayed + (1 - onVisit) * offsets[offset] * statePrior[state]
             }
         }
         let last = offsets.count - 1

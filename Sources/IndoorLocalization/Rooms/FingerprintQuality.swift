@@ -8,7 +8,7 @@ public struct FingerprintQuality: Hashable, Sendable {
         public var isReceiverKnown = true
         /// Whether the samples are this device's own, or were fitted to it.
         public var isReceiverMatched = true
-        /// Whether there are also samples with the device in a pocket.
+        /// Whether there are samples with the device in a pocket elsewhere, beside those of the fingerprint.
         public var hasPocketSamples = false
 
         /// Creates the circumstances of this device's own samples in hand.
@@ -25,15 +25,16 @@ public struct FingerprintQuality: Hashable, Sendable {
     /// Rates a fingerprint as Crownstone's app does (crownstone-app, fingerprint score, 2021).
     ///
     /// Of 100 points it takes 50 if the device is unknown, one for each percent of the present beacons that is missing, 20
-    /// if the samples are another device's, 20 without samples from a pocket, and up to 80 for fewer than 150 samples.
+    /// if the samples are another device's, 20 without samples from a pocket, and up to 80 for fewer than 150 in hand.
     public init(of fingerprint: RoomFingerprint, in circumstances: Circumstances = Circumstances()) {
         coverage = fingerprint.coverage(of: circumstances.presentBeacons ?? [])
         var score = 100.0
         if !circumstances.isReceiverKnown { score -= 50 }
         score -= 100 * (1 - coverage)
         if !circumstances.isReceiverMatched { score -= 20 }
-        if !circumstances.hasPocketSamples { score -= 20 }
-        score -= 80 * (1 - min(1, Double(fingerprint.samples.count) / Self.enoughSamples))
+        let inHand = fingerprint.samples(in: .hand).count
+        if !circumstances.hasPocketSamples && inHand == fingerprint.samples.count { score -= 20 }
+        score -= 80 * (1 - min(1, Double(inHand) / Self.enoughSamples))
         self.score = max(0, score)
     }
 

@@ -45,8 +45,11 @@ struct RoomSignalModel: Sendable {
     private static let unknown = (share: 0.6, mean: -78.0, deviation: 10.0)
     /// Where the radio's sensitivity ends, in dBm.
     private static let faintest = (mean: -92.0, deviation: 5.0)
-    /// In none of the rooms a beacon is heard at any RSSI of some 50 dB alike: the logarithm of that density.
-    private static let anywhere = -cmath_log(50)
+    /// In none of the rooms a beacon is heard at any RSSI alike, over so many deviations of what was trained.
+    ///
+    /// Counted in deviations, so that a house in which all scatters much is not taken for elsewhere. How many is a choice
+    /// between false alarms and rooms that are missed, made on a house of 13 rooms by leaving each of them out.
+    private static let anywhereDeviations = 8.75
     /// With so many beacons that are heard in other rooms too, a room does not need those of its own.
     private static let enoughShared = 6
 
@@ -60,6 +63,9 @@ struct RoomSignalModel: Sendable {
     private let links: [[Link]]
     /// For each room, the logarithm of the probability that no beacon is heard at all.
     private let silences: [Double]
+    /// For each beacon, the logarithm of the density of its RSSI in none of the rooms, where it is heard as often as in
+    /// the room that hears it most.
+    private let anywhere: [Double]
 
     /// How many states there are: the rooms, and none of them.
     var stateCount: Int { links.count + 1 }
@@ -70,6 +76,12 @@ struct RoomSignalModel: Sendable {
         names = table.rooms.map(\.name)
         links = table.rooms.map { Self.links(of: $0, beaconCount: table.beacons.count) }
         silences = links.map { $0.reduce(0) { $0 + $1.silence } }
+        let heard = links.joined().filter { $0.known > Self.outOfReach * Self.outliers }.map(\.deviation)
+        let mean = heard.isEmpty ? Self.fading : heard.reduce(0, +) / Double(heard.count)
+        anywhere = table.beacons.indices.map { [links] beacon in
+            let known = links.reduce(0) { max($0, $1[beacon].known) }
+            return cmath_log(max(known, 1e-3) / (Self.anywhereDeviations * mean))
+        }
     }
 
     /// What of a scan is known; nil if that is too little for a valid answer.
@@ -77,13 +89,15 @@ struct RoomSignalModel: Sendable {
         table.known(of: scan, atLeast: count)
     }
 
-    /// Leaves out the beacons that a single room has heard, if it has enough others.
+    /// Fits samples from pockets to those in hand, and leaves out the beacons that a single room has heard, if it has
+    /// enough others.
     ///
     /// They may tell when the room was trained, if beacons were added since, rather than which room it is.
     private static func comparable(_ training: RoomTrainingSet) -> RoomTrainingSet {
         var roomCounts: [BeaconIdentity: Int] = [:]
         for room in training.rooms.values { for beacon in room.beacons { roomCounts[beacon, default: 0] += 1 } }
         var comparable = training
+        comparable.rooms = training.rooms.mapValues(\.inHand)
         for (name, room) in training.rooms {
             let own = room.beacons.filter { roomCounts[$0] == 1 }
             guard room.beacons.count - own.count >= enoughShared else { continue }
@@ -95,7 +109,9 @@ struct RoomSignalModel: Sendable {
     private static func links(of room: RoomTable.Entry, beaconCount: Int) -> [Link] {
         var values = [[Double]](repeating: [], count: beaconCount)
         for (beacon, rssi) in room.samples.joined() { values[beacon].append(rssi) }
-        return values.map { values in
+        var heardCounts = [Int](repeating: 0, count: beaconCount)
+        for (beacon, _) in room.samples.prefix(room.countedSamples).joined() { heardCounts[beacon] += 1 }
+        return zip(values, heardCounts).map { values, heardCount in
             guard !values.isEmpty else {
                 return Link(
                     mean: faintest.mean, deviation: faintest.deviation, known: outOfReach * outliers,
@@ -105,7 +121,7 @@ struct RoomSignalModel: Sendable {
             let mean = values.reduce(0, +) / count
             let squares = values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
             let variance = (squares + fadingSamples * fading * fading) / (count + fadingSamples)
-            let share = (count + 1) / (Double(room.samples.count) + 2)
+            let share = (Double(heardCount) + 1) / (Double(room.countedSamples) + 2)
             let bounded = min(max(share, shares.lowerBound), shares.upperBound)
             return Link(
                 mean: mean, deviation: (variance + placeDeviation * placeDeviation).squareRoot(),
@@ -120,7 +136,7 @@ struct RoomSignalModel: Sendable {
         let silent = links.indices.map { room in
             heard.reduce(silences[room]) { $0 - links[room][$1.beacon].silence }
         }
-        let elsewhere = (silent.max() ?? 0) + Double(heard.count) * Self.anywhere
+        let elsewhere = heard.reduce(silent.max() ?? 0) { $0 + anywhere[$1.beacon] }
         let backgrounds = heard.map { heard in
             Self.unknown.share * Self.student(heard.rssi, Self.unknown.mean, Self.unknown.deviation)
         }

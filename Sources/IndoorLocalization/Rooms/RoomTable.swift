@@ -4,6 +4,9 @@ struct RoomTable: Sendable {
     struct Entry: Sendable {
         var name: String
         var samples: [[(beacon: Int, rssi: Double)]]
+        /// How many of the samples tell how often beacons are heard: the first ones, which are those in hand, if there
+        /// are any. What a pocket does not let through is no less there.
+        var countedSamples: Int
     }
 
     /// The rooms with at least one sample that holds a beacon, by name.
@@ -18,11 +21,15 @@ struct RoomTable: Sendable {
         self.beacons = beacons
         self.offsets = offsets
         rooms = training.rooms.sorted { $0.key < $1.key }.compactMap { name, fingerprint in
-            let samples = fingerprint.samples.map { sample in
+            let inHand = fingerprint.samples(in: .hand)
+            let samples = (inHand + fingerprint.samples(in: .pocket)).map { sample in
                 sample.rssi.compactMap { beacon, rssi in offsets[beacon].map { (beacon: $0, rssi: rssi) } }
                     .sorted { $0.beacon < $1.beacon }
             }
-            return samples.allSatisfy(\.isEmpty) ? nil : Entry(name: name, samples: samples)
+            return samples.allSatisfy(\.isEmpty)
+                ? nil
+                : Entry(
+                    name: name, samples: samples, countedSamples: inHand.isEmpty ? samples.count : inHand.count)
         }
     }
 

@@ -22,6 +22,7 @@ public struct TrainingRecorder: Hashable, Sendable {
     private var samples: [RoomFingerprint.Sample] = []
     private var startedAt = Instant.zero
     private var unixTime = 0.0
+    private var placement = RoomFingerprint.Placement.hand
 
     /// Creates a recorder that is idle.
     public init() {}
@@ -37,8 +38,12 @@ public struct TrainingRecorder: Hashable, Sendable {
     /// - Parameters:
     ///   - instant: the present, on the timeline of the scans.
     ///   - unixTime: the same in seconds since 1970, UTC.
-    public mutating func start(at instant: Instant, unixTime: Double) {
+    ///   - placement: where the device is carried meanwhile.
+    public mutating func start(
+        at instant: Instant, unixTime: Double, placement: RoomFingerprint.Placement = .hand
+    ) {
         samples = []
+        self.placement = placement
         startedAt = instant
         self.unixTime = unixTime
         state = .recording
@@ -62,7 +67,7 @@ public struct TrainingRecorder: Hashable, Sendable {
         samples.append(
             RoomFingerprint.Sample(
                 timestamp: unixTime + startedAt.duration(to: scan.instant).seconds,
-                rssi: scan.rssi.mapValues { $0.rounded() }))
+                rssi: scan.rssi.mapValues { $0.rounded() }, placement: placement))
     }
 
     /// Ends the recording, and is idle.

@@ -22,7 +22,7 @@ public struct TrainingFileError: Error, Hashable, Sendable, CustomStringConverti
 public enum TrainingDocument: Sendable {
     /// Reads a document; names of beacons may also be those of before April 2018, `UUID.Maj:1.Min:2`.
     ///
-    /// Unknown fields are ignored. RSSI values that are no measurement, and those of -1 dBm and above, are left out.
+    /// Samples from a pocket have `"placement": "pocket"`, which other programs ignore. Unknown fields are ignored. RSSI values that are no measurement, and those of -1 dBm and above, are left out.
     /// - Parameter name: what an error calls the document.
     /// - Throws: `TrainingFileError` for the first thing that is wrong.
     public static func read(_ bytes: [UInt8], named name: String) throws(TrainingFileError) -> RoomFingerprint {
@@ -44,7 +44,9 @@ public enum TrainingDocument: Sendable {
             }
             // JSON has no other numbers.
             let timestamp = sample.timestamp.isFinite ? sample.timestamp : 0
-            return "{\"devices\": {\(devices.joined(separator: ", "))}, \"timestamp\": \(timestamp)}"
+            // What other programs know nothing of is written only where it is needed.
+            let placement = sample.placement == .hand ? "" : ", \"placement\": \"\(sample.placement.rawValue)\""
+            return "{\"devices\": {\(devices.joined(separator: ", "))}, \"timestamp\": \(timestamp)\(placement)}"
         }
         return "[" + samples.joined(separator: ", ") + "]"
     }
@@ -71,7 +73,13 @@ public enum TrainingDocument: Sendable {
                 }
                 rssi[beacon] = value
             }
-            samples.append(RoomFingerprint.Sample(timestamp: document.timestamp, rssi: rssi))
+            guard let placement = RoomFingerprint.Placement(rawValue: document.placement ?? "hand") else {
+                throw PacketFileError(
+                    message: "is \"\(document.placement ?? "")\"; give \"hand\" or \"pocket\"",
+                    path: "\(path)[\(index)].placement")
+            }
+            samples.append(
+                RoomFingerprint.Sample(timestamp: document.timestamp, rssi: rssi, placement: placement))
         }
         return samples
     }
@@ -81,4 +89,5 @@ public enum TrainingDocument: Sendable {
 struct TrainingSampleDocument: Decodable {
     var devices: [String: Double]
     var timestamp: Double
+    var placement: String?
 }

@@ -9,8 +9,9 @@ struct RoomsTrainCommand: Command {
         name: "rooms train", operands: "RECORDING...", operandCount: 0...Int.max,
         summary: "learn rooms from recordings that tell them",
         details: """
-            A RECORDING (.jsonl) tells its rooms by truth with "room". One that ends in .json is the training document of a
-            single room, as other programs write it; its room is that of --room. Printed is each room with its samples, the
+            A RECORDING (.jsonl) tells its rooms by truth with "room". One that ends in .json is what Crownstone's programs
+            write: the training data or the fingerprint of a single room, which is that of --room, or a data set or
+            fingerprints that tell their rooms. Printed is each room with its samples, the
             share of all beacons that it has heard, and a score from 0 to 100; below 60, train it longer.
 
             example: indoorloc rooms train --output home.json walk.jsonl
@@ -20,12 +21,14 @@ struct RoomsTrainCommand: Command {
             CommandOption(
                 name: "forget", argument: "BEACON", help: "a beacon that was moved: UUID_Maj:1_Min:2; may be repeated"),
             CommandOption(name: "room", argument: "NAME", help: "the room of recordings that tell none"),
+            CommandOption(name: "uuid", argument: "UUID", help: "of beacons that a fingerprint names by two numbers"),
             .lenient,
         ])
 
     private let output: String
     private let base: String?
     private let room: String?
+    private let uuid: BeaconUUID?
     private let forgotten: [BeaconIdentity]
     private let recordings: [String]
     private let strictness: RecordingReader.Strictness
@@ -34,6 +37,12 @@ struct RoomsTrainCommand: Command {
         output = try arguments.required("output")
         base = arguments.value("add")
         room = arguments.value("room")
+        uuid = try arguments.value("uuid").map { text in
+            guard let uuid = BeaconUUID(text) else {
+                throw UsageError(message: "--uuid must be a UUID, not '\(text)'", command: Self.syntax.name)
+            }
+            return uuid
+        }
         recordings = arguments.operands
         strictness = arguments.strictness
         forgotten = try (arguments.values["forget"] ?? []).map { text in
@@ -59,14 +68,14 @@ struct RoomsTrainCommand: Command {
 
     private func learn(_ path: String) throws -> RoomTrainingSet {
         if path.hasSuffix(".json") {
-            guard let room else {
-                throw UsageError(message: "--room is missing, for \(path)", command: Self.syntax.name)
-            }
             let bytes: Data
             do { bytes = try Data(contentsOf: URL(filePath: path)) } catch {
                 throw DataSetError(description: "\(path) cannot be read: \(error.systemReason)")
             }
-            return RoomTrainingSet(rooms: [room: try TrainingDocument.read([UInt8](bytes), named: path)])
+            guard try room != nil || RoomTrainingImport.tellsRooms([UInt8](bytes), named: path) else {
+                throw UsageError(message: "--room is missing, for \(path)", command: Self.syntax.name)
+            }
+            return try RoomTrainingImport.read([UInt8](bytes), named: path, room: room, uuid: uuid)
         }
         var recording = try RoomRecording(path: path, strictness: strictness)
         if let room { recording.name(room) }

@@ -94,6 +94,25 @@ final class AdaptiveClassifierTests: XCTestCase {
         XCTAssertGreaterThan(try XCTUnwrap(estimate).probability, 0.5)
     }
 
+    /// Each beacon a little stronger or fainter than in the den, as in a room beside it.
+    func testTheLongerAVisitTheSurerTheClassifierIsOfARoomThatWasNotTrained() throws {
+        var house = TrainedHouse()
+        let training = house.training()
+        let scans = house.scans(in: "den", count: 900).map { scan in
+            let rssi = scan.rssi.map { beacon, rssi in (beacon, rssi + (beacon.minor % 2 == 0 ? 12 : -12)) }
+            return RoomScan(instant: scan.instant, rssi: Dictionary(uniqueKeysWithValues: rssi))
+        }
+        func elsewhere(_ visit: Duration) throws -> [Double] {
+            var settings = AdaptiveClassifier.Settings()
+            settings.meanVisit = visit
+            var classifier = AdaptiveClassifier(training, settings: settings)
+            return try scans.map { try XCTUnwrap(classifier.classify($0)).probability(of: nil) }
+        }
+        let (long, short) = (try elsewhere(.seconds(900)), try elsewhere(.seconds(20)))
+        XCTAssertGreaterThan(try XCTUnwrap(long.last), 0.9)
+        XCTAssertGreaterThan(try XCTUnwrap(long.last), try XCTUnwrap(short.last) + 0.03)
+    }
+
     func testNoneOfTheRoomsCanBeExcluded() throws {
         var house = TrainedHouse()
         var settings = AdaptiveClassifier.Settings()

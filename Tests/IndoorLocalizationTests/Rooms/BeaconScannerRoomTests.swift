@@ -33,6 +33,8 @@ final class BeaconScannerRoomTests: XCTestCase {
     private func text(_ events: [RoomEvent]) -> [String] { events.map { "\($0.kind) \($0.regionID) \($0.room)" } }
 
     /// Behaviour §3.5, check 1.
+    /// Behaviour §3.1, row insertClassifier.
+    /// Behaviour §3.1, row startIndoorLocalization.
     func testRoomsAreToldOnlyOnceStarted() async throws {
         let stage = await stage()
         let events = stage.scanner.roomEvents

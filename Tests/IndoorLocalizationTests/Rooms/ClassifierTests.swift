@@ -22,6 +22,7 @@ final class ClassifierTests: XCTestCase {
     }
 
     /// Behaviour §3.5, check 3.
+    /// Behaviour §3.1, row classifier protocol.
     func testTwoBeaconsGiveNoAnswerAndThreeDo() {
         var house = TrainedHouse()
         for (name, var classifier) in classifiers(house.training()) {

@@ -60,6 +60,8 @@ final class RoomMachineTests: XCTestCase {
     }
 
     /// Behaviour §3.5, check 2.
+    /// Behaviour §3.1, row enterLocation.
+    /// Behaviour §3.1, row currentLocation.
     func testAChangeOfRoomIsExitThenEnterThenCurrent() {
         var machine = started()
         XCTAssertEqual(text(machine.handle(ranging(-60, at: 1))), ["enter home den", "current home den"])
@@ -120,6 +122,7 @@ final class RoomMachineTests: XCTestCase {
         XCTAssertEqual(text(machine.handle(ranging(-60, at: 2))), ["enter home den", "current home den"])
     }
 
+    /// Behaviour §3.1, row startIndoorLocalization.
     func testStartingAgainEntersAgainAndStoppingIsSilent() {
         var machine = started()
         _ = machine.handle(ranging(-60, at: 1))

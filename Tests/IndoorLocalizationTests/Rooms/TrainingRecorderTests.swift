@@ -22,6 +22,7 @@ final class TrainingRecorderTests: XCTestCase {
     }
 
     /// Behaviour §3.5, check 8.
+    /// Behaviour §3.1, row TrainingHelper.
     func testAPauseDropsSamplesAndResumingContinues() {
         var recorder = started()
         recorder.observe(scan(at: 101))
@@ -35,6 +36,7 @@ final class TrainingRecorderTests: XCTestCase {
     }
 
     /// Behaviour §3.5, check 8.
+    /// Behaviour §3.1, row TrainingHelper.
     func testAfterAnAbortThereIsNothingToFinish() {
         var recorder = started()
         recorder.observe(scan(at: 101))

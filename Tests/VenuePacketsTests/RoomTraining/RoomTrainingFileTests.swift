@@ -12,6 +12,7 @@ final class RoomTrainingFileTests: XCTestCase {
         ])
     }
 
+    /// Behaviour §3.1, row storage.
     func testASetIsReadAsItWasWritten() throws {
         let folder = try temporaryFolder()
         let path = folder + "/home.json"

@@ -1,0 +1,200 @@
+import IndoorLocalization
+
+/// A room's fingerprint as JSON, in the second format of Crownstone's app: it tells where the device was carried.
+///
+///     {"id": "5f", "type": "IN_HAND", "createdOnDeviceType": "phone", "createdByUser": "ana",
+///      "crownstonesAtCreation": {"1_2": true}, "data": [{"dt": 0, "data": {"1_2": -70}}],
+///      "createdAt": 1700000000000, "updatedAt": 1700000000000}
+///
+/// Beacons are named by major and minor alone, so their UUID is an argument. `cloudId` may be absent, times are in
+/// milliseconds, and unknown fields are ignored.
+public struct FingerprintDocument: Hashable, Sendable {
+    /// How a fingerprint came to be.
+    public enum Kind: String, Hashable, Sendable, CaseIterable {
+        /// Trained with the device in a hand.
+        case inHand = "IN_HAND"
+        /// Trained with the device in a pocket.
+        case inPocket = "IN_POCKET"
+        /// Collected by the way.
+        case autoCollected = "AUTO_COLLECTED"
+        /// Collected where a room was told wrong, and corrected.
+        case findAndFix = "FIND_AND_FIX"
+    }
+
+    /// A beacon among those of one UUID.
+    public struct Beacon: Hashable, Sendable, Comparable {
+        /// Its group.
+        public var major: UInt16
+        /// Its number in the group.
+        public var minor: UInt16
+
+        /// Creates a name.
+        public init(major: UInt16, minor: UInt16) {
+            self.major = major
+            self.minor = minor
+        }
+
+        /// Reads a name such as `1_2`; nil if it is none.
+        init?(_ text: String) {
+            let parts = text.split(separator: "_", omittingEmptySubsequences: false)
+            guard parts.count == 2, let major = UInt16(parts[0]), let minor = UInt16(parts[1]) else { return nil }
+            self.init(major: major, minor: minor)
+        }
+
+        var text: String { "\(major)_\(minor)" }
+
+        public static func < (left: Beacon, right: Beacon) -> Bool {
+            (left.major, left.minor) < (right.major, right.minor)
+        }
+    }
+
+    /// What was heard at one moment.
+    public struct Moment: Hashable, Sendable {
+        /// Milliseconds since the fingerprint was begun.
+        public var milliseconds: Double
+        /// The signal strength of each beacon in dBm.
+        public var rssi: [Beacon: Double]
+
+        /// Creates a moment.
+        public init(milliseconds: Double, rssi: [Beacon: Double]) {
+            self.milliseconds = milliseconds
+            self.rssi = rssi
+        }
+    }
+
+    /// Names the fingerprint.
+    public var id: String
+    /// Names it on a server; nil if it is on none.
+    public var cloudID: String?
+    /// How it came to be.
+    public var kind: Kind
+    /// The kind of device that heard.
+    public var deviceType: String
+    /// Who trained it.
+    public var user: String
+    /// The beacons that there were.
+    public var beaconsAtCreation: Set<Beacon>
+    /// What was heard, in order.
+    public var moments: [Moment]
+    /// When it was begun, in milliseconds since 1970, UTC.
+    public var createdAt: Double
+    /// When it was last changed, in milliseconds since 1970, UTC.
+    public var updatedAt: Double
+
+    /// Makes a document of the samples of a fingerprint in one placement; other UUIDs than that of the region are left out.
+    public init(
+        of fingerprint: RoomFingerprint, in placement: RoomFingerprint.Placement, id: String, uuid: BeaconUUID,
+        deviceType: String, user: String, updatedAt: Double? = nil
+    ) {
+        let samples = fingerprint.samples(in: placement)
+        let begin = (samples.first?.timestamp ?? 0) * 1000
+        self.id = id
+        kind = placement == .pocket ? .inPocket : .inHand
+        self.deviceType = deviceType
+        self.user = user
+        moments = samples.map { sample in
+            let heard = sample.rssi.filter { $0.key.uuid == uuid }
+            return Moment(
+                milliseconds: (sample.timestamp * 1000 - begin).rounded(),
+                rssi: Dictionary(uniqueKeysWithValues: heard.map { (Beacon(major: $0.major, minor: $0.minor), $1) }))
+        }
+        beaconsAtCreation = Set(moments.flatMap(\.rssi.keys))
+        createdAt = begin.rounded()
+        self.updatedAt = updatedAt ?? (samples.last?.timestamp ?? 0) * 1000
+    }
+
+    /// The fingerprint, whose beacons have that UUID.
+    public func fingerprint(uuid: BeaconUUID) -> RoomFingerprint {
+        RoomFingerprint(
+            samples: moments.map { moment in
+                let rssi = moment.rssi.map { (BeaconIdentity(uuid: uuid, major: $0.major, minor: $0.minor), $1) }
+                return RoomFingerprint.Sample(
+                    timestamp: (createdAt + moment.milliseconds) / 1000, rssi: Dictionary(uniqueKeysWithValues: rssi),
+                    placement: kind == .inPocket ? .pocket : .hand)
+            })
+    }
+}
+
+// As JSON.
+extension FingerprintDocument {
+    private struct Fields: Decodable {
+        struct Moment: Decodable {
+            var dt: Double
+            var data: [String: Double]
+        }
+
+        var id: String
+        var cloudId: String?
+        var type: String
+        var createdOnDeviceType: String?
+        var createdByUser: String?
+        var crownstonesAtCreation: [String: Bool]?
+        var data: [Moment]
+        var createdAt: Double
+        var updatedAt: Double?
+    }
+
+    /// Reads a document.
+    ///
+    /// - Parameter name: what an error calls the document.
+    /// - Throws: `TrainingFileError` for the first thing that is wrong.
+    public init(_ bytes: [UInt8], named name: String) throws(TrainingFileError) {
+        do throws(PacketFileError) {
+            try self.init(fields: try TrainingDocument.decode(Fields.self, from: bytes))
+        } catch {
+            throw TrainingFileError(file: name, path: error.path, message: error.message)
+        }
+    }
+
+    private init(fields: Fields) throws(PacketFileError) {
+        guard let kind = Kind(rawValue: fields.type) else {
+            let known = Kind.allCases.map(\.rawValue).joined(separator: ", ")
+            throw PacketFileError(message: "is \"\(fields.type)\"; give one of \(known)", path: "$.type")
+        }
+        id = fields.id
+        cloudID = fields.cloudId
+        self.kind = kind
+        deviceType = fields.createdOnDeviceType ?? ""
+        user = fields.createdByUser ?? ""
+        createdAt = fields.createdAt
+        updatedAt = fields.updatedAt ?? fields.createdAt
+        var moments: [Moment] = []
+        for (index, moment) in fields.data.enumerated() {
+            var rssi: [Beacon: Double] = [:]
+            for (text, value) in moment.data { rssi[try Self.beacon(text, "$.data[\(index)].data")] = value }
+            moments.append(Moment(milliseconds: moment.dt, rssi: rssi))
+        }
+        self.moments = moments
+        var beacons: Set<Beacon> = []
+        for (text, isThere) in fields.crownstonesAtCreation ?? [:] where isThere {
+            beacons.insert(try Self.beacon(text, "$.crownstonesAtCreation"))
+        }
+        beaconsAtCreation = beacons
+    }
+
+    private static func beacon(_ text: String, _ path: String) throws(PacketFileError) -> Beacon {
+        guard let beacon = Beacon(text) else {
+            throw PacketFileError(message: "\"\(text)\" is no beacon's name; write it as major_minor", path: path)
+        }
+        return beacon
+    }
+
+    /// The document as JSON, in one line and without its end: equal documents give equal bytes.
+    public var bytes: [UInt8] {
+        var fields: [String: JSONTree] = [
+            "id": .string(id), "type": .string(kind.rawValue), "createdOnDeviceType": .string(deviceType),
+            "createdByUser": .string(user), "createdAt": .number(createdAt), "updatedAt": .number(updatedAt),
+            "crownstonesAtCreation": .object(
+                Dictionary(uniqueKeysWithValues: beaconsAtCreation.map { ($0.text, JSONTree.bool(true)) })),
+            "data": .array(
+                moments.map { moment in
+                    let rssi = moment.rssi.map { ($0.text, JSONTree.number($1)) }
+                    return .object([
+                        "dt": .number(moment.milliseconds), "data": .object(Dictionary(uniqueKeysWithValues: rssi)),
+                    ])
+                }),
+        ]
+        if let cloudID { fields["cloudId"] = .string(cloudID) }
+        return JSONTree.object(fields).line()
+    }
+}
