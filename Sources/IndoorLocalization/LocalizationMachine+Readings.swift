@@ -11,6 +11,8 @@ extension LocalizationMachine {
     private mutating func weigh(_ reading: SensorReading, at now: Instant) -> Transition {
         if case .radio(let event) = reading { return hear(event) }
         noteDelivery(of: reading)
+        if case .sighting = reading { isDeaf = false }
+        if case .advertisement = reading { isDeaf = false }
         guard let reading = accepted(reading) else { return Transition(state: state) }
         if visit != nil { visit?.belief.observe(reading) } else { recent.add(reading) }
         if case .started = state { return Transition(state: state) }  // no venue is known yet
@@ -36,7 +38,8 @@ extension LocalizationMachine {
     }
 
     /// A radio that ceased to hear is worth an error: silence alone would not tell why there is no position.
-    private func hear(_ event: RadioEvent) -> Transition {
+    private mutating func hear(_ event: RadioEvent) -> Transition {
+        isDeaf = !event.status.isHearing
         guard !event.status.isHearing else { return Transition(state: state) }
         return Transition(
             state: state, directives: [.report(LocalizationError(code: .generic, message: "\(event)"))])

@@ -7,6 +7,7 @@ extension LocalizationMachine {
         search = VenueSearchMachine(settings: settings.venueSearch, forced: settings.forcedVenue)
         backoff.reset()
         scan.begin()
+        isDeaf = false
         receiver?.begin()
         lastOutdoor = nil
         lastPosition = nil

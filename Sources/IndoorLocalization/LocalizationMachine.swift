@@ -102,6 +102,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     /// What became of the latest fix that was given from outside.
     package internal(set) var fixOutcome: FixOutcome?
     var lockedMap: MapID?
+    /// Whether the radio has told that it does not hear.
+    var isDeaf = false
     /// What the application watches, in whatever venue.
     var geofences = MonitoredGeofences()
     /// Nil if the settings decide.

@@ -26,6 +26,8 @@ public actor Localizer {
     public private(set) var eventHistory: EventHistory
 
     private nonisolated let stateBroadcast = Broadcast<LocalizationState>(.unbounded, replaysLatest: true)
+    private nonisolated let statusBroadcast = Broadcast<ServiceStatus>(.unbounded, replaysLatest: true)
+    private var toldStatus = ServiceStatus.stopped
     private nonisolated let positionBroadcast: Broadcast<Position>
     private nonisolated let outdoorBroadcast: Broadcast<OutdoorPosition>
     private nonisolated let venueBroadcast = Broadcast<Venue>(.bufferingNewest(16))
@@ -71,6 +73,7 @@ public actor Localizer {
                 PositioningEngine(venue: venue, settings: positioning, seed: seed)
             })
         stateBroadcast.send(.idle)
+        statusBroadcast.send(toldStatus)
     }
 
     /// What the session is doing now.
@@ -78,6 +81,8 @@ public actor Localizer {
 
     /// The session's states, the present one first. Each call gives a stream of its own.
     public nonisolated var states: AsyncStream<LocalizationState> { stateBroadcast.subscribe() }
+    /// Whether positions can be expected: the present status first.
+    public nonisolated var serviceStatuses: AsyncStream<ServiceStatus> { statusBroadcast.subscribe() }
     /// Positions from now on; of those that nobody takes, the newest 1024 are kept, of a recording all.
     public nonisolated var positions: AsyncStream<Position> { positionBroadcast.subscribe() }
     /// Where satellites see the device while it is in no venue, from now on: before a venue is found, and once it is lost.
@@ -140,6 +145,7 @@ public actor Localizer {
     /// Ends the streams of all subscribers so far, behind what they were told.
     package nonisolated func finishStreams() {
         stateBroadcast.finish()
+        statusBroadcast.finish()
         positionBroadcast.finish()
         outdoorBroadcast.finish()
         venueBroadcast.finish()
@@ -154,6 +160,9 @@ public actor Localizer {
         }
         return max(.zero, elapsed - timeline.elapsed(at: wake))
     }
+
+    /// The geofences that are watched, in the order in which they were started.
+    public var monitoredGeofences: [Geofence] { driver.machine.monitoredGeofences }
 
     /// Hands over what somebody outside knows; returns what became of the latest fix.
     func guide(_ event: LocalizationMachine<PositioningEngine>.Event) async -> FixOutcome? {
@@ -266,7 +275,16 @@ public actor Localizer {
                 do { try source.keep(schedule) } catch { errorBroadcast.send(error) }
             }
         }
+        tellStatus()
         alarm.set(to: driver.machine.nextWake, on: timeline, for: self) { await $0.wakeUp($1) }
+    }
+}
+
+extension Localizer {
+    private func tellStatus() {
+        let status = driver.machine.serviceStatus
+        if status != toldStatus { statusBroadcast.send(status) }
+        toldStatus = status
     }
 }
 

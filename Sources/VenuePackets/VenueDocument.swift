@@ -134,6 +134,7 @@ enum VenueDocument {
                 "weight": edge.weight.map(JSONTree.number),
                 "kind": edge.kind == .walk ? nil : .string(edge.kind.rawValue),
                 "oneWay": edge.isOneWay ? .bool(true) : nil,
+                "tags": edge.tags.isEmpty ? nil : .array(edge.tags.sorted().map(JSONTree.string)),
             ])
         }
         return object(["nodes": .array(nodes), "edges": .array(edges)])

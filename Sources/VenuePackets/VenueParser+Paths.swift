@@ -28,9 +28,26 @@ extension VenueParser {
         let weight = optionalNumber("weight", of: entry, .weight)
         let kind = kind(of: entry)
         let isOneWay = bool("oneWay", of: entry, default: false)
+        let tags = tags(of: entry)
         guard let from, let to, let kind else { return nil }
         if from == to { report(.warning, entry.path, "leads from node \(from) to itself; remove it") }
-        return PathGraph.Edge(from: from, to: to, weight: weight, kind: kind, isOneWay: isOneWay)
+        return PathGraph.Edge(from: from, to: to, weight: weight, kind: kind, isOneWay: isOneWay, tags: tags)
+    }
+
+    private mutating func tags(of entry: JSONObject) -> Set<String> {
+        guard let value = entry["tags"] else { return [] }
+        guard case .array(let values) = value else {
+            return wrong(value, at: entry.path(of: "tags"), wanted: "an array of texts") ?? []
+        }
+        var tags: Set<String> = []
+        for (index, value) in values.enumerated() {
+            guard case .string(let tag) = value else {
+                let none: Set<String>? = wrong(value, at: "\(entry.path(of: "tags"))[\(index)]", wanted: "a text")
+                return none ?? []
+            }
+            tags.insert(tag)
+        }
+        return tags
     }
 
     private mutating func node(_ key: String, of entry: JSONObject, among nodes: [Int: String]) -> Int? {

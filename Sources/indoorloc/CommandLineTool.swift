@@ -1,3 +1,5 @@
+import IndoorLocalization
+
 /// How the tool ends.
 enum ExitStatus: Int32 {
     case success = 0
@@ -10,7 +12,7 @@ enum ExitStatus: Int32 {
 /// The command line `indoorloc`: finds the command, runs it, and turns what is thrown into an exit status.
 enum CommandLineTool {
     /// The version that `--version` prints.
-    static let version = "0.1.0"
+    static let version = PackageVersion.current
 
     private static let commands: [any Command.Type] = [
         LocateCommand.self, ServeCommand.self, ScanCommand.self, ReplayCommand.self, EvaluateCommand.self,

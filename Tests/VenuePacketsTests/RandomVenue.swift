@@ -64,7 +64,8 @@ struct RandomVenue {
         let edges = (0..<int(0...6)).map { _ in
             PathGraph.Edge(
                 from: int(0...nodes.count - 1), to: int(0...nodes.count - 1), weight: maybe { $0.double(0...99) },
-                kind: PathGraph.Edge.Kind.allCases[int(0...3)], isOneWay: bool())
+                kind: PathGraph.Edge.Kind.allCases[int(0...3)], isOneWay: bool(),
+                tags: Set((0..<int(0...2)).map { "tag \($0)" }))
         }
         return PathGraph(nodes: nodes, edges: edges)
     }

@@ -32,7 +32,7 @@ public struct Topic<Source: Sendable, Element: Sendable>: Sendable {
     }
 }
 
-extension PositionSource {
+extension StreamSource {
     /// Calls `body` with each element of a topic from now on.
     ///
     /// - Returns: the subscription, which must be kept for as long as calls are wanted; `close()` ends it.
@@ -97,6 +97,11 @@ extension Topic where Source: PositionSource, Element == Geofence {
     public static var geofencesEntered: Self { Topic({ $0.events }, \.enteredGeofence) }
     /// Geofences of the application that the device went out of.
     public static var geofencesLeft: Self { Topic({ $0.events }, \.leftGeofence) }
+}
+
+extension Topic where Source == Localizer, Element == ServiceStatus {
+    /// Whether positions can be expected, the present status first.
+    public static var serviceStatuses: Self { Topic { $0.serviceStatuses } }
 }
 
 extension Topic where Source == Localizer, Element == OutdoorPosition {

@@ -29,7 +29,9 @@ extension Venue {
         from point: MapPoint, on map: MapID, _ options: RouteOptions = RouteOptions()
     ) -> [PointOfInterest] {
         let start = RoutePoint(mapID: map, point: point)
-        guard let reach = RouteReach(from: start, in: RouteNetwork(venue: self), options) else { return [] }
+        guard let reach = RouteReach(from: start, in: RouteNetwork(venue: self, tags: options.tags), options) else {
+            return []
+        }
         return pointsOfInterest.filter { reach.contains(RoutePoint($0)) }
     }
 
@@ -39,7 +41,7 @@ extension Venue {
     public func reachablePointsOfInterest(
         from map: MapID, _ options: RouteOptions = RouteOptions()
     ) -> [PointOfInterest] {
-        let reach = RouteReach(fromAnywhereOn: map, in: RouteNetwork(venue: self), options)
+        let reach = RouteReach(fromAnywhereOn: map, in: RouteNetwork(venue: self, tags: options.tags), options)
         return pointsOfInterest.filter { reach.contains(RoutePoint($0)) }
     }
 }

@@ -185,14 +185,20 @@ public struct PathGraph: Hashable, Sendable {
         public var kind: Kind
         /// Whether it can only be walked from `from` to `to`.
         public var isOneWay: Bool
+        /// Words by which routes include or exclude it, as in "inaccessible".
+        public var tags: Set<String>
 
         /// Creates an edge.
-        public init(from: Int, to: Int, weight: Double? = nil, kind: Kind = .walk, isOneWay: Bool = false) {
+        public init(
+            from: Int, to: Int, weight: Double? = nil, kind: Kind = .walk, isOneWay: Bool = false,
+            tags: Set<String> = []
+        ) {
             self.from = from
             self.to = to
             self.weight = weight
             self.kind = kind
             self.isOneWay = isOneWay
+            self.tags = tags
         }
     }
 

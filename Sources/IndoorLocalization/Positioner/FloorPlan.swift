@@ -21,6 +21,21 @@ public struct FloorPlan: Hashable, Sendable {
         guard let transform = try? map.geoTransform() else { return nil }
         return transform.coordinate(at: MapPoint(x: map.width / 2, y: map.height / 2))
     }
+
+    /// The coordinates of the plan's corners: top left, top right, bottom right, bottom left.
+    ///
+    /// Nil without a georeference that fixes the plan on Earth.
+    public var corners: [Coordinate]? {
+        guard let transform = try? map.geoTransform() else { return nil }
+        return [(0.0, 0.0), (map.width, 0), (map.width, map.height), (0, map.height)].map { x, y in
+            transform.coordinate(at: MapPoint(x: x, y: y))
+        }
+    }
+
+    /// Where the plan's left side points, from its bottom to its top, in degrees clockwise from true north, in [0, 360).
+    ///
+    /// Nil without a georeference that fixes the plan on Earth.
+    public var bearing: Double? { (try? map.geoTransform())?.bearing }
 }
 
 extension Venue {

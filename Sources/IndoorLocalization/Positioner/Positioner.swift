@@ -117,6 +117,12 @@ public actor Positioner {
     /// Begins with what an earlier session learned of the device: from the next start on.
     public func setCalibration(_ calibration: Calibration) async { await handle(.calibration(calibration)) }
 
+    /// The geofences that are watched, in the order in which they were started.
+    public var monitoredGeofences: [Geofence] { driver.machine.geofences.list }
+
+    /// Watches other geofences.
+    func monitor(_ change: GeofenceChange) async { await handle(.monitor(change)) }
+
     private func handle(_ event: Machine.Event) async {
         if state.isStopped { timeline.begin() }
         await perform(driver.handle(event, at: timeline.now))

@@ -19,6 +19,8 @@ public enum RouteError: Error, Hashable, Sendable {
     /// A route would have to use ways that were excluded; with them, it is `length` metres long.
     case needsExcludedWays(
         from: RoutePoint, to: RoutePoint, kinds: Set<PathGraph.Edge.Kind>, length: Double)
+    /// A route would have to use ways that their tags exclude; with them, it is `length` metres long.
+    case needsExcludedTags(from: RoutePoint, to: RoutePoint, length: Double)
     /// An option is out of its range.
     case optionOutOfRange(String)
 }
@@ -43,6 +45,9 @@ extension RouteError: CustomStringConvertible {
         case .needsExcludedWays(let start, let goal, let kinds, let length):
             let names = kinds.map(\.rawValue).sorted().joined(separator: " and ")
             return "no way from \(start) to \(goal) does without \(names); with them, there is one of "
+                + "\(Self.metres(length))"
+        case .needsExcludedTags(let start, let goal, let length):
+            return "no way from \(start) to \(goal) has the tags that are asked for; without that, there is one of "
                 + "\(Self.metres(length))"
         case .optionOutOfRange(let problem):
             return problem

@@ -38,8 +38,8 @@ struct RouteNetwork: Sendable {
     /// Metres from floor to floor where a packet does not tell.
     private static let storey = 4.0
 
-    /// Builds the tables of a venue's ways; empty ones if it tells none.
-    init(venue: Venue) {
+    /// Builds the tables of a venue's ways that the tags permit; empty ones if it tells none.
+    init(venue: Venue, tags: RouteTags = .none) {
         let graph = venue.paths ?? PathGraph(nodes: [], edges: [])
         venueID = venue.id
         let heights = Dictionary(
@@ -59,7 +59,7 @@ struct RouteNetwork: Sendable {
         var edges: [Edge] = []
         var ignored: [PathGraph.Edge] = []
         edges.reserveCapacity(graph.edges.count)
-        for edge in graph.edges {
+        for edge in graph.edges where tags == .none || tags.permits(edge.tags) {
             guard let from = indexes[edge.from], let to = indexes[edge.to], from != to,
                 let made = Self.edge(edge, from, to, nodes, heights)
             else {

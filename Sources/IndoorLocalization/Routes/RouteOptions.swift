@@ -17,6 +17,8 @@ public struct RouteOptions: Hashable, Sendable {
     public var algorithm = RouteAlgorithm.aStar
     /// Ways that the route must not use at all.
     public var excludedKinds: Set<PathGraph.Edge.Kind> = []
+    /// Which ways may be used, by their tags.
+    public var tags = RouteTags.none
     /// How many times its weight a way of that kind costs, from 0 to 1,000; 1 where nothing is given.
     ///
     /// Above 1, such ways are avoided where others are not much longer.

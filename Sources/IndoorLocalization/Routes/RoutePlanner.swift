@@ -8,10 +8,16 @@
 /// memory for its result only. A copy shares the tables of the venue, so each task can have one of its own.
 public struct RoutePlanner: Sendable {
     let network: RouteNetwork
+    private let venue: Venue
+    /// The ways that the tags of the latest routes permit: who asks once asks again.
+    private var tagged: (tags: RouteTags, network: RouteNetwork)?
     private var search = RouteSearch()
 
     /// Creates a planner for the ways of a venue.
-    public init(venue: Venue) { network = RouteNetwork(venue: venue) }
+    public init(venue: Venue) {
+        self.venue = venue
+        network = RouteNetwork(venue: venue)
+    }
 
     /// The venue that it plans for.
     public var venueID: VenueID { network.venueID }
@@ -35,6 +41,7 @@ public struct RoutePlanner: Sendable {
         from start: RoutePoint, to goal: RoutePoint, _ options: RouteOptions = RouteOptions()
     ) throws(RouteError) -> Route {
         try options.check()
+        let network = self.network(options.tags)
         let from = try network.join(start, .start, options)
         let to = try network.join(goal, .goal, options)
         let query = network.query(from: from, to: to, options)
@@ -48,7 +55,17 @@ public struct RoutePlanner: Sendable {
     /// Throws if no route can lead to a place.
     func check(goal: RoutePoint, _ options: RouteOptions) throws(RouteError) {
         try options.check()
+        let network = options.tags == .none ? network : RouteNetwork(venue: venue, tags: options.tags)
         _ = try network.join(goal, .goal, options)
+    }
+
+    /// The ways that tags permit, built once for as long as nobody asks for other tags.
+    private mutating func network(_ tags: RouteTags) -> RouteNetwork {
+        if tags == .none { return network }
+        if let tagged, tagged.tags == tags { return tagged.network }
+        let network = RouteNetwork(venue: venue, tags: tags)
+        tagged = (tags, network)
+        return network
     }
 
     /// Why there is no route between two places that have ways next to them.
@@ -56,6 +73,11 @@ public struct RoutePlanner: Sendable {
         from start: RoutePoint, to goal: RoutePoint, _ options: RouteOptions, explored: Int
     ) -> RouteError {
         let unreachable = RouteError.unreachable(from: start, to: goal, explored: explored)
+        var untagged = options
+        untagged.tags = .none
+        if options.tags != .none, let route = try? self.route(from: start, to: goal, untagged) {
+            return .needsExcludedTags(from: start, to: goal, length: route.length)
+        }
         guard !options.excludedKinds.isEmpty else { return unreachable }
         var open = options
         open.excludedKinds = []

@@ -52,6 +52,7 @@ final class GeofenceTests: XCTestCase {
     }
 
     /// Behaviour §2.5, check 9.
+    /// Behaviour §2.1B, row geofences.
     func testTheSameIdentifierReplaces() {
         var machine = session()
         watch(&machine, .start([fence("desk"), fence("door", at: 30)]), at: 10.2)
@@ -110,6 +111,7 @@ final class GeofenceTests: XCTestCase {
     }
 
     /// Behaviour §2.5, check 9.
+    /// Behaviour §2.1B, row geofences.
     func testAGeofenceOnEarthIsEnteredOnThePlan() throws {
         let georeference = Georeference.center(Coordinate(latitude: 52, longitude: 13), bearing: 30)
         var machine = session(georeference)

@@ -11,6 +11,7 @@ final class FixSubmissionTests: XCTestCase {
     }
 
     /// Behaviour §2.5, check 5. What is heard agrees with the fix; the belief was elsewhere.
+    /// Behaviour §2.1A, row effect of explicit position.
     func testTheEstimateConvergesMonotonicallyToAHardFix() throws {
         for seed in UInt64(1)...20 {
             var generator = SeededGenerator(seed: seed)
@@ -49,6 +50,7 @@ final class FixSubmissionTests: XCTestCase {
         }
     }
 
+    /// Behaviour §2.1B, row location.
     func testAHardFixFarFromTheBeliefIsBelieved() throws {
         for seed in UInt64(1)...10 {
             var receiver = HallReceiver(at: MapPoint(x: 4, y: 4), seed: seed)
@@ -64,6 +66,7 @@ final class FixSubmissionTests: XCTestCase {
     }
 
     /// A soft fix of 2 m: a mistake of ten lies anywhere on the 400 m² of the hall, the others within it.
+    /// Behaviour §2.1B, row location.
     func testASoftFixIsWeighedAgainstWhatIsKnown() throws {
         for seed in UInt64(1)...10 {
             var receiver = HallReceiver(at: MapPoint(x: 4, y: 4), seed: seed)

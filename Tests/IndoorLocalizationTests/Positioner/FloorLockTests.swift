@@ -7,6 +7,7 @@ final class FloorLockTests: XCTestCase {
     private typealias Stage = PositioningStage
 
     /// Behaviour §2.5, check 10.
+    /// Behaviour §2.1B, row lockFloor.
     func testALockedFloorHoldsAgainstContraryEvidence() {
         var machine = SessionStage.machine(in: .localizationRunning)
         XCTAssertEqual(machine.handle(.lockFloor(10), at: 10), [])
@@ -22,6 +23,7 @@ final class FloorLockTests: XCTestCase {
     }
 
     /// Behaviour §2.5, check 10.
+    /// Behaviour §2.1B, row lockFloor.
     func testAnUnlockWithoutALockDoesNothing() {
         var (first, second) = (
             SessionStage.machine(in: .localizationRunning), SessionStage.machine(in: .localizationRunning)
@@ -66,6 +68,7 @@ final class FloorLockTests: XCTestCase {
     }
 
     /// Behaviour §2.5, check 11.
+    /// Behaviour §2.1B, row IALocation.
     func testTheFloorCertaintyIsWithinZeroAndOne() throws {
         var receiver = HallReceiver(
             at: MapPoint(x: 10, y: 10), seed: 1, venue: Stage.twoFloors, field: Stage.twoFloorField)
@@ -90,6 +93,7 @@ final class FloorLockTests: XCTestCase {
         XCTAssertEqual(receiver.engine.mapProbabilities.values.reduce(0, +), 1, accuracy: 1e-9)
     }
 
+    /// Behaviour §2.1B, row lockIndoors.
     func testAnIndoorLockKeepsTheDeviceInItsVenueUntilItIsLifted() {
         for isLocked in [true, false] {
             var machine = SessionStage.machine(in: .localizationRunning)

@@ -10,6 +10,7 @@ final class FloorPlanTests: XCTestCase {
         georeference: .center(Coordinate(latitude: 52.5, longitude: 13.4), bearing: 30))
 
     /// Behaviour §2.5, check 4.
+    /// Behaviour §2.1A, row IndoorAtlasFloorplan.
     func testMetresPixelsAndCoordinatesAreViewsOfOnePoint() throws {
         let map = Self.map
         let scale = try XCTUnwrap(map.pixelsPerMeter)
@@ -25,6 +26,41 @@ final class FloorPlanTests: XCTestCase {
         }
     }
 
+    /// Behaviour §2.1B, row IAFloorPlan.
+    func testCornersAndBearingAreThoseOfThePublishedPlaneModel() throws {
+        let map = Self.map
+        let plan = FloorPlan(venueID: 1, map: map)
+        let (corners, bearing) = (try XCTUnwrap(plan.corners), try XCTUnwrap(plan.bearing))
+        XCTAssertEqual(bearing, 30, accuracy: 1e-9)
+        // IndoorAtlas' CoordinateTransforms.js: metres by degree at the plan's centre, on the WGS84 ellipsoid.
+        let (a, b) = (6_378_137.0, 6_378_137.0 * (1 - 1 / 298.257223563))
+        let (latitude, longitude) = (52.5 * Double.pi / 180, 13.4)
+        let t = (a * a * cos(latitude) * cos(latitude) + b * b * sin(latitude) * sin(latitude)).squareRoot()
+        let (east, north) = (.pi / 180 * (a * a / t) * cos(latitude), .pi / 180 * (a * a * b * b / (t * t * t)))
+        let angle = 30 * Double.pi / 180
+        for (corner, place) in zip(corners, [(-20.0, 15.0), (20, 15), (20, -15), (-20, -15)]) {
+            let (right, up) = place
+            XCTAssertEqual(
+                (corner.longitude - longitude) * east, right * cos(angle) + up * sin(angle), accuracy: 0.01)
+            XCTAssertEqual((corner.latitude - 52.5) * north, up * cos(angle) - right * sin(angle), accuracy: 0.01)
+        }
+        XCTAssertNil(FloorPlan(venueID: 1, map: VenueMap(id: 1, name: "a", level: 0, width: 1, height: 1)).corners)
+        for pixel in [PixelPoint(x: 0, y: 0), PixelPoint(x: 400, y: 300), PixelPoint(x: 123, y: 45)] {
+            let coordinate = try XCTUnwrap(try map.coordinate(at: pixel))
+            let back = try XCTUnwrap(try map.pixel(at: coordinate))
+            XCTAssertEqual(back.x, pixel.x, accuracy: 0.01)
+            XCTAssertEqual(back.y, pixel.y, accuracy: 0.01)
+        }
+    }
+
+    /// Behaviour §2.1A, row versionString.
+    func testTheVersionHasThreeNumbers() {
+        XCTAssertEqual(PackageVersion.current.split(separator: ".").compactMap { Int($0) }.count, 3)
+    }
+
+    /// Behaviour §2.1A, row submitExplicitMetricPosition.
+    /// Behaviour §2.1A, row submitExplicitPixelPosition.
+    /// Behaviour §2.1A, row submitExplicitCoordinatePosition.
     func testAFixInAnyFrameIsTheSameFix() throws {
         let point = MapPoint(x: 7.5, y: 14.6)
         let coordinate = try XCTUnwrap(try Self.map.coordinate(at: PixelPoint(x: 75, y: 146)))
@@ -92,6 +128,7 @@ final class FloorPlanTests: XCTestCase {
         XCTAssertNil(office.floorPlan(99))
     }
 
+    /// Behaviour §2.1A, row fetchFloorplanWithId.
     func testAFloorPlanIsFetchedWithProgress() async throws {
         let venues = ScriptedVenueSource([SessionStage.office])
         venues.change { script in
@@ -110,6 +147,7 @@ final class FloorPlanTests: XCTestCase {
     }
 
     /// Behaviour §2.5, check 6.
+    /// Behaviour §2.1A, row error codes.
     func testACancelledFetchEndsWithThatErrorAtOnce() async throws {
         let venues = ScriptedVenueSource([SessionStage.office])
         venues.change { script in
@@ -140,6 +178,7 @@ final class FloorPlanTests: XCTestCase {
         await Self.expect(.failed(SessionStage.network), of: venues.fetchFloorPlan(10, of: 1))
     }
 
+    /// Behaviour §2.1A, row fetchFloorplanImage.
     func testAnImageIsFetchedByAReader() async throws {
         let plan = FloorPlan(venueID: 1, map: Self.map)
         let fetch = plan.fetchImage(with: ImageStub(bytes: [1, 2, 3]))

@@ -59,6 +59,7 @@ final class MotionModeTests: XCTestCase {
         XCTAssertGreaterThan(radii[1], radii[3])
     }
 
+    /// Behaviour §2.1B, row desiredAccuracy.
     func testTheDesiredAccuracyChangesWhatPositionsCost() {
         var machine = PositionerMachineStage().machine
         var parameters = PositionerParameters()

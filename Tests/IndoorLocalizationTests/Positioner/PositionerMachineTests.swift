@@ -29,6 +29,7 @@ final class PositionerMachineTests: XCTestCase {
         XCTAssertLessThan(state, position)
     }
 
+    /// Behaviour §2.1A, row connect.
     func testConnectConnectsAndDoesNothingElse() {
         var stage = Stage()
         XCTAssertEqual(stage.handle(.connect, at: 1), [.publish(.connecting), .fetchCatalogue])
@@ -37,6 +38,7 @@ final class PositionerMachineTests: XCTestCase {
         XCTAssertEqual(stage.handle(.connect, at: 3), [])
     }
 
+    /// Behaviour §2.1A, row prepare.
     func testPrepareConnectsFirstAndDoesNotStart() {
         var stage = Stage()
         let told = stage.answer(.prepare(PositionerParameters()), at: 1)
@@ -45,6 +47,7 @@ final class PositionerMachineTests: XCTestCase {
     }
 
     /// Behaviour §2.5, check 2.
+    /// Behaviour §2.1A, row start.
     func testWhatIsPreparedIsNotPreparedAgainAndKeepsItsParameters() {
         var stage = Stage()
         _ = stage.answer(.prepare(PositionerParameters(motionMode: .shoppingCart)), at: 1)
@@ -55,6 +58,7 @@ final class PositionerMachineTests: XCTestCase {
         XCTAssertEqual(stage.machine.parameters?.motionMode, .shoppingCart)
     }
 
+    /// Behaviour §2.1A, row motionMode.
     func testTheParametersReachTheMotionModel() {
         let told = Heard()
         for mode in MotionMode.allCases {
@@ -77,6 +81,7 @@ final class PositionerMachineTests: XCTestCase {
         XCTAssertEqual(told.states, ["connected", "loading", "ready", "waitingForFix"])
     }
 
+    /// Behaviour §2.1A, row stop.
     func testAStopEndsEverythingAndIsToldOnce() {
         var stage = Stage()
         stage.run()
@@ -115,6 +120,7 @@ final class PositionerMachineTests: XCTestCase {
         XCTAssertEqual(stage.machine.state.error?.code, .critical)
     }
 
+    /// Behaviour §2.1A, row stateChanged.
     func testAFailedRequestIsReconnectingUntilItIsAnswered() throws {
         var stage = Stage()
         _ = stage.handle(.start(PositionerParameters()), at: 1)

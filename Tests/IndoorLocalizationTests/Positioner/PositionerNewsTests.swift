@@ -61,6 +61,7 @@ final class PositionerNewsTests: XCTestCase {
         XCTAssertEqual(stage.machine.state, .buffering)
     }
 
+    /// Behaviour §2.1A, row latency.
     func testTheLatencyIsTheTimeFromTheRadioToThePosition() {
         var stage = running
         _ = stage.hear(at: 10.4, delay: 0.25)

@@ -8,6 +8,7 @@ final class PositionerTests: XCTestCase {
     private let way = ["connecting", "connected", "loading", "ready", "waitingForFix", "positioning"]
 
     /// Behaviour §2.5, check 1.
+    /// Behaviour §2.1A, row stateChanged.
     func testStartGoesThroughAllStatesAndGivesPositions() async throws {
         let stage = PositionerStage()
         let (states, positions) = (stage.positioner.states, stage.positioner.positions)
@@ -68,6 +69,7 @@ final class PositionerTests: XCTestCase {
         XCTAssertLessThan(latency, .seconds(3))
     }
 
+    /// Behaviour §2.1A, row positionChanged.
     func testARecordingGivesTheSamePositionsAsAReplayOfASession() async throws {
         var venue = SessionStage.office
         venue.maps = [venue.maps[0]]
@@ -85,6 +87,7 @@ final class PositionerTests: XCTestCase {
         XCTAssertEqual(told.map(\.instant), expected.map(\.instant))
     }
 
+    /// Behaviour §2.1A, row positionerForFloorplan.
     func testPositionersSideBySideShareOneScan() async throws {
         let radio = ScriptedSource()
         let shared = SharedScanSource(radio)
@@ -105,6 +108,7 @@ final class PositionerTests: XCTestCase {
         try await Bounded.wait(for: "the end of the scan") { try await radio.waitUntilNothingRuns() }
     }
 
+    /// Behaviour §2.1A, row positionerForFloorplan.
     func testSwitchingBetweenFloorPlansAndBack() async throws {
         let radio = ScriptedSource()
         let stages = [PositionerStage(radio), PositionerStage(radio, map: 1)]

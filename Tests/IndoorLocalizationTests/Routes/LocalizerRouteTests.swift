@@ -21,6 +21,7 @@ final class LocalizerRouteTests: XCTestCase {
         return options
     }
 
+    /// Behaviour §2.1B, row wayfinding.
     func testPositionsGiveRoutesToTheGoal() async throws {
         let stage = LocalizerStage()
         let goal = RoutePoint(mapID: 10, point: MapPoint(x: 0, y: 0))

@@ -25,6 +25,7 @@ final class BeaconScannerRegionTests: XCTestCase {
 
     // MARK: - Enter and exit
 
+    /// Behaviour §3.1, row enterRegion.
     func testARegionIsEnteredAndLeftOnce() async throws {
         let stage = continuous()
         let events = stage.scanner.regionEvents
@@ -49,6 +50,7 @@ final class BeaconScannerRegionTests: XCTestCase {
 
     // MARK: - Tracking
 
+    /// Behaviour §3.1, row trackIBeacon.
     func testADuplicateIsIgnored() async throws {
         let stage = continuous()
         let events = stage.scanner.regionEvents
@@ -63,6 +65,7 @@ final class BeaconScannerRegionTests: XCTestCase {
         XCTAssertEqual(seen, ["enter hall 0.0"])
     }
 
+    /// Behaviour §3.1, row trackIBeacon.
     func testAMalformedUUIDIsAnErrorThatNamesIt() async throws {
         let stage = continuous()
         for text in ["", "no UUID", "B5B182C7-EAB1-4988-AA99-B5C1517008D", "B5B182C7-EAB1-4988-AA99-B5C1517008DX"] {
@@ -101,6 +104,7 @@ final class BeaconScannerRegionTests: XCTestCase {
     }
 
     /// Behaviour §3.5, check 5.
+    /// Behaviour §3.1, row pauseTracking.
     func testAPauseGivesNoRangingAndResumingEntersAgain() async throws {
         let stage = continuous()
         let (events, rangings) = (stage.scanner.regionEvents, stage.scanner.everyRanging)
@@ -122,6 +126,7 @@ final class BeaconScannerRegionTests: XCTestCase {
     }
 
     /// Behaviour §3.5, check 6.
+    /// Behaviour §3.1, row stopTrackingIBeacon.
     func testWhatIsTrackedNoMoreIsNotBroughtBackByResuming() async throws {
         let stage = continuous()
         let events = stage.scanner.regionEvents
@@ -138,6 +143,7 @@ final class BeaconScannerRegionTests: XCTestCase {
         XCTAssertEqual(seen, ["enter hall 0.0"])
     }
 
+    /// Behaviour §3.1, row clearTrackedBeacons.
     func testClearingForgetsEveryRegionWithoutExits() async throws {
         let stage = continuous()
         let events = stage.scanner.regionEvents
@@ -153,6 +159,7 @@ final class BeaconScannerRegionTests: XCTestCase {
     }
 
     /// Behaviour §3.5, check 11.
+    /// Behaviour §3.1, row forceClearActiveRegion.
     func testForgettingThePresenceLetsTheNextSightingEnterAgain() async throws {
         let stage = continuous()
         let events = stage.scanner.regionEvents
@@ -180,6 +187,7 @@ final class BeaconScannerRegionTests: XCTestCase {
         XCTAssertEqual(seen, ["enter hall 0.0", "enter hall 0.0"])
     }
 
+    /// Behaviour §3.1, row getTrackingState.
     func testTheTrackingStateTellsWhatIsDone() async throws {
         let stage = continuous()
         try await expect(stage, isMonitoring: false, inside: [], "nothing is tracked")
@@ -208,6 +216,7 @@ final class BeaconScannerRegionTests: XCTestCase {
     // MARK: - Ranging
 
     /// Behaviour §3.5, check 10.
+    /// Behaviour §3.1, row major / major+minor regions.
     func testTwoRegionsAtOnceKeepSeparateRanges() async throws {
         let stage = continuous()
         let rangings = stage.scanner.rangings
@@ -224,6 +233,8 @@ final class BeaconScannerRegionTests: XCTestCase {
         XCTAssertEqual(seen.map { $0.instant.seconds - beginning }, [1, 1])
     }
 
+    /// Behaviour §2.1B, row raw scans.
+    /// Behaviour §3.1, row iBeaconAdvertisement.
     func testRangingComesOnceASecondAndEmptySetsOnlyToThoseWhoWantThem() async throws {
         let stage = continuous()
         let (rangings, all) = (stage.scanner.rangings, stage.scanner.everyRanging)

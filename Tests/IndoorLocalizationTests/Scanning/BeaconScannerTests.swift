@@ -242,6 +242,7 @@ final class BeaconScannerTests: XCTestCase {
         XCTAssertEqual(count, 1)
     }
 
+    /// Behaviour §3.1, row extra topics.
     func testRadioEventsArePassedOn() async throws {
         let stage = ScannerStage()
         let events = stage.scanner.radioEvents
@@ -279,6 +280,7 @@ final class BeaconScannerTests: XCTestCase {
 
     // MARK: - Errors
 
+    /// Behaviour §3.1, row error recovery.
     func testAFailedSourceIsScannedAgainAfterTwoSeconds() async throws {
         let stage = ScannerStage()
         let (errors, events) = (stage.scanner.errors, stage.scanner.scanEvents)

@@ -60,6 +60,7 @@ final class LocalizerTests: XCTestCase {
         XCTAssertGreaterThanOrEqual(first.instant, Instant(seconds: Self.beginning), "of the first session")
     }
 
+    /// Behaviour §2.1B, row startUpdatingLocation.
     func testStartTwiceIsOneSessionAndStopTwiceIsOneStop() async throws {
         let stage = LocalizerStage()
         let states = stage.localizer.states

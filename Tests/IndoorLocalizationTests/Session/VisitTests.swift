@@ -1,0 +1,79 @@
+import IndoorLocalization
+import IndoorLocalizationTesting
+import XCTest
+
+/// Coming to venues and floor plans, as the states tell it.
+final class VisitTests: XCTestCase {
+    private let office = SessionStage.office
+    private let shop = SessionStage.shop
+
+    private func told(_ states: [LocalizationState]) -> [String] {
+        var machine = VisitMachine()
+        return states.flatMap { machine.handle($0) }.map { event in
+            (event.isEntry ? "+" : "-") + (event.floorPlan.map { "map \($0.mapID)" } ?? "venue \(event.venueID)")
+        }
+    }
+
+    private func running(_ map: MapID) -> LocalizationState {
+        .localizationRunning(RunningState(venue: office, mapID: map))
+    }
+
+    /// Behaviour §2.1B, row regions.
+    func testAVenueAndAFloorPlanAreEnteredAndLeftOnceEach() {
+        XCTAssertEqual(
+            told([
+                .idle, .started, .searchVenue, .getPacket(venueID: 1, progress: 0.5), .findFloor(office), running(10),
+                running(10), .searchVenue, .idle,
+            ]), ["+venue 1", "+map 10", "-map 10", "-venue 1"])
+    }
+
+    /// Behaviour §2.1B, row regions.
+    func testAnotherFloorIsEnteredWhenTheOneBeforeIsLeft() {
+        XCTAssertEqual(
+            told([.findFloor(office), running(10), .findFloor(office), running(11), .idle]),
+            ["+venue 1", "+map 10", "-map 10", "+map 11", "-map 11", "-venue 1"])
+        XCTAssertEqual(
+            told([.findFloor(office), running(10), .findFloor(office), running(10)]), ["+venue 1", "+map 10"],
+            "a floor that was looked for in vain")
+    }
+
+    func testAnErrorAndAnotherVenueLeaveAll() {
+        let error = LocalizationState.error(SessionStage.credential)
+        XCTAssertEqual(told([running(10), error]), ["+venue 1", "+map 10", "-map 10", "-venue 1"])
+        XCTAssertEqual(
+            told([running(10), .findFloor(shop)]), ["+venue 1", "+map 10", "-map 10", "-venue 1", "+venue 2"])
+    }
+
+    /// Behaviour §2.1B, row regions.
+    func testALocalizerTellsItsVisits() async throws {
+        let stage = LocalizerStage()
+        let visits = stage.localizer.visits
+        try await stage.run()
+        await stage.localizer.stop()
+        let seen = try await Bounded.first(4, of: visits)
+        XCTAssertEqual(seen.map(\.isEntry), [true, true, false, false])
+        XCTAssertEqual(seen.map(\.venueID), [1, 1, 1, 1])
+        XCTAssertEqual(seen.map(\.floorPlan?.mapID), [nil, 10, 10, nil])
+    }
+
+    /// Behaviour §2.1A, row background calibrator.
+    func testTheQualityOfTheCalibrationIsToldAtOnce() async throws {
+        let localizer = LocalizerStage()
+        let atOnce = try await Bounded.first(1, of: localizer.localizer.calibrationQualities)
+        XCTAssertEqual(atOnce, [.poor], "before anything is known")
+        var known = Calibration()
+        (known.rssiOffset, known.rssiDeviation, known.stepDeviation) = (3, 0.5, 0.05)
+        let qualities = localizer.localizer.calibrationQualities
+        _ = try await Bounded.first(1, of: qualities)
+        await localizer.localizer.setCalibration(known)
+        let next = try await Bounded.first(1, of: localizer.localizer.calibrationQualities)
+        XCTAssertEqual(next, [.excellent])
+        let positioner = PositionerStage()
+        await positioner.positioner.setCalibration(known)
+        let present = try await Bounded.first(1, of: positioner.positioner.calibrationQualities)
+        XCTAssertEqual(present, [.excellent])
+        try await localizer.run()
+        let later = try await Bounded.first(1, of: qualities)
+        XCTAssertGreaterThan(later[0], .poor, "told anew when a position came")
+    }
+}
