@@ -1,7 +1,9 @@
 extension LocalizationMachine {
     /// Takes in what was sensed. Outdoors, a satellite position is a position too.
     mutating func observe(_ reading: SensorReading, at now: Instant) -> Transition {
+        let motionNews = follow(reading)
         var transition = weigh(reading, at: now)
+        transition.directives += motionNews
         if transition.state.isOutdoor == true, case .gnss(let fix) = reading, let position = outdoorPosition(fix) {
             transition.directives.append(.emitOutdoor(position))
         }
@@ -14,7 +16,9 @@ extension LocalizationMachine {
         if case .sighting = reading { isDeaf = false }
         if case .advertisement = reading { isDeaf = false }
         guard let reading = accepted(reading) else { return Transition(state: state) }
-        if visit != nil { visit?.belief.observe(reading) } else { recent.add(reading) }
+        if case .fix(let fix) = reading, visit == nil, settings.forcedVenue != nil { return take(fix, at: now) }
+        let turned = oriented(reading)
+        if visit != nil { visit?.observe(turned) } else { recent.add(turned) }
         if case .started = state { return Transition(state: state) }  // no venue is known yet
         let verdict: VenueSearchMachine.Verdict
         switch reading {

@@ -13,6 +13,7 @@ extension LocalizationMachine {
         lastPosition = nil
         forgetVenue()
         beginRemembering(at: now)
+        motion = MotionTeller(settings, calibration: earlierCalibration)
         gate.open()
         var directives = reschedule() + [.publish(.started), .fetchCatalogue, .startScanning]
         if receiver != nil { directives.append(.startReceiving) }
@@ -145,8 +146,8 @@ extension LocalizationMachine {
         if let earlierCalibration { visit.belief.begin(with: earlierCalibration) }
         remind(&visit)
         visit.lock(to: lockedMap)
-        if let fix = initialFix.take() { visit.belief.observe(.fix(fix)) }
-        for reading in recent.readings { visit.belief.observe(reading) }
+        if let fix = initialFix.take() { visit.observe(.fix(fix)) }
+        for reading in recent.readings { visit.observe(reading) }
         recent.clear()
         self.visit = visit
         wakeAt = now
@@ -180,6 +181,7 @@ extension LocalizationMachine {
         if case .findFloor = state {
             next = .localizationRunning(RunningState(venue: visit.venue, mapID: map))
             directives.append(.publish(next))
+            motion.enter(map, of: visit.venue, bearing: visit.bearing(of: map))
         }
         if gate.admits(position, by: settings.positionFilter) || isLast {
             directives.append(.emit(position))
@@ -189,8 +191,16 @@ extension LocalizationMachine {
         return Transition(state: next, directives: directives)
     }
 
-    /// What the venue's loss is counted from: positions need beacons, the search for a floor only a reason to search.
+    /// What the venue's loss is counted from: positions need beacons, or motion from a place that somebody gave; the search
+    /// for a floor only a reason to search.
     private func lastSign(of venue: VenueID) -> Instant? {
-        if case .localizationRunning = state { search.lastHeard(of: venue) } else { search.lastEvidence(of: venue) }
+        let carried = carried(in: venue, heard: search.lastHeard(of: venue))
+        if case .localizationRunning = state { return later(search.lastHeard(of: venue), carried) }
+        return later(search.lastEvidence(of: venue), carried)
+    }
+
+    private func later(_ first: Instant?, _ second: Instant?) -> Instant? {
+        guard let first, let second else { return first ?? second }
+        return max(first, second)
     }
 }

@@ -58,6 +58,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case publish(LocalizationState)
         case emit(Position)
         case emitOutdoor(OutdoorPosition)
+        /// Apart in memory: an estimate is large, and the other directives are not.
+        indirect case emitMotion(MotionNews)
         case emitEvent(LocalizationEvent)
         /// A venue's data, found by its coordinate, is there.
         case announceVenue(Venue)
@@ -117,20 +119,26 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     var recalled: Recollection?
     /// What the session knew that has ended; nil while one is on.
     var last: Recollection?
+    /// Whether anybody is told of motion.
+    let tellsMotion: Bool
+    var motion: MotionTeller
 
     /// Creates an idle machine.
     ///
     /// - Parameters:
     ///   - seed: of the jitter of retries.
     ///   - hasReceiver: whether a satellite receiver delivers beside the source.
+    ///   - tellsMotion: whether there is to be told how the device moves.
     ///   - makeBelief: begins to locate in a venue, with the settings that count there.
     package init(
-        settings stack: SettingsStack, seed: UInt64, hasReceiver: Bool = false,
+        settings stack: SettingsStack, seed: UInt64, hasReceiver: Bool = false, tellsMotion: Bool = false,
         makeBelief: @escaping @Sendable (Venue, PositioningSettings) -> Belief
     ) {
         self.stack = stack
         settings = stack.resolved.localization
         self.makeBelief = makeBelief
+        self.tellsMotion = tellsMotion
+        motion = MotionTeller(settings, calibration: nil)
         search = VenueSearchMachine(settings: settings.venueSearch, forced: settings.forcedVenue)
         backoff = Backoff(first: settings.retryPause, seed: seed)
         scan = Delivery(backoff: Backoff(first: settings.retryPause, seed: ~seed))

@@ -22,6 +22,8 @@ public struct LocalizationSettings: Hashable, Sendable {
     public var retryPause = Duration.seconds(1)
     /// What an earlier session remembered of the place counts for this long, the less the older; from 0 s to a day.
     public var memoryTimeout = Duration.seconds(1800)
+    /// How motion is told and judged.
+    public var motion = DeadReckoningSettings()
     /// How positions are found.
     public var positioning = PositioningSettings()
 

@@ -30,6 +30,7 @@ public actor Localizer {
     private var toldStatus = ServiceStatus.stopped
     private nonisolated let positionBroadcast: Broadcast<Position>
     private nonisolated let outdoorBroadcast: Broadcast<OutdoorPosition>
+    nonisolated let motionBroadcast: MotionBroadcast
     private nonisolated let venueBroadcast = Broadcast<Venue>(.bufferingNewest(16))
     private nonisolated let eventBroadcast: Broadcast<LocalizationEvent>
     private nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
@@ -68,9 +69,10 @@ public actor Localizer {
         positionBroadcast = Broadcast(of: source.pace)
         outdoorBroadcast = Broadcast(of: source.pace)
         eventBroadcast = Broadcast(of: source.pace)
+        motionBroadcast = MotionBroadcast(source.pace)
         driver = SessionDriver(
-            LocalizationMachine(settings: settings, seed: seed, hasReceiver: self.gnss != nil) { venue, positioning in
-                PositioningEngine(venue: venue, settings: positioning, seed: seed)
+            LocalizationMachine(settings: settings, seed: seed, hasReceiver: self.gnss != nil, tellsMotion: true) {
+                PositioningEngine(venue: $0, settings: $1, seed: seed)
             })
         stateBroadcast.send(.idle)
         statusBroadcast.send(toldStatus)
@@ -266,6 +268,7 @@ public actor Localizer {
             case .publish(let state): stateBroadcast.send(state)
             case .emit(let position): positionBroadcast.send(position)
             case .emitOutdoor(let position): outdoorBroadcast.send(position)
+            case .emitMotion(let news): motionBroadcast.send(news)
             case .emitEvent(let event):
                 eventHistory.append(event)
                 eventBroadcast.send(event)

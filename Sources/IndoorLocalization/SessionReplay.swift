@@ -17,6 +17,8 @@ public struct SessionReplay: Sendable {
             case position(Position)
             /// The device is here, in no venue.
             case outdoorPosition(OutdoorPosition)
+            /// The device moves like this; told only by a replay that was asked for it.
+            indirect case motion(MotionEstimate)
             /// A room or a fence was entered or left.
             case event(LocalizationEvent)
             /// The data of a venue that was found by its coordinate are there.
@@ -47,20 +49,27 @@ public struct SessionReplay: Sendable {
     ///   - venues: the known venues.
     ///   - settings: of the session.
     ///   - seed: of all that is random; equal seeds give equal outputs.
-    public init(venues: [Venue], settings: LocalizationSettings = LocalizationSettings(), seed: UInt64 = 0) {
-        self.init(venues: venues, settings: SettingsStack(localization: settings), seed: seed)
+    ///   - tellsMotion: whether the outputs tell of motion, too.
+    public init(
+        venues: [Venue], settings: LocalizationSettings = LocalizationSettings(), seed: UInt64 = 0,
+        tellsMotion: Bool = false
+    ) {
+        self.init(
+            venues: venues, settings: SettingsStack(localization: settings), seed: seed, tellsMotion: tellsMotion)
     }
 
     /// Creates a session with settings of several sources, of which each venue is one.
-    public init(venues: [Venue], settings: SettingsStack, seed: UInt64 = 0) {
-        self.init(venues: venues, settings: settings, seed: seed, fields: [:])
+    public init(venues: [Venue], settings: SettingsStack, seed: UInt64 = 0, tellsMotion: Bool = false) {
+        self.init(venues: venues, settings: settings, seed: seed, fields: [:], tellsMotion: tellsMotion)
     }
 
     /// Creates a session on tables that were made before, to share them between replays.
-    package init(venues: [Venue], settings: SettingsStack, seed: UInt64, fields: [VenueID: SignalField]) {
+    package init(
+        venues: [Venue], settings: SettingsStack, seed: UInt64, fields: [VenueID: SignalField], tellsMotion: Bool = false
+    ) {
         self.venues = VenueLibrary(venues)
         driver = SessionDriver(
-            LocalizationMachine(settings: settings, seed: seed) { venue, positioning in
+            LocalizationMachine(settings: settings, seed: seed, tellsMotion: tellsMotion) { venue, positioning in
                 PositioningEngine(
                     venue: venue, field: fields[venue.id] ?? SignalField(venue: venue, model: positioning.signal),
                     settings: positioning, seed: seed)
@@ -128,6 +137,8 @@ public struct SessionReplay: Sendable {
             case .publish(let state): outputs.append(Output(instant: at, content: .state(state)))
             case .emit(let position): outputs.append(Output(instant: at, content: .position(position)))
             case .emitOutdoor(let position): outputs.append(Output(instant: at, content: .outdoorPosition(position)))
+            case .emitMotion(.motion(let estimate)): outputs.append(Output(instant: at, content: .motion(estimate)))
+            case .emitMotion(.heading), .emitMotion(.attitude): continue  // estimates hold both
             case .emitEvent(let event): outputs.append(Output(instant: at, content: .event(event)))
             case .announceVenue(let venue): outputs.append(Output(instant: at, content: .downloadedVenue(venue)))
             case .report(let error): outputs.append(Output(instant: at, content: .error(error)))

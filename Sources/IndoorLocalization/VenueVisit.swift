@@ -16,6 +16,10 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     /// The geofences of the application that are watched behind the venue's fences, as of a revision.
     private(set) var geofences: [Geofence] = []
     private var geofenceRevision = 0
+    /// When somebody last said where in the venue the device is; nil if nobody did.
+    private(set) var placedAt: Instant?
+    /// When the device's motion was last told; nil if it never was.
+    private(set) var lastMotion: Instant?
     private let labels: RoomIndex
     private let transforms: [MapID: GeoTransform]
 
@@ -36,6 +40,22 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
         for map in venue.maps { transforms[map.id] = try? map.geoTransform() }
         self.transforms = transforms
     }
+
+    /// Takes in a reading.
+    mutating func observe(_ reading: SensorReading) {
+        belief.observe(reading)
+        switch reading {
+        case .fix(let fix):
+            if !fix.isSoft, belief.fixReception != nil { placedAt = max(placedAt ?? fix.instant, fix.instant) }
+        case .motion, .step:
+            lastMotion = max(lastMotion ?? reading.instant, reading.instant)
+        case .sighting, .advertisement, .pressure, .gnss, .radio:
+            break
+        }
+    }
+
+    /// Degrees clockwise from true north of a map's top; nil without a georeference.
+    func bearing(of map: MapID) -> Double? { transforms[map]?.bearing }
 
     /// Keeps the device on a map; nil, or a map of another venue, lets evidence decide.
     mutating func lock(to map: MapID?) {

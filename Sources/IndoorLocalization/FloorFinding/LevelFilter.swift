@@ -66,9 +66,12 @@ package struct LevelFilter: Hashable, Sendable {
     ///   - evidence: logarithm of each level's likelihood, up to a common constant.
     ///   - height: metres that the barometer tells, above any height that stays the same; nil without one.
     ///   - seconds: since the last look.
-    package mutating func observe(evidence: [Double], height: Double?, after seconds: Double) {
+    ///   - canBeMistaken: whether it may have been another level all the time; not where nothing is heard that could tell.
+    package mutating func observe(
+        evidence: [Double], height: Double?, after seconds: Double, canBeMistaken: Bool = true
+    ) {
         guard evidence.count == states.count, let best = evidence.max(), best.isFinite else { return }
-        move(height, after: seconds)
+        move(height, after: seconds, canBeMistaken)
         for index in states.indices {
             states[index].probability *= cmath_exp(max(evidence[index] - best, Self.outlier))
         }
@@ -76,7 +79,7 @@ package struct LevelFilter: Hashable, Sendable {
         isEmpty = false
     }
 
-    private mutating func move(_ height: Double?, after seconds: Double) {
+    private mutating func move(_ height: Double?, after seconds: Double, _ canBeMistaken: Bool) {
         silence += seconds
         climb.observe(height, after: seconds)
         // Between two readings of a barometer nobody changes level unseen.
@@ -92,7 +95,8 @@ package struct LevelFilter: Hashable, Sendable {
             let old = states
             for level in states.indices {
                 let measured = isClimbing ? nil : height.map { $0 - elevations[level] }
-                states[level] = Self.arrive(at: level, from: old, leave, measured, seconds)
+                states[level] = Self.arrive(
+                    at: level, from: old, leave, canBeMistaken ? Self.mistake : 0, measured, seconds)
             }
         }
         silence = 0
@@ -103,7 +107,7 @@ package struct LevelFilter: Hashable, Sendable {
 
     /// The state of a level after some may have left theirs: all ways there, weighed by what the barometer says.
     private static func arrive(
-        at level: Int, from old: [State], _ leave: Double, _ measured: Double?, _ seconds: Double
+        at level: Int, from old: [State], _ leave: Double, _ mistake: Double, _ measured: Double?, _ seconds: Double
     ) -> State {
         var total = 0.0
         var value = 0.0

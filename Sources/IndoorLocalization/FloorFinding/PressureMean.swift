@@ -7,18 +7,26 @@ struct PressureMean: Hashable, Sendable {
 
     /// Takes in a reading in hectopascal; one that is no air pressure is dropped.
     mutating func add(_ hectopascals: Double) {
-        guard hectopascals > 100, hectopascals < 1200 else { return }
+        guard Self.isPressure(hectopascals) else { return }
         sum += hectopascals
         count += 1
     }
 
     /// The height in metres above the standard atmosphere's sea level, and begins anew; nil without a reading.
-    ///
-    /// Source: *Manual of the ICAO Standard Atmosphere*, Doc 7488, 1993.
     mutating func takeHeight() -> Double? {
         guard count > 0 else { return nil }
         let mean = sum / Double(count)
         (sum, count) = (0, 0)
-        return 44_330.8 * (1 - cmath_pow(mean / 1013.25, 0.190_263))
+        return Self.height(mean)
+    }
+
+    /// Whether a reading in hectopascal is an air pressure at all.
+    static func isPressure(_ hectopascals: Double) -> Bool { hectopascals > 100 && hectopascals < 1200 }
+
+    /// The height in metres above sea level at which the standard atmosphere has that pressure.
+    ///
+    /// Source: *Manual of the ICAO Standard Atmosphere*, Doc 7488, 1993.
+    static func height(_ hectopascals: Double) -> Double {
+        44_330.8 * (1 - cmath_pow(hectopascals / 1013.25, 0.190_263))
     }
 }

@@ -62,7 +62,7 @@ extension PositionerMachine {
                 case .fetchPacket(let id): events.append(.packet(id, preparation.venue))
                 case .publish(.error(let error)): failure = error
                 case .report(let error): told.append(.report(error))
-                case .publish, .cancelFetch, .startReceiving, .emitOutdoor, .announceVenue:
+                case .publish, .cancelFetch, .startReceiving, .emitOutdoor, .emitMotion, .announceVenue:
                     break  // what this positioner tells in its own states, has, or has no use for
                 }
             }

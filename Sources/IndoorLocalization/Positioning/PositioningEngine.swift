@@ -15,18 +15,22 @@ public struct PositioningEngine: Sendable {
     }
 
     let field: SignalField
-    private let settings: PositioningSettings
+    let settings: PositioningSettings
     private var collector: EvidenceCollector
-    private(set) var filter: ParticleFilter
+    var filter: ParticleFilter
+    /// Stairs and elevators, for a belief that is carried on by motion alone.
+    let links: FloorLinks
     /// By level: each guess of the level has a receiver that fits to it.
     private(set) var offsets: [ReceiverOffset]
     private var steps = StepDetector()
     private var strides: [ParticleFilter.Stride] = []
     private var lastStride: Instant?
     private var lastAdvance: Instant?
-    private(set) var levels: LevelFilter
+    var levels: LevelFilter
     private var lastLook: Instant?
-    private var pressure = PressureMean()
+    var pressure = PressureMean()
+    /// Seconds since the barometer was last asked, while nothing is heard.
+    var pressureGap = 0.0
     private var snapshot: Evidence?
     private var memoryless = MemorylessBelief()
     /// Index of the level that the belief is kept on; nil if evidence decides.
@@ -75,6 +79,7 @@ public struct PositioningEngine: Sendable {
         filter = ParticleFilter(
             walls: field.walls, motion: settings.motion, resampling: settings.resampling,
             count: max(100, settings.particleCount), seed: seed)
+        links = FloorLinks(venue: venue)
         levels = LevelFilter(elevations: venue.maps.map { $0.elevation ?? Double($0.level) * Self.storey })
         let offset = ReceiverOffset(
             deviation: settings.signal.receiverOffsetDeviation, degreesOfFreedom: settings.signal.degreesOfFreedom)
@@ -171,7 +176,7 @@ public struct PositioningEngine: Sendable {
     }
 
     /// How much of the belief is on each level, in the field's order; sums to 1.
-    private var levelShares: [Double] {
+    var levelShares: [Double] {
         guard let lockedLevel else { return levels.probabilities }
         let others = Self.unlockedShare * Double(field.levels.count - 1)
         return field.levels.indices.map { $0 == lockedLevel ? 1 - others : Self.unlockedShare }
@@ -183,7 +188,7 @@ public struct PositioningEngine: Sendable {
         lastAdvance = now
         if seconds > 0, !filter.isEmpty { predict(now, seconds) }
         strides.removeAll()
-        guard let evidence = collector.take(at: now) else { return }
+        guard let evidence = collector.take(at: now) else { return reckon(after: seconds) }
         snapshot = collector.snapshot(at: now) ?? snapshot
         guard settings.method == .particle else { return observeWithoutMemory(settings.method) }
         for level in offsets.indices { offsets[level].pass(seconds: seconds) }

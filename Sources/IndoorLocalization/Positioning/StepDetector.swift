@@ -5,7 +5,7 @@ import CMath
 /// A step is a swing of the acceleration's magnitude above and below gravity; its length follows from the swing's
 /// height. Source of the length: H. Weinberg, *Using the ADXL202 in Pedometer and Personal Navigation Applications*,
 /// Analog Devices AN-602, 2002.
-package struct StepDetector: Sendable {
+package struct StepDetector: Hashable, Sendable {
     /// Standard gravity in m/s².
     private static let gravity = 9.80665
     /// Time constant in seconds of the smoothing: passes the 1.5 to 2.5 Hz of walking, not the shocks.
@@ -71,8 +71,9 @@ package struct StepDetector: Sendable {
         return nil
     }
 
-    /// Where the top of a device held in front points, or its back if it is held upright.
-    private static func heading(of attitude: Quaternion) -> Double? {
+    /// Where the top of a device held in front points, or its back if it is held upright, in radians clockwise from the
+    /// y axis; nil if both point up or down.
+    static func heading(of attitude: Quaternion) -> Double? {
         let top = attitude.rotate(Vector3(x: 0, y: 1, z: 0))
         let back = attitude.rotate(Vector3(x: 0, y: 0, z: -1))
         let (x, up) = (top.x + back.x, top.y + back.y)

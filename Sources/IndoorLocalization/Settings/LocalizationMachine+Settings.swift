@@ -3,6 +3,7 @@ extension LocalizationMachine {
     mutating func useSettings(of venue: Venue?) -> [Directive] {
         let problems = stack.enter(venue?.settings)
         settings = stack.resolved.localization
+        motion.use(settings.motion)
         guard let venue, !problems.isEmpty else { return [] }
         let message =
             "settings of venue \(venue.id) are left out: \(problems.map(\.description).joined(separator: "; "))"
@@ -28,6 +29,7 @@ extension LocalizationMachine {
         }
         stack = moved
         settings = moved.resolved.localization
+        motion.use(settings.motion)
         return Transition(state: state, directives: reschedule())
     }
 }
@@ -35,11 +37,11 @@ extension LocalizationMachine {
 extension LocalizationMachine {
     /// Creates an idle machine whose belief needs no settings.
     package init(
-        settings: LocalizationSettings, seed: UInt64, hasReceiver: Bool = false,
+        settings: LocalizationSettings, seed: UInt64, hasReceiver: Bool = false, tellsMotion: Bool = false,
         makeBelief: @escaping @Sendable (Venue) -> Belief
     ) {
-        self.init(settings: SettingsStack(localization: settings), seed: seed, hasReceiver: hasReceiver) { venue, _ in
-            makeBelief(venue)
-        }
+        self.init(
+            settings: SettingsStack(localization: settings), seed: seed, hasReceiver: hasReceiver, tellsMotion: tellsMotion
+        ) { venue, _ in makeBelief(venue) }
     }
 }

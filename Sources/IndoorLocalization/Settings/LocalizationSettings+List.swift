@@ -5,6 +5,7 @@ extension LocalizationSettings {
         + VenueSearchSettings.list.map { $0.within("venueSearch", \.venueSearch) }
         + PositionFilter.list.map { $0.within("positionFilter", \.positionFilter, .venue) }
         + FloorSettings.list.map { $0.within("floor", \.floor, .venue) }
+        + DeadReckoningSettings.list.map { $0.within("motion", \.motion, .venue) }
         + PositioningSettings.list.map { $0.within("positioning", \.positioning, .venue) }
 
     private static let ownList: [Setting<LocalizationSettings>] = [

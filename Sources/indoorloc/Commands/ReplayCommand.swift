@@ -18,10 +18,17 @@ struct ReplayCommand: Command {
             --geojson writes it beside the positions. Every state, event and error code is described in the documentation, in
             "File formats".
 
+            With --fix the venue is the one of the packet, and the walk begins at X, Y (metres) of map MAP, to within RADIUS
+            metres: no beacon needs to be heard. With --motion there are lines of type motion, too: what its carrier does,
+            where the device points, and where steps have led it.
+
             example: indoorloc replay --venue Fixtures/office Fixtures/recordings/one-floor/scan.jsonl.gz
             """,
         options: [
             .venue, .radioMap, .seed, .method, .settings, .set, .lenient,
+            CommandOption(
+                name: "fix", argument: "MAP,X,Y,RADIUS", help: "where the device is at first, without any beacon"),
+            CommandOption(name: "motion", help: "also print how the device moves"),
             CommandOption(
                 name: "geojson", argument: "FILE", help: "write the track there, too, for QGIS and web maps"),
         ] + VenueServerOptions.packetOptions)
@@ -34,6 +41,8 @@ struct ReplayCommand: Command {
     private let seed: UInt64
     private let settings: SettingsStack
     private let track: String?
+    private let start: Fix?
+    private let tellsMotion: Bool
 
     init(_ arguments: ParsedArguments) throws {
         venue = try arguments.required("venue")
@@ -44,12 +53,21 @@ struct ReplayCommand: Command {
         seed = try arguments.seed()
         settings = try arguments.settings()
         track = arguments.value("geojson")
+        start = try arguments.fix()
+        tellsMotion = arguments.has("motion")
     }
 
     func run() async throws {
         let packet = try await server.packet(venue, radioMap: radioMap)
+        let settings = try start == nil ? settings : settings.forcing(packet.venue.id)
+        if let start, packet.venue.map(start.mapID) == nil {
+            throw UsageError(
+                message: "--fix names map \(start.mapID), which '\(packet.venue.name)' does not have",
+                command: Self.syntax.name)
+        }
         let session = RecordedSession(
-            venues: [packet.venue], settings: settings, seed: seed, strictness: strictness)
+            venues: [packet.venue], settings: settings, seed: seed, strictness: strictness, start: start,
+            tellsMotion: tellsMotion)
         let progress = ProgressLine()
         var lines = LineOutput()
         var hasFoundVenue = false

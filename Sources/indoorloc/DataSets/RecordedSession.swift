@@ -10,6 +10,10 @@ struct RecordedSession: Sendable {
     var strictness = RecordingReader.Strictness.strict
     /// Tables made before, to share them between sessions.
     var fields: [VenueID: SignalField] = [:]
+    /// Where the device is at the first reading; nil if nobody says.
+    var start: Fix?
+    /// Whether there is to be told how the device moves.
+    var tellsMotion = false
 
     /// Plays the recording and hands on what the session tells.
     ///
@@ -27,10 +31,17 @@ struct RecordedSession: Sendable {
             : RecordingSource(path: path, strictness: strictness) { passed in
                 tally.withLock { $0 = .recording(passed) }
             }
-        var replay = SessionReplay(venues: venues, settings: settings, seed: seed, fields: fields)
+        var replay = SessionReplay(
+            venues: venues, settings: settings, seed: seed, fields: fields, tellsMotion: tellsMotion)
         var hasStarted = false
         for try await reading in source.readings() {
-            if !hasStarted { try replay.start().forEach(body) }
+            if !hasStarted {
+                try replay.start().forEach(body)
+                if var start {
+                    start.instant = reading.instant
+                    try replay.handle(.fix(start)).forEach(body)
+                }
+            }
             hasStarted = true
             passing(reading)
             try replay.handle(reading).forEach(body)

@@ -19,6 +19,12 @@ struct JSONText {
         if let value { add(name, value, decimals: decimals) }
     }
 
+    /// Adds a list of numbers with that many decimals.
+    mutating func add(_ name: String, _ values: [Double], decimals: Int) {
+        let texts = values.map { Self.number($0, decimals: decimals) }
+        members.append("\"\(name)\":[" + texts.joined(separator: ",") + "]")
+    }
+
     /// Adds a whole number.
     mutating func add(_ name: String, _ value: Int) { members.append("\"\(name)\":\(value)") }
 

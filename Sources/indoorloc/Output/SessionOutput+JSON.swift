@@ -9,6 +9,7 @@ extension SessionReplay.Output {
         case .state(let state): state.write(to: &json)
         case .position(let position): position.write(to: &json)
         case .outdoorPosition(let position): position.write(to: &json)
+        case .motion(let estimate): estimate.write(to: &json)
         case .event(let event): event.write(to: &json)
         case .downloadedVenue(let venue):
             json.add("type", "downloadedVenue")

@@ -1,0 +1,37 @@
+/// How motion is told, and how far it is believed.
+public struct DeadReckoningSettings: Hashable, Sendable {
+    /// Time between two motion estimates; zero tells one with every reading. At most a day.
+    public var interval = Duration.milliseconds(100)
+    /// A heading that differs so much from the one told last is told, in degrees, in [0, 180]; 0 tells every one.
+    public var headingFilter = 1.0
+    /// An attitude turned so far from the one told last is told, in degrees, in [0, 180]; 0 tells every one.
+    public var attitudeFilter = 1.0
+    /// Degrees that a compass needle points east of true north, in [-180, 180].
+    public var magneticDeclination = 0.0
+    /// So many steps in a row are walking, in [1, 20]; fewer are a shift of the feet.
+    public var stepsToWalk = 3
+    /// Who walks takes the next step within this time; above 0 s, at most a day.
+    public var longestStep = Duration.milliseconds(1200)
+    /// A device whose acceleration varies by more than this standard deviation in m/s² is moved, in [0.001, 100].
+    public var fidgetAcceleration = 0.3
+    /// A device that turns faster than this in rad/s is moved, in [0.001, 100].
+    public var fidgetRotation = 0.3
+    /// A device that is quiet for this long is stationary; from 0 s to a day.
+    public var settleTime = Duration.seconds(1)
+    /// Metres from floor to floor where nobody tells, in [1, 100].
+    public var floorHeight = 4.5
+    /// Who rises or falls faster than this in m/s changes height, in [0.01, 10].
+    public var climbSpeed = 0.15
+    /// Standing still and rising or falling faster than this in m/s is an elevator, slower an escalator; in [0.01, 10].
+    public var elevatorSpeed = 0.4
+    /// Metres that a step on stairs leads ahead, in [0, 2]: the depth of a tread.
+    ///
+    /// Source: ISO 21542:2021 asks for 0.3 m at least.
+    public var stairTread = 0.3
+    /// In the forced venue, a place from outside and motion after it keep a session going without any beacon for this long;
+    /// from 0 s to a day.
+    public var reckoningLimit = Duration.seconds(1800)
+
+    /// Creates the settings with their defaults.
+    public init() {}
+}

@@ -1,0 +1,19 @@
+extension PositioningEngine {
+    /// Carries a belief that began with a fix on by motion and pressure alone: no beacon was heard so far.
+    ///
+    /// Without a barometer the floor stays, however long: nothing tells of another one. What was heard once, weighs levels and
+    /// places from then on, and silence too.
+    mutating func reckon(after seconds: Double) {
+        guard settings.method == .particle, !filter.isEmpty, seconds > 0 else { return }
+        if let height = pressure.takeHeight() {
+            pressureGap += seconds
+            levels.observe(
+                evidence: field.levels.map { _ in 0 }, height: height, after: pressureGap, canBeMistaken: false)
+            pressureGap = 0
+        } else {
+            pressureGap += seconds
+        }
+        filter.carry(to: levelShares, by: links)
+        filter.resampleIfNeeded(levels: field.levels.count)
+    }
+}

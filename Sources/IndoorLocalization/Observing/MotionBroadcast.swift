@@ -1,0 +1,20 @@
+/// Hands what is told of motion to whoever listens to that kind of it.
+struct MotionBroadcast: Sendable {
+    let motion: Broadcast<MotionEstimate>
+    let headings: Broadcast<Heading>
+    let attitudes: Broadcast<Attitude>
+
+    init(_ pace: ScanPace) {
+        motion = Broadcast(of: pace)
+        headings = Broadcast(of: pace)
+        attitudes = Broadcast(of: pace)
+    }
+
+    func send(_ news: MotionNews) {
+        switch news {
+        case .motion(let estimate): motion.send(estimate)
+        case .heading(let heading): headings.send(heading)
+        case .attitude(let attitude): attitudes.send(attitude)
+        }
+    }
+}
