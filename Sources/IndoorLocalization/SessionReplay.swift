@@ -65,7 +65,8 @@ public struct SessionReplay: Sendable {
 
     /// Creates a session on tables that were made before, to share them between replays.
     package init(
-        venues: [Venue], settings: SettingsStack, seed: UInt64, fields: [VenueID: SignalField], tellsMotion: Bool = false
+        venues: [Venue], settings: SettingsStack, seed: UInt64, fields: [VenueID: SignalField],
+        tellsMotion: Bool = false
     ) {
         self.venues = VenueLibrary(venues)
         driver = SessionDriver(

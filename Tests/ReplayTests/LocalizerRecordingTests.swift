@@ -38,6 +38,7 @@ final class LocalizerRecordingTests: XCTestCase {
             case .state(let state): told.states.append(state)
             case .position(let position): told.positions.append(position)
             case .outdoorPosition(let position): told.outdoors.append(position)
+            case .motion: XCTFail("motion is told to nobody who did not ask")
             case .event(let event): told.events.append(event)
             case .downloadedVenue(let venue): told.venues.append(venue)
             case .error(let error): told.errors.append(error)

@@ -27,10 +27,13 @@ public struct DeadReckoningSettings: Hashable, Sendable {
     /// Metres that a step on stairs leads ahead, in [0, 2]: the depth of a tread.
     ///
     /// Source: ISO 21542:2021 asks for 0.3 m at least.
-    public var stairTread = 0.3
+    public var stairTread = Self.usualTread
     /// In the forced venue, a place from outside and motion after it keep a session going without any beacon for this long;
     /// from 0 s to a day.
     public var reckoningLimit = Duration.seconds(1800)
+
+    /// What a step on stairs leads ahead, in metres, where nobody tells.
+    static let usualTread = 0.3
 
     /// Creates the settings with their defaults.
     public init() {}

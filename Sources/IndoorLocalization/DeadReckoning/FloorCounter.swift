@@ -4,7 +4,7 @@ struct FloorCounter: Hashable, Sendable {
     private static let switchShare = 0.6
     /// Time constant in seconds with which a floor's height follows the barometer while nobody climbs: the weather, and
     /// floors that are not as high as was said.
-    private static let settling = 15.0
+    private static let settling = 8.0
 
     /// Ordinal of the floor: where it began is 0 unless somebody said otherwise.
     private(set) var floor = 0

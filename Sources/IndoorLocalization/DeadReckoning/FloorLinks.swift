@@ -2,9 +2,9 @@
 ///
 /// Plans may have frames of their own. Where both are georeferenced they meet on Earth; else a stair or an elevator of the
 /// path graph lies at the same place on both; else they are taken to lie above each other.
-struct FloorLinks: Sendable {
+package struct FloorLinks: Sendable {
     /// A stair, an escalator or an elevator, seen from one of its ends.
-    struct Link: Hashable, Sendable {
+    package struct Link: Hashable, Sendable {
         /// Indexes of the levels.
         var from: Int
         var to: Int
@@ -14,11 +14,11 @@ struct FloorLinks: Sendable {
     }
 
     /// All of them, in both directions.
-    let links: [Link]
+    package let links: [Link]
     private let transforms: [GeoTransform?]
 
     /// Finds them for the maps of a venue, which are its levels in that order.
-    init(venue: Venue) {
+    package init(venue: Venue) {
         transforms = venue.maps.map { try? $0.geoTransform() }
         var levels: [MapID: Int] = [:]
         for (level, map) in venue.maps.enumerated() where levels[map.id] == nil { levels[map.id] = level }
@@ -39,8 +39,10 @@ struct FloorLinks: Sendable {
     func links(from: Int, to: Int) -> [Link] { links.filter { $0.from == from && $0.to == to } }
 
     /// The place on a level above or below a place of another one.
-    func place(of point: MapPoint, from: Int, to: Int) -> MapPoint {
-        if let there = transforms[from], let here = transforms[to] { return here.point(at: there.coordinate(at: point)) }
+    package func place(of point: MapPoint, from: Int, to: Int) -> MapPoint {
+        if let there = transforms[from], let here = transforms[to] {
+            return here.point(at: there.coordinate(at: point))
+        }
         let nearest = links(from: from, to: to).min { $0.start.distance(to: point) < $1.start.distance(to: point) }
         return nearest.map { point + ($0.end - $0.start) } ?? point
     }

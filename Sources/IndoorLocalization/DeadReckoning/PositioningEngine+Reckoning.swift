@@ -1,4 +1,7 @@
 extension PositioningEngine {
+    /// Metres of error a metre of way that walls hide: steps that lead into one choose a wrong door, and no beacon tells.
+    private static let hiddenError = 0.1
+
     /// Carries a belief that began with a fix on by motion and pressure alone: no beacon was heard so far.
     ///
     /// Without a barometer the floor stays, however long: nothing tells of another one. What was heard once, weighs levels and
@@ -15,5 +18,12 @@ extension PositioningEngine {
         }
         filter.carry(to: levelShares, by: links)
         filter.resampleIfNeeded(levels: field.levels.count)
+    }
+
+    /// The radius of a belief that walls have narrowed along a way without any beacon.
+    func reckonedRadius(_ radius: Double, level: Int) -> Double {
+        guard !filter.walls[level].lines.isEmpty else { return radius }
+        let hidden = Self.hiddenError * reckonedWay
+        return (radius * radius + hidden * hidden).squareRoot()
     }
 }

@@ -54,6 +54,9 @@ package struct LevelFilter: Hashable, Sendable {
     /// How probable each level is, in order; sums to 1.
     package var probabilities: [Double] { states.map(\.probability) }
 
+    /// Whether the barometer says that the device is between two levels.
+    package var isClimbing: Bool { climbTime > 0 && climbTime < Self.longestClimb }
+
     /// Creates a filter for levels at these heights in metres; all are equally probable.
     package init(elevations: [Double]) {
         self.elevations = elevations
@@ -90,7 +93,7 @@ package struct LevelFilter: Hashable, Sendable {
             let rate = height == nil ? Self.leaving : Self.leavingWithPressure
             // On the stairs heights fit no level, and references would follow them: what counts is where a climb ends.
             climbTime = climb.isClimbing ? climbTime + seconds : 0
-            let isClimbing = climbTime > 0 && climbTime < Self.longestClimb
+            let isClimbing = isClimbing
             let leave = (1 - cmath_exp(-rate * seconds)) / Double(states.count - 1)
             let old = states
             for level in states.indices {

@@ -55,6 +55,9 @@ package struct EvidenceCollector: Sendable {
     /// Whether anything was heard since the last call of `take`.
     package var isEmpty: Bool { ears.allSatisfy { $0.count == 0 } }
 
+    /// Whether anything was heard at all.
+    package var hasHeard: Bool { start != nil }
+
     /// Takes in one reading of a beacon, by its index in the field.
     package mutating func add(beacon: Int, rssi: Double, at instant: Instant) {
         start = start ?? instant

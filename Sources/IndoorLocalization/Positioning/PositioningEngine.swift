@@ -31,6 +31,8 @@ public struct PositioningEngine: Sendable {
     var pressure = PressureMean()
     /// Seconds since the barometer was last asked, while nothing is heard.
     var pressureGap = 0.0
+    /// Metres of steps since the latest fix.
+    private(set) var reckonedWay = 0.0
     private var snapshot: Evidence?
     private var memoryless = MemorylessBelief()
     /// Index of the level that the belief is kept on; nil if evidence decides.
@@ -118,7 +120,11 @@ public struct PositioningEngine: Sendable {
     }
 
     private mutating func add(length: Double, heading: Double?, at instant: Instant) {
+        // Where nothing is heard that would tell, a step on stairs is not to lead through the building.
+        let isOnStairs = !collector.hasHeard && levels.isClimbing
+        let length = isOnStairs ? min(length, DeadReckoningSettings.usualTread) : length
         strides.append(ParticleFilter.Stride(length: length, heading: heading))
+        reckonedWay += length
         if heading != nil { stepCount += 1 }
         lastStride = instant
     }
@@ -133,6 +139,7 @@ public struct PositioningEngine: Sendable {
         let strength = fix.isSoft ? Self.softFixEvidence : Self.fixEvidence
         levels.observe(
             evidence: field.levels.indices.map { $0 == level ? strength : 0 }, height: nil, after: 0)
+        if !fix.isSoft { reckonedWay = 0 }
         let grid = field.levels[level].grid
         let reception = filter.take(
             fix.point, deviation: fix.radius / Self.radiusOfDeviation, level: level, probabilities: levelShares,
@@ -282,7 +289,10 @@ public struct PositioningEngine: Sendable {
             }
         }
         return filter.moments(level: level).map {
-            Estimate(point: $0.mean, radius: radius(variance: $0.variance), course: $0.velocity.course)
+            let radius = radius(variance: $0.variance)
+            return Estimate(
+                point: $0.mean, radius: collector.hasHeard ? radius : reckonedRadius(radius, level: level),
+                course: $0.velocity.course)
         }
     }
 

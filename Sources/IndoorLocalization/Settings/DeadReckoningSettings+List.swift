@@ -17,12 +17,14 @@ extension DeadReckoningSettings {
             "How far a compass needle points east of true north."),
         .duration(
             "reckoningLimit", \.reckoningLimit, from: .zero,
-            "In the forced venue, a place from outside and motion keep a session going without any beacon for this long."),
+            "In the forced venue, a place from outside and motion keep a session going without any beacon for this long."
+        ),
     ]
 
     private static let judgingList: [Setting<DeadReckoningSettings>] = [
         .wholeNumber(
-            "stepsToWalk", \.stepsToWalk, in: 1...20, "So many steps in a row are walking; fewer are a shift of the feet."),
+            "stepsToWalk", \.stepsToWalk, in: 1...20,
+            "So many steps in a row are walking; fewer are a shift of the feet."),
         .duration(
             "longestStep", \.longestStep, above: .zero, "Who walks takes the next step within this time."),
         .number(
@@ -39,7 +41,8 @@ extension DeadReckoningSettings {
         .number(
             "floorHeight", \.floorHeight, in: 1...100, unit: "m", "Height from floor to floor where nobody tells."),
         .number(
-            "climbSpeed", \.climbSpeed, in: 0.01...10, unit: "m/s", "Who rises or falls faster than this changes height."),
+            "climbSpeed", \.climbSpeed, in: 0.01...10, unit: "m/s",
+            "Who rises or falls faster than this changes height."),
         .number(
             "elevatorSpeed", \.elevatorSpeed, in: 0.01...10, unit: "m/s",
             "Standing still and rising or falling faster than this is an elevator, slower an escalator."),

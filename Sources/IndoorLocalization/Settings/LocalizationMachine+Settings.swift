@@ -41,7 +41,8 @@ extension LocalizationMachine {
         makeBelief: @escaping @Sendable (Venue) -> Belief
     ) {
         self.init(
-            settings: SettingsStack(localization: settings), seed: seed, hasReceiver: hasReceiver, tellsMotion: tellsMotion
+            settings: SettingsStack(localization: settings), seed: seed, hasReceiver: hasReceiver,
+            tellsMotion: tellsMotion
         ) { venue, _ in makeBelief(venue) }
     }
 }

@@ -52,6 +52,7 @@ final class LocalizationMachinePropertyTests: XCTestCase {
             case .stopScanning: isScanning = false
             case .report(let error):
                 if isOver, published != .error(error) { complaints.append("\(error) in \(published.name)") }
+            case .emitMotion: complaints.append("motion that nobody asked for")
             case .cancelFetch, .schedule: break
             }
         }

@@ -1,0 +1,217 @@
+import IndoorLocalization
+import XCTest
+
+final class ReckonedWayTests: XCTestCase {
+    /// A reckoner that has taken steps of 0.7 m with these headings, two a second.
+    private func walked(_ headings: [Double], _ reckoner: DeadReckoner = DeadReckoner(), from second: Double = 0)
+        -> DeadReckoner
+    {
+        var reckoner = reckoner
+        for (index, heading) in headings.enumerated() {
+            reckoner.observe(
+                .step(Step(instant: Instant(seconds: second + Double(index) * 0.5), length: 0.7, heading: heading)))
+        }
+        return reckoner
+    }
+
+    private func ahead(_ count: Int, _ heading: Double = 0) -> [Double] { Array(repeating: heading, count: count) }
+
+    func testStepsLeadAheadAndToTheRight() {
+        let position = walked(ahead(10) + ahead(20, 90)).estimate.position
+        XCTAssertEqual(position.y, 7, accuracy: 1e-9, "y is ahead")
+        XCTAssertEqual(position.x, 14, accuracy: 1e-9, "x is to the right, headings are clockwise")
+    }
+
+    func testASetterPutsAndAnOffsetAdds() throws {
+        var reckoner = walked(ahead(10))
+        try reckoner.setPosition(x: 3, y: 4, radius: 1)
+        XCTAssertEqual(reckoner.estimate.position, Vector3(x: 3, y: 4, z: 0))
+        XCTAssertEqual(reckoner.estimate.radius, 1, accuracy: 1e-9)
+        try reckoner.offsetPosition(x: 1, y: -1)
+        XCTAssertEqual(reckoner.estimate.position, Vector3(x: 4, y: 3, z: 0))
+        XCTAssertEqual(reckoner.estimate.radius, 1, accuracy: 1e-9, "as sure as before")
+    }
+
+    func testTheUncertaintyGrowsWithEveryStep() {
+        var radius = 0.0
+        var reckoner = DeadReckoner()
+        for index in 0..<200 {
+            reckoner.observe(.step(Step(instant: Instant(seconds: Double(index) * 0.5), length: 0.7, heading: 0)))
+            XCTAssertGreaterThanOrEqual(reckoner.estimate.radius, radius - 1e-9)
+            radius = reckoner.estimate.radius
+        }
+        XCTAssertGreaterThan(radius, 0.2 * 140, "20° and 15 % of a straight way of 140 m")
+        XCTAssertLessThan(radius, 140)
+    }
+
+    func testWhoStandsBecomesNoLessSure() {
+        var reckoner = walked(ahead(20))
+        let radius = reckoner.estimate.radius
+        reckoner.advance(to: Instant(seconds: 1000))
+        XCTAssertEqual(reckoner.estimate.radius, radius, accuracy: 0.2)
+    }
+
+    func testStepsWithoutAnyHeadingLeadNowhereButSomewhere() {
+        var reckoner = DeadReckoner()
+        for index in 0..<100 { reckoner.observe(.step(Step(instant: Instant(seconds: Double(index) * 0.5)))) }
+        XCTAssertEqual(reckoner.estimate.position, Vector3(x: 0, y: 0, z: 0))
+        XCTAssertEqual(reckoner.estimate.radius, 1.51 * (50 * 0.49).squareRoot(), accuracy: 0.5, "a random walk")
+    }
+
+    func testTheTruthLiesWithinTheRadiusAboutTwoTimesOfThree() {
+        let model = MotionModel()
+        var generator = SeededGenerator(seed: 11)
+        var inside = 0
+        let walks = 300
+        for _ in 0..<walks {
+            // A walker of the model: held askew, with longer or shorter steps, around three corners.
+            var bias = generator.normal() * model.headingBias
+            let scale = 1 + generator.normal() * model.stepScale
+            var (x, y) = (0.0, 0.0)
+            var headings: [Double] = []
+            for index in 0..<120 {
+                let heading = Double(index / 30) * 70
+                headings.append(heading.truncatingRemainder(dividingBy: 360))
+                bias += generator.normal() * model.headingDrift * 0.5.squareRoot()
+                let way = (heading + bias + generator.normal() * model.stepTurn) * .pi / 180
+                let length = 0.7 * scale * (1 + generator.normal() * model.stepLength)
+                x += length * sin(way)
+                y += length * cos(way)
+            }
+            let estimate = walked(headings).estimate
+            let error =
+                ((estimate.position.x - x) * (estimate.position.x - x)
+                + (estimate.position.y - y) * (estimate.position.y - y)).squareRoot()
+            if error <= estimate.radius { inside += 1 }
+        }
+        XCTAssertEqual(Double(inside) / Double(walks), 0.68, accuracy: 0.12, "seed 11, 300 walks")
+    }
+
+    func testAPlaceThatIsToldCorrectsHeadingAndSteps() throws {
+        // The device is held 15° to the left of the way, and the steps are longer than measured.
+        var reckoner = walked(ahead(60))
+        let (bias, length) = (15 * Double.pi / 180, 42 * 1.1)
+        try reckoner.correct(x: length * sin(bias), y: length * cos(bias), radius: 0.5)
+        XCTAssertEqual(reckoner.estimate.position.x, length * sin(bias), accuracy: 0.5)
+        XCTAssertLessThan(reckoner.estimate.radius, 0.7)
+        let on = walked(ahead(60), reckoner, from: 30)
+        XCTAssertEqual(on.estimate.position.x, 2 * length * sin(bias), accuracy: 2)
+        XCTAssertEqual(on.estimate.position.y, 2 * length * cos(bias), accuracy: 2)
+        XCTAssertLessThan(
+            on.estimate.radius, walked(ahead(60)).estimate.radius / 2, "the way has told more than was known")
+    }
+
+    func testAVaguePlaceMovesLittle() throws {
+        var reckoner = walked(ahead(20))
+        try reckoner.correct(x: 100, y: 100, radius: 1000)
+        XCTAssertEqual(reckoner.estimate.position.x, 0, accuracy: 0.1)
+        XCTAssertEqual(reckoner.estimate.position.y, 14, accuracy: 0.1)
+    }
+
+    func testACalibratedStepIsAsLongAsThat() {
+        var calibration = Calibration()
+        (calibration.stepScale, calibration.stepDeviation) = (1.2, 0.02)
+        let reckoner = walked(ahead(100), DeadReckoner(calibration: calibration))
+        XCTAssertEqual(reckoner.estimate.position.y, 84, accuracy: 1e-6)
+        XCTAssertEqual(reckoner.estimate.statistics.distance, 84, accuracy: 1e-6)
+        var other = DeadReckoner()
+        other.begin(with: calibration)
+        XCTAssertEqual(walked(ahead(100), other).estimate.position.y, 84, accuracy: 1e-6)
+    }
+
+    func testEqualReadingsGiveEqualReckoners() {
+        XCTAssertEqual(walked(ahead(40)), walked(ahead(40)))
+        XCTAssertNotEqual(walked(ahead(40)), walked(ahead(41)))
+    }
+}
+
+final class EarthAlignmentTests: XCTestCase {
+    private static let start = Coordinate(latitude: 52, longitude: 13)
+
+    private func step(_ second: Double, _ heading: Double = 0) -> SensorReading {
+        .step(Step(instant: Instant(seconds: second), length: 0.7, heading: heading))
+    }
+
+    func testThereAreOnlyMetresUntilSomebodySaysWhere() {
+        var reckoner = DeadReckoner()
+        for index in 0..<20 { reckoner.observe(step(Double(index) * 0.5)) }
+        XCTAssertEqual(reckoner.estimate.alignment, .local)
+        XCTAssertNil(reckoner.estimate.coordinate)
+    }
+
+    func testAPlaceAndAHeadingPutTheFrameOnEarth() throws {
+        var reckoner = DeadReckoner()
+        try reckoner.setGlobalPosition(Self.start)
+        XCTAssertEqual(reckoner.estimate.alignment, .local)
+        try reckoner.setGlobalHeading(90)
+        XCTAssertEqual(reckoner.estimate.alignment, .global)
+        for index in 0..<100 { reckoner.observe(step(Double(index) * 0.5)) }
+        let coordinate = try XCTUnwrap(reckoner.estimate.coordinate)
+        XCTAssertEqual(coordinate.latitude, 52, accuracy: 1e-6)
+        XCTAssertGreaterThan(coordinate.longitude, 13, "to the east")
+        XCTAssertEqual(coordinate.distance(to: Self.start), 70, accuracy: 0.5)
+    }
+
+    func testACompassNeedsNoHeading() throws {
+        var device = CarriedDevice([.acceleration, .rotationRate, .magneticField], heading: 180)
+        var reckoner = DeadReckoner()
+        try reckoner.setGlobalPosition(Self.start)
+        reckoner.observe(device.samples(30, steps: 2))
+        XCTAssertEqual(reckoner.estimate.alignment, .global)
+        let coordinate = try XCTUnwrap(reckoner.estimate.coordinate)
+        XCTAssertLessThan(coordinate.latitude, 52 - 0.0002, "to the south")
+        XCTAssertEqual(coordinate.longitude, 13, accuracy: 0.00003)
+    }
+
+    func testSatellitesAlignTheFrameAfterTenMetresOfWalking() throws {
+        var reckoner = DeadReckoner()
+        reckoner.alignWithSatellites()
+        XCTAssertEqual(reckoner.estimate.alignment, .aligning)
+        for index in 0..<40 {
+            reckoner.observe(step(Double(index) * 0.5))
+            // Ahead is east: 0.7 m are 0.0000102 degrees of longitude here.
+            let there = Coordinate(latitude: 52, longitude: 13 + Double(index + 1) * 0.7 / 68_678)
+            reckoner.observe(
+                .gnss(GNSSFix(instant: Instant(seconds: Double(index) * 0.5), coordinate: there, accuracy: 2)))
+            if reckoner.estimate.statistics.distance < 9.5 {
+                XCTAssertEqual(reckoner.estimate.alignment, .aligning, "step \(index)")
+            }
+        }
+        XCTAssertEqual(reckoner.estimate.alignment, .global)
+        let coordinate = try XCTUnwrap(reckoner.estimate.coordinate)
+        let truth = Coordinate(latitude: 52, longitude: 13 + 40 * 0.7 / 68_678)
+        XCTAssertLessThan(coordinate.distance(to: truth), 1)
+        XCTAssertEqual(try XCTUnwrap(reckoner.estimate.coordinate).latitude, 52, accuracy: 1e-5)
+    }
+
+    func testVagueSatellitesNeedALongerWay() {
+        var reckoner = DeadReckoner()
+        reckoner.alignWithSatellites()
+        for index in 0..<40 {
+            reckoner.observe(step(Double(index) * 0.5))
+            let there = Coordinate(latitude: 52, longitude: 13 + Double(index + 1) * 0.7 / 68_678)
+            reckoner.observe(
+                .gnss(GNSSFix(instant: Instant(seconds: Double(index) * 0.5), coordinate: there, accuracy: 15)))
+        }
+        XCTAssertEqual(reckoner.estimate.alignment, .aligning, "28 m are less than three radii")
+    }
+
+    func testAnythingSetByHandEndsTheAlignment() throws {
+        var reckoner = DeadReckoner()
+        reckoner.alignWithSatellites()
+        try reckoner.setGlobalPosition(Self.start)
+        XCTAssertEqual(reckoner.estimate.alignment, .aligning)
+        try reckoner.setGlobalHeading(0)
+        XCTAssertEqual(reckoner.estimate.alignment, .global)
+    }
+
+    func testACoordinateCorrectsThePlace() throws {
+        var reckoner = DeadReckoner()
+        try reckoner.setGlobalPosition(Self.start)
+        try reckoner.setGlobalHeading(0)
+        for index in 0..<100 { reckoner.observe(step(Double(index) * 0.5)) }
+        let there = Coordinate(latitude: 52 + 60 / 111_267.0, longitude: 13)
+        try reckoner.correct(there, radius: 0.5)
+        XCTAssertEqual(reckoner.estimate.position.y, 60, accuracy: 1, "the steps were shorter than measured")
+    }
+}
