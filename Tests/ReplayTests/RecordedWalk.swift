@@ -20,16 +20,18 @@ struct RecordedWalk: Sendable {
     ///
     /// - Parameters:
     ///   - name: its folder within `Fixtures/recordings`.
+    ///   - start: where it begins, in the office as the forced venue; nil if beacons tell.
     ///   - venue: the office, where another than the packet as it is read is wanted.
     init(
         _ name: String, in venue: Venue? = nil, settings: LocalizationSettings = LocalizationSettings(),
-        seed: UInt64 = 0
+        seed: UInt64 = 0, start: Fix? = nil, tellsMotion: Bool = false
     ) async throws {
         let path = try Self.path(name)
         let venue = try venue ?? Self.office()
         self.venue = venue
-        var replay = SessionReplay(venues: [venue], settings: settings, seed: seed)
+        var replay = SessionReplay(venues: [venue], settings: settings, seed: seed, tellsMotion: tellsMotion)
         var outputs = replay.start()
+        if let start { outputs += replay.handle(.fix(start)) }
         var sightings: [Instant] = []
         for try await reading in RecordingSource(path: path).readings() {
             if case .sighting = reading { sightings.append(reading.instant) }

@@ -22,6 +22,11 @@ struct EvaluateCommand: Command {
             what came later too: a second line, or with --json a member 'offline' with n and all behind it.
 
             example: indoorloc evaluate Fixtures/office --offline
+
+            With --motion no beacon is heard: each track that has motion is followed from its first truth on, by dead
+            reckoning alone and by a session. Errors are told as shares of the way since then.
+
+            example: indoorloc evaluate Fixtures/office --motion
             """,
         options: [
             .method, .settings, .set, CommandOption(name: "json", help: "print one JSON object instead of a line"),
@@ -31,6 +36,7 @@ struct EvaluateCommand: Command {
             .lenient,
             CommandOption(
                 name: "offline", help: "also score the track as known after the fact, of all the recording"),
+            CommandOption(name: "motion", help: "score motion alone, without any beacon"),
         ])
 
     private let path: String
@@ -38,6 +44,7 @@ struct EvaluateCommand: Command {
     private let replays: String?
     private let isJSON: Bool
     private let isOffline: Bool
+    private let isMotionAlone: Bool
     private let jobs: Int
     private let strictness: RecordingReader.Strictness
     private let seed: UInt64
@@ -54,6 +61,11 @@ struct EvaluateCommand: Command {
         seed = try arguments.seed()
         settings = try arguments.settings()
         isOffline = arguments.has("offline")
+        isMotionAlone = arguments.has("motion")
+        if isMotionAlone, isJSON || isOffline || replays != nil {
+            throw UsageError(
+                message: "--motion goes with neither --json nor --offline nor --replays", command: Self.syntax.name)
+        }
         guard isOffline else { return }
         if replays != nil {
             throw UsageError(message: "--offline and --replays don't go together", command: Self.syntax.name)
@@ -69,6 +81,7 @@ struct EvaluateCommand: Command {
                 try FileManager.default.createDirectory(atPath: replays, withIntermediateDirectories: true)
             }
         }
+        if isMotionAlone { return try evaluateMotion(of: dataSet, progress) }
         var venue = dataSet.venue
         let positioning = settings.resolved(in: venue).localization.positioning
         if isOffline, positioning.method != .particle {
@@ -104,6 +117,24 @@ struct EvaluateCommand: Command {
 }
 
 extension EvaluateCommand {
+    private func evaluateMotion(of dataSet: DataSet, _ progress: ProgressLine) throws {
+        let positioning = settings.resolved(in: dataSet.venue).localization.positioning
+        let evaluation = MotionEvaluation(
+            venue: dataSet.venue, field: SignalField(venue: dataSet.venue, model: positioning.signal),
+            settings: settings, seed: seed, strictness: strictness)
+        var score: MotionScore?
+        for (index, track) in dataSet.tracks.enumerated() {
+            progress.show("tracks: \(index) of \(dataSet.tracks.count)")
+            guard let one = try evaluation.score(track) else { continue }
+            var sum = score ?? MotionScore()
+            sum.add(one)
+            score = sum
+        }
+        progress.clear()
+        try StandardOutput.write(
+            score?.text(of: dataSet.name) ?? "\(dataSet.name): no track has both motion and a truth with a place\n")
+    }
+
     /// Does something with a file or folder; a failure tells its path, the system's reason and what to do.
     static func explained(_ path: String, _ body: () throws -> Void) throws(DataSetError) {
         do { try body() } catch {

@@ -22,7 +22,7 @@ struct ServiceStatus {
             // A venue server that does not answer keeps a session from its venues, but the service is up and asks again.
             trouble = error.message
             return becomeReady(if: !error.endsSession) + [.status(text)]
-        case .outdoorPosition, .event, .downloadedVenue: return []
+        case .outdoorPosition, .motion, .event, .downloadedVenue: return []
         }
     }
 

@@ -1,0 +1,135 @@
+import IndoorLocalization
+import ScanRecording
+
+/// Follows tracks by motion alone, from the first truth on, without a single beacon.
+struct MotionEvaluation: Sendable {
+    let venue: Venue
+    let field: SignalField
+    let settings: SettingsStack
+    let seed: UInt64
+    let strictness: RecordingReader.Strictness
+
+    /// Metres within which the first truth is taken for known.
+    private static let startRadius = 1.0
+    /// Who goes faster than this along the truth, in m/s, walks.
+    private static let walkingSpeed = 0.6
+    /// A way between two truths shorter than this in metres tells no course.
+    private static let leastCourse = 5.0
+
+    /// A place of the truth, with the way to it.
+    private struct Place {
+        var instant: Instant
+        var mapID: MapID
+        var point: MapPoint
+        var way = 0.0
+    }
+
+    /// Scores a track; nil if it has no motion, or no truth.
+    func score(_ track: String) throws -> MotionScore? {
+        var reader = try RecordingReader(path: track, strictness: strictness)
+        var places: [Place] = []
+        var readings: [SensorReading] = []
+        var hasMotion = false
+        while let entry = try reader.next() {
+            switch entry {
+            case .truth(let truth):
+                guard let map = truth.mapID, let point = truth.point else { continue }
+                var place = Place(instant: truth.instant, mapID: map, point: point)
+                if let last = places.last {
+                    place.way = last.way + (last.mapID == map ? last.point.distance(to: point) : 0)
+                }
+                places.append(place)
+            case .measurement(let reading):
+                switch reading {
+                case .motion, .step:
+                    hasMotion = true
+                    if !places.isEmpty { readings.append(reading) }
+                case .pressure: if !places.isEmpty { readings.append(reading) }
+                case .sighting, .advertisement, .gnss, .fix, .radio: break
+                }
+            case .header: break
+            }
+        }
+        guard let start = places.first, hasMotion else { return nil }
+        var score = MotionScore()
+        score.walked = places.last?.way ?? 0
+        reckon(readings, places, from: start, into: &score)
+        locate(readings, places, from: start, into: &score)
+        return score
+    }
+
+    private func reckon(
+        _ readings: [SensorReading], _ places: [Place], from start: Place, into score: inout MotionScore
+    ) {
+        var reckoner = DeadReckoner(settings: settings.resolved(in: venue).localization.motion)
+        // The frame of the device's own attitude is the plan's, with y upwards. A point within its bounds is no error.
+        try? reckoner.setPosition(x: start.point.x, y: -start.point.y, radius: Self.startRadius)
+        var next = 1
+        var lastLook = start.instant
+        for reading in readings {
+            while next < places.count, places[next].instant < reading.instant {
+                compare(reckoner.estimate, with: places[next], start, &score)
+                next += 1
+            }
+            reckoner.observe(reading)
+            guard next < places.count, lastLook.duration(to: reading.instant) >= .milliseconds(100) else { continue }
+            lastLook = reading.instant
+            watch(reckoner.estimate, between: places[next - 1], places[next], &score)
+        }
+        for place in places[min(next, places.count)...] { compare(reckoner.estimate, with: place, start, &score) }
+        score.steps = reckoner.estimate.statistics.steps
+        score.walkingTime = reckoner.estimate.statistics.walking.seconds
+        score.stepped = reckoner.estimate.statistics.distance
+    }
+
+    private func compare(_ estimate: MotionEstimate, with place: Place, _ start: Place, _ score: inout MotionScore) {
+        guard place.mapID == start.mapID else { return }
+        let point = MapPoint(x: estimate.position.x, y: -estimate.position.y)
+        score.reckoned.add(point.distance(to: place.point), radius: estimate.radius, after: place.way)
+    }
+
+    private func watch(_ estimate: MotionEstimate, between from: Place, _ to: Place, _ score: inout MotionScore) {
+        score.climbs.all += 1
+        if estimate.vertical != .level { score.climbs.told += 1 }
+        let seconds = from.instant.duration(to: to.instant).seconds
+        guard from.mapID == to.mapID, seconds > 0 else { return }
+        let length = from.point.distance(to: to.point)
+        guard length / seconds > Self.walkingSpeed else { return }
+        score.walking.all += 1
+        if estimate.kind == .walking { score.walking.told += 1 }
+        guard length >= Self.leastCourse, let course = (to.point - from.point).course, let heading = estimate.heading
+        else { return }
+        let turn = abs(course - heading.course)
+        score.headingErrors.append(min(turn, 360 - turn))
+    }
+
+    private func locate(
+        _ readings: [SensorReading], _ places: [Place], from start: Place, into score: inout MotionScore
+    ) {
+        guard let settings = try? settings.forcing(venue.id) else { return }
+        var replay = SessionReplay(venues: [venue], settings: settings, seed: seed, fields: [venue.id: field])
+        var outputs = replay.start(at: start.instant)
+        outputs += replay.handle(
+            .fix(Fix(instant: start.instant, mapID: start.mapID, point: start.point, radius: Self.startRadius)))
+        for reading in readings { outputs += replay.handle(reading) }
+        outputs += replay.finish()
+        var latest: Position?
+        var next = 1
+        for output in outputs {
+            guard case .position(let position) = output.content else { continue }
+            while next < places.count, places[next].instant < position.instant {
+                judge(latest, places[next], &score)
+                next += 1
+            }
+            latest = position
+        }
+        for place in places[min(next, places.count)...] { judge(latest, place, &score) }
+    }
+
+    private func judge(_ position: Position?, _ place: Place, _ score: inout MotionScore) {
+        score.floors.all += 1
+        guard let position, position.mapID == place.mapID else { return }
+        score.floors.right += 1
+        score.located.add(position.point.distance(to: place.point), radius: position.radius, after: place.way)
+    }
+}

@@ -1,0 +1,80 @@
+import Foundation
+import IndoorLocalizationTesting
+import XCTest
+
+/// What the tool prints of motion, and of a walk without beacons.
+final class MotionCommandTests: XCTestCase {
+    private static let recording = "Fixtures/recordings/without-beacons/scan.jsonl.gz"
+    private static let call = ["replay", "--venue", "Fixtures/office", "--fix", "1,13,5,1"]
+    private static let replayed = Swift.Result { try Tool.run(call + ["--motion", recording]) }
+
+    private func objects(_ type: String) throws -> [[String: Any]] {
+        try Self.replayed.get().lines.compactMap { line in
+            let value = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            return value?["type"] as? String == type ? value : nil
+        }
+    }
+
+    func testAFixBeginsAReplayWithoutBeacons() throws {
+        XCTAssertEqual(try Self.replayed.get().status, 0)
+        XCTAssertEqual(try Self.replayed.get().errors, "")
+        let first = try XCTUnwrap(objects("position").first)
+        XCTAssertEqual(first["mapId"] as? Int, 1)
+        XCTAssertEqual(try XCTUnwrap(first["x"] as? Double), 13, accuracy: 0.5)
+        XCTAssertEqual(try XCTUnwrap(first["y"] as? Double), 5, accuracy: 0.5)
+    }
+
+    func testLinesOfMotionHoldWhatIsDocumented() throws {
+        let lines = try objects("motion")
+        XCTAssertGreaterThan(lines.count, 500, "ten a second")
+        let fields: Set<String> = [
+            "t", "type", "motion", "stepFrequency", "vertical", "direction", "climbRate", "floor", "heading",
+            "trueHeading",
+            "magneticHeading", "headingAccuracy", "headingReference", "disturbed", "attitude", "x", "y", "z", "radius",
+            "altitude", "alignment", "steps", "distance", "ascent", "descent", "stationary", "fidgeting", "walking",
+            "latitude", "longitude",
+        ]
+        for line in lines { XCTAssertTrue(Set(line.keys).isSubset(of: fields), "\(line.keys)") }
+        XCTAssertEqual(Set(lines.compactMap { $0["motion"] as? String }), ["stationary", "fidgeting", "walking"])
+        XCTAssertTrue(
+            lines.contains { $0["vertical"] as? String == "elevator" && $0["direction"] as? String == "down" })
+        let guide = try String(
+            contentsOf: Checkout.root().appending(
+                path: "Sources/IndoorLocalization/IndoorLocalization.docc/FileFormats.md"), encoding: .utf8)
+        for field in fields { XCTAssertTrue(guide.contains("`\(field)`"), "\(field) is not documented") }
+    }
+
+    func testWithoutTheOptionNoMotionIsTold() throws {
+        let plain = try Tool.run(Self.call + [Self.recording])
+        XCTAssertFalse(plain.output.contains(#""type":"motion""#))
+        let positions = try Self.replayed.get().lines.filter { $0.contains(#""type":"position""#) }
+        XCTAssertEqual(plain.lines.filter { $0.contains(#""type":"position""#) }, positions, "telling changes nothing")
+    }
+
+    func testAFixThatIsNoneIsRefused() throws {
+        for fix in ["1,2,3", "1,2,3,0", "a,2,3,1", "1,2,3,4,5", "1,nan,3,1", ""] {
+            let result = try Tool.run(["replay", "--venue", "Fixtures/office", "--fix", fix, Self.recording])
+            XCTAssertEqual(result.status, 2, fix)
+            XCTAssertTrue(
+                result.errors.contains(
+                    "--fix must be MAP,X,Y,RADIUS, as in 1,3.5,7,1 with a radius above 0, not '\(fix)'"),
+                result.errors)
+        }
+    }
+
+    func testAFixOnAMapThatIsNotThereIsRefused() throws {
+        let result = try Tool.run(["replay", "--venue", "Fixtures/office", "--fix", "9,2,3,1", Self.recording])
+        XCTAssertEqual(result.status, 2)
+        XCTAssertTrue(result.errors.contains("--fix names map 9, which 'Office' does not have"), result.errors)
+    }
+
+    func testMotionIsEvaluatedAlone() throws {
+        let result = try Tool.run(["evaluate", "Fixtures/office", "--motion"])
+        XCTAssertEqual(result.status, 0, result.errors)
+        XCTAssertEqual(result.lines.count, 3, result.output)
+        XCTAssertTrue(result.lines.first?.hasPrefix("office: walked ") ?? false, result.output)
+        let wrong = try Tool.run(["evaluate", "Fixtures/office", "--motion", "--json"])
+        XCTAssertEqual(wrong.status, 2)
+        XCTAssertTrue(wrong.errors.contains("--motion goes with neither --json nor --offline nor --replays"))
+    }
+}
