@@ -82,6 +82,7 @@ enum SettingsReference {
         ),
         ("Which venue", "", ["venueSearch."]),
         ("Which floor", "", ["floor."]),
+        ("Motion", "", ["motion."]),
         (
             "Positions", "",
             [
