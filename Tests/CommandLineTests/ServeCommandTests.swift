@@ -156,6 +156,7 @@ final class ServeCommandTests: XCTestCase {
             ([], "--venue is missing"), (["--venue", "x", "--save-every", "0"], "--save-every must be"),
             (["--venue", "x", "--replay-from", "-1"], "--replay-from must be"),
             (["--venue", "x", "--seconds", "none"], "--seconds must be"),
+            (["--venue", "Fixtures/office", "--venue", "Fixtures/office"], "is of the same venue"),
         ] as [([String], String)] {
             let result = try Tool.run(["serve"] + arguments)
             XCTAssertEqual(result.status, 2, "\(arguments)")

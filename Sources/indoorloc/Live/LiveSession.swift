@@ -46,23 +46,36 @@ struct LiveSession: Sendable {
             localizer.states, localizer.positions, localizer.outdoorPositions, localizer.events, localizer.errors,
             localizer.downloadedVenues
         )
-        await withTaskGroup { group in
-            for companion in companions { group.addImmediateTask { await companion.run(beside: localizer) } }
+        await withTaskGroup { beside in
+            for companion in companions { beside.addImmediateTask { await companion.run(beside: localizer) } }
             await localizer.start()
-            group.addTask { for await position in positions { tell(.position(position)) } }
-            group.addTask { for await position in outdoors { tell(.outdoorPosition(position)) } }
-            group.addTask { for await event in events { tell(.event(event)) } }
-            group.addTask { for await error in errors { tell(.error(error)) } }
-            group.addTask { for await venue in venues { tell(.downloadedVenue(venue)) } }
-            // The first one is that of before the start.
-            for await state in states.dropFirst() {
-                tell(.state(state))
-                if state == .idle { break }
-                if case .error = state { break }
+            await withTaskGroup { group in
+                group.addTask { for await position in positions { tell(.position(position)) } }
+                group.addTask { for await position in outdoors { tell(.outdoorPosition(position)) } }
+                group.addTask { for await event in events { tell(.event(event)) } }
+                group.addTask { for await error in errors { tell(.error(error)) } }
+                group.addTask { for await venue in venues { tell(.downloadedVenue(venue)) } }
+                let final = await tellStates(states) { tell(.state($0)) }
+                await localizer.stop()
+                // What was told before the end is still in the streams, and comes before the last state.
+                localizer.finishStreams()
+                await group.waitForAll()
+                if let final { tell(.state(final)) }
             }
-            await localizer.stop()
-            // What was told before the end is still in the streams.
-            localizer.finishStreams()
+            beside.cancelAll()
         }
+    }
+
+    /// Tells the states but for the first, which is that of before the start, and the last one, which is returned; nil if
+    /// the task is cancelled.
+    private static func tellStates(
+        _ states: AsyncStream<LocalizationState>, _ tell: (LocalizationState) -> Void
+    ) async -> LocalizationState? {
+        for await state in states.dropFirst() {
+            if state == .idle { return state }
+            if case .error = state { return state }
+            tell(state)
+        }
+        return nil
     }
 }

@@ -65,6 +65,9 @@ struct ServeCommand: Command {
             var packets: [Venue] = []
             for venue in venues {
                 packets.append(try await server.packet(venue, radioMap: arguments.value("radio-map")).venue)
+                guard packets.dropLast().contains(where: { $0.id == packets.last?.id }) else { continue }
+                let message = "--venue \(venue): another packet is of the same venue; give each its own id"
+                throw UsageError(message: message, command: Self.syntax.name)
             }
             return try await run(in: VenueLibrary(packets))
         }
