@@ -26,7 +26,9 @@ extension DeadReckoner {
     /// Puts the device at a place of the local frame, in metres.
     ///
     /// - Parameters:
-    ///   - z: metres above the frame's origin; nil leaves the height as it is.
+    ///   - x: metres to the right of the frame's origin.
+    ///   - y: metres ahead of it.
+    ///   - z: metres above it; nil leaves the height as it is.
     ///   - radius: 68 % radius in metres; from here the uncertainty grows.
     /// - Throws: `DeadReckoningError` if a number is none.
     public mutating func setPosition(x: Double, y: Double, z: Double? = nil, radius: Double = 0)
@@ -59,7 +61,9 @@ extension DeadReckoner {
     ///
     /// Before any sensor tells how the device is turned, it counts from the first one that does.
     ///
-    /// - Parameter accuracy: 68 % radius in degrees.
+    /// - Parameters:
+    ///   - course: degrees clockwise.
+    ///   - accuracy: 68 % radius in degrees.
     /// - Throws: `DeadReckoningError` if a number is none.
     public mutating func setHeading(_ course: Double, accuracy: Double = 5) throws(DeadReckoningError) {
         try Self.check([course], accuracy)
@@ -87,7 +91,9 @@ extension DeadReckoner {
 
     /// Says where the device points, in degrees clockwise from true north: how the local frame lies on Earth follows.
     ///
-    /// - Parameter accuracy: 68 % radius in degrees.
+    /// - Parameters:
+    ///   - trueNorth: degrees clockwise.
+    ///   - accuracy: 68 % radius in degrees.
     /// - Throws: `DeadReckoningError` if a number is none.
     public mutating func setGlobalHeading(_ trueNorth: Double, accuracy: Double = 5) throws(DeadReckoningError) {
         try Self.check([trueNorth], accuracy)
