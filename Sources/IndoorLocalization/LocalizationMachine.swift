@@ -30,6 +30,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case settings(SettingsStack)
         /// A place is given from outside.
         case fix(Fix)
+        /// The device points there, in degrees clockwise from the plan's top.
+        case heading(Double)
         /// The device is on that map, whatever the evidence says; nil lets evidence decide.
         case lockFloor(MapID?)
         /// Whether satellites cannot tell that the device is outdoors.
@@ -191,6 +193,9 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
             return change(to: stack)
         case (_, .lockFloor(let map)):
             return lock(to: map)
+        case (_, .heading(let course)):
+            motion.set(heading: course)
+            return Transition(state: state)
         case (_, .monitor(let change)):
             return monitor(change)
         case (_, .lockIndoors(let isLocked)):

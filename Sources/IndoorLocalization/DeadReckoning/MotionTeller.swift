@@ -37,6 +37,12 @@ struct MotionTeller: Sendable {
         }
     }
 
+    /// Somebody outside knows where the device points, in degrees clockwise from the plan's top.
+    mutating func set(heading course: Double) {
+        // A number that is none tells nothing.
+        try? reckoner.setHeading(course)
+    }
+
     /// Takes in a reading.
     mutating func observe(_ reading: SensorReading) { reckoner.observe(reading) }
 

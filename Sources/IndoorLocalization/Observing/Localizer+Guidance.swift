@@ -10,6 +10,11 @@ extension Localizer {
         await guide(.fix(fix)) ?? .ignored
     }
 
+    /// Tells where the device points, in degrees clockwise from the plan's top: headings go on from there in this session.
+    ///
+    /// Until a sensor of motion tells how the device is turned, it does not count.
+    public func setHeading(_ course: Double) async { _ = await guide(.heading(course)) }
+
     /// Keeps the device on a map, whatever is heard, in each venue that has a map of that number, also in later sessions.
     public func lockFloor(_ map: MapID) async { _ = await guide(.lockFloor(map)) }
 

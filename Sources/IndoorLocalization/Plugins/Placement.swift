@@ -5,8 +5,6 @@ public struct Placement: Hashable, Sendable {
     /// Where on that map; nil if only the heading is known.
     public var place: FixPlace?
     /// Where the device faces, in degrees clockwise from the plan's top; nil leaves what is known of it.
-    ///
-    /// The plugin that puts the device there keeps and tells it; to the session only the place is submitted.
     public var heading: Double?
     /// 68 % radius in metres, above 0.
     public var radius: Double

@@ -39,6 +39,34 @@ final class ShippedPluginTests: XCTestCase {
         XCTAssertEqual(heading, 90)
     }
 
+    func testANamedPointTurnsTheDeviceToItsHeading() async throws {
+        let host = PluginHost(localizer: stage.localizer)
+        let kept = await host.add(NamedPoints(), arguments: ["lift": away])
+        let points = try XCTUnwrap(kept)
+        try await stage.run()
+        let headings = stage.localizer.headings
+        func lie(at seconds: Double) {
+            stage.source.send(
+                .motion(
+                    MotionSample(
+                        instant: Instant(seconds: LocalizerStage.beginning + seconds),
+                        acceleration: Vector3(x: 0, y: 0, z: 9.81), rotationRate: Vector3(x: 0, y: 0, z: 0))))
+        }
+        for tick in 0..<50 { lie(at: 5.6 + Double(tick) / 50) }
+        _ = try await Bounded.first(1, of: headings)
+        try await points.setLocation("lift")
+        let turned = stage.localizer.headings
+        for tick in 0..<50 { lie(at: 6.6 + Double(tick) / 50) }
+        _ = try await Bounded.elements(of: turned, until: "a course of 90°") { abs($0.course - 90) < 1 }
+        // A point without a heading leaves it.
+        await points.add("stairs", Placement(mapID: 10, place: .point(MapPoint(x: 1, y: 1))))
+        try await points.setLocation("stairs")
+        let motion = stage.localizer.motion
+        for tick in 0..<100 { lie(at: 7.6 + Double(tick) / 50) }
+        let estimate = try await Bounded.first(1, of: motion).first
+        XCTAssertEqual(try XCTUnwrap(estimate?.heading?.course), 90, accuracy: 1)
+    }
+
     func testAPointWithoutAHeadingKeepsTheOneBefore() async throws {
         let host = PluginHost(localizer: stage.localizer)
         let kept = await host.add(NamedPoints(), arguments: ["lift": away])
