@@ -38,7 +38,7 @@ let package = Package(
         .executableTarget(
             name: "indoorloc",
             dependencies: [
-                "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "VenuePackets", "ScanRecording",
+                "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "MQTTSharing", "VenuePackets", "ScanRecording",
                 "IndoorLocalizationTesting", "CBench", "CGetOpt", "CSystemd",
             ]),
         .testTarget(
@@ -63,6 +63,11 @@ let package = Package(
         // A process that the tests of the geofence log kill.
         .executableTarget(
             name: "FenceLogWriter", dependencies: ["GeofenceLogging"], path: "Tests/FenceLogWriter"),
+        // A device that the tests of sharing kill.
+        .executableTarget(name: "SharingDevice", dependencies: ["MQTTSharing"], path: "Tests/SharingDevice"),
+        .testTarget(
+            name: "MQTTSharingTests",
+            dependencies: ["MQTTSharing", "IndoorLocalizationTesting", "LoopbackServers", "SharingDevice"]),
         .testTarget(name: "ScanRecordingTests", dependencies: ["ScanRecording", "IndoorLocalizationTesting"]),
         .testTarget(
             name: "ReplayTests",
@@ -73,8 +78,8 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "indoorloc", "GPSDReceiving", "CBench", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting",
-                "LoopbackServers",
+                "indoorloc", "GPSDReceiving", "MQTTSharing", "CBench", "ScanRecording", "VenuePackets",
+                "IndoorLocalizationTesting", "LoopbackServers",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -24,6 +24,8 @@ public actor MQTTPositionSharing: PositionSharing {
     private var machine: SharingMachine
     private var link: MQTTLink?
     private var linkNumber = 0
+    /// Ends with the latest link.
+    private var listening: Task<Void, Never>?
     private var waiting: [SharingMachine.Reply: CheckedContinuation<MQTTSharingError?, Never>] = [:]
     private var lastReply: SharingMachine.Reply = 0
     private var wake: (at: Instant, task: Task<Void, Never>)?
@@ -67,8 +69,11 @@ public actor MQTTPositionSharing: PositionSharing {
         try await ask { .connect($0) }
     }
 
-    /// Leaves all rooms and the broker. Does nothing without a connection.
-    public func disconnect() async { run(.disconnect) }
+    /// Leaves all rooms and the broker, and returns when the broker was told. Does nothing without a connection.
+    public func disconnect() async {
+        run(.disconnect)
+        await listening?.value
+    }
 
     /// Enters a room: from now on, positions and texts of the others in it arrive.
     ///
@@ -220,7 +225,7 @@ extension MQTTPositionSharing {
         self.link = link
         linkNumber += 1
         let (number, host) = (linkNumber, broker.host)
-        Task { [weak self] in
+        listening = Task { [weak self] in
             for await event in occurrences { await self?.take(event, ofLink: number) }
             // The end of a stream that overflowed. After another end, the machine has left the link already.
             await self?.take(.ended(.overrun(host: host)), ofLink: number)

@@ -17,6 +17,11 @@ package enum SharingPayload {
         package var rooms: [String]
         /// Seconds since 1970 (UTC).
         package var sentAt: Double
+
+        package init(device: String, name: String?, session: String, rooms: [String], sentAt: Double) {
+            (self.device, self.name, self.session) = (device, name, session)
+            (self.rooms, self.sentAt) = (rooms, sentAt)
+        }
     }
 
     /// Under `limits`; what is missing is not limited.
@@ -190,8 +195,8 @@ extension SharingPayload {
         case .keyNotFound(let key, _): return "'\(key.stringValue)' is missing"
         case .typeMismatch(_, let context): return "'\(key(context))' has the wrong type"
         case .valueNotFound(_, let context): return "'\(key(context))' is null"
-        case .dataCorrupted(let context) where !context.codingPath.isEmpty: return "'\(key(context))' is out of range"
-        default: return "it is no JSON"
+        // The decoder does not tell these two apart.
+        default: return "it is no JSON, or has a number out of range"
         }
     }
 }

@@ -21,7 +21,7 @@ enum CommandLineTool {
         VenueInfoCommand.self, VenueImportCommand.self, VenueExportCommand.self, VenueRouteCommand.self,
         VenuePublishCommand.self, VenueFetchCommand.self, RoomsTrainCommand.self, RoomsClassifyCommand.self,
         RoomsEvaluateCommand.self,
-        ConfigShowCommand.self, ConfigKeysCommand.self,
+        ConfigShowCommand.self, ConfigKeysCommand.self, ShareWatchCommand.self, ShareForgetCommand.self,
     ]
 
     /// A command, and the words behind its name.

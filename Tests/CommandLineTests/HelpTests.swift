@@ -31,6 +31,8 @@ final class HelpTests: XCTestCase {
     func testHelpOfRoomsTrain() throws { try assertPrints("rooms", "train", "--help") }
     func testHelpOfRoomsClassify() throws { try assertPrints("rooms", "classify", "--help") }
     func testHelpOfRoomsEvaluate() throws { try assertPrints("rooms", "evaluate", "--help") }
+    func testHelpOfShareWatch() throws { try assertPrints("share", "watch", "--help") }
+    func testHelpOfShareForget() throws { try assertPrints("share", "forget", "--help") }
     func testVersion() throws { try assertPrints("--version") }
 
     func testHelpCanBeAskedForInFourWays() throws {
@@ -51,7 +53,7 @@ final class HelpTests: XCTestCase {
             "replay", "evaluate", "survey", "simulate", "convert", "bench", "locate", "serve", "scan", "venue check",
             "venue info", "venue import", "venue export", "venue route",
             "venue publish", "venue fetch", "rooms train", "rooms classify", "rooms evaluate",
-            "config show", "config keys",
+            "config show", "config keys", "share watch", "share forget",
         ] {
             XCTAssertTrue(help.contains("\n  \(name) "), name)
         }

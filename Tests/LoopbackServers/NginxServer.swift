@@ -70,7 +70,7 @@ package final class NginxServer {
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        try withAllSignals { try process.run() }
+        try ProcessSignals.withAll { try process.run() }
         let deadline = ContinuousClock.now + .seconds(20)
         while process.isRunning, ContinuousClock.now < deadline {
             if TestPort.isOpen(port), process.isRunning { return process }
@@ -79,16 +79,6 @@ package final class NginxServer {
         process.terminate()
         process.waitUntilExit()
         return nil
-    }
-
-    /// Runs the body on a thread that no signal is kept from, as the child inherits that: those of tasks keep all of them.
-    private static func withAllSignals(_ body: () throws -> Void) rethrows {
-        var none = sigset_t()
-        var kept = sigset_t()
-        sigemptyset(&none)
-        pthread_sigmask(SIG_SETMASK, &none, &kept)
-        defer { pthread_sigmask(SIG_SETMASK, &kept, nil) }
-        try body()
     }
 
     private static func text(root: String, folder: String, port: UInt16, _ configuration: Configuration) -> String {

@@ -50,3 +50,13 @@ package enum TestPort {
         return address
     }
 }
+
+/// Listens, lets the kernel accept connections, and never answers.
+package final class SilentListener: Sendable {
+    package let port: UInt16
+    private let descriptor: Int32
+
+    package init() throws { (descriptor, port) = try TestPort.listen(backlog: 8) }
+
+    package func close() { Glibc.close(descriptor) }
+}

@@ -58,7 +58,7 @@ final class MQTTConnection {
         switch mosq_err_t(code) {
         case MOSQ_ERR_SUCCESS: return
         case MOSQ_ERR_EAI: throw .unknownHost(broker.host)
-        case MOSQ_ERR_ERRNO:
+        case MOSQ_ERR_ERRNO where number != EPROTO:
             let reason = MQTTSharingError.text(ofSystemError: number)
             throw .unreachable(host: broker.host, port: broker.port, reason: reason)
         default: throw failure(code, number)
@@ -207,6 +207,9 @@ extension MQTTConnection {
         switch mosq_err_t(code) {
         case MOSQ_ERR_TLS, MOSQ_ERR_TLS_HANDSHAKE:
             return .insecure(host: broker.host, reason: loggedError ?? Self.text(of: code))
+        case MOSQ_ERR_ERRNO where number == EPROTO:
+            // What libmosquitto makes of a handshake that the other end breaks off.
+            return .insecure(host: broker.host, reason: loggedError ?? "the handshake was broken off")
         case MOSQ_ERR_KEEPALIVE: return .connectionLost(host: broker.host, reason: "it was silent for too long")
         case MOSQ_ERR_CONN_LOST where number == 0:
             return .connectionLost(host: broker.host, reason: "the broker closed it")

@@ -6,9 +6,9 @@ import IndoorLocalization
 ///
 /// While it connects it cannot be called off, as libmosquitto and the resolver know no way: who loses patience abandons the
 /// link, whose thread ends when the system gives up (about two minutes), and says nothing of it.
-final class MQTTLink: Sendable {
+package final class MQTTLink: Sendable {
     /// What can be asked of a link.
-    enum Operation: Sendable {
+    package enum Operation: Sendable {
         case publish(MQTTMessage)
         case subscribe(String, MQTTMessage.Quality)
         case unsubscribe(String)
@@ -30,21 +30,26 @@ final class MQTTLink: Sendable {
     private let signal = LinkSignal()
     private let broker: MQTTBroker
 
-    private init(_ broker: MQTTBroker) { self.broker = broker }
+    private let continuation: AsyncStream<MQTTLinkEvent>.Continuation
+
+    private init(_ broker: MQTTBroker, _ continuation: AsyncStream<MQTTLinkEvent>.Continuation) {
+        self.broker = broker
+        self.continuation = continuation
+    }
 
     /// Begins to connect.
-    static func open(
+    package static func open(
         _ broker: MQTTBroker, clientID: String, will: MQTTMessage?, keepAliveSeconds: Int32
     ) -> (link: MQTTLink, occurrences: AsyncStream<MQTTLinkEvent>) {
-        let link = MQTTLink(broker)
         let (occurrences, continuation) = AsyncStream.makeStream(
             of: MQTTLinkEvent.self, bufferingPolicy: .bufferingOldest(mostWaiting))
+        let link = MQTTLink(broker, continuation)
         DispatchQueue(label: "IndoorLocalization.MQTTLink", qos: .userInitiated).async {
             let kept = blockBrokenPipeSignal()
             do throws(MQTTSharingError) {
                 let connection = try MQTTConnection(broker, clientID: clientID, will: will)
                 try connection.open(keepAliveSeconds: keepAliveSeconds)
-                try link.serve(connection, continuation)
+                try link.serve(connection)
             } catch {
                 // Where the buffer is full, the end of the stream tells it.
                 continuation.yield(.ended(error))
@@ -55,20 +60,19 @@ final class MQTTLink: Sendable {
         return (link, occurrences)
     }
 
-    func ask(_ operation: Operation) {
+    package func ask(_ operation: Operation) {
         inbox.withLock { $0.operations.append(operation) }
         signal.raise()
     }
 
-    /// Ends the link without a goodbye: the broker executes the will.
-    func abandon() {
+    /// Ends the link without a goodbye: the broker executes the will. Nothing is told of it any more.
+    package func abandon() {
+        continuation.finish()
         inbox.withLock { $0.isAbandoned = true }
         signal.raise()
     }
 
-    private func serve(
-        _ connection: MQTTConnection, _ continuation: AsyncStream<MQTTLinkEvent>.Continuation
-    ) throws(MQTTSharingError) {
+    private func serve(_ connection: MQTTConnection) throws(MQTTSharingError) {
         var deadline: ContinuousClock.Instant?
         while true {
             let inbox = self.inbox.withLock { inbox in

@@ -58,7 +58,7 @@ extension SharingMachine {
         presenceDue = nil
         for reply in connecting { answer(reply, error) }
         connecting = []
-        for membership in memberships.values { answer(membership.reply, error) }
+        for reply in memberships.values.flatMap(\.replies).sorted() { answer(reply, error) }
         memberships = [:]
         forgetOccupancy()
         toldOccupancy = [:]
@@ -69,13 +69,22 @@ extension SharingMachine {
         case (.accepted, .opening(let since)):
             var filters: Set<String> = [topics.presenceFilter, topics.name(.limits)]
             if let homeAssistant { filters.insert(homeAssistant.birthTopic) }
+            // Those of an earlier connection.
+            filters.formUnion(memberships.keys.map(topics.filter(ofRoom:)))
             phase = .subscribing(since: since, filters)
             for filter in filters.sorted() { directives.append(.subscribe(filter, .atLeastOnce)) }
         case (.subscribed(let filter, let isGranted), .subscribing(let since, var filters)):
-            guard isGranted else { return fail(.forbidden(topic: filter), now) }
+            if !isGranted {
+                let room = memberships.keys.first { topics.filter(ofRoom: $0) == filter }
+                guard let room else { return fail(.forbidden(topic: filter), now) }
+                drop(room, .forbidden(topic: filter), now)
+            }
             filters.remove(filter)
             phase = filters.isEmpty ? .entering(since: since) : .subscribing(since: since, filters)
-            if filters.isEmpty { publishPresence(now) }
+            if filters.isEmpty {
+                for room in memberships.keys { memberships[room] = .granted(since: now.instant, []) }
+                publishPresence(now)
+            }
         case (.subscribed(let filter, let isGranted), .up): noteSubscription(filter, isGranted, now)
         case (.received(let message), .subscribing), (.received(let message), .entering), (.received(let message), .up):
             receive(message, now)
@@ -103,9 +112,9 @@ extension SharingMachine {
         connecting = []
         phase = .pausing(until: now.instant.advanced(by: backoff.next()))
         for (room, membership) in memberships {
-            answer(membership.reply, error)
+            for reply in membership.replies { answer(reply, error) }
             // Rooms that this device was in are joined again; others were asked for in vain.
-            if membership.reply != nil { memberships[room] = nil } else { ask(room, nil, now) }
+            memberships[room] = membership.replies.isEmpty ? .asked(since: now.instant, []) : nil
         }
         forgetOccupancy()
     }
@@ -133,8 +142,9 @@ extension SharingMachine {
     private func noAnswer(_ question: String) -> MQTTSharingError { .noAnswer(to: question) }
 
     mutating func publishPresence(_ now: Moment) {
+        let rooms = memberships.filter { room in if case .asked = room.value { false } else { true } }.keys
         let presence = SharingPayload.Presence(
-            device: device.rawValue, name: name, session: session, rooms: memberships.keys.sorted(), sentAt: now.date)
+            device: device.rawValue, name: name, session: session, rooms: rooms.sorted(), sentAt: now.date)
         directives.append(
             .publish(
                 MQTTMessage(
@@ -151,7 +161,7 @@ extension SharingMachine {
                     reason: MQTTSharingError.serverFull(capacity: capacity).description,
                     failing: .serverFull(capacity: capacity))
             }
-            enter(now)
+            enter()
             admit(presence?.rooms ?? [], now)
         case .up where presence == nil:
             // The will of an earlier connection, of which the broker knew late that it is gone. Not at once, lest two that
@@ -166,7 +176,7 @@ extension SharingMachine {
         }
     }
 
-    private mutating func enter(_ now: Moment) {
+    private mutating func enter() {
         phase = .up
         hasBeenUp = true
         lastFailure = nil
@@ -174,22 +184,10 @@ extension SharingMachine {
         tell(.connected)
         for reply in connecting { answer(reply) }
         connecting = []
-        // Those of an earlier connection are asked for now.
-        for (room, membership) in memberships { ask(room, membership.reply, now) }
         configureHomeAssistant()
         if latest != nil { hasNews = true }
         markDirty(trackedRooms)
     }
 
     private var serverCapacity: Int? { [settings.serverCapacity, limits.serverCapacity].compactMap(\.self).min() }
-}
-
-extension SharingMachine.Membership {
-    /// Who waits for it.
-    var reply: SharingMachine.Reply? {
-        switch self {
-        case .asked(_, let reply), .granted(_, let reply): reply
-        case .joined: nil
-        }
-    }
 }

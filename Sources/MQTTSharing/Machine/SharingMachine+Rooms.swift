@@ -6,92 +6,85 @@ extension SharingMachine {
         guard phase == .up else { return answer(reply, .notConnected) }
         switch memberships[room] {
         case .joined: return answer(reply)
-        case .asked(let since, let other?), .granted(let since, let other?):
-            // The later of two who ask gets the answer, the earlier one that it is under way.
-            answer(other)
-            memberships[room] = memberships[room].map {
-                $0.isGranted ? .granted(since: since, reply) : .asked(since: since, reply)
-            }
-        case .asked(let since, nil): memberships[room] = .asked(since: since, reply)
-        case .granted(let since, nil): memberships[room] = .granted(since: since, reply)
+        case .asked(let since, let replies): memberships[room] = .asked(since: since, replies + [reply])
+        case .granted(let since, let replies): memberships[room] = .granted(since: since, replies + [reply])
         case nil:
             guard memberships.count < SharingPayload.mostRooms else { return answer(reply, .tooManyRooms) }
             if let capacity = capacity(of: room), book.count(in: room) >= capacity {
-                return refuse(room, capacity, reply)
+                return refuse(room, capacity, [reply])
             }
-            ask(room, reply, now)
-            publishPresence(now)
+            memberships[room] = .asked(since: now.instant, [reply])
+            // Before the presence, as those inside answer it with their positions.
+            directives.append(.subscribe(topics.filter(ofRoom: room), .atLeastOnce))
         }
-    }
-
-    mutating func ask(_ room: String, _ reply: Reply?, _ now: Moment) {
-        memberships[room] = .asked(since: now.instant, reply)
     }
 
     mutating func leave(_ room: String, _ now: Moment) {
         guard let membership = memberships.removeValue(forKey: room) else { return }
-        answer(membership.reply, .notInRoom(room))
+        for reply in membership.replies { answer(reply, .notInRoom(room)) }
         if membership == .joined { tell(.left(room: room)) }
         markDirty([room])
         guard phase == .up else { return }
-        if membership.isGranted { directives.append(.unsubscribe(topics.filter(ofRoom: room))) }
+        directives.append(.unsubscribe(topics.filter(ofRoom: room)))
         publishPresence(now)
+    }
+
+    /// The broker has answered the subscription to a room.
+    mutating func noteSubscription(_ filter: String, _ isGranted: Bool, _ now: Moment) {
+        for (room, membership) in memberships where topics.filter(ofRoom: room) == filter {
+            guard case .asked(let since, let replies) = membership else { continue }
+            memberships[room] = .granted(since: since, replies)
+            if isGranted { publishPresence(now) } else { drop(room, .forbidden(topic: filter), now) }
+        }
     }
 
     /// The own presence with these rooms came back: those who were in them before this device are known.
     mutating func admit(_ rooms: [String], _ now: Moment) {
         var isRefused = false
         for room in rooms {
-            guard case .asked(let since, let reply) = memberships[room] else { continue }
+            guard case .granted(_, let replies) = memberships[room] else { continue }
             if let capacity = capacity(of: room), book.count(in: room) >= capacity {
                 memberships[room] = nil
-                refuse(room, capacity, reply)
+                directives.append(.unsubscribe(topics.filter(ofRoom: room)))
+                refuse(room, capacity, replies)
                 isRefused = true
             } else {
-                memberships[room] = .granted(since: since, reply)
-                // Positions are superseded by the next one, but texts come with the same subscription.
-                directives.append(.subscribe(topics.filter(ofRoom: room), .atLeastOnce))
+                memberships[room] = .joined
+                tell(.joined(room: room))
+                for reply in replies { answer(reply) }
+                toldOccupancy[room] = nil
+                markDirty([room])
+                if latest != nil { hasNews = true }
             }
         }
         if isRefused { publishPresence(now) }
     }
 
-    private mutating func refuse(_ room: String, _ capacity: Int, _ reply: Reply?) {
+    private mutating func refuse(_ room: String, _ capacity: Int, _ replies: [Reply]) {
         tell(.roomFull(room: room, capacity: capacity))
-        answer(reply, .roomFull(room, capacity: capacity))
-    }
-
-    mutating func noteSubscription(_ filter: String, _ isGranted: Bool, _ now: Moment) {
-        for (room, membership) in memberships where topics.filter(ofRoom: room) == filter {
-            guard case .granted(_, let reply) = membership else { continue }
-            guard isGranted else { return drop(room, reply, .forbidden(topic: filter), now) }
-            memberships[room] = .joined
-            tell(.joined(room: room))
-            answer(reply)
-            toldOccupancy[room] = nil
-            markDirty([room])
-            if latest != nil { hasNews = true }
-        }
+        for reply in replies { answer(reply, .roomFull(room, capacity: capacity)) }
     }
 
     /// Gives up rooms that the broker does not let this device into.
     mutating func giveUpRooms(_ now: Moment) {
         for (room, membership) in memberships {
             switch membership {
-            case .asked(let since, let reply) where isOver(since, now):
-                drop(room, reply, .forbidden(topic: topics.name(.presence(device))), now)
-            case .granted(let since, let reply) where isOver(since, now):
-                drop(room, reply, .noAnswer(to: "to subscribe"), now)
+            case .asked(let since, _) where isOver(since, now): drop(room, .noAnswer(to: "to subscribe"), now)
+            case .granted(let since, _) where isOver(since, now):
+                drop(room, .forbidden(topic: topics.name(.presence(device))), now)
             case .asked, .granted, .joined: break
             }
         }
     }
 
-    private mutating func drop(_ room: String, _ reply: Reply?, _ error: MQTTSharingError, _ now: Moment) {
-        memberships[room] = nil
-        answer(reply, error)
-        if reply == nil { tell(.failed(LocalizationError(error))) }
-        publishPresence(now)
+    /// Gives up a room that this device is not in yet.
+    mutating func drop(_ room: String, _ error: MQTTSharingError, _ now: Moment) {
+        let replies = memberships.removeValue(forKey: room)?.replies ?? []
+        for reply in replies { answer(reply, error) }
+        // Nobody waits for a room that was joined before the connection broke.
+        if replies.isEmpty { tell(.failed(LocalizationError(error))) }
+        directives.append(.unsubscribe(topics.filter(ofRoom: room)))
+        if phase == .up { publishPresence(now) }
     }
 
     private func capacity(of room: String) -> Int? {
@@ -141,15 +134,5 @@ extension SharingMachine {
     mutating func forgetOccupancy() {
         dirtyRooms = []
         lastRefresh = nil
-    }
-}
-
-extension SharingMachine.Membership {
-    /// Whether the room's topics are subscribed to, or will be.
-    var isGranted: Bool {
-        switch self {
-        case .asked: false
-        case .granted, .joined: true
-        }
     }
 }

@@ -65,10 +65,19 @@ package struct SharingMachine: Sendable {
     }
 
     enum Membership: Hashable, Sendable {
-        /// Waits for the own presence with the room to come back, and for the subscription.
-        case asked(since: Instant, Reply?)
-        case granted(since: Instant, Reply?)
+        /// Waits for the subscription to what is told to the room.
+        case asked(since: Instant, [Reply])
+        /// Waits for the own presence with the room to come back.
+        case granted(since: Instant, [Reply])
         case joined
+
+        /// Who waits for it.
+        var replies: [Reply] {
+            switch self {
+            case .asked(_, let replies), .granted(_, let replies): replies
+            case .joined: []
+            }
+        }
     }
 
     let settings: MQTTSharingSettings
@@ -187,7 +196,7 @@ package struct SharingMachine: Sendable {
 
     mutating func tell(_ event: SharingEvent) { directives.append(.tell(event)) }
 
-    mutating func answer(_ reply: Reply?, _ error: MQTTSharingError? = nil) {
-        if let reply { directives.append(.answer(reply, error)) }
+    mutating func answer(_ reply: Reply, _ error: MQTTSharingError? = nil) {
+        directives.append(.answer(reply, error))
     }
 }

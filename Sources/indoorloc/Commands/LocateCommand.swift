@@ -12,11 +12,12 @@ struct LocateCommand: Command {
             Prints what 'replay' prints, as it happens; "t" is in seconds since the start. --adapter and --route are those
             of 'scan'. What is recorded replays: 'indoorloc replay --venue V FILE'. With --gnss, satellites tell where the
             machine is outdoors, and which venue it is in before a beacon is heard; their positions are recorded, too.
+            With --share, other devices get the positions over an MQTT broker: 'indoorloc share watch' prints them.
 
             example: indoorloc locate --venue Fixtures/office --record walk.jsonl.gz
             """,
         options: [.venue, .radioMap, .seed, .method, .settings, .set, .adapter, .route, .gnss, .record, .seconds]
-            + VenueServerOptions.packetOptions)
+            + SharingOptions.options + VenueServerOptions.packetOptions)
 
     private let venue: String
     private let server: VenueServerOptions
@@ -28,6 +29,7 @@ struct LocateCommand: Command {
     private let gnss: GPSDSource?
     private let record: RecordTarget?
     private let limit: Duration?
+    private let sharing: SharingOptions?
 
     init(_ arguments: ParsedArguments) throws {
         venue = try arguments.required("venue")
@@ -40,6 +42,7 @@ struct LocateCommand: Command {
         gnss = try arguments.gnss()
         record = try arguments.recordTarget()
         limit = try arguments.limit()
+        sharing = try SharingOptions(arguments)
     }
 
     func run() async throws {
@@ -58,7 +61,9 @@ struct LocateCommand: Command {
     /// Prints what a session tells, until it ends or is interrupted.
     func locate(in venue: Venue, _ source: some ScanSource) async throws {
         var recorder = try record.map { try LiveRecorder($0) }
-        let session = LiveSession(venue: venue, settings: settings, seed: seed, gnss: gnss)
+        let companions = try sharing.map { [try SharingCompanion($0, venues: VenueLibrary([venue]))] } ?? []
+        let session = LiveSession(
+            venue: venue, settings: settings, seed: seed, gnss: gnss, companions: companions)
         let isRecorded = record != nil
         let work = LiveWork<LiveSession.News>(tick: .milliseconds(500), limit: limit) { give in
             await session.run(source, givesReadings: isRecorded, give)

@@ -15,6 +15,8 @@ struct LiveSession: Sendable {
     let seed: UInt64
     /// Receives from satellites beside the source; nil for none.
     var gnss: (any GNSSSource)?
+    /// What runs beside it.
+    var companions: [any ServiceCompanion] = []
 
     /// Runs until the session is over, or the task is cancelled.
     func run(
@@ -24,7 +26,7 @@ struct LiveSession: Sendable {
         let localizer = Localizer(
             source: TappedSource(source: source, tap: tap), gnss: gnss.map { TappedGNSSSource(source: $0, tap: tap) },
             venues: VenueLibrary([venue]), settings: settings, seed: seed)
-        await Self.follow(localizer) { give(.told($0)) }
+        await Self.follow(localizer, companions: companions) { give(.told($0)) }
     }
 
     /// Runs the session of a localizer until it is over, or the task is cancelled.

@@ -17,7 +17,7 @@ struct ServeCommand: Command {
 
             SIGTERM and SIGINT end it, with the memory kept and exit status 0; a second one ends it at once. SIGHUP reads
             --settings again, and opens --output anew. To systemd it tells when it is ready, what it does, and that it is
-            alive: units are in Fixtures/systemd.
+            alive: units are in Fixtures/systemd. With --share, other devices get the positions, as of 'locate'.
 
             example: indoorloc serve --venue Fixtures/office --replay Fixtures/recordings/one-floor/scan.jsonl.gz
             """,
@@ -30,7 +30,7 @@ struct ServeCommand: Command {
             CommandOption(
                 name: "replay", argument: "FILE", help: "hear this recording, at its pace, instead of the radio"),
             CommandOption(name: "replay-from", argument: "SECONDS", help: "begin so far into it (default 0)"),
-        ] + VenueServerOptions.packetOptions)
+        ] + SharingOptions.options + VenueServerOptions.packetOptions)
 
     private let arguments: ParsedArguments
     private let venues: [String]
@@ -43,6 +43,7 @@ struct ServeCommand: Command {
     private let limit: Duration?
     private let folder: String
     private let saveInterval: Duration
+    private let sharing: SharingOptions?
 
     init(_ arguments: ParsedArguments) throws {
         self.arguments = arguments
@@ -58,6 +59,7 @@ struct ServeCommand: Command {
         replay = arguments.value("replay").map { PacedRecording(path: $0, strictness: .strict, start: start) }
         saveInterval = .seconds(try arguments.seconds("save-every", in: 0.01...86_400, else: 30))
         folder = try arguments.stateDirectory()
+        sharing = try SharingOptions(arguments)
     }
 
     func run() async throws {
@@ -89,8 +91,9 @@ struct ServeCommand: Command {
     private func serve(_ source: some ScanSource, in venues: some VenueSource) async throws {
         let store = try SessionMemoryStore(folder: folder)
         let localizer = Localizer(source: source, gnss: gnss, venues: venues, settings: settings, seed: seed)
+        let companions = try sharing.map { [try SharingCompanion($0, venues: venues)] } ?? []
         var service = ServiceRun(
-            localizer, companions: [], manager: ServiceManager(), limit: limit,
+            localizer, companions: companions, manager: ServiceManager(), limit: limit,
             endsWithPosition: arguments.has("once"), memory: ServiceMemory(store, every: saveInterval),
             output: try ServiceOutput(path: arguments.value("output")), reload: { try arguments.settings() })
         try await service.run(saveInterval: saveInterval)

@@ -10,43 +10,8 @@ final class RepositoryTrustTests: XCTestCase {
     private let token = "s3cr3t-t0ken"
     private let password = "p4ssw0rd-x"
 
-    /// A certificate authority of its own, and a server's identity that it vouches for.
-    private struct Authority {
-        let certificate: String
-        let identity: (certificate: String, key: String)
-
-        init(in folder: String) throws {
-            certificate = folder + "/authority.pem"
-            identity = (folder + "/server.pem", folder + "/server.key")
-            let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-            try Self.openssl(
-                ["req", "-x509", "-subj", "/CN=Authority of a test", "-keyout", folder + "/authority.key", "-out"]
-                    + [certificate, "-days", "3650"] + key)
-            try Self.openssl(
-                ["req", "-subj", "/CN=127.0.0.1", "-keyout", identity.key, "-out", folder + "/server.csr"] + key)
-            try Data("subjectAltName=IP:127.0.0.1".utf8).write(to: URL(filePath: folder + "/names"))
-            try Self.openssl([
-                "x509", "-req", "-in", folder + "/server.csr", "-CA", certificate, "-CAkey", folder + "/authority.key",
-                "-CAcreateserial", "-days", "3650", "-extfile", folder + "/names", "-out", identity.certificate,
-            ])
-        }
-
-        private static func openssl(_ arguments: [String]) throws {
-            let process = Process()
-            process.executableURL = URL(filePath: "/usr/bin/env")
-            process.arguments = ["openssl"] + arguments
-            let errors = Pipe()
-            process.standardError = errors
-            process.standardOutput = FileHandle.nullDevice
-            try process.run()
-            let text = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-            process.waitUntilExit()
-            guard process.terminationStatus == 0 else { throw TestPort.Failure(description: "openssl: \(text)") }
-        }
-    }
-
     func testAPrivateAuthorityIsTrustedWhereItIsGiven() async throws {
-        let authority = try Authority(in: try temporaryFolder())
+        let authority = try TestAuthority(in: try temporaryFolder())
         let server = try nginx(
             serving: try publishedFolder(), NginxServer.Configuration(identity: authority.identity))
         let address = try VenueServer(
@@ -61,7 +26,7 @@ final class RepositoryTrustTests: XCTestCase {
         let text = try String(contentsOf: guide, encoding: .utf8)
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         let block = lines.drop { !$0.hasPrefix("    map ") }.prefix { $0.hasPrefix("    ") }.joined(separator: "\n")
-        let (authority, port) = (try Authority(in: try temporaryFolder()), try TestPort.free())
+        let (authority, port) = (try TestAuthority(in: try temporaryFolder()), try TestPort.free())
         var configuration = block
         for (old, new) in [
             ("listen 443", "listen 127.0.0.1:\(port)"), ("/etc/nginx/venues.pem", authority.identity.certificate),
@@ -85,8 +50,8 @@ final class RepositoryTrustTests: XCTestCase {
     }
 
     func testAnUnknownAuthorityIsNotTrustedAndGetsNoCredentials() async throws {
-        let authority = try Authority(in: try temporaryFolder())
-        let other = try Authority(in: try temporaryFolder())
+        let authority = try TestAuthority(in: try temporaryFolder())
+        let other = try TestAuthority(in: try temporaryFolder())
         let server = try nginx(
             serving: try publishedFolder(), NginxServer.Configuration(identity: authority.identity))
         for certificate in [nil, other.certificate, "/nowhere/authority.pem"] {
@@ -102,7 +67,7 @@ final class RepositoryTrustTests: XCTestCase {
 
     func testFromAnEncryptedServerNoRedirectLeadsToAnOpenOne() async throws {
         let open = try nginx(serving: try publishedFolder())
-        let authority = try Authority(in: try temporaryFolder())
+        let authority = try TestAuthority(in: try temporaryFolder())
         let redirecting = NginxServer.Configuration(
             location: "return 302 \(open.url())$request_uri;", identity: authority.identity)
         let server = try nginx(serving: try temporaryFolder(), redirecting)

@@ -1,0 +1,83 @@
+import Foundation
+import IndoorLocalization
+import MQTTSharing
+
+/// Options of the commands that share positions over a broker, and what they mean.
+struct SharingOptions: Sendable {
+    /// Beside an address, which is an option of its own or an operand.
+    static let brokerOptions = [
+        CommandOption(
+            name: "share-name", argument: "ID", help: "what this device is called there (default the host's name)"),
+        CommandOption(name: "share-ca", argument: "FILE", help: "certificates (PEM) that may vouch for the broker"),
+        CommandOption(
+            name: "share-password-file", argument: "FILE",
+            help: "file with the broker's password (default $\(MQTTCredentials.environmentVariable))"),
+    ]
+    /// All options of a command that knows where this machine is.
+    static let options =
+        [
+            CommandOption(
+                name: "share", argument: "ROOM", help: "tell positions there: mqtt[s]://[USER@]HOST[:PORT]/ROOM")
+        ] + brokerOptions + [CommandOption(name: "home-assistant", help: "have Home Assistant show this device, too")]
+
+    /// The broker, with credentials, and the room.
+    let address: MQTTAddress
+    /// What this device is called.
+    let device: DeviceID
+    /// Whether Home Assistant is told.
+    var tellsHomeAssistant: Bool
+
+    /// Reads the options of a command; nil if it is to share nothing.
+    init?(_ arguments: ParsedArguments) throws {
+        guard let text = arguments.value("share") else {
+            let others = ["share-name", "share-ca", "share-password-file", "home-assistant"]
+            guard let name = others.first(where: arguments.has) else { return nil }
+            throw UsageError(message: "--\(name) needs --share", command: arguments.syntax.name)
+        }
+        try self.init(address: text, what: "--share", arguments)
+    }
+
+    /// Reads the options of a command that has the address from elsewhere.
+    ///
+    /// - Parameter what: what the address is called.
+    init(address text: String, what: String, _ arguments: ParsedArguments) throws {
+        let command = arguments.syntax.name
+        var address: MQTTAddress
+        do throws(MQTTSharingError) { address = try MQTTAddress(text) } catch {
+            throw UsageError(message: "\(what): \(error)", command: command)
+        }
+        if let file = arguments.value("share-ca") {
+            guard address.broker.security != nil else {
+                throw UsageError(message: "--share-ca needs an address that begins with mqtts", command: command)
+            }
+            address.broker.security?.authorityFile = file
+        }
+        let passwordFile = arguments.value("share-password-file")
+        if let user = address.broker.credentials?.user {
+            address.broker.credentials =
+                try passwordFile.map { file throws(MQTTSharingError) in
+                    try MQTTCredentials(user: user, passwordFile: file)
+                } ?? MQTTCredentials(user: user, passwordVariable: MQTTCredentials.environmentVariable)
+        } else if passwordFile != nil {
+            throw UsageError(message: "--share-password-file needs a user: mqtt://USER@…", command: command)
+        }
+        self.address = address
+        device = try Self.device(arguments)
+        tellsHomeAssistant = arguments.has("home-assistant")
+    }
+
+    private static func device(_ arguments: ParsedArguments) throws(UsageError) -> DeviceID {
+        let name = arguments.value("share-name")
+        do throws(SharingNameError) { return try DeviceID(name ?? ProcessInfo.processInfo.hostName) } catch {
+            let what = name == nil ? "the host's name; give --share-name" : "--share-name"
+            throw UsageError(message: "\(what): \(error)", command: arguments.syntax.name)
+        }
+    }
+
+    /// What shares, not connected yet.
+    func sharing() throws(MQTTSharingError) -> MQTTPositionSharing {
+        var settings = MQTTSharingSettings()
+        if tellsHomeAssistant { settings.homeAssistantPrefix = HomeAssistantDiscovery.standardPrefix }
+        return try MQTTPositionSharing(address.broker, device: device, settings: settings)
+    }
+}

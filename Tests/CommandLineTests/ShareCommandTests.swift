@@ -1,0 +1,167 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import LoopbackServers
+import MQTTSharing
+import ScanRecording
+import VenuePackets
+import XCTest
+
+@testable import indoorloc
+
+/// What the tool shares through a real broker, and what it prints of others.
+final class ShareCommandTests: XCTestCase {
+    private func broker() throws -> MosquittoBroker {
+        let broker = try MosquittoBroker(folder: try temporaryFolder())
+        // XCTest wants a block that may run anywhere; it runs after the test, when nobody else uses the broker.
+        nonisolated(unsafe) let stopped = broker
+        addTeardownBlock { stopped.kill() }
+        return broker
+    }
+
+    /// The first seconds of a walk.
+    private func walk() throws -> [SensorReading] {
+        var reader = try RecordingReader(path: try FixtureFolder("recordings/one-floor").file("scan.jsonl.gz"))
+        var readings: [SensorReading] = []
+        while let entry = try reader.next(), readings.count < 1500 {
+            if case .measurement(let reading) = entry { readings.append(reading) }
+        }
+        return readings
+    }
+
+    func testLocatingIsSeenByWhoeverWatchesTheRoom() async throws {
+        let broker = try broker()
+        let address = "mqtt://127.0.0.1:\(broker.port)/office"
+        let watcher = try Watcher([address, "--share-name", "watcher"])
+        XCTAssertEqual(try watcher.line(#"{"type":"joined""#), #"{"type":"joined","room":"office"}"#)
+        _ = try watcher.line(#"{"type":"occupancy","room":"office","devices":1}"#)
+        let words = ["--venue", "unused", "--share", address, "--share-name", "walker", "--home-assistant"]
+        let locate = try LocateCommand(ParsedArguments(words, syntax: LocateCommand.syntax))
+        let (venue, radio) = (try VenuePacketReader().read(try FixtureFolder("office").path).venue, ScriptedSource())
+        let locating = Task { try await locate.locate(in: venue, radio) }
+        try await Bounded.wait(for: "the scan") { try await radio.waitForScans() }
+        for reading in try walk() { radio.send(reading) }
+        // The radio is there for as long as it takes to come to the broker.
+        _ = try watcher.line(#"{"type":"occupancy","room":"office","devices":2}"#)
+        let line = try watcher.line(#"{"type":"position""#)
+        radio.finish()
+        try await Bounded.wait(for: "the end") { try await locating.value }
+        let object = try XCTUnwrap(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        XCTAssertEqual(object["device"] as? String, "walker")
+        XCTAssertEqual(object["room"] as? String, "office")
+        XCTAssertNotNil(object["level"], "the command knows the venue")
+        XCTAssertNotNil(object["x"] as? Double)
+        _ = try watcher.line(#"{"type":"occupancy","room":"office","devices":1}"#)
+        XCTAssertEqual(try watcher.interrupt(), 0)
+        let forget = try Tool.run(["share", "forget", "--share-name", "walker", address])
+        XCTAssertEqual(forget.status, 0, forget.errors)
+        // The broker writes what it got when it gets to it.
+        let removal = "homeassistant/device_tracker/indoorloc_walker_position/config', ... (0 bytes)"
+        let deadline = ContinuousClock.now + Bounded.longest
+        while !broker.log.contains(removal), ContinuousClock.now < deadline { poll(nil, 0, 5) }
+        XCTAssertTrue(broker.log.contains(removal), broker.log)
+    }
+
+    func testAServiceSharesAsSoonAsTheBrokerIsThere() throws {
+        let broker = try broker()
+        let address = "mqtt://127.0.0.1:\(broker.port)/office"
+        broker.kill()
+        let service = try ServiceProcess(
+            ServiceProcess.walk("one-floor") + [
+                "--state-directory", temporaryFolder(), "--share", address, "--share-name", "walker",
+            ])
+        try service.waitForError("No broker can be reached")
+        try service.wait(for: "\"type\":\"position\"")
+        try broker.restart()
+        try service.waitForError("sharing with")
+        let watcher = try Watcher([address, "--share-name", "watcher"])
+        _ = try watcher.line(#"{"type":"occupancy","room":"office","devices":2}"#)
+        XCTAssertTrue(try watcher.line(#"{"type":"position""#).contains(#""device":"walker""#))
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+        _ = try watcher.line(#"{"type":"occupancy","room":"office","devices":1}"#)
+        XCTAssertEqual(try watcher.interrupt(), 0)
+    }
+
+    func testABrokerThatIsNotThereEndsTheCommandWithTheReason() throws {
+        let port = try TestPort.free()
+        let result = try Tool.run(["share", "watch", "mqtt://127.0.0.1:\(port)/hall", "--share-name", "watcher"])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertTrue(
+            result.errors.hasPrefix("indoorloc: No broker can be reached at 127.0.0.1:\(port) (Connection refused)"),
+            result.errors)
+    }
+
+    func testWrongOptionsOfSharingSaySo() throws {
+        let file = try temporaryFolder() + "/password"
+        for (words, message) in [
+            (["--share", "hall"], "--share: 'hall' is no address of a room"),
+            (["--share-name", "x"], "--share-name needs --share"),
+            (["--home-assistant"], "--home-assistant needs --share"),
+            (["--share", "mqtt://h/r", "--share-name", "a/b"], "--share-name: the name \"a/b\" has \"/\""),
+            (["--share", "mqtt://h/r", "--share-ca", "x"], "--share-ca needs an address that begins with mqtts"),
+            (["--share", "mqtt://h/r", "--share-password-file", "x"], "--share-password-file needs a user"),
+            (["--share", "mqtt://u@h/r", "--share-password-file", file], "\(file): it cannot be read"),
+        ] {
+            let arguments = try ParsedArguments(words, syntax: LocateCommand.syntax)
+            XCTAssertThrowsError(try SharingOptions(arguments), message) { error in
+                let text = (error as? UsageError)?.message ?? "\(error)"
+                XCTAssertTrue(text.hasPrefix(message), text)
+            }
+        }
+    }
+
+    func testThePasswordComesFromAFileAndTheAuthorityFromAnOption() throws {
+        let file = try temporaryFolder() + "/password"
+        try Data("s3cret\n".utf8).write(to: URL(filePath: file))
+        let words = ["--share", "mqtts://cart@h/r", "--share-password-file", file, "--share-ca", "authority.pem"]
+        let options = try XCTUnwrap(try SharingOptions(try ParsedArguments(words, syntax: LocateCommand.syntax)))
+        XCTAssertEqual(options.address.broker.credentials, MQTTCredentials(user: "cart", password: "s3cret"))
+        XCTAssertEqual(options.address.broker.security?.authorityFile, "authority.pem")
+        XCTAssertNil(try SharingOptions(try ParsedArguments([], syntax: LocateCommand.syntax)))
+    }
+}
+
+/// `indoorloc share watch` in a process, read line by line while it runs.
+private final class Watcher {
+    private let process = Process()
+    private let output = Pipe()
+    private var rest = ""
+    /// Lines that nobody has asked for yet.
+    private var lines: [String] = []
+
+    init(_ words: [String]) throws {
+        process.executableURL = URL(filePath: try Tool.path())
+        process.arguments = ["share", "watch"] + words
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        try ProcessSignals.withAll { try process.run() }
+    }
+
+    deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+
+    /// A line that begins so and was not asked for before, waited for with a bound.
+    func line(_ start: String) throws -> String {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < deadline {
+            if let index = lines.firstIndex(where: { $0.hasPrefix(start) }) { return lines.remove(at: index) }
+            var watched = pollfd(fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&watched, 1, 1000) > 0 else { continue }
+            let data = output.fileHandleForReading.availableData
+            guard !data.isEmpty else { throw Bounded.Expired(awaited: "\(start) (it has ended)") }
+            rest += String(decoding: data, as: UTF8.self)
+            while let end = rest.firstIndex(of: "\n") {
+                lines.append(String(rest[..<end]))
+                rest = String(rest[rest.index(after: end)...])
+            }
+        }
+        throw Bounded.Expired(awaited: start)
+    }
+
+    /// Presses Ctrl-C; the exit status.
+    func interrupt() throws -> Int32 {
+        process.interrupt()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+
+/// A real mosquitto on this machine's loopback, which can be killed and started again at the same port.
+package final class MosquittoBroker {
+    /// How a broker is set up: lines of mosquitto's configuration.
+    package struct Configuration {
+        /// What listens: within the one listener.
+        package var listener = "allow_anonymous true"
+        /// Certificate, key and, for clients that must show one, authority; nil for a broker in the clear.
+        package var identity: (certificate: String, key: String, clientAuthority: String?)?
+
+        package init(
+            listener: String = "allow_anonymous true",
+            identity: (certificate: String, key: String, clientAuthority: String?)? = nil
+        ) {
+            (self.listener, self.identity) = (listener, identity)
+        }
+    }
+
+    package let port: UInt16
+    private var process: Process
+    private let folder: String
+
+    /// Starts a broker; returns when it listens.
+    ///
+    /// - Parameter folder: for its own files.
+    package init(folder: String, _ configuration: Configuration = Configuration()) throws {
+        // Between the choice of a port and its use, somebody else may take it: then another one is tried.
+        for _ in 0..<20 {
+            let port = try TestPort.free()
+            try Data(Self.text(port: port, configuration).utf8).write(to: URL(filePath: folder + "/mosquitto.conf"))
+            if let process = try Self.start(folder: folder, port: port) {
+                (self.port, self.process, self.folder) = (port, process, folder)
+                return
+            }
+        }
+        throw TestPort.Failure(description: "mosquitto does not start: \(Self.log(in: folder))")
+    }
+
+    private static func start(folder: String, port: UInt16) throws -> Process? {
+        let program = ["/usr/sbin/mosquitto", "/usr/bin/mosquitto", "/usr/local/sbin/mosquitto"].first {
+            FileManager.default.isExecutableFile(atPath: $0)
+        }
+        guard let program else { throw TestPort.Failure(description: "mosquitto is missing: install mosquitto") }
+        let log = folder + "/mosquitto.log"
+        if !FileManager.default.fileExists(atPath: log) { try Data().write(to: URL(filePath: log)) }
+        let output = try FileHandle(forWritingTo: URL(filePath: log))
+        defer { try? output.close() }
+        try output.seekToEnd()
+        let process = Process()
+        process.executableURL = URL(filePath: program)
+        process.arguments = ["-v", "-c", folder + "/mosquitto.conf"]
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = output
+        try ProcessSignals.withAll { try process.run() }
+        let deadline = ContinuousClock.now + .seconds(20)
+        while process.isRunning, ContinuousClock.now < deadline {
+            if TestPort.isOpen(port), process.isRunning { return process }
+            poll(nil, 0, 5)
+        }
+        process.terminate()
+        process.waitUntilExit()
+        return nil
+    }
+
+    private static func text(port: UInt16, _ configuration: Configuration) -> String {
+        var text = "log_dest stderr\nlistener \(port) 127.0.0.1\n\(configuration.listener)\n"
+        if let identity = configuration.identity {
+            text += "certfile \(identity.certificate)\nkeyfile \(identity.key)\n"
+            if let authority = identity.clientAuthority { text += "cafile \(authority)\nrequire_certificate true\n" }
+        }
+        // As root it would go on as a user who may not read the files of a test.
+        return getuid() == 0 ? text + "user root\n" : text
+    }
+
+    /// Kills the broker, which gives nobody notice.
+    package func kill() {
+        guard process.isRunning else { return }
+        Glibc.kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+    }
+
+    /// Starts it again at the same port; it knows nothing of before.
+    package func restart() throws {
+        kill()
+        guard let process = try Self.start(folder: folder, port: port) else {
+            throw TestPort.Failure(description: "mosquitto does not start again: \(log)")
+        }
+        self.process = process
+    }
+
+    /// What it has logged.
+    package var log: String { Self.log(in: folder) }
+
+    private static func log(in folder: String) -> String {
+        (try? String(contentsOf: URL(filePath: folder + "/mosquitto.log"), encoding: .utf8)) ?? ""
+    }
+}

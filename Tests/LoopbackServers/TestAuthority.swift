@@ -1,0 +1,51 @@
+import Foundation
+
+/// A certificate authority of a test's own, and identities that it vouches for.
+package struct TestAuthority {
+    /// The file with its certificate.
+    package let certificate: String
+    /// The files of a server on 127.0.0.1.
+    package let identity: (certificate: String, key: String)
+    private let folder: String
+
+    private static let key = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
+
+    package init(in folder: String) throws {
+        self.folder = folder
+        certificate = folder + "/authority.pem"
+        identity = (folder + "/server.pem", folder + "/server.key")
+        try Self.openssl(
+            ["req", "-x509", "-subj", "/CN=Authority of a test", "-keyout", folder + "/authority.key", "-out"]
+                + [certificate, "-days", "3650"] + Self.key)
+        try vouch(for: "127.0.0.1", names: "IP:127.0.0.1", identity)
+    }
+
+    /// Makes the identity of a client.
+    package func client(_ name: String) throws -> (certificate: String, key: String) {
+        let identity = ("\(folder)/\(name).pem", "\(folder)/\(name).key")
+        try vouch(for: name, names: "DNS:\(name)", identity)
+        return identity
+    }
+
+    private func vouch(for name: String, names: String, _ files: (certificate: String, key: String)) throws {
+        try Self.openssl(["req", "-subj", "/CN=\(name)", "-keyout", files.key, "-out", folder + "/request"] + Self.key)
+        try Data("subjectAltName=\(names)".utf8).write(to: URL(filePath: folder + "/names"))
+        try Self.openssl([
+            "x509", "-req", "-in", folder + "/request", "-CA", certificate, "-CAkey", folder + "/authority.key",
+            "-CAcreateserial", "-days", "3650", "-extfile", folder + "/names", "-out", files.certificate,
+        ])
+    }
+
+    private static func openssl(_ arguments: [String]) throws {
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["openssl"] + arguments
+        let errors = Pipe()
+        process.standardError = errors
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        let text = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw TestPort.Failure(description: "openssl: \(text)") }
+    }
+}

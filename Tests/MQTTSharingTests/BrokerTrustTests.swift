@@ -1,0 +1,194 @@
+import Foundation
+import IndoorLocalization
+import LoopbackServers
+import MQTTSharing
+import XCTest
+
+/// Whom a broker lets in, whom a device trusts, and what is said where it does not work.
+final class BrokerTrustTests: XCTestCase {
+    private let password = "p4ssw0rd-x"
+
+    /// A broker that lets in `cart` with the password.
+    private func guardedBroker() throws -> MosquittoBroker {
+        let folder = try temporaryFolder()
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["mosquitto_passwd", "-c", "-b", folder + "/passwords", "cart", password]
+        try process.run()
+        process.waitUntilExit()
+        XCTAssertEqual(process.terminationStatus, 0)
+        let lines = "allow_anonymous false\npassword_file \(folder)/passwords"
+        return try broker(MosquittoBroker.Configuration(listener: lines), in: folder)
+    }
+
+    private func address(
+        _ broker: MosquittoBroker, host: String = "127.0.0.1", _ credentials: MQTTCredentials? = nil,
+        _ security: MQTTSecurity? = nil
+    ) -> MQTTBroker {
+        MQTTBroker(host: host, port: broker.port, credentials: credentials, security: security)
+    }
+
+    func testTheRightPasswordIsLetIn() async throws {
+        let broker = try guardedBroker()
+        let file = try temporaryFolder() + "/password"
+        try Data("\(password)\nsecond line\n".utf8).write(to: URL(filePath: file))
+        let credentials = try MQTTCredentials(user: "cart", passwordFile: file)
+        try await MQTTPositionSharing.testConnect(address(broker, credentials))
+        let sharing = try MQTTPositionSharing(address(broker, credentials), device: DeviceID("cart"))
+        try await sharing.connect()
+        try await sharing.join("hall")
+        await sharing.disconnect()
+    }
+
+    func testAWrongPasswordOrNoneIsRefusedAndNotPrinted() async throws {
+        let broker = try guardedBroker()
+        let wrong = MQTTCredentials(user: "cart", password: "wr0ng-secret")
+        for (credentials, user) in [(wrong, "cart"), (nil, nil)] as [(MQTTCredentials?, String?)] {
+            let address = address(broker, credentials)
+            await assertFails(with: .refusedCredentials(host: "127.0.0.1", user: user)) {
+                try await MQTTPositionSharing.testConnect(address)
+            }
+            await assertFails(with: .refusedCredentials(host: "127.0.0.1", user: user)) {
+                try await MQTTPositionSharing(address, device: DeviceID("cart")).connect()
+            }
+        }
+        var printed = "\(wrong) \(String(reflecting: wrong)) \(address(broker, wrong))"
+        dump(address(broker, wrong), to: &printed)
+        XCTAssertFalse(printed.contains("wr0ng"), printed)
+        XCTAssertTrue(printed.contains("cart"), printed)
+    }
+
+    func testAPasswordFileThatIsOfNoUseIsNamed() throws {
+        let empty = try temporaryFolder() + "/empty"
+        try Data("\nsecret".utf8).write(to: URL(filePath: empty))
+        for path in [empty, empty + "-not"] {
+            XCTAssertThrowsError(try MQTTCredentials(user: "cart", passwordFile: path)) { error in
+                XCTAssertTrue("\(error)".hasPrefix(path), "\(error)")
+                XCTAssertFalse("\(error)".contains("secret"), "\(error)")
+            }
+        }
+    }
+
+    func testAPrivateAuthorityIsTrustedWhereItIsGiven() async throws {
+        let authority = try TestAuthority(in: try temporaryFolder())
+        let identity = (authority.identity.certificate, authority.identity.key, nil as String?)
+        let broker = try broker(MosquittoBroker.Configuration(identity: identity))
+        let trusted = address(broker, nil, MQTTSecurity(authorityFile: authority.certificate))
+        try await MQTTPositionSharing.testConnect(trusted)
+        let sharing = try MQTTPositionSharing(trusted, device: DeviceID("cart"))
+        let hears = Ear(sharing)
+        try await sharing.connect()
+        try await sharing.join("hall")
+        let other = try MQTTPositionSharing(trusted, device: DeviceID("fork"))
+        try await other.connect()
+        try await other.join("hall")
+        try await other.share(.at(x: 9))
+        _ = try await hears.hearsPosition(of: "fork", x: 9)
+        await other.disconnect()
+        await sharing.disconnect()
+    }
+
+    func testAnUnknownAuthorityIsNotTrusted() async throws {
+        let authority = try TestAuthority(in: try temporaryFolder())
+        let other = try TestAuthority(in: try temporaryFolder())
+        let identity = (authority.identity.certificate, authority.identity.key, nil as String?)
+        let broker = try broker(MosquittoBroker.Configuration(identity: identity))
+        for security in [MQTTSecurity(authorityFile: other.certificate), MQTTSecurity()] {
+            do {
+                try await MQTTPositionSharing.testConnect(address(broker, nil, security))
+                XCTFail("trusted \(security)")
+            } catch {
+                guard case .insecure(_, let reason) = error else { return XCTFail("\(error)") }
+                XCTAssertTrue(reason.contains("certificate verify failed"), reason)
+            }
+        }
+        // The certificate is for the address, not for this name of it.
+        let named = address(broker, host: "localhost", nil, MQTTSecurity(authorityFile: authority.certificate))
+        do {
+            try await MQTTPositionSharing.testConnect(named)
+            XCTFail("the name was not looked at")
+        } catch { guard case .insecure = error else { return XCTFail("\(error)") } }
+    }
+
+    func testABrokerThatAsksForACertificateGetsIt() async throws {
+        let authority = try TestAuthority(in: try temporaryFolder())
+        let identity = (authority.identity.certificate, authority.identity.key, authority.certificate as String?)
+        let broker = try broker(MosquittoBroker.Configuration(identity: identity))
+        let client = try authority.client("cart")
+        var security = MQTTSecurity(
+            authorityFile: authority.certificate, certificateFile: client.certificate, keyFile: client.key)
+        try await MQTTPositionSharing.testConnect(address(broker, nil, security))
+        (security.certificateFile, security.keyFile) = (nil, nil)
+        do {
+            try await MQTTPositionSharing.testConnect(address(broker, nil, security))
+            XCTFail("nobody asked for the certificate")
+        } catch {
+            switch error {
+            case .insecure, .connectionLost: break
+            default: XCTFail("\(error)")
+            }
+        }
+    }
+
+    func testPlainAndSecureDoNotFit() async throws {
+        let authority = try TestAuthority(in: try temporaryFolder())
+        let identity = (authority.identity.certificate, authority.identity.key, nil as String?)
+        let secure = try broker(MosquittoBroker.Configuration(identity: identity))
+        let plain = try broker()
+        let security = MQTTSecurity(authorityFile: authority.certificate)
+        for address in [address(secure), address(plain, nil, security)] {
+            do {
+                try await MQTTPositionSharing.testConnect(address)
+                XCTFail("\(address)")
+            } catch {
+                switch error {
+                case .insecure, .connectionLost: break
+                default: XCTFail("\(error)")
+                }
+            }
+        }
+    }
+
+    func testWhatIsNotThereIsToldApart() async throws {
+        let port = try TestPort.free()
+        do {
+            try await MQTTPositionSharing.testConnect(MQTTBroker(host: "127.0.0.1", port: port))
+            XCTFail("nobody listens there")
+        } catch {
+            guard case .unreachable("127.0.0.1", port, let reason) = error else { return XCTFail("\(error)") }
+            XCTAssertEqual(reason, "Connection refused")
+        }
+        await assertFails(with: .unknownHost("no-such-host.invalid")) {
+            try await MQTTPositionSharing.testConnect(MQTTBroker(host: "no-such-host.invalid"))
+        }
+        let missing = try temporaryFolder() + "/authority.pem"
+        await assertFails(with: .badFile(path: missing, reason: "No such file or directory")) {
+            let security = MQTTSecurity(authorityFile: missing)
+            try await MQTTPositionSharing.testConnect(MQTTBroker(port: port, security: security))
+        }
+    }
+
+    func testWhoListensButSaysNothingIsNotWaitedForForEver() async throws {
+        // It accepts connections, but never answers.
+        let silent = try SilentListener()
+        defer { silent.close() }
+        await assertFails(with: .noAnswer(to: "to be let in")) {
+            try await MQTTPositionSharing.testConnect(
+                MQTTBroker(host: "127.0.0.1", port: silent.port), patience: .milliseconds(200))
+        }
+        var settings = MQTTSharingSettings()
+        settings.patience = .milliseconds(200)
+        let sharing = try MQTTPositionSharing(
+            MQTTBroker(host: "127.0.0.1", port: silent.port), device: DeviceID("cart"), settings: settings)
+        await assertFails(with: .noAnswer(to: "to be let in")) { try await sharing.connect() }
+    }
+
+    func testABrokerThatForbidsTopicsIsToldApart() async throws {
+        let folder = try temporaryFolder()
+        try Data("topic read #\n".utf8).write(to: URL(filePath: folder + "/access"))
+        let lines = "allow_anonymous true\nacl_file \(folder)/access"
+        let broker = try broker(MosquittoBroker.Configuration(listener: lines), in: folder)
+        let cart = try device("cart", broker) { $0.patience = .seconds(3) }
+        await assertFails(with: .forbidden(topic: "indoorloc/v1/devices/cart/presence")) { try await cart.connect() }
+    }
+}

@@ -1,0 +1,39 @@
+import MQTTSharing
+import XCTest
+
+final class MQTTAddressTests: XCTestCase {
+    func testAddressesInAllTheirForms() throws {
+        let plain = try MQTTAddress("mqtt://broker.example.org/hall")
+        XCTAssertEqual(plain.broker, MQTTBroker(host: "broker.example.org"))
+        XCTAssertEqual(plain.broker.port, 1883)
+        XCTAssertEqual(plain.room, "hall")
+        let full = try MQTTAddress("mqtts://cart%407@[fe80::1]:8884/hall%204")
+        XCTAssertEqual(full.broker.host, "fe80::1")
+        XCTAssertEqual(full.broker.port, 8884)
+        XCTAssertEqual(full.broker.security, MQTTSecurity())
+        XCTAssertEqual(full.broker.credentials?.user, "cart@7")
+        XCTAssertEqual(full.room, "hall 4")
+        XCTAssertEqual(try MQTTAddress("mqtts://h/r").broker.port, 8883)
+    }
+
+    func testWhatIsNoAddressIsRefused() {
+        for text in [
+            "", "hall", "http://h/r", "mqtt://h", "mqtt://h/", "mqtt:///r", "mqtt://h/a/b", "mqtt://h:0/r",
+            "mqtt://h:65536/r",
+            "mqtt://h:x/r", "mqtt://h/%2", "mqtt://h/%-1", "mqtt://h/%FF", "mqtt://h/%2F", "mqtt://h/+", "mqtt://h/%23",
+            "mqtt://fe80::1/r",
+        ] {
+            XCTAssertThrowsError(try MQTTAddress(text), text) { error in
+                guard case MQTTSharingError.badAddress = error else { return XCTFail("\(text): \(error)") }
+            }
+        }
+    }
+
+    func testAPasswordInAnAddressIsRefusedAndNotRepeated() {
+        for text in ["mqtt://cart:s3cret@h/r", "mqtt://cart:s3cret@h"] {
+            XCTAssertThrowsError(try MQTTAddress(text)) { error in
+                XCTAssertFalse("\(error)".contains("s3cret"), "\(error)")
+            }
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import IndoorLocalization
+import MQTTSharing
+import XCTest
+
+/// A machine, and the broker that it believes to be connected to, in virtual time.
+struct MachineStage {
+    private(set) var machine: SharingMachine
+    private(set) var now = SharingMachine.Moment(instant: Instant(seconds: 1000), date: 1_800_000_000)
+    private var session = ""
+    private let topics = SharingTopics(prefix: "indoorloc/v1")
+    private let name: DeviceID
+
+    init(_ name: String = "cart", _ change: (inout MQTTSharingSettings) -> Void = { _ in }) throws {
+        var settings = MQTTSharingSettings()
+        change(&settings)
+        self.name = try DeviceID(name)
+        machine = SharingMachine(device: self.name, name: nil, settings: settings, seed: 1)
+    }
+
+    @discardableResult mutating func handle(_ event: SharingMachine.Event) -> [SharingMachine.Directive] {
+        let directives = machine.handle(event, at: now)
+        for case .open(let session) in directives { self.session = session }
+        return directives
+    }
+
+    mutating func advance(_ seconds: Double) {
+        now.instant = now.instant.advanced(by: .nanoseconds(Int64(seconds * 1e9)))
+        now.date += seconds
+    }
+
+    /// Lets time pass up to where the machine wants to be woken, and wakes it.
+    mutating func wake() throws -> [SharingMachine.Directive] {
+        let next = try XCTUnwrap(machine.nextWake, "it wants not to be woken")
+        advance(max(0, now.instant.duration(to: next).seconds))
+        now.instant = max(now.instant, next)
+        return handle(.tick)
+    }
+
+    mutating func refresh() -> [SharingMachine.Directive]? { machine.refresh(at: now) }
+
+    /// What the broker hands on.
+    @discardableResult mutating func receive(
+        _ topic: SharingTopic, _ payload: [UInt8], isRetained: Bool = false
+    ) -> [SharingMachine.Directive] {
+        handle(.link(.received(MQTTMessage(topic: topics.name(topic), payload: payload, isRetained: isRetained))))
+    }
+
+    /// Another device's presence.
+    @discardableResult mutating func presence(of other: String, _ rooms: [String]?) throws -> [SharingMachine.Directive]
+    {
+        let bytes = rooms.map { rooms in
+            SharingPayload.bytes(
+                SharingPayload.Presence(device: other, name: nil, session: "of " + other, rooms: rooms, sentAt: 0))
+        }
+        return receive(.presence(try DeviceID(other)), bytes ?? [])
+    }
+
+    /// The own presence comes back.
+    @discardableResult mutating func echo(_ rooms: [String], session: String? = nil) -> [SharingMachine.Directive] {
+        receive(
+            .presence(name),
+            SharingPayload.bytes(
+                SharingPayload.Presence(
+                    device: name.rawValue, name: nil, session: session ?? self.session, rooms: rooms, sentAt: 0)))
+    }
+
+    /// From an open link to a granted subscription.
+    @discardableResult mutating func letIn() -> [SharingMachine.Directive] {
+        var last: [SharingMachine.Directive] = []
+        for case .subscribe(let filter, _) in handle(.link(.accepted)) {
+            last = handle(.link(.subscribed(filter: filter, isGranted: true)))
+        }
+        return last
+    }
+
+    mutating func connect() {
+        handle(.connect(1))
+        letIn()
+        echo([])
+    }
+
+    mutating func join(_ room: String) {
+        ask(room)
+        echo([room])
+    }
+
+    /// From the wish to join to the presence that is on its way.
+    mutating func ask(_ room: String) {
+        handle(.join(room, 2))
+        handle(.link(.subscribed(filter: topics.filter(ofRoom: room), isGranted: true)))
+    }
+}
+
+extension [SharingMachine.Directive] {
+    var told: [SharingEvent] { compactMap { if case .tell(let event) = $0 { event } else { nil } } }
+    var published: [MQTTMessage] { compactMap { if case .publish(let message) = $0 { message } else { nil } } }
+    var positions: [MQTTMessage] { published.filter { $0.topic.hasSuffix("/position") } }
+
+    /// The x of each position that is published.
+    func places() throws -> [Double] {
+        try positions.map { message in
+            let object = try JSONSerialization.jsonObject(with: Data(message.payload)) as? [String: Any]
+            return try XCTUnwrap(object?["x"] as? Double)
+        }
+    }
+}

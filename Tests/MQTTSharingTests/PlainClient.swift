@@ -1,0 +1,49 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import MQTTSharing
+
+/// A client of a broker that publishes and reads whatever a test wants, over the package's own link.
+struct PlainClient: Sendable {
+    private let link: MQTTLink
+    private let events: AsyncStream<MQTTLinkEvent>
+
+    /// Connects and subscribes; returns when the broker has granted it.
+    init(port: UInt16, filter: String = "#") async throws {
+        let name = "plain" + String(UInt64.random(in: .min ... .max), radix: 36)
+        (link, events) = MQTTLink.open(
+            MQTTBroker(host: "127.0.0.1", port: port), clientID: name, will: nil, keepAliveSeconds: 60)
+        try await next("acceptance") { if case .accepted = $0 { true } else { nil } }
+        link.ask(.subscribe(filter, .atLeastOnce))
+        try await next("subscription") { if case .subscribed = $0 { true } else { nil } }
+    }
+
+    func publish(_ topic: String, _ payload: some Collection<UInt8>, isRetained: Bool = false) {
+        link.ask(.publish(MQTTMessage(topic: topic, payload: Array(payload), isRetained: isRetained)))
+    }
+
+    func publish(_ topic: String, _ text: String, isRetained: Bool = false) {
+        publish(topic, Array(text.utf8), isRetained: isRetained)
+    }
+
+    /// The next message under a topic.
+    func message(_ topic: String) async throws -> MQTTMessage {
+        try await next(topic) { event in
+            if case .received(let message) = event, message.topic == topic { message } else { nil }
+        }
+    }
+
+    func close() { link.ask(.close) }
+
+    @discardableResult private func next<Value: Sendable>(
+        _ awaited: String, _ telling: @escaping @Sendable (MQTTLinkEvent) -> Value?
+    ) async throws -> Value {
+        let events = events
+        return try await Bounded.wait(for: awaited) {
+            for await event in events {
+                if let value = telling(event) { return value }
+            }
+            throw StageError("\(awaited): the link ended")
+        }
+    }
+}

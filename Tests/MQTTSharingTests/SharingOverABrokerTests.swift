@@ -1,0 +1,247 @@
+import Foundation
+import IndoorLocalization
+import LoopbackServers
+import MQTTSharing
+import XCTest
+
+/// Devices that share through a real broker on loopback.
+final class SharingOverABrokerTests: XCTestCase {
+    func testTwoDevicesInARoomSeeEachOther() async throws {
+        let broker = try broker()
+        let (cart, cartHears) = try await device("cart", in: "hall", broker)
+        let (fork, forkHears) = try await device("fork", in: "hall", broker)
+        try await cart.share(.at(x: 1, coordinate: Coordinate(latitude: 48.5, longitude: -9.25), label: "Lab"))
+        let position = try await forkHears.hearsPosition(of: "cart", x: 1)
+        XCTAssertEqual(position.room, "hall")
+        XCTAssertEqual(position.venueID, 7)
+        XCTAssertEqual(position.mapID, 3)
+        XCTAssertEqual(position.point, MapPoint(x: 1, y: 2.5))
+        XCTAssertEqual(position.radius, 1.5)
+        XCTAssertEqual(position.label, "Lab")
+        XCTAssertEqual(position.coordinate, Coordinate(latitude: 48.5, longitude: -9.25))
+        XCTAssertEqual(position.course, 90)
+        XCTAssertLessThan(abs(position.sentAt - Date().timeIntervalSince1970), 120)
+        try await fork.share(.at(x: 2))
+        _ = try await cartHears.hearsPosition(of: "fork", x: 2)
+    }
+
+    func testWhoComesLaterIsToldTheLatestPosition() async throws {
+        let broker = try broker()
+        let (cart, _) = try await device("cart", in: "hall", broker)
+        try await cart.share(.at(x: 5))
+        let (_, forkHears) = try await device("fork", in: "hall", broker)
+        _ = try await forkHears.hearsPosition(of: "cart", x: 5)
+    }
+
+    func testDevicesInDifferentRoomsDoNotSeeEachOther() async throws {
+        let broker = try broker()
+        let (cart, _) = try await device("cart", in: "hall", broker)
+        let (fork, forkHears) = try await device("fork", in: "yard", broker)
+        try await cart.share(.at(x: 1))
+        // What the cart tells the yard comes after what it told the hall.
+        try await cart.join("yard")
+        try await cart.share(.at(x: 2))
+        let first = try await forkHears.hears("any position") {
+            if case .position(let position) = $0 { position } else { nil }
+        }
+        XCTAssertEqual(first.room, "yard")
+        XCTAssertTrue([1, 2].contains(first.x))
+        _ = fork
+    }
+
+    func testATextArrivesWithItsTag() async throws {
+        let broker = try broker()
+        let (cart, _) = try await device("cart", in: "hall", broker)
+        let (_, forkHears) = try await device("fork", in: "hall", broker)
+        let text = "Gate 3 \"open\" – ✓\n\u{0}"
+        try await cart.send(text, tag: "gate/+/#", to: "hall")
+        let message = try await forkHears.hearsMessage()
+        XCTAssertEqual(message.text, text)
+        XCTAssertEqual(message.tag, "gate/+/#")
+        XCTAssertEqual(message.device.rawValue, "cart")
+        XCTAssertEqual(message.room, "hall")
+    }
+
+    func testOccupancyIsToldAsDevicesComeAndGo() async throws {
+        let broker = try broker()
+        let guardian = try device("guard", broker)
+        let hears = Ear(guardian)
+        try await guardian.track("hall")
+        try await guardian.connect()
+        try await hears.hears(.occupancy(room: "hall", devices: 0))
+        let (cart, _) = try await device("cart", in: "hall", broker)
+        try await hears.hears(.occupancy(room: "hall", devices: 1))
+        let (_, _) = try await device("fork", in: "hall", broker)
+        try await hears.hears(.occupancy(room: "hall", devices: 2))
+        try await cart.leave("hall")
+        try await hears.hears(.occupancy(room: "hall", devices: 1))
+        let count = await guardian.occupancy(of: "hall")
+        XCTAssertEqual(count, 1)
+    }
+
+    /// Behaviour §5.6, check 11.
+    func testARefreshWithinHalfASecondIsRefused() async throws {
+        let broker = try broker()
+        let (cart, hears) = try await device("cart", in: "hall", broker)
+        try await hears.hears(.occupancy(room: "hall", devices: 1))
+        let results = [await cart.refreshOccupancy(), await cart.refreshOccupancy()]
+        XCTAssertEqual(results, [true, false])
+        try await hears.hears(.occupancy(room: "hall", devices: 1))
+        await cart.disconnect()
+        let afterwards = await cart.refreshOccupancy()
+        XCTAssertFalse(afterwards, "without a connection")
+    }
+
+    func testTheDeviceTooManyForARoomIsToldAndStaysOutside() async throws {
+        let broker = try broker()
+        let (_, _) = try await device("one", in: "cell", broker) { $0.roomCapacity = 2 }
+        let (two, _) = try await device("two", in: "cell", broker) { $0.roomCapacity = 2 }
+        let three = try device("three", broker) { $0.roomCapacity = 2 }
+        let hears = Ear(three)
+        try await three.connect()
+        await assertFails(with: .roomFull("cell", capacity: 2)) { try await three.join("cell") }
+        try await hears.hears(.roomFull(room: "cell", capacity: 2))
+        await assertFails(with: .notInRoom("cell")) { try await three.send("x", tag: "", to: "cell") }
+        // Where one has left, the next one may come in.
+        try await three.track("cell")
+        try await two.leave("cell")
+        try await hears.hears(.occupancy(room: "cell", devices: 1))
+        try await three.join("cell")
+    }
+
+    func testOfManyWhoComeAtOnceAsManyStayAsTheRoomTakes() async throws {
+        let broker = try broker()
+        var devices: [MQTTPositionSharing] = []
+        for number in 0..<6 {
+            let sharing = try device("device-\(number)", broker) { $0.roomCapacity = 3 }
+            try await sharing.connect()
+            devices.append(sharing)
+        }
+        let inside = await withTaskGroup(of: Bool.self) { group in
+            for sharing in devices { group.addTask { (try? await sharing.join("cell")) != nil } }
+            return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
+        }
+        // Those who come at once may all have to leave but the first ones; never do more stay.
+        XCTAssertTrue((1...3).contains(inside), "\(inside) of 6 are in")
+        let guardian = try device("guard", broker)
+        try await guardian.connect()
+        let hears = Ear(guardian)
+        try await guardian.track("cell")
+        try await hears.hears(.occupancy(room: "cell", devices: inside))
+    }
+
+    func testTheLimitsOfTheBrokerCountForAll() async throws {
+        let broker = try broker()
+        let keeper = try await PlainClient(port: broker.port)
+        keeper.publish(
+            "indoorloc/v1/limits", #"{"roomCapacity":9,"rooms":{"cell":1},"serverCapacity":2}"#, isRetained: true)
+        _ = try await keeper.message("indoorloc/v1/limits")
+        let (_, _) = try await device("one", in: "cell", broker)
+        let two = try device("two", broker)
+        try await two.connect()
+        await assertFails(with: .roomFull("cell", capacity: 1)) { try await two.join("cell") }
+        let three = try device("three", broker)
+        let hears = Ear(three)
+        await assertFails(with: .serverFull(capacity: 2)) { try await three.connect() }
+        try await hears.hears(.serverFull)
+        let isConnected = await three.isConnected
+        XCTAssertFalse(isConnected)
+    }
+
+    func testABrokerThatIsKilledAndStartedAgainIsJoinedAgain() async throws {
+        let broker = try broker()
+        let (cart, cartHears) = try await device("cart", in: "hall", broker)
+        let (_, forkHears) = try await device("fork", in: "hall", broker)
+        try await cart.share(.at(x: 1))
+        _ = try await forkHears.hearsPosition(of: "cart", x: 1)
+        broker.kill()
+        _ = try await cartHears.hearsDisconnection()
+        _ = try await forkHears.hearsDisconnection()
+        // What is told meanwhile waits; of several, the newest.
+        try await cart.share(.at(x: 2))
+        try await cart.share(.at(x: 3))
+        try broker.restart()
+        for hears in [cartHears, forkHears] {
+            try await hears.hears(.connected)
+            try await hears.hears(.joined(room: "hall"))
+        }
+        _ = try await forkHears.hearsPosition(of: "cart", x: 3)
+        // The broker knew nothing: the presences were published again.
+        let (guardian, hears) = try await device("guard", in: "hall", broker)
+        try await hears.hears(.occupancy(room: "hall", devices: 3))
+        await guardian.disconnect()
+    }
+
+    func testTheNewerOfTwoWithOneNameStays() async throws {
+        let broker = try broker()
+        let (older, olderHears) = try await device("cart", in: "hall", broker)
+        let (newer, _) = try await device("cart", in: "hall", broker)
+        let failure = try await olderHears.hearsFailure()
+        XCTAssertTrue(failure.message.contains("'cart'"), failure.message)
+        _ = try await olderHears.hearsDisconnection()
+        let states = [await older.isConnected, await newer.isConnected]
+        XCTAssertEqual(states, [false, true])
+        // The older one's end did not remove the newer one's presence.
+        let guardian = try device("guard", broker)
+        try await guardian.connect()
+        let count = await guardian.occupancy(of: "hall")
+        XCTAssertEqual(count, 1)
+    }
+
+    func testWhatMakesNoSenseIsToldAndHurtsNobody() async throws {
+        let broker = try broker()
+        let (cart, cartHears) = try await device("cart", in: "hall", broker)
+        let (fork, _) = try await device("fork", in: "hall", broker)
+        let stranger = try await PlainClient(port: broker.port, filter: "none")
+        let topic = "indoorloc/v1/rooms/hall/devices/stranger/position"
+        stranger.publish(topic, "{\"device\":\"stranger\"")
+        let failure = try await cartHears.hearsFailure()
+        XCTAssertTrue(failure.message.contains(topic), failure.message)
+        stranger.publish(topic, [UInt8](repeating: 0x5B, count: 100_000))
+        stranger.publish("indoorloc/v1/rooms/hall/devices/stranger/other", "{}")
+        stranger.publish(
+            "indoorloc/v1/devices/stranger/presence", "{\"device\":\"cart\",\"session\":\"\",\"rooms\":[],\"sentAt\":0}"
+        )
+        stranger.publish("indoorloc/v1/limits", "{\"roomCapacity\":-1}")
+        stranger.publish("indoorloc/v1/rooms/hall/devices/stranger/message", [0xFF, 0x00, 0xC0])
+        // What is right still arrives, after all of it: the stranger's last words come by the same way.
+        stranger.publish(
+            "indoorloc/v1/rooms/hall/devices/stranger/message",
+            #"{"device":"stranger","room":"hall","tag":"end","text":"","sentAt":0}"#)
+        let last = try await cartHears.hearsMessage()
+        XCTAssertEqual(last.tag, "end")
+        let count = await cart.malformedMessageCount
+        XCTAssertEqual(count, 6)
+        try await fork.share(.at(x: 4))
+        _ = try await cartHears.hearsPosition(of: "fork", x: 4)
+        stranger.close()
+    }
+
+    func testNamesWithWildcardsAreRefused() async throws {
+        let (cart, _) = try await device("cart", in: "hall", try broker())
+        for room in ["", "+", "#", "hall/#", "a/b", "\u{0}", "$SYS", String(repeating: "x", count: 65)] {
+            do {
+                try await cart.join(room)
+                XCTFail("joined '\(room)'")
+            } catch { XCTAssertTrue((error as? MQTTSharingError)?.isBadRoom == true, "\(room): \(error)") }
+        }
+    }
+
+    func testAnErrorBeforeItIsConnectedOrInARoomSaysSo() async throws {
+        let cart = try device("cart", try broker())
+        await assertFails(with: .notConnected) { try await cart.join("hall") }
+        await assertFails(with: .notConnected) { try await cart.send("x", tag: "", to: "hall") }
+        try await cart.connect()
+        await assertFails(with: .notInRoom("hall")) { try await cart.send("x", tag: "", to: "hall") }
+        try await cart.join("hall")
+        let long = String(repeating: "x", count: 4097)
+        await assertFails(with: .textTooLong(bytes: 4097, longest: 4096)) {
+            try await cart.send(long, tag: "", to: "hall")
+        }
+        await assertFails(with: .badPosition) { try await cart.share(.at(x: .nan)) }
+    }
+}
+
+extension MQTTSharingError {
+    fileprivate var isBadRoom: Bool { if case .badRoom = self { true } else { false } }
+}

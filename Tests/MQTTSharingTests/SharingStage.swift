@@ -1,0 +1,125 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import LoopbackServers
+import MQTTSharing
+import XCTest
+
+struct StageError: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// What a device hears, waited for with a bound.
+struct Ear: Sendable {
+    private let events: AsyncStream<SharingEvent>
+
+    /// Hears everything from now on.
+    init(_ sharing: MQTTPositionSharing) { events = sharing.events }
+
+    /// The next event that is told apart; others before it are passed over.
+    @discardableResult func hears<Value: Sendable>(
+        _ awaited: String, _ telling: @escaping @Sendable (SharingEvent) -> Value?
+    ) async throws -> Value {
+        let events = events
+        return try await Bounded.wait(for: awaited) {
+            for await event in events {
+                if let value = telling(event) { return value }
+            }
+            throw StageError("\(awaited): the events ended")
+        }
+    }
+
+    func hears(_ event: SharingEvent) async throws { try await hears("\(event)") { $0 == event ? true : nil } }
+
+    func hearsPosition(of device: String, x: Double) async throws -> SharedPosition {
+        try await hears("position of \(device) at \(x)") { event in
+            guard case .position(let position) = event, position.device.rawValue == device, position.x == x else {
+                return nil
+            }
+            return position
+        }
+    }
+
+    func hearsMessage() async throws -> SharedMessage {
+        try await hears("message") { if case .message(let message) = $0 { message } else { nil } }
+    }
+
+    func hearsFailure() async throws -> LocalizationError {
+        try await hears("failure") { if case .failed(let error) = $0 { error } else { nil } }
+    }
+
+    func hearsDisconnection() async throws -> String {
+        try await hears("disconnection") { if case .disconnected(let reason) = $0 { reason } else { nil } }
+    }
+}
+
+extension XCTestCase {
+    /// A new empty folder that is removed after the test.
+    func temporaryFolder() throws -> String {
+        let path = FileManager.default.temporaryDirectory.path + "/sharing-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        addTeardownBlock { try? FileManager.default.removeItem(atPath: path) }
+        return path
+    }
+
+    /// A broker that is killed after the test.
+    func broker(
+        _ configuration: MosquittoBroker.Configuration = .init(), in folder: String? = nil
+    ) throws -> MosquittoBroker {
+        let broker = try MosquittoBroker(folder: try folder ?? temporaryFolder(), configuration)
+        // XCTest wants a block that may run anywhere; it runs after the test, when nobody else uses the broker.
+        nonisolated(unsafe) let stopped = broker
+        addTeardownBlock { stopped.kill() }
+        return broker
+    }
+
+    /// A device of a broker, which is in no room yet; it leaves after the test.
+    func device(
+        _ name: String, _ broker: MosquittoBroker, _ change: (inout MQTTSharingSettings) -> Void = { _ in }
+    ) throws -> MQTTPositionSharing {
+        var settings = MQTTSharingSettings()
+        settings.interval = .zero
+        settings.patience = .seconds(30)
+        settings.firstPause = .milliseconds(50)
+        change(&settings)
+        let sharing = try MQTTPositionSharing(
+            MQTTBroker(host: "127.0.0.1", port: broker.port), device: DeviceID(name), settings: settings)
+        addTeardownBlock { await sharing.disconnect() }
+        return sharing
+    }
+
+    /// A device that is in a room, and what it hears since before.
+    func device(
+        _ name: String, in room: String, _ broker: MosquittoBroker,
+        _ change: (inout MQTTSharingSettings) -> Void = { _ in }
+    ) async throws -> (MQTTPositionSharing, Ear) {
+        let sharing = try device(name, broker, change)
+        let ear = Ear(sharing)
+        try await sharing.connect()
+        try await sharing.join(room)
+        return (sharing, ear)
+    }
+
+    /// Asserts that what is done fails with an error.
+    func assertFails(
+        with error: MQTTSharingError, line: UInt = #line, _ body: () async throws -> Void
+    ) async {
+        do {
+            try await body()
+            XCTFail("nothing was thrown", line: line)
+        } catch let thrown as MQTTSharingError {
+            XCTAssertEqual(thrown, error, line: line)
+        } catch { XCTFail("\(error)", line: line) }
+    }
+}
+
+extension Position {
+    /// One in a venue of no account.
+    static func at(x: Double, coordinate: Coordinate? = nil, label: String? = nil) -> Position {
+        Position(
+            instant: .zero, venueID: 7, mapID: 3, point: MapPoint(x: x, y: 2.5), radius: 1.5, label: label,
+            coordinate: coordinate, course: 90)
+    }
+}
