@@ -53,6 +53,18 @@ final class BeaconScannerRoomTests: XCTestCase {
         XCTAssertEqual(rooms, ["home": "room1"])
     }
 
+    func testTheProbabilitiesOfAllRoomsAreToldWithEachScan() async throws {
+        let stage = await stage()
+        let estimates = stage.scanner.roomEstimates(in: "home")
+        await stage.scanner.startRooms()
+        try await stage.start()
+        for second in 1...2 { try await hear(stage, strongest: 1, until: Double(second)) }
+        let seen = try await Bounded.first(2, of: estimates)
+        XCTAssertEqual(seen.map(\.room), ["room1", "room1"])
+        XCTAssertEqual(seen.map { $0.instant.seconds - ScannerStage.beginning }, [1, 2])
+        XCTAssertEqual(seen.map { $0.probability(of: "room2") }, [0, 0])
+    }
+
     /// Behaviour §3.5, check 5.
     func testAfterAPauseTheRoomIsEnteredAgain() async throws {
         let stage = await stage()
