@@ -35,6 +35,8 @@ public struct PositioningEngine: Sendable {
     private(set) var reckonedWay = 0.0
     private var snapshot: Evidence?
     private var memoryless = MemorylessBelief()
+    /// Whether the belief agrees with the last seconds alone.
+    private var check = BeliefCheck()
     /// Index of the level that the belief is kept on; nil if evidence decides.
     private var lockedLevel: Int?
     /// Steps that moved the belief so far.
@@ -229,6 +231,7 @@ public struct PositioningEngine: Sendable {
     private mutating func look(_ now: Instant) {
         guard let snapshot, !snapshot.heard.isEmpty else { return }
         var posterior = GridPosterior(field: field, evidence: snapshot, offsets: offsets)
+        compare(posterior, now)
         lastLook = now
         if let remembered = remembered.take(), levels.isEmpty {
             posterior.weigh(remembered, field: field, motion: settings.motion, at: now)
@@ -236,6 +239,16 @@ public struct PositioningEngine: Sendable {
         if levels.isEmpty { levels.observe(evidence: posterior.levelEvidence, height: nil, after: 0) }
         filter.redistribute(
             to: levelShares, posterior: posterior, field: field, share: settings.recoveryShare)
+    }
+
+    /// Compares the belief about the place with what the last seconds tell, on the level that is most believed in.
+    private mutating func compare(_ latest: GridPosterior, _ now: Instant) {
+        guard let level = learnedLevel, let belief = filter.moments(level: level),
+            let latest = latest.moments(level: level, field: field)
+        else { return }
+        check.observe(
+            difference: belief.mean.distance(to: latest.mean), latest: latest.variance, belief: belief.variance,
+            after: lastLook?.duration(to: now).seconds ?? 0)
     }
 
     private mutating func update(_ heard: Evidence, _ seconds: Double) {
@@ -289,7 +302,8 @@ public struct PositioningEngine: Sendable {
             }
         }
         return filter.moments(level: level).map {
-            let radius = radius(variance: $0.variance)
+            let doubt = max(1, settings.radiusDoubt * check.ratio)
+            let radius = radius(variance: $0.variance * doubt)
             return Estimate(
                 point: $0.mean, radius: collector.hasHeard ? radius : reckonedRadius(radius, level: level),
                 course: $0.velocity.course)

@@ -29,6 +29,9 @@ extension PositioningSettings {
         .number(
             "radiusFactor", \.radiusFactor, in: 0...100,
             "What the spread of the particles is multiplied with to give a radius."),
+        .number(
+            "radiusDoubt", \.radiusDoubt, in: 0...100,
+            "How soon a belief that disagrees with the last seconds' evidence gets a larger radius; 0 is never."),
     ]
 }
 

@@ -89,6 +89,7 @@ enum SettingsReference {
                 "positioning.method", "positioning.particleFilter", "positioning.particleCount",
                 "positioning.lookInterval", "positioning.recoveryShare", "positioning.levelShare",
                 "positioning.priorShare", "positioning.radiusFloor", "positioning.radiusFactor",
+                "positioning.radiusDoubt",
             ]
         ),
         ("The measurement model", "Found on surveys; see <doc:PositioningModel>.", ["positioning.signal."]),

@@ -15,11 +15,12 @@ struct HallReceiver {
 
     init(
         at place: MapPoint, seed: UInt64, method: PositioningMethod = .particle, venue: Venue = Stage.surveyedVenue,
-        field: SignalField = Stage.surveyedField
+        field: SignalField = Stage.surveyedField, change: (inout PositioningSettings) -> Void = { _ in }
     ) {
         var settings = PositioningSettings()
         settings.particleCount = 200
         settings.method = method
+        change(&settings)
         engine = PositioningEngine(venue: venue, field: field, settings: settings, seed: seed)
         generator = SeededGenerator(seed: seed &+ 1000)
         offset = 2 * generator.normal()

@@ -112,6 +112,7 @@ final class OddInputTests: XCTestCase {
         [
             { $0.recoveryShare = number }, { $0.lookInterval = number }, { $0.levelShare = number },
             { $0.priorShare = number }, { $0.radiusFloor = number }, { $0.radiusFactor = number },
+            { $0.radiusDoubt = number },
             { $0.motion.walkingSpeed = number }, { $0.motion.velocityTime = number }, { $0.motion.startRate = number },
             { $0.motion.stopRate = number }, { $0.motion.standingWander = number },
             { $0.motion.walkingWander = number }, { $0.motion.headingBias = number },
