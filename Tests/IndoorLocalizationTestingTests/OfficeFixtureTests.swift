@@ -12,6 +12,7 @@ final class OfficeFixtureTests: XCTestCase {
         ("stairs", 102, "recordings/stairs/scan.jsonl.gz"),
         ("outdoors", 103, "recordings/outdoors/scan.jsonl.gz"),
         ("half-silent", 104, "recordings/half-silent/scan.jsonl.gz"),
+        ("without-beacons", 105, "recordings/without-beacons/scan.jsonl.gz"),
         ("survey-ground-west", 201, "office/survey/ground-west.jsonl"),
         ("survey-ground-east", 202, "office/survey/ground-east.jsonl"),
         ("survey-upper-west", 203, "office/survey/upper-west.jsonl"),
@@ -127,5 +128,19 @@ final class OfficeFixtureTests: XCTestCase {
         let before = Set(sightings.filter { $0.instant.seconds <= 30 }.map(\.beacon))
         XCTAssertLessThanOrEqual(after.count, 16)
         XCTAssertGreaterThan(before.count, 24)
+    }
+
+    func testWithoutBeaconsNoneIsHeardAndBothFloorsAreWalked() throws {
+        let name = "recordings/without-beacons/scan.jsonl.gz"
+        for reading in try readings(name) {
+            switch reading {
+            case .sighting, .advertisement: XCTFail("\(reading)")
+            default: break
+            }
+        }
+        let maps = try recorded(name).compactMap { entry -> MapID? in
+            if case .truth(let truth) = entry { truth.mapID } else { nil }
+        }
+        XCTAssertEqual(Set(maps), [1, 2])
     }
 }
