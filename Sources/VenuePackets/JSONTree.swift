@@ -51,12 +51,16 @@ package enum JSONTree: Hashable, Sendable {
 /// Why the decoder refuses a document as a whole.
 package struct JSONSyntaxError: Error, Hashable, Sendable {
     /// What is wrong, with its line and column.
+    let problem: String
+    /// What is wrong and what to do.
     package let message: String
 
     init(in bytes: [UInt8]) {
-        message =
-            JSONSyntaxLocator.firstError(in: bytes).map { "is not JSON at \($0); correct it there" }
-            ?? "is nested too deep, or not in UTF-8, or has a number that is too large; correct it"
+        let place = JSONSyntaxLocator.firstError(in: bytes)
+        problem =
+            place.map { "is not JSON at \($0)" }
+            ?? "is nested too deep, or not in UTF-8, or has a number that is too large"
+        message = problem + (place == nil ? "; correct it" : "; correct it there")
     }
 }
 

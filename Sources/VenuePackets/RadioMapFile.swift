@@ -10,7 +10,7 @@ public struct RadioMapFileError: Error, Hashable, Sendable, CustomStringConverti
     /// What is wrong and what to do.
     public var message: String
 
-    public var description: String { "\(file): \(path): \(message)" }
+    public var description: String { path == "$" ? "\(file): \(message)" : "\(file): \(path): \(message)" }
 }
 
 /// Reads and writes radio maps: JSON, compressed with gzip if the file's name ends in `.gz`.

@@ -47,15 +47,25 @@ final class HelpTests: XCTestCase {
         }
     }
 
+    private static let commands = [
+        "replay", "evaluate", "survey", "simulate", "convert", "bench", "locate", "serve", "scan", "venue check",
+        "venue info", "venue import", "venue export", "venue route",
+        "venue publish", "venue fetch", "rooms train", "rooms classify", "rooms evaluate",
+        "config show", "config keys", "share watch", "share forget",
+    ]
+
     func testEveryCommandIsInTheHelpOfTheTool() throws {
         let help = try Tool.run(["--help"]).output
-        for name in [
-            "replay", "evaluate", "survey", "simulate", "convert", "bench", "locate", "serve", "scan", "venue check",
-            "venue info", "venue import", "venue export", "venue route",
-            "venue publish", "venue fetch", "rooms train", "rooms classify", "rooms evaluate",
-            "config show", "config keys", "share watch", "share forget",
-        ] {
-            XCTAssertTrue(help.contains("\n  \(name) "), name)
+        for name in Self.commands { XCTAssertTrue(help.contains("\n  \(name) "), name) }
+        let listed = help.split(separator: "\n").count { $0.hasPrefix("  ") }
+        XCTAssertEqual(listed, Self.commands.count, "a command is missing in this test")
+    }
+
+    func testNoLineOfAHelpIsLongerThanAHundredColumns() throws {
+        for name in Self.commands + ["", "venue", "rooms", "config", "share"] {
+            let help = try Tool.run(name.split(separator: " ").map(String.init) + ["--help"]).output
+            XCTAssertTrue(help.hasPrefix("usage: "), name)
+            for line in help.split(separator: "\n") { XCTAssertLessThanOrEqual(line.count, 100, "\(name): \(line)") }
         }
     }
 }

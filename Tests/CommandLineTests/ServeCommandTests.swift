@@ -151,11 +151,43 @@ final class ServeCommandTests: XCTestCase {
         XCTAssertEqual(service.errors.count { $0.contains("the memory is not kept") }, 1, "\(service.errors)")
     }
 
+    func testTheStartOfARecordingLiesWithinIt() throws {
+        let service = try ServiceProcess(
+            ServiceProcess.walk("one-floor", from: 9999) + ["--state-directory", try temporaryFolder()])
+        XCTAssertEqual(try service.end(), 1)
+        XCTAssertTrue(
+            service.errors.contains { $0.contains("scan.jsonl.gz: the recording ends at 30.0 s") }, "\(service.errors)")
+        XCTAssertEqual(service.told, [])
+    }
+
+    func testAFullDiskIsToldOfTheFile() throws {
+        let service = try ServiceProcess(
+            ServiceProcess.walk("one-floor", from: 5)
+                + ["--state-directory", try temporaryFolder(), "--output", "/dev/full"])
+        XCTAssertEqual(try service.end(), 1)
+        XCTAssertTrue(
+            service.errors.contains { $0.hasSuffix("/dev/full: No space left on device") }, "\(service.errors)")
+    }
+
+    func testItEndsWellWhenNobodyReadsAnyMore() throws {
+        let call = try ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", try temporaryFolder()]
+        let words = ["-c", "set -o pipefail; \"$@\" | head -1", "bash", try Tool.path(), "serve"] + call
+        let result = try Tool.run(words, program: "/bin/bash")
+        XCTAssertEqual(result.status, 0, result.errors)
+        XCTAssertEqual(result.output.split(separator: "\n").count, 1)
+        XCTAssertFalse(result.errors.contains("Broken pipe"), result.errors)
+    }
+
     func testWrongCallsAreRefused() throws {
         for (arguments, words) in [
             ([], "--venue is missing"), (["--venue", "x", "--save-every", "0"], "--save-every must be"),
             (["--venue", "x", "--replay-from", "-1"], "--replay-from must be"),
             (["--venue", "x", "--seconds", "none"], "--seconds must be"),
+            (["--venue", "x", "--save-every", "0"], "from 0.01 to 86400, not '0'"),
+            (["--venue", "x", "--replay-from", "1"], "--replay-from needs --replay"),
+            (["--venue", "x", "--replay", "y", "--adapter", "hci0"], "--adapter is of the radio"),
+            (["--venue", "x", "--replay", "y", "--route", "hci"], "--route is of the radio"),
+            (["--venue", "x", "--state-directory", ""], "--state-directory must be a folder"),
             (["--venue", "Fixtures/office", "--venue", "Fixtures/office"], "is of the same venue"),
         ] as [([String], String)] {
             let result = try Tool.run(["serve"] + arguments)

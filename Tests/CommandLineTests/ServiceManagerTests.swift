@@ -27,6 +27,9 @@ final class ServiceManagerTests: XCTestCase {
         XCTAssertTrue(statuses.contains { $0.contains("looking for a venue") }, "\(statuses)")
         XCTAssertTrue(statuses.contains { $0.contains("on Ground floor") }, "\(statuses)")
         XCTAssertEqual(socket.messages.count { $0.contains("READY=1") }, 1)
+        let last = try XCTUnwrap(statuses.last)
+        XCTAssertTrue(last.contains("STATUS=ended; "), last)
+        XCTAssertFalse(last.contains("so far"), last)
         let stopping = try XCTUnwrap(socket.messages.firstIndex { $0.contains("STOPPING=1") })
         XCTAssertFalse(
             socket.messages[stopping...].contains { $0.contains("WATCHDOG=1") }, "whoever stops is not watched")

@@ -58,7 +58,7 @@ final class RadioMapFileTests: XCTestCase {
         let file = try temporaryFolder() + "/missing/map.json"
         XCTAssertThrowsError(try RadioMapFile.write(radioMap, to: file)) { error in
             let text = "\(error)"
-            XCTAssertTrue(text.hasPrefix("\(file): $: cannot be written: No such file or directory"), text)
+            XCTAssertTrue(text.hasPrefix("\(file): cannot be written: No such file or directory"), text)
         }
     }
 

@@ -10,7 +10,7 @@ public struct TrainingFileError: Error, Hashable, Sendable, CustomStringConverti
     /// What is wrong and what to do.
     public var message: String
 
-    public var description: String { "\(file): \(path): \(message)" }
+    public var description: String { path == "$" ? "\(file): \(message)" : "\(file): \(path): \(message)" }
 }
 
 /// The training data of one room as JSON, in the format of Crownstone's Bluenet Localization.

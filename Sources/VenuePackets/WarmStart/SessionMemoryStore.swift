@@ -78,8 +78,8 @@ public struct SessionMemoryStore: Sendable {
 
     /// Reads the memory. A file that cannot be used is set aside as `memory.json.unusable`, in place of an earlier one.
     public func read() -> Content {
-        guard let bytes = bytes() else { return .none }
         do throws(StoredMemoryError) {
+            guard let bytes = try bytes() else { return .none }
             let (memory, time) = try Self.decode(bytes)
             return .memory(memory, age: time.age(at: clock.now) ?? Self.unknownAge)
         } catch {
@@ -109,24 +109,29 @@ public struct SessionMemoryStore: Sendable {
         }
     }
 
-    /// The file's bytes; nil if there is none, and empty if it cannot be read or is too long.
-    private func bytes() -> [UInt8]? {
+    /// The file's bytes; nil if there is none.
+    private func bytes() throws(StoredMemoryError) -> [UInt8]? {
         var status = stat()
         if lstat(path, &status) != 0, errno == ENOENT { return nil }
-        guard status.st_size <= Self.limit, let file = try? OpenFile(path, O_RDONLY) else { return [] }
+        let tooLong = StoredMemoryError(message: "is longer than any memory, \(Self.limit) bytes")
+        guard status.st_size <= Self.limit else { throw tooLong }
         var bytes: [UInt8] = []
-        while let part = try? file.read() {
-            bytes += part
-            if bytes.count > Self.limit { return [] }
+        do throws(VenueRepositoryError) {
+            let file = try OpenFile(path, O_RDONLY)
+            while bytes.count <= Self.limit, let part = try file.read() { bytes += part }
+        } catch {
+            guard case .storage(_, let reason) = error else { throw StoredMemoryError(message: "\(error)") }
+            throw StoredMemoryError(message: "cannot be read: \(reason)")
         }
+        guard bytes.count <= Self.limit else { throw tooLong }
         return bytes
     }
 
     private static func decode(_ bytes: [UInt8]) throws(StoredMemoryError) -> (SessionMemory, MachineTime) {
-        guard !bytes.isEmpty else { throw StoredMemoryError(message: "is empty, too long, or cannot be read") }
+        guard !bytes.isEmpty else { throw StoredMemoryError(message: "is empty") }
         let tree: JSONTree
         do throws(JSONSyntaxError) { tree = try JSONTree(bytes) } catch {
-            throw StoredMemoryError(message: error.message)
+            throw StoredMemoryError(message: error.problem)
         }
         guard case .object(let members)? = JSONValue(readable: tree), members["format"] == .string(format) else {
             throw StoredMemoryError(message: "is no memory of a session: \"format\" must be \"\(format)\"")
@@ -135,7 +140,9 @@ public struct SessionMemoryStore: Sendable {
             throw StoredMemoryError(message: "\"version\" must be a number from 1")
         }
         guard number <= Double(version) else {
-            throw StoredMemoryError(message: "is of version \(number), this program knows 1 to \(version); update it")
+            let newer = JSONTree.number(number).summary
+            throw StoredMemoryError(
+                message: "is of version \(newer), written by a newer program; this one reads version \(version)")
         }
         let time = try MachineTime(members)
         do throws(SessionMemoryError) { return (try SessionMemory(members["memory"] ?? .null), time) } catch {
@@ -153,7 +160,7 @@ public struct SessionMemoryStore: Sendable {
     }
 }
 
-/// What is wrong with a file, and what to do.
+/// What is wrong with a file. Nobody has to do anything: a session begins without it.
 struct StoredMemoryError: Error {
     let message: String
 }

@@ -16,17 +16,17 @@ struct EvaluateCommand: Command {
             With --json one object: dataset, method, n, answered, floor, mean, median, p75, p90, p95, ipin,
             insideRadius; shares from 0 to 1, null where nothing tells.
 
-            example: indoorloc evaluate Fixtures/office
-
-            With --offline the same instants are also scored with positions found from the whole recording,
-            what came later too: a second line, or with --json a member 'offline' with n and all behind it.
-
-            example: indoorloc evaluate Fixtures/office --offline
+            With --offline the same instants are also scored with positions found from the whole recording, what came
+            later too: a second line, or with --json a member 'offline' with n and all behind it. It goes with the
+            method particle alone, and not with --replays.
 
             With --motion no beacon is heard: each track that has motion is followed from its first truth on, by dead
-            reckoning alone and by a session. Errors are told as shares of the way since then.
+            reckoning alone and by a session. Errors are told as shares of the way since then. It goes with neither
+            --json nor --offline nor --replays.
 
-            example: indoorloc evaluate Fixtures/office --motion
+            example: indoorloc evaluate Fixtures/office
+                     indoorloc evaluate Fixtures/office --offline
+                     indoorloc evaluate Fixtures/office --motion
             """,
         options: [
             .method, .settings, .set, CommandOption(name: "json", help: "print one JSON object instead of a line"),

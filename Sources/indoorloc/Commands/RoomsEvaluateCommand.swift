@@ -10,6 +10,7 @@ struct RoomsEvaluateCommand: Command {
         details: """
             DATASET is a folder with venue.json, survey/*.jsonl and tracks/*.jsonl whose truth tells "room". Each classifier
             is scored with the training of the same device and with that of the others:
+
               alone    share of all scans told right, each scan by itself
               scans    the same, with what the classifier remembers since the track began
               rule     share of all scans after which the right room was believed, by the change rule

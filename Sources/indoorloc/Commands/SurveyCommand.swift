@@ -12,7 +12,8 @@ struct SurveyCommand: Command {
             Give it to 'indoorloc replay --radio-map MAP', or name it in the packet as "radioMap". A MAP that ends in
             .gz is compressed.
 
-            example: indoorloc survey --venue Fixtures/office --output map.json.gz Fixtures/office/survey/*.jsonl
+            example: indoorloc survey --venue Fixtures/office \\
+                         --output map.json.gz Fixtures/office/survey/*.jsonl
             """,
         options: [.venue, .output, .lenient])
 

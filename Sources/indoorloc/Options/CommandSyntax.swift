@@ -22,7 +22,7 @@ struct CommandSyntax: Sendable {
     var operandCount = 0...0
     /// What it does, in one line.
     let summary: String
-    /// More, below the options; lines of at most 100 characters.
+    /// More, below the options. Paragraphs are filled, but for those that begin with "example:" or have indented lines.
     var details = ""
     /// Its options, beside `--help`.
     var options: [CommandOption] = []
@@ -35,6 +35,9 @@ struct CommandSyntax: Sendable {
         return words.joined(separator: " ")
     }
 
+    /// No line of the help is longer where it can be broken.
+    private static let columns = 100
+
     /// What `--help` prints.
     var help: String {
         var text = usage + "\n\n" + summary + "\n\noptions:\n"
@@ -44,8 +47,29 @@ struct CommandSyntax: Sendable {
         }
         let width = heads.map(\.count).max() ?? 0
         for (head, option) in zip(heads, all) {
-            text += "  " + head + String(repeating: " ", count: width - head.count + 2) + option.help + "\n"
+            let head = "  " + head + String(repeating: " ", count: width - head.count + 2)
+            text += Self.filled(option.help, behind: head) + "\n"
         }
-        return details.isEmpty ? text : text + "\n" + details + "\n"
+        for paragraph in details.split(separator: "\n\n") {
+            let isLaidOut = paragraph.hasPrefix("example:") || paragraph.contains("\n ")
+            text += "\n" + (isLaidOut ? String(paragraph) : Self.filled(paragraph, behind: "")) + "\n"
+        }
+        return text
+    }
+
+    /// The text behind a head, in lines that begin where the first one does.
+    private static func filled(_ text: some StringProtocol, behind head: String) -> String {
+        var lines: [String] = []
+        var line = head
+        for word in text.split(whereSeparator: \.isWhitespace) {
+            let isFirst = line.count == head.count
+            if !isFirst, line.count + 1 + word.count > columns {
+                lines.append(line)
+                line = String(repeating: " ", count: head.count) + word
+            } else {
+                line += (isFirst ? "" : " ") + word
+            }
+        }
+        return (lines + [line]).joined(separator: "\n")
     }
 }

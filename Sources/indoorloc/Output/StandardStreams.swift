@@ -1,13 +1,15 @@
 import Foundation
 
-/// What could not be written to standard output.
+/// What could not be written to standard output, or to the file in its place.
 struct OutputError: Error, CustomStringConvertible {
     /// The system's error number.
     let number: Int32
+    /// Where it was to go.
+    var place = "standard output"
     /// Whether nobody reads any more, as behind `| head`.
     var isBrokenPipe: Bool { number == EPIPE }
     private var reason: String { String(cString: strerror(number)) }
-    var description: String { "standard output: \(reason)" }
+    var description: String { "\(place): \(reason)" }
 }
 
 /// Standard output, where results go.

@@ -21,6 +21,19 @@ final class PacedRecording: ScanSource {
 
     var pace: ScanPace { .live }
 
+    /// Reads as far as it is to begin.
+    ///
+    /// - Throws: `PacedRecordingError` if it ends before, or what is wrong with the recording until there.
+    func checkStart() async throws {
+        guard start > .zero else { return }
+        var end = Duration.zero
+        for try await reading in RecordingSource(path: path, strictness: strictness).readings() {
+            end = Instant.zero.duration(to: reading.instant)
+            if end >= start { return }
+        }
+        throw PacedRecordingError(path: path, end: end)
+    }
+
     func readings() -> AsyncThrowingStream<SensorReading, any Error> {
         let now = ContinuousClock.now
         let origin = begun.withLock { begun in
@@ -45,5 +58,17 @@ final class PacedRecording: ScanSource {
             }
             continuation.onTermination = { _ in task.cancel() }
         }
+    }
+}
+
+/// A recording that ends before the place where it is to begin.
+struct PacedRecordingError: Error, CustomStringConvertible {
+    let path: String
+    /// How long it is.
+    let end: Duration
+
+    var description: String {
+        "\(path): the recording ends at \(JSONText.number(end.seconds, decimals: 1)) s; "
+            + "let --replay-from be less"
     }
 }

@@ -8,7 +8,7 @@ import VenuePackets
 struct ServeCommand: Command {
     static let syntax = CommandSyntax(
         name: "serve", operands: "", operandCount: 0...0,
-        summary: "run as a service: tell where this machine is, and go on after a restart where it was",
+        summary: "tell where this machine is, as a service that goes on after a restart where it was",
         details: """
             Prints what 'locate' prints, each line with "time", seconds since 1970, and keeps in DIR/memory.json what the
             session knows: the next start begins with it. DIR is systemd's $STATE_DIRECTORY or else
@@ -19,12 +19,13 @@ struct ServeCommand: Command {
             --settings again, and opens --output anew. To systemd it tells when it is ready, what it does, and that it is
             alive: units are in Fixtures/systemd. With --share, other devices get the positions, as of 'locate'.
 
-            example: indoorloc serve --venue Fixtures/office --replay Fixtures/recordings/one-floor/scan.jsonl.gz
+            example: indoorloc serve --venue Fixtures/office \\
+                         --replay Fixtures/recordings/one-floor/scan.jsonl.gz
             """,
         options: [
             .venue, .radioMap, .seed, .method, .settings, .set, .adapter, .route, .gnss, .seconds,
             CommandOption(name: "once", help: "end with the first position"),
-            CommandOption(name: "output", short: "o", argument: "FILE", help: "write to the end of this file"),
+            CommandOption(name: "output", short: "o", argument: "FILE", help: "append to this file"),
             CommandOption(name: "state-directory", argument: "DIR", help: "where the memory is kept"),
             CommandOption(name: "save-every", argument: "SECONDS", help: "how often it is kept (default 30)"),
             CommandOption(
@@ -55,8 +56,7 @@ struct ServeCommand: Command {
         gnss = try arguments.gnss()
         radio = (try arguments.adapter(), try arguments.route())
         limit = try arguments.limit()
-        let start = Duration.seconds(try arguments.seconds("replay-from", in: 0...31_536_000, else: 0))
-        replay = arguments.value("replay").map { PacedRecording(path: $0, strictness: .strict, start: start) }
+        replay = try arguments.replay()
         saveInterval = .seconds(try arguments.seconds("save-every", in: 0.01...86_400, else: 30))
         folder = try arguments.stateDirectory()
         sharing = try SharingOptions(arguments)
@@ -77,7 +77,10 @@ struct ServeCommand: Command {
     }
 
     private func run(in venues: some VenueSource) async throws {
-        if let replay { return try await serve(replay.dutyCycledBySettings(), in: venues) }
+        if let replay {
+            try await replay.checkStart()
+            return try await serve(replay.dutyCycledBySettings(), in: venues)
+        }
         let source = try BluetoothScanSource(adapter: radio.adapter, route: radio.route, content: .beacons)
         StandardError.write("indoorloc: \(source.choice)\n")
         // Whatever happens, the adapter is given back as it was found.

@@ -19,16 +19,28 @@ struct ServiceOutput {
     mutating func line(_ told: SessionReplay.Output) throws(OutputError) {
         var time = JSONText()
         time.add("time", Date().timeIntervalSince1970, decimals: 3)
-        try lines.line(time.text.dropLast() + "," + told.json.dropFirst())
-        try lines.flush()
+        let text: String = time.text.dropLast() + "," + told.json.dropFirst()
+        try naming { lines throws(OutputError) in
+            try lines.line(text)
+            try lines.flush()
+        }
     }
 
     /// Writes what is pending.
-    mutating func flush() throws(OutputError) { try lines.flush() }
+    mutating func flush() throws(OutputError) {
+        try naming { lines throws(OutputError) in try lines.flush() }
+    }
+
+    /// Writes; an error names the file.
+    private mutating func naming(_ body: (inout LineOutput) throws(OutputError) -> Void) throws(OutputError) {
+        do { try body(&lines) } catch {
+            throw OutputError(number: error.number, place: path ?? error.place)
+        }
+    }
 
     /// Begins the file anew, if it was moved away.
     mutating func reopen() throws {
-        try lines.flush()
+        try flush()
         try open()
     }
 

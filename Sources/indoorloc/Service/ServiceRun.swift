@@ -52,14 +52,19 @@ struct ServiceRun {
         for await occurrence in work.occurrences {
             if case .ended = occurrence { break }
             do { try await take(occurrence) } catch {
-                if failure == nil, (error as? OutputError)?.isBrokenPipe != true { failure = error }
-                await end()
+                note(error)
+                if !isEnding { await end() }
             }
         }
         await work.stop()
         if !isEnding { await end() }
-        try output.flush()
+        do { try output.flush() } catch { note(error) }
         if let failure { throw failure }
+    }
+
+    /// Keeps the first failure. That nobody reads any more, as behind `| head`, is none.
+    private mutating func note(_ error: any Error) {
+        if failure == nil, (error as? OutputError)?.isBrokenPipe != true { failure = error }
     }
 
     private mutating func take(_ occurrence: LiveOccurrence<ServiceNews>) async throws {

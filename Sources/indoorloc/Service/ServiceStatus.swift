@@ -5,6 +5,7 @@ struct ServiceStatus {
     /// Whether it was told already that the service is ready.
     private(set) var isReady = false
     private var state = LocalizationState.idle
+    private var hasEnded = false
     private var positions = 0
     private var trouble: String?
 
@@ -12,6 +13,7 @@ struct ServiceStatus {
     mutating func observe(_ content: SessionReplay.Output.Content) -> [ServiceManager.Message] {
         switch content {
         case .state(let state):
+            hasEnded = state == .idle
             self.state = state
             trouble = nil
             return becomeReady(if: Self.isUp(state)) + [.status(text)]
@@ -28,9 +30,10 @@ struct ServiceStatus {
 
     /// What the service does, in words.
     var text: String {
-        let count = positions == 1 ? "1 position" : "\(positions) positions"
+        let count = (positions == 1 ? "1 position" : "\(positions) positions") + (hasEnded ? "" : " so far")
         let what =
             switch state {
+            case .idle where hasEnded: "ended"
             case .idle, .started: "starting"
             case .searchVenue: "looking for a venue"
             case .getPacket(let id, let progress): "fetching venue \(id): \(Int(progress * 100)) %"
@@ -39,7 +42,7 @@ struct ServiceStatus {
                 "in \(running.venue.name), on \(running.venue.map(running.mapID)?.name ?? "map \(running.mapID)")"
             case .error(let error): error.message
             }
-        return "\(what); \(count) so far" + (trouble.map { "; \($0)" } ?? "")
+        return "\(what); \(count)" + (trouble.map { "; \($0)" } ?? "")
     }
 
     private mutating func becomeReady(if isUp: Bool) -> [ServiceManager.Message] {

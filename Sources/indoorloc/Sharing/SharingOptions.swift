@@ -17,7 +17,7 @@ struct SharingOptions: Sendable {
     static let options =
         [
             CommandOption(
-                name: "share", argument: "ROOM", help: "tell positions there: mqtt[s]://[USER@]HOST[:PORT]/ROOM")
+                name: "share", argument: "ADDRESS", help: "tell positions there: mqtt[s]://[USER@]HOST[:PORT]/ROOM")
         ] + brokerOptions + [CommandOption(name: "home-assistant", help: "have Home Assistant show this device, too")]
 
     /// The broker, with credentials, and the room.

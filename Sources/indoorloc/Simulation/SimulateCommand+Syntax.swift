@@ -10,7 +10,8 @@ extension SimulateCommand {
             advertisements get lost. Settings of the walk's document can be changed with --set, such as
             --set radio.receiverOffset=-4 --set sensors.motionRate=50.
 
-            example: indoorloc simulate --venue Fixtures/office --path Fixtures/office/paths/stairs.json -o walk.jsonl
+            example: indoorloc simulate --venue Fixtures/office \\
+                         --path Fixtures/office/paths/stairs.json -o walk.jsonl
 
             With --bound a device is put at places of a map with beacons on a regular grid. Printed are root
             mean square errors in metres: of the engine whose settings know this world, of the exact posterior

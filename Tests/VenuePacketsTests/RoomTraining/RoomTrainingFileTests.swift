@@ -25,7 +25,7 @@ final class RoomTrainingFileTests: XCTestCase {
         for (name, text, part) in [
             ("other", "{\"format\": \"x\", \"version\": 1, \"rooms\": {}}", "$.format: is \"x\""),
             ("newer", "{\"format\": \"indoor-localization-rooms\", \"version\": 2, \"rooms\": {}}", "$.version: is 2"),
-            ("bare", "{}", "$: the field format is missing"),
+            ("bare", "{}", "the field format is missing"),
         ] {
             let path = folder + "/" + name
             try Data(text.utf8).write(to: URL(filePath: path))

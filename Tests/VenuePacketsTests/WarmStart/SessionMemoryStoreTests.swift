@@ -67,7 +67,8 @@ final class SessionMemoryStoreTests: XCTestCase {
         for (text, words) in [
             ("", "is empty"), ("[]", "no memory"), ("{", "not JSON"), ("\u{0}\u{1}", "not JSON"),
             (#"{"format":"indoor-localization-venue","version":1}"#, "no memory"),
-            ("{\(good)\"version\":2}", "version 2"), ("{\(good)\"version\":\"1\"}", "\"version\""),
+            ("{\(good)\"version\":2}", "version 2, written by a newer program; this one reads version 1"),
+            ("{\(good)\"version\":\"1\"}", "\"version\""),
             (#"{"format":"indoor-localization-memory","version":1}"#, "savedAt"),
             ("{\(good)\"version\":1}", "memory must be an object"),
             ("{\(good)\"version\":1,\"memory\":{\"age\":1e999}}", "no memory"),
@@ -79,11 +80,26 @@ final class SessionMemoryStoreTests: XCTestCase {
                 continue
             }
             XCTAssertTrue(reason.contains(words), "\(text): \(reason)")
+            XCTAssertFalse(reason.contains("correct it"), "it is set aside, so there is nothing to do: \(reason)")
             XCTAssertEqual(try Data(contentsOf: URL(filePath: path)), Data(text.utf8))
             XCTAssertEqual(store.read(), .none)
             try store.write(memory)
             guard case .memory = store.read() else { return XCTFail(text) }
         }
+    }
+
+    func testAFileThatTheSystemDoesNotReadIsToldInItsWords() throws {
+        let store = try SessionMemoryStore(folder: try folder())
+        try FileManager.default.createDirectory(atPath: store.path, withIntermediateDirectories: false)
+        guard case .unusable(let reason, _) = store.read() else { return XCTFail("a folder is no memory") }
+        XCTAssertEqual(reason, "\(store.path): cannot be read: Is a directory")
+    }
+
+    func testAFileThatIsTooLongIsSetAside() throws {
+        let store = try SessionMemoryStore(folder: try folder())
+        try Data(count: 16_777_217).write(to: URL(filePath: store.path))
+        guard case .unusable(let reason, _?) = store.read() else { return XCTFail("it was taken") }
+        XCTAssertTrue(reason.contains("longer than any memory"), reason)
     }
 
     func testAnyPartOfAFileIsReadOrSetAsideButNeverMore() throws {
