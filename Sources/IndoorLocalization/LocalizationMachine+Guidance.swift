@@ -11,20 +11,27 @@ extension LocalizationMachine {
 
     /// Nothing locates yet: the place is where it will begin.
     mutating func keep(_ fix: Fix) -> Transition {
+        if let problem = fix.problem { return ignore(problem) }
         initialFix = fix
         fixOutcome = .kept
         return Transition(state: state)
     }
 
+    private mutating func ignore(_ problem: FixError) -> Transition {
+        fixOutcome = .ignored(problem)
+        return Transition(state: state)
+    }
+
     /// Believes a place as far as its radius says, and keeps how far that was.
     mutating func take(_ fix: Fix, at now: Instant) -> Transition {
-        guard visit != nil else {
+        guard let venue = visit?.venue else {
             let waiting = keep(fix)
-            guard case .searchVenue = state, let forced = placedVenue else { return waiting }
+            guard initialFix == fix, case .searchVenue = state, let forced = placedVenue else { return waiting }
             return fetch(forced, at: now)
         }
+        if let problem = fix.problem(in: venue) { return ignore(problem) }
         let transition = observe(.fix(fix), at: now)
-        fixOutcome = visit?.belief.fixReception.map(FixOutcome.taken) ?? .ignored
+        fixOutcome = visit?.belief.fixReception.map(FixOutcome.taken) ?? .ignored(.methodWithoutMemory)
         return transition
     }
 

@@ -31,7 +31,10 @@ final class BadInputTests: XCTestCase {
         let path = try recording.write(to: folder)
         let result = try Tool.run(["replay", "--venue", "Fixtures/office", path])
         XCTAssertEqual(result.status, 0)
-        XCTAssertEqual(result.errors, "indoorloc: \(path): no position, as no beacon of 'Office' was heard in it\n")
+        XCTAssertEqual(
+            result.errors,
+            "indoorloc: \(path): no position, as no beacon of 'Office' was heard in it; "
+                + "with --fix MAP,X,Y,RADIUS it is followed by motion alone\n")
     }
 
     func testARecordingWhoseBeaconsDoNotCountIsToldSo() throws {

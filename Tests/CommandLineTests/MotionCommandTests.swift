@@ -28,14 +28,14 @@ final class MotionCommandTests: XCTestCase {
         let lines = try objects("motion")
         XCTAssertGreaterThan(lines.count, 500, "ten a second")
         let fields: Set<String> = [
-            "t", "type", "motion", "stepFrequency", "vertical", "direction", "climbRate", "floor", "heading",
+            "t", "type", "kind", "stepFrequency", "vertical", "direction", "climbRate", "floor", "heading",
             "trueHeading",
             "magneticHeading", "headingAccuracy", "headingReference", "disturbed", "attitude", "x", "y", "z", "radius",
             "altitude", "alignment", "steps", "distance", "ascent", "descent", "stationary", "fidgeting", "walking",
             "latitude", "longitude",
         ]
         for line in lines { XCTAssertTrue(Set(line.keys).isSubset(of: fields), "\(line.keys)") }
-        XCTAssertEqual(Set(lines.compactMap { $0["motion"] as? String }), ["stationary", "fidgeting", "walking"])
+        XCTAssertEqual(Set(lines.compactMap { $0["kind"] as? String }), ["stationary", "fidgeting", "walking"])
         XCTAssertTrue(
             lines.contains { $0["vertical"] as? String == "elevator" && $0["direction"] as? String == "down" })
         let guide = try String(
@@ -66,6 +66,23 @@ final class MotionCommandTests: XCTestCase {
         let result = try Tool.run(["replay", "--venue", "Fixtures/office", "--fix", "9,2,3,1", Self.recording])
         XCTAssertEqual(result.status, 2)
         XCTAssertTrue(result.errors.contains("--fix names map 9, which 'Office' does not have"), result.errors)
+    }
+
+    func testAFixFarOffThePlanIsRefused() throws {
+        let result = try Tool.run(["replay", "--venue", "Fixtures/office", "--fix", "1,500,10,1", Self.recording])
+        XCTAssertEqual(result.status, 2)
+        XCTAssertTrue(
+            result.errors.contains("--fix: the place is 464 m off the plan of map 1; give one on it"), result.errors)
+        XCTAssertEqual(result.output, "")
+    }
+
+    func testWithoutAFixTheOptionIsNamed() throws {
+        let result = try Tool.run(["replay", "--venue", "Fixtures/office", Self.recording])
+        XCTAssertEqual(result.status, 0)
+        XCTAssertTrue(
+            result.errors.hasSuffix(
+                "no position, as no beacon of 'Office' was heard in it; "
+                    + "with --fix MAP,X,Y,RADIUS it is followed by motion alone\n"), result.errors)
     }
 
     func testMotionIsEvaluatedAlone() throws {

@@ -6,6 +6,8 @@ public enum DeadReckoningError: Error, Hashable, Sendable, CustomStringConvertib
     case invalidPlace
     /// A radius is negative or not finite.
     case invalidRadius(Double)
+    /// The accuracy of a heading, in degrees, is negative or not finite.
+    case invalidAccuracy(Double)
     /// The height of a floor is not in [0.1, 100] m.
     case invalidFloorHeight(Double)
     /// Nobody has said where on Earth the local frame lies.
@@ -15,6 +17,7 @@ public enum DeadReckoningError: Error, Hashable, Sendable, CustomStringConvertib
         switch self {
         case .invalidPlace: "the place or heading is none; give finite numbers, latitude and longitude in range"
         case .invalidRadius(let radius): "the radius \(radius) is none; give one from 0 on"
+        case .invalidAccuracy(let degrees): "the heading's accuracy of \(degrees)° is none; give degrees from 0 on"
         case .invalidFloorHeight(let height): "the floor height \(height) m is none; give one from 0.1 to 100 m"
         case .notOnEarth: "the local frame is nowhere on Earth; call setGlobalPosition or alignWithSatellites first"
         }
@@ -66,7 +69,7 @@ extension DeadReckoner {
     ///   - accuracy: 68 % radius in degrees.
     /// - Throws: `DeadReckoningError` if a number is none.
     public mutating func setHeading(_ course: Double, accuracy: Double = 5) throws(DeadReckoningError) {
-        try Self.check([course], accuracy)
+        try Self.check(course, accuracy: accuracy)
         compass.set(course: course, accuracy: accuracy)
         place.setBias(0, deviation: accuracy * .pi / 180)
     }
@@ -96,7 +99,7 @@ extension DeadReckoner {
     ///   - accuracy: 68 % radius in degrees.
     /// - Throws: `DeadReckoningError` if a number is none.
     public mutating func setGlobalHeading(_ trueNorth: Double, accuracy: Double = 5) throws(DeadReckoningError) {
-        try Self.check([trueNorth], accuracy)
+        try Self.check(trueNorth, accuracy: accuracy)
         let course = (compass.course ?? 0) * 180 / .pi
         compass.set(course: course, accuracy: accuracy)
         anchor.set(bearing: trueNorth - course)
@@ -138,6 +141,11 @@ extension DeadReckoner {
     /// Says how long a step is against what the detector measures, as a session has learned it.
     public mutating func begin(with calibration: Calibration) {
         place.setScale(calibration.stepScale, deviation: calibration.stepDeviation)
+    }
+
+    private static func check(_ heading: Double, accuracy: Double) throws(DeadReckoningError) {
+        try check([heading])
+        guard accuracy >= 0, accuracy.isFinite else { throw .invalidAccuracy(accuracy) }
     }
 
     private static func check(_ numbers: [Double], _ radius: Double = 0) throws(DeadReckoningError) {

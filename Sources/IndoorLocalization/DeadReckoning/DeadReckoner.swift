@@ -24,8 +24,10 @@ public struct DeadReckoner: Hashable, Sendable {
     /// Readings further apart than this leave a time of which nothing is known.
     private static let longestGap = Duration.seconds(1)
 
-    /// How motion is judged.
-    public var settings: DeadReckoningSettings
+    /// How motion is judged. A value out of its range has no effect: the earlier one stays.
+    public var settings = DeadReckoningSettings() {
+        didSet { settings = settings.inRange(or: oldValue) }
+    }
 
     private var steps = StepDetector()
     private var classifier = MotionClassifier()
@@ -53,14 +55,14 @@ public struct DeadReckoner: Hashable, Sendable {
     /// Creates a reckoner that stands at the origin of its frame.
     ///
     /// - Parameters:
-    ///   - settings: how motion is judged.
+    ///   - settings: how motion is judged; in place of a value out of its range stands the default.
     ///   - model: how well steps and headings tell the way.
     ///   - calibration: what an earlier session learned of the length of a step.
     public init(
         settings: DeadReckoningSettings = DeadReckoningSettings(), model: MotionModel = MotionModel(),
         calibration: Calibration = Calibration()
     ) {
-        self.settings = settings
+        self.settings = settings.inRange(or: DeadReckoningSettings())
         place = ReckonedPlace(
             model: model, scale: calibration.stepScale, scaleDeviation: min(calibration.stepDeviation, model.stepScale))
     }

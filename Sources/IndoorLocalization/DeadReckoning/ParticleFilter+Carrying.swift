@@ -10,6 +10,17 @@ extension ParticleFilter {
     /// Share of the people who change floors where no link is known.
     private static let unknownLinks = 0.1
 
+    /// Whether there are guesses on a level.
+    func hasParticles(on level: Int) -> Bool { !particles.range(of: level).isEmpty }
+
+    /// Multiplies the weights of those of a level's particles that lie at such places.
+    mutating func weigh(level: Int, by share: Float, where isMeant: (MapPoint) -> Bool) {
+        for index in particles.range(of: level)
+        where isMeant(MapPoint(x: Double(particles.x[index]), y: Double(particles.y[index]))) {
+            particles.weight[index] *= share
+        }
+    }
+
     /// Shares the particles out to the levels as these are probable, without anything that is heard: who comes to another
     /// level was on one before, above or below, and most probably took the stairs or the elevator.
     ///

@@ -1,4 +1,9 @@
+import CMath
+
 extension PositioningEngine {
+    /// What a second outside all that is walkable leaves of a guess's probability: a fix may lie beside a plan.
+    private static let outsideShare = 0.05
+
     /// Metres of error a metre of way that walls hide: steps that lead into one choose a wrong door, and no beacon tells.
     private static let hiddenError = 0.1
 
@@ -16,8 +21,22 @@ extension PositioningEngine {
         } else {
             pressureGap += seconds
         }
+        confine(after: seconds)
         filter.carry(to: levelShares, by: links)
         filter.resampleIfNeeded(levels: field.levels.count)
+    }
+
+    /// Makes guesses improbable that lie off the plan, or outside its walkable areas.
+    ///
+    /// Beacons tell who has left the building. Without any, a guess that went out where no wall is drawn would be left alone
+    /// by walls, and outlive those inside.
+    private mutating func confine(after seconds: Double) {
+        let share = Float(cmath_pow(Self.outsideShare, seconds))
+        for (level, sheet) in field.levels.enumerated() where filter.hasParticles(on: level) {
+            space.survey(level, by: sheet.grid)
+            let space = space
+            filter.weigh(level: level, by: share) { !space.contains($0, level: level, by: sheet.grid) }
+        }
     }
 
     /// The radius of a belief that walls have narrowed along a way without any beacon.

@@ -5,9 +5,10 @@ extension Localizer {
     /// against what is known, as what the radio hears. Before a venue is known, the fix waits for one that has its map; with a
     /// forced venue, the device counts as in it at once. The session puts its own instant into it.
     /// - Parameter fix: as `VenueMap.fix(at:radius:)` makes it of metres, pixels or a coordinate.
-    /// - Returns: how far it was believed.
+    /// - Returns: how far it was believed. A radius that is not above 0, a place that is no number, a map that the venue
+    ///   lacks, or a place farther than 50 m and its radius off the plan is ignored, and the outcome says why.
     @discardableResult public func submit(_ fix: Fix) async -> FixOutcome {
-        await guide(.fix(fix)) ?? .ignored
+        await guide(.fix(fix)) ?? .ignored(.methodWithoutMemory)
     }
 
     /// Tells where the device points, in degrees clockwise from the plan's top: headings go on from there in this session.

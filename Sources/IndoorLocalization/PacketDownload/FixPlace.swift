@@ -10,12 +10,18 @@ public enum FixPlace: Hashable, Sendable {
 
 /// Why a place tells nothing.
 public enum FixError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The radius is not above 0, or larger than 100,000 km.
+    /// The radius is not above 0, or larger than 1000 km.
     case invalidRadius(Double)
     /// The place is not finite, or no coordinate.
     case invalidPlace(FixPlace)
     /// The map's image has no size, so that its pixels are nowhere.
     case noImageSize(MapID)
+    /// The venue has no such map.
+    case unknownMap(MapID)
+    /// It lies so many metres off the plan of its map, farther than 50 m and its radius.
+    case offPlan(MapID, distance: Double)
+    /// The method of positioning keeps no place.
+    case methodWithoutMemory
     /// The map does not know how it lies on Earth.
     case notGeoreferenced(MapID)
     /// The map's georeference does not fix it on Earth.
@@ -23,9 +29,13 @@ public enum FixError: Error, Hashable, Sendable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .invalidRadius(let radius): "the radius \(radius) is none; give one above 0 and up to 1e8 m"
+        case .invalidRadius(let radius): "the radius \(radius) is none; give one above 0 and up to 1e6 m"
         case .invalidPlace(let place): "\(place) is no place; give finite numbers, latitude and longitude in range"
         case .noImageSize(let map): "map \(map) has no image size; add it to the packet, or give metres"
+        case .unknownMap(let map): "the venue has no map \(map); give one of its maps"
+        case .offPlan(let map, let distance):
+            "the place is \(Int(distance.rounded())) m off the plan of map \(map); give one on it"
+        case .methodWithoutMemory: "the method of positioning keeps no place; use the method particle"
         case .notGeoreferenced(let map): "map \(map) has no georeference; add it to the packet, or give metres"
         case .georeference(let error): "\(error)"
         }
@@ -66,7 +76,7 @@ extension VenueMap {
             guard coordinate.isValid else { throw .invalidPlace(place) }
             point = try self.point(at: coordinate)
         }
-        guard meters > 0, meters <= 1e8 else { throw .invalidRadius(radius) }
+        guard meters > 0, meters <= Fix.largestRadius else { throw .invalidRadius(radius) }
         guard point.x.isFinite, point.y.isFinite else { throw .invalidPlace(place) }
         return Fix(instant: instant, mapID: id, point: point, radius: meters, isSoft: isSoft)
     }
@@ -76,5 +86,41 @@ extension VenueMap {
         do throws(GeoreferenceError) { transform = try geoTransform() } catch { throw .georeference(error) }
         guard let transform else { throw .notGeoreferenced(id) }
         return transform.point(at: coordinate)
+    }
+}
+
+extension VenueMap {
+    /// Metres from a place to the plan; 0 on it.
+    func distanceOff(to point: MapPoint) -> Double {
+        let dx = max(0, -point.x, point.x - width)
+        let dy = max(0, -point.y, point.y - height)
+        return MapPoint(x: dx, y: dy).distance(to: MapPoint(x: 0, y: 0))
+    }
+}
+
+extension Fix {
+    /// The largest radius that tells something, in metres.
+    static let largestRadius = 1e6
+    /// Metres off a plan at which somebody may still be: on the way to the building.
+    private static let nearby = 50.0
+
+    /// Why it tells nothing, in whatever venue; nil if it may.
+    package var problem: FixError? {
+        guard radius > 0, radius <= Self.largestRadius else { return .invalidRadius(radius) }
+        guard point.x.isFinite, point.y.isFinite else { return .invalidPlace(.point(point)) }
+        return nil
+    }
+
+    /// Why it tells nothing on the map that it names; nil if it may.
+    package func problem(on map: VenueMap) -> FixError? {
+        if let problem { return problem }
+        let distance = map.distanceOff(to: point)
+        return distance <= Self.nearby + radius ? nil : .offPlan(map.id, distance: distance)
+    }
+
+    /// Why it tells nothing in a venue; nil if it may.
+    package func problem(in venue: Venue) -> FixError? {
+        guard let map = venue.map(mapID) else { return problem ?? .unknownMap(mapID) }
+        return problem(on: map)
     }
 }

@@ -102,13 +102,14 @@ public actor Positioner {
     ///   - radius: 68 % radius, in pixels for a pixel and in metres otherwise.
     ///   - isSoft: whether it is one witness among others, as the radio; otherwise it is believed.
     /// - Returns: how far it was believed.
-    /// - Throws: `FixError` if the place or its radius tells nothing.
+    /// - Throws: `FixError` if the place or its radius tells nothing, or if it is farther than 50 m and its radius off the plan.
     @discardableResult public func submit(
         _ place: FixPlace, radius: Double, isSoft: Bool = false
     ) async throws(FixError) -> FixOutcome {
         let fix = try floorPlan.map.fix(at: place, radius: radius, isSoft: isSoft, instant: timeline.now)
+        if let problem = fix.problem(on: floorPlan.map) { throw problem }
         await handle(.fix(fix))
-        return driver.machine.fixOutcome ?? .ignored
+        return driver.machine.fixOutcome ?? .ignored(.methodWithoutMemory)
     }
 
     /// What was learned of the device so far, in this session or before; see `setCalibration(_:)`.

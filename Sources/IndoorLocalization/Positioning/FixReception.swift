@@ -21,6 +21,6 @@ public enum FixOutcome: Hashable, Sendable {
     case kept
     /// The filter took it in.
     case taken(FixReception)
-    /// It tells nothing: its map is none of the venue's, or the method has no memory for it.
-    case ignored
+    /// It tells nothing, for that reason: what was known stays.
+    case ignored(FixError)
 }

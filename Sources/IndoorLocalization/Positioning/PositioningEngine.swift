@@ -20,12 +20,17 @@ public struct PositioningEngine: Sendable {
     var filter: ParticleFilter
     /// Stairs and elevators, for a belief that is carried on by motion alone.
     let links: FloorLinks
+    /// Where on the plans it can be, for the same.
+    var space: FloorSpace
     /// By level: each guess of the level has a receiver that fits to it.
     private(set) var offsets: [ReceiverOffset]
     private var steps = StepDetector()
     private var strides: [ParticleFilter.Stride] = []
-    private var lastStride: Instant?
-    private var lastAdvance: Instant?
+    /// When the latest step was taken, and the device's heading then in radians; nil before any.
+    private(set) var latestStep: (instant: Instant, heading: Double?)?
+    /// Whether steps would be felt, as of the latest advance.
+    private(set) var isMotionSensed = false
+    private(set) var lastAdvance: Instant?
     var levels: LevelFilter
     private var lastLook: Instant?
     var pressure = PressureMean()
@@ -84,11 +89,15 @@ public struct PositioningEngine: Sendable {
             walls: field.walls, motion: settings.motion, resampling: settings.resampling,
             count: max(100, settings.particleCount), seed: seed)
         links = FloorLinks(venue: venue)
+        space = FloorSpace(venue: venue)
         levels = LevelFilter(elevations: venue.maps.map { $0.elevation ?? Double($0.level) * Self.storey })
         let offset = ReceiverOffset(
             deviation: settings.signal.receiverOffsetDeviation, degreesOfFreedom: settings.signal.degreesOfFreedom)
         offsets = field.levels.map { _ in offset }
     }
+
+    /// Whether any beacon of the venue was heard.
+    var hasHeard: Bool { collector.hasHeard }
 
     /// Takes in a reading; sightings of beacons that the venue doesn't know are ignored.
     public mutating func observe(_ reading: SensorReading) {
@@ -123,12 +132,12 @@ public struct PositioningEngine: Sendable {
 
     private mutating func add(length: Double, heading: Double?, at instant: Instant) {
         // Where nothing is heard that would tell, a step on stairs is not to lead through the building.
-        let isOnStairs = !collector.hasHeard && levels.isClimbing
+        let isOnStairs = !hasHeard && levels.isClimbing
         let length = isOnStairs ? min(length, DeadReckoningSettings.usualTread) : length
         strides.append(ParticleFilter.Stride(length: length, heading: heading))
         reckonedWay += length
         if heading != nil { stepCount += 1 }
-        lastStride = instant
+        latestStep = (instant, heading)
     }
 
     /// Believes a place given from outside as far as its radius says: before any evidence it is where the device
@@ -136,7 +145,7 @@ public struct PositioningEngine: Sendable {
     private mutating func take(_ fix: Fix) {
         fixReception = nil
         guard settings.method == .particle, fix.radius > 0, ParticleFilter.isWithinReach(fix.point, fix.radius),
-            let level = field.levels.firstIndex(where: { $0.mapID == fix.mapID })
+            let level = field.levels.firstIndex(where: { $0.mapID == fix.mapID }), space.allows(fix, on: level)
         else { return }
         let strength = fix.isSoft ? Self.softFixEvidence : Self.fixEvidence
         levels.observe(
@@ -217,9 +226,12 @@ public struct PositioningEngine: Sendable {
     }
 
     private mutating func predict(_ now: Instant, _ seconds: Double) {
-        let lastReading = max(steps.lastReading ?? Instant(nanoseconds: .min), lastStride ?? Instant(nanoseconds: .min))
+        let never = Instant(nanoseconds: .min)
+        let lastReading = max(steps.lastReading ?? never, latestStep?.instant ?? never)
         let age = Double(now.nanoseconds) / 1e9 - Double(lastReading.nanoseconds) / 1e9
-        if age < Self.motionTimeout {
+        // Where nothing is heard and steps have led so far, none lead nowhere.
+        isMotionSensed = age < Self.motionTimeout || !hasHeard && latestStep != nil
+        if isMotionSensed {
             filter.walk(strides, seconds: seconds)
         } else {
             filter.drift(seconds: seconds)
@@ -305,8 +317,8 @@ public struct PositioningEngine: Sendable {
             let doubt = max(1, settings.radiusDoubt * check.ratio)
             let radius = radius(variance: $0.variance * doubt)
             return Estimate(
-                point: $0.mean, radius: collector.hasHeard ? radius : reckonedRadius(radius, level: level),
-                course: $0.velocity.course)
+                point: $0.mean, radius: hasHeard ? radius : reckonedRadius(radius, level: level),
+                course: course($0.velocity, level: level))
         }
     }
 

@@ -49,4 +49,13 @@ extension DeadReckoningSettings {
         .number(
             "stairTread", \.stairTread, in: 0...2, unit: "m", "How far a step on stairs leads ahead."),
     ]
+
+    /// The same settings, with another's values in place of those that are out of range.
+    func inRange(or other: DeadReckoningSettings) -> DeadReckoningSettings {
+        var settings = self
+        for setting in Self.list where !setting.limits.contains(setting.read(self)) {
+            setting.write(&settings, setting.read(other))
+        }
+        return settings
+    }
 }

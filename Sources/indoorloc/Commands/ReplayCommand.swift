@@ -65,6 +65,9 @@ struct ReplayCommand: Command {
                 message: "--fix names map \(start.mapID), which '\(packet.venue.name)' does not have",
                 command: Self.syntax.name)
         }
+        if let problem = start?.problem(in: packet.venue) {
+            throw UsageError(message: "--fix: \(problem)", command: Self.syntax.name)
+        }
         let session = RecordedSession(
             venues: [packet.venue], settings: settings, seed: seed, strictness: strictness, start: start,
             tellsMotion: tellsMotion)

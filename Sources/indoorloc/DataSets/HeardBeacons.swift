@@ -5,6 +5,8 @@ struct HeardBeacons {
     private let venue: Venue
     private let known: Set<BeaconIdentity>
     private var count = 0
+    /// Whether steps or an accelerometer tell of motion.
+    private var hasMotion = false
     /// dBm of the strongest sighting; nil if there was none.
     private var strongest: Double?
 
@@ -18,7 +20,10 @@ struct HeardBeacons {
         switch reading {
         case .sighting(let heard): sighting = heard
         case .advertisement(let advertisement): sighting = try? advertisement.sighting()
-        case .motion, .step, .pressure, .gnss, .fix, .radio: sighting = nil
+        case .motion, .step:
+            hasMotion = true
+            return
+        case .pressure, .gnss, .fix, .radio: sighting = nil
         }
         guard let sighting, known.contains(sighting.beacon), Sighting.isMeasurement(rssi: sighting.rssi) else { return }
         count += 1
@@ -27,7 +32,10 @@ struct HeardBeacons {
 
     /// Why a session with these settings did not find the venue.
     func reasonForNoPosition(with settings: LocalizationSettings) -> String {
-        guard let strongest else { return "no beacon of '\(venue.name)' was heard in it" }
+        guard let strongest else {
+            return "no beacon of '\(venue.name)' was heard in it"
+                + (hasMotion ? "; with --fix MAP,X,Y,RADIUS it is followed by motion alone" : "")
+        }
         if let forced = settings.forcedVenue, forced != venue.id {
             return "forcedVenue accepts venue \(forced) alone, and '\(venue.name)' is venue \(venue.id)"
         }

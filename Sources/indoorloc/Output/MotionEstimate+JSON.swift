@@ -4,7 +4,7 @@ extension MotionEstimate {
     /// Adds what a line of type `motion` holds.
     func write(to json: inout JSONText) {
         json.add("type", "motion")
-        json.add("motion", kind?.rawValue)
+        json.add("kind", kind?.rawValue)
         json.add("stepFrequency", stepFrequency, decimals: 2)
         json.add("vertical", vertical.name)
         json.add("direction", vertical.direction?.rawValue)

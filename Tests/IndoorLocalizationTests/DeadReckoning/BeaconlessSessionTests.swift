@@ -92,6 +92,15 @@ final class BeaconlessSessionTests: XCTestCase {
         XCTAssertGreaterThan(last.radius, 3)
     }
 
+    func testThereIsNoCourseBeforeTheFirstStep() throws {
+        let told = positions(outputs([fix()] + rest(1..<10), settings))
+        XCTAssertFalse(told.isEmpty)
+        XCTAssertEqual(told.compactMap(\.course), [])
+        let walked = positions(outputs([fix()] + steps(1..<20), settings))
+        let course = try XCTUnwrap(walked.last?.course)
+        XCTAssertLessThan(min(course, 360 - course), 15, "towards the plan's top")
+    }
+
     func testMotionKeepsTheVenueWithoutAnyBeacon() {
         let told = outputs([fix()] + rest(1..<120), settings)
         XCTAssertEqual(states(told).filter { $0 == "searchVenue" }.count, 1)

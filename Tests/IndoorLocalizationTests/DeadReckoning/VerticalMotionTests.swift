@@ -138,6 +138,25 @@ final class FloorCounterTests: XCTestCase {
         XCTAssertEqual(floors, [1, 0])
     }
 
+    func testASettingOutOfItsRangeHasNoEffect() throws {
+        let floors = try floors([9, -9]) { reckoner in
+            reckoner.settings.floorHeight = 9
+            for height in [-4, 0, .nan, 101] {
+                reckoner.settings.floorHeight = height
+                XCTAssertEqual(reckoner.settings.floorHeight, 9)
+            }
+        }
+        XCTAssertEqual(floors, [1, 0])
+        var settings = DeadReckoningSettings()
+        settings.floorHeight = -4
+        settings.stepsToWalk = 5
+        settings.longestStep = .zero
+        let reckoner = DeadReckoner(settings: settings)
+        XCTAssertEqual(reckoner.settings.floorHeight, 4.5)
+        XCTAssertEqual(reckoner.settings.longestStep, .milliseconds(1200))
+        XCTAssertEqual(reckoner.settings.stepsToWalk, 5)
+    }
+
     func testAFloorThatIsSetIsCountedOnFrom() {
         var (reckoner, barometer) = (DeadReckoner(), CarriedBarometer())
         reckoner.observe(barometer.readings(10))

@@ -143,7 +143,39 @@ final class FixSubmissionTests: XCTestCase {
         var foreign = fix
         foreign.mapID = 99
         let outcome = await stage.localizer.submit(foreign)
-        XCTAssertEqual(outcome, .ignored)
+        XCTAssertEqual(outcome, .ignored(.unknownMap(99)))
+    }
+
+    func testAFixThatTellsNothingIsIgnoredWithTheReason() async throws {
+        let good = MapPoint(x: 30, y: 20)
+        let stage = LocalizerStage()
+        func submit(_ point: MapPoint, _ radius: Double) async -> FixOutcome {
+            await stage.localizer.submit(Fix(instant: .zero, mapID: 10, point: point, radius: radius))
+        }
+        for isEarly in [true, false] {
+            if !isEarly { try await stage.run() }
+            for radius in [0, -1, .infinity, 1e7] {
+                let outcome = await submit(good, radius)
+                XCTAssertEqual(outcome, .ignored(.invalidRadius(radius)))
+            }
+            for point in [MapPoint(x: .nan, y: 1), MapPoint(x: 1, y: -.infinity)] {
+                let outcome = await submit(point, 1)
+                guard case .ignored(.invalidPlace) = outcome else { return XCTFail("\(outcome)") }
+            }
+        }
+        let far = await submit(MapPoint(x: -500, y: 20), 1)
+        XCTAssertEqual(far, .ignored(.offPlan(10, distance: 500)))
+        let vague = await submit(MapPoint(x: -500, y: 20), 451)
+        guard case .taken = vague else { return XCTFail("\(vague)") }
+    }
+
+    func testAFixFarOffThePlanDoesNotMoveTheBelief() throws {
+        var receiver = HallReceiver(at: MapPoint(x: 4, y: 4), seed: 1)
+        receiver.listen()
+        let before = try XCTUnwrap(receiver.estimate)
+        receiver.observe(.fix(Self.fix(MapPoint(x: 500, y: 4), radius: 1)))
+        XCTAssertNil(receiver.engine.fixReception)
+        XCTAssertEqual(receiver.estimate, before)
     }
 
     private static func positions(_ directives: [Machine.Directive]) -> [Position] {
