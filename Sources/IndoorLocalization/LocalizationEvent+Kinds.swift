@@ -1,3 +1,22 @@
+extension LocalizationEvent: CustomStringConvertible {
+    /// What happened and where, by its name, such as `enterRoom Kitchen`.
+    public var description: String { "\(kind)" }
+}
+
+extension LocalizationEvent.Kind: CustomStringConvertible {
+    /// The case and the name of the place, such as `enterRoom Kitchen`, without the place's many corners.
+    public var description: String {
+        switch self {
+        case .enterFence(let fence): "enterFence \(fence.name)"
+        case .exitFence(let fence): "exitFence \(fence.name)"
+        case .enterRoom(let room): "enterRoom \(room.name)"
+        case .exitRoom(let room): "exitRoom \(room.name)"
+        case .enterGeofence(let fence): "enterGeofence \(fence.name)"
+        case .exitGeofence(let fence): "exitGeofence \(fence.name)"
+        }
+    }
+}
+
 extension LocalizationEvent {
     /// The fence of the venue that was entered or left; nil if it was something else.
     public var fence: Fence? {

@@ -10,6 +10,23 @@ final class EventHistoryTests: XCTestCase {
 
     private func seconds(_ events: [LocalizationEvent]) -> [Double] { events.map(\.instant.seconds) }
 
+    func testAnEventIsDescribedByNamesAndNotByCorners() {
+        let area = Area.circle(center: MapPoint(x: 1, y: 2), radius: 3)
+        let fence = Fence(id: 1, name: "Gate", mapID: 1, area: area)
+        let geofence = Geofence(id: "g", name: "Yard", shape: .area(area))
+        let room = Room(id: 1, name: "Kitchen", mapID: 1, area: area)
+        let kinds: [LocalizationEvent.Kind] = [
+            .enterRoom(room), .exitRoom(room), .enterFence(fence), .exitFence(fence), .enterGeofence(geofence),
+            .exitGeofence(geofence),
+        ]
+        XCTAssertEqual(
+            kinds.map { "\(LocalizationEvent(instant: .zero, venueID: 1, kind: $0))" },
+            [
+                "enterRoom Kitchen", "exitRoom Kitchen", "enterFence Gate", "exitFence Gate", "enterGeofence Yard",
+                "exitGeofence Yard",
+            ])
+    }
+
     func testEventsAfterAnInstantAreThoseLaterThanIt() {
         var history = EventHistory()
         for second in [1.0, 2, 2, 3] { history.append(event(second)) }
