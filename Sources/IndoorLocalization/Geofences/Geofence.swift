@@ -52,6 +52,9 @@ public struct Geofence: Hashable, Sendable {
 
     /// Creates a geofence around a point of interest of a venue: a circle on its map, with its name and payload.
     ///
+    /// Its `id` is `poi-`, the venue's number, `-` and the number of the point of interest: `poi-7-3`. By that it is found
+    /// among the fences that are watched, and ended.
+    ///
     /// - Parameters:
     ///   - place: of that venue.
     ///   - venue: that the point of interest is in.
