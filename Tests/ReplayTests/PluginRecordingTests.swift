@@ -141,10 +141,10 @@ final class PluginRecordingTests: XCTestCase {
         let host = PluginHost(localizer: try recorded(), sharing: echo, queueCapacity: nil)
         let listener = Listener()
         await host.add(listener)
-        // Adding it starts the services, and so the walk.
         let localizer = host.localizer
         let (states, positions) = (localizer.states, localizer.positions)
         await host.add(PositionSharingPlugin(), arguments: .init(rooms: ["office"], interval: .seconds(2)))
+        try await host.startServices()
         try await Bounded.wait(for: "the end of the walk") {
             for await state in states.dropFirst() where state == .idle { return }
         }

@@ -17,14 +17,17 @@ public protocol LocalizationPlugin: AnyObject, Sendable {
     /// What `PluginHost.add(_:arguments:)` is to hand over; `Void` for nothing.
     associatedtype Arguments: Sendable = Void
 
-    /// Begins: subscribes to streams, requests settings, starts services. Nothing is received before it has returned.
+    /// Begins: subscribes to streams, requests settings. Nothing is received before it has returned.
     ///
+    /// The host's services may not run yet, and it is the program that starts them: what needs the other devices waits to
+    /// be told `connected` on `networkData`. One that takes longer than the host's time limit is cancelled and dropped.
     /// - Returns: whether the plugin can work; if false, `stop()` is called once, and the plugin is dropped.
     /// - Throws: what made it impossible; then the plugin is dropped without a call of `stop()`.
     func initialize(host: PluginHost, arguments: Arguments) async throws -> Bool
 
     /// Ends: gives back all that `initialize` took.
     ///
+    /// One that takes longer than the host's time limit is cancelled, and the plugin is dropped.
     /// - Returns: false if the plugin cannot end now; then it goes on as before.
     /// - Throws: what went wrong; then the plugin goes on, too.
     func stop() async throws -> Bool

@@ -25,4 +25,9 @@ package enum PluginDelivery: Sendable {
         case .error: .errors
         }
     }
+
+    /// The plugin that it is from; nil if it is from none.
+    package var sender: PluginID? {
+        if case .pluginData(let data) = self { data.sender } else { nil }
+    }
 }

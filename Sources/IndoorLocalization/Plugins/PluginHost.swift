@@ -7,11 +7,13 @@
 ///     await host.stopAll()
 ///
 /// A plugin is kept if its `initialize` returns true. If that returns false, its `stop()` is called once and it is
-/// dropped; if it throws, it is dropped as it is. Each plugin is called from a task of its own, out of a queue of its own:
-/// one that throws or takes its time harms nobody but itself. What it throws comes on `failures`.
+/// dropped; if it throws, it is dropped as it is. Each plugin is called from a task of its own, out of queues of its own,
+/// one for each stream: one that throws, talks too much or takes its time harms nobody but itself. `initialize` and `stop`
+/// have a time limit, after which the plugin is dropped. What went wrong comes on `failures`.
 ///
-/// Nothing runs because a host is there: `startServices()` starts the session and connects to the other devices. Any
-/// number of hosts can stand beside each other. The rules are those of `PluginRegistry`, a value; this is its shell.
+/// Nothing runs because a host is there: `startServices()` starts the session and connects to the other devices, and
+/// `stop()` or `stopAll()` ends both. Any number of hosts can stand beside each other. The rules are those of
+/// `PluginRegistry`, a value; this is its shell.
 public actor PluginHost {
     /// The session whose positions and errors plugins are told of, for all else that a plugin wants from it.
     public nonisolated let localizer: Localizer
@@ -22,33 +24,53 @@ public actor PluginHost {
     private var plugins: [PluginID: any LocalizationPlugin] = [:]
     private var changes = SettingsChanges()
     private var feeds: [Task<Void, Never>] = []
+    private let timeLimit: TimeLimit
     private var connection: Task<Void, any Error>?
+    private var isConnected = false
+    /// Connects once more after a pause.
+    private var retry: Task<Void, Never>?
+    private var backoff: Backoff
+    private let clock: SessionClock
+    /// How often the services were ended: what belongs to earlier ones does not count any more.
+    private var endings = 0
     private nonisolated let failureBroadcast = Broadcast<PluginFailure>(.bufferingNewest(256))
 
-    /// How many elements wait for a plugin if nothing else is asked for.
+    /// How many elements of a stream wait for a plugin if nothing else is asked for.
     public static let defaultQueueCapacity = 256
+    /// How long a plugin may take to begin or to end if nothing else is asked for.
+    public static let defaultTimeLimit = Duration.seconds(10)
 
     /// Creates a host without plugins; nothing is started.
     ///
     /// - Parameters:
     ///   - localizer: the session.
     ///   - sharing: reaches other devices; nil for none.
-    ///   - queueCapacity: how many elements wait for a plugin that is slow, 1 at least; beyond, the oldest are lost and
-    ///     counted. nil keeps them all: for a recording, which plays faster than anybody listens.
+    ///   - queueCapacity: how many elements of each stream wait for a plugin that is slow, 1 at least, and as many of
+    ///     each sender of plugin data; beyond, the oldest are lost and counted. nil keeps them all: for a recording,
+    ///     which plays faster than anybody listens.
+    ///   - timeLimit: how long `initialize` and `stop` of a plugin may take, above 0; nil for any time.
+    ///   - clock: measures the time limit, and the pauses between attempts to connect.
+    ///   - seed: of what is random in those pauses.
     public init(
-        localizer: Localizer, sharing: (any PositionSharing)? = nil, queueCapacity: Int? = defaultQueueCapacity
+        localizer: Localizer, sharing: (any PositionSharing)? = nil, queueCapacity: Int? = defaultQueueCapacity,
+        timeLimit: Duration? = defaultTimeLimit, clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = 0
     ) {
         self.localizer = localizer
         self.sharing = sharing
+        self.timeLimit = TimeLimit(timeLimit, clock: clock)
+        self.clock = SessionClock(clock)
+        backoff = Backoff(first: .seconds(1), seed: seed)
         registry = PluginRegistry(capacity: queueCapacity)
     }
 
     deinit {
         for feed in feeds { feed.cancel() }
         connection?.cancel()
+        retry?.cancel()
     }
 
-    /// What went wrong with plugins, from now on; the newest 256 are kept. Each call gives a stream of its own.
+    /// What went wrong with plugins, from now on; the newest 256 are kept. Each call gives a stream of its own: take one
+    /// before you add the first plugin.
     public nonisolated var failures: AsyncStream<PluginFailure> { failureBroadcast.subscribe() }
 
     // MARK: - Adding and stopping
@@ -59,9 +81,9 @@ public actor PluginHost {
     /// The plugin's number; nil if it is not here.
     public func id(of plugin: some LocalizationPlugin) -> PluginID? { registry.id(of: ObjectIdentifier(plugin)) }
 
-    /// Initializes a plugin and keeps it if it can work.
+    /// Initializes a plugin and keeps it if it can work, and says so within the time limit.
     ///
-    /// - Returns: the plugin; nil if it was not kept: then `failures` tells what it threw, if it threw anything.
+    /// - Returns: the plugin; nil if it was not kept: then `failures` tells why, unless it just refused.
     @discardableResult public func add<Plugin: LocalizationPlugin>(
         _ plugin: Plugin, arguments: Plugin.Arguments
     ) async -> Plugin? {
@@ -73,7 +95,8 @@ public actor PluginHost {
         beginFeeding()
         let outcome: PluginRegistry.Outcome
         do {
-            outcome = try await plugin.initialize(host: self, arguments: arguments) ? .accepted : .refused
+            let accepts = try await timeLimit.run { try await plugin.initialize(host: self, arguments: arguments) }
+            outcome = accepts ? .accepted : .refused
         } catch {
             fail(plugin, .initializing, error)
             outcome = .failed
@@ -83,7 +106,7 @@ public actor PluginHost {
             if registry.wake(id) { deliver(to: id) }
             return plugin
         case .stopOnce:
-            do { _ = try await plugin.stop() } catch { fail(plugin, .stopping, error) }
+            do { _ = try await timeLimit.run { try await plugin.stop() } } catch { fail(plugin, .stopping, error) }
         case .dropped:
             break
         }
@@ -97,7 +120,7 @@ public actor PluginHost {
         await add(plugin, arguments: ())
     }
 
-    /// Asks a plugin to stop, and drops it if it agrees.
+    /// Asks a plugin to stop, and drops it if it agrees, or does not answer within the time limit.
     ///
     /// A call that the plugin is in at the time comes to its end; after this, no other begins.
     /// - Returns: whether it is gone now: false if it refused or threw, if it is not here or not initialized yet, and if it
@@ -105,14 +128,20 @@ public actor PluginHost {
     @discardableResult public func stop(_ plugin: some LocalizationPlugin) async -> Bool {
         guard let id = id(of: plugin), registry.beginStopping(id) else { return false }
         var agreed = false
-        do { agreed = try await plugin.stop() } catch { fail(plugin, .stopping, error) }
+        do {
+            agreed = try await timeLimit.run { try await plugin.stop() }
+        } catch {
+            fail(plugin, .stopping, error)
+            // Else one that hangs would keep the session going for ever.
+            agreed = error is TimeLimit.Exceeded
+        }
         registry.finishStopping(id, agreed)
         guard registry.phase(of: id) == nil else { return false }
         drop(id)
         return true
     }
 
-    /// Ends the services: the session is stopped, and other devices are left.
+    /// Ends what `startServices()` began: the session is stopped, and other devices are left.
     ///
     /// - Returns: false, and nothing ends, while any plugin is here.
     @discardableResult public func stop() async -> Bool {
@@ -121,6 +150,9 @@ public actor PluginHost {
         feeds = []
         connection?.cancel()
         connection = nil
+        isConnected = false
+        endings += 1
+        endRetrying()
         await localizer.stop()
         await sharing?.disconnect()
         return true
@@ -155,8 +187,13 @@ public actor PluginHost {
     }
 
     /// Tells a plugin of more streams, from now on; those that it has stay.
+    ///
+    /// If the other devices are connected to, who comes to `networkData` is told `connected` first.
     public func subscribe(_ plugin: some LocalizationPlugin, to streams: PluginStreams) {
-        if let id = id(of: plugin) { registry.subscribe(id, to: streams) }
+        guard let id = id(of: plugin) else { return }
+        let isNew = !registry.streams(of: id).contains(.networkData)
+        registry.subscribe(id, to: streams)
+        if isConnected, isNew, registry.enqueue(.networkData(.connected), for: id) { deliver(to: id) }
     }
 
     /// Tells a plugin of some streams no more; also what waits for it of them is not told.
@@ -218,19 +255,71 @@ public actor PluginHost {
 
     // MARK: - Services
 
-    /// Starts the session if none is on, and connects to the other devices if there is a way and no connection.
+    /// Starts the session if none is on, and connects to the other devices if there is a way and no connection. `stop()`
+    /// ends both.
     ///
-    /// - Throws: why there is no connection; the session is on nevertheless.
+    /// Plugins are told `connected` on `networkData`. Without a connection, the host goes on trying by itself, with pauses
+    /// that double from a second to a minute, until there is one or the services are ended.
+    /// - Throws: why there is no connection yet; the session is on nevertheless.
     public func startServices() async throws {
+        // Also without plugins: those who come later are told of the connection.
+        beginFeeding()
         if await localizer.state.isOver { await localizer.start() }
-        guard let sharing else { return }
+        if let sharing { try await connect(sharing) }
+    }
+}
+
+// The connection to the other devices.
+extension PluginHost {
+    private func connect(_ sharing: any PositionSharing) async throws {
+        let ending = endings
         let connecting = connection ?? Task { try await sharing.connect() }
         connection = connecting
         do {
             try await connecting.value
         } catch {
             if connection == connecting { connection = nil }
+            if ending == endings { retryLater(sharing) }
             throw error
+        }
+        // The connection may have been there before the host, and nobody would tell.
+        if connection == connecting { tell(.networkData(.connected)) }
+    }
+
+    private func retryLater(_ sharing: any PositionSharing) {
+        guard retry == nil else { return }
+        let deadline = clock.elapsed() + backoff.next()
+        retry = Task { [weak self, clock] in
+            guard (try? await clock.sleep(until: deadline)) != nil else { return }
+            await self?.connectAgain(sharing)
+        }
+    }
+
+    private func connectAgain(_ sharing: any PositionSharing) async {
+        guard !Task.isCancelled else { return }
+        retry = nil
+        // What failed is tried again.
+        try? await connect(sharing)
+    }
+
+    private func endRetrying() {
+        retry?.cancel()
+        retry = nil
+        backoff.reset()
+    }
+
+    /// Notes what has become of the connection; returns whether that is new.
+    private func note(_ event: SharingEvent) -> Bool {
+        switch event {
+        case .connected:
+            defer { isConnected = true }
+            endRetrying()
+            return !isConnected
+        case .disconnected:
+            isConnected = false
+            connection = nil
+            return true
+        case .joined, .left, .position, .message, .occupancy, .roomFull, .serverFull, .failed: return true
         }
     }
 }
@@ -257,11 +346,11 @@ extension PluginHost {
     }
 
     private func tell(_ delivery: PluginDelivery) {
-        if case .networkData(.disconnected) = delivery { connection = nil }
+        if case .networkData(let event) = delivery, !note(event) { return }
         for id in registry.enqueue(delivery) { deliver(to: id) }
     }
 
-    /// Empties a plugin's queue in a task of its own.
+    /// Empties a plugin's queues in a task of its own.
     private func deliver(to id: PluginID) {
         guard let plugin = plugins[id] else { return }
         Task { [weak self] in

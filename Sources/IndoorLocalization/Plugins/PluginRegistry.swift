@@ -4,8 +4,7 @@
 ///     initializing ─returned false─▶ refused ─stop() called once─▶ gone        initializing ─threw─▶ gone
 ///     running ─stop() false or thrown─▶ running        any ─remove─▶ gone
 ///
-/// Each plugin has a queue of its own, so that nobody waits for a slow one: what comes to a full queue takes the place of
-/// the oldest element, and is counted.
+/// Each plugin has queues of its own, so that nobody waits for a slow one: see `PluginQueues`.
 package struct PluginRegistry: Sendable {
     /// How `initialize` ended.
     package enum Outcome: Sendable {
@@ -36,15 +35,12 @@ package struct PluginRegistry: Sendable {
         let object: ObjectIdentifier
         var phase = Phase.initializing
         var streams = PluginStreams.nothing
-        var queue: [PluginDelivery] = []
-        /// Where the queue begins: what lies before was delivered.
-        var head = 0
-        var dropped = 0
-        /// Whether somebody is delivering what the queue holds.
+        var queues: PluginQueues
+        /// Whether somebody is delivering what the queues hold.
         var isBusy = false
     }
 
-    /// How many elements wait for a plugin at most; nil for any number.
+    /// How many elements of a stream wait for a plugin at most; nil for any number.
     private let capacity: Int?
     private var entries: [PluginID: Entry] = [:]
     private var identifiers: [ObjectIdentifier: PluginID] = [:]
@@ -52,7 +48,7 @@ package struct PluginRegistry: Sendable {
 
     /// Creates a registry without plugins.
     ///
-    /// - Parameter capacity: how many elements wait for a plugin at most, 1 at least; nil for any number.
+    /// - Parameter capacity: how many elements of a stream wait for a plugin at most, 1 at least; nil for any number.
     package init(capacity: Int?) { self.capacity = capacity.map { max(1, $0) } }
 
     // MARK: - Coming and going
@@ -73,7 +69,7 @@ package struct PluginRegistry: Sendable {
         latest += 1
         let id = PluginID(rawValue: latest)
         identifiers[object] = id
-        entries[id] = Entry(object: object)
+        entries[id] = Entry(object: object, queues: PluginQueues(capacity: capacity))
         return id
     }
 
@@ -132,29 +128,35 @@ package struct PluginRegistry: Sendable {
     // MARK: - Deliveries
 
     /// How many elements a plugin has lost because it took them too slowly; nil if it is not there.
-    package func dropped(of id: PluginID) -> Int? { entries[id]?.dropped }
+    package func dropped(of id: PluginID) -> Int? { entries[id]?.queues.dropped }
 
     /// Puts an element into the queues of all that have subscribed to its stream.
     ///
     /// - Returns: the plugins to which somebody must begin to deliver, by `next(for:)` until it gives nil; in order.
     package mutating func enqueue(_ delivery: PluginDelivery) -> [PluginID] {
-        identities.filter { id in
-            guard entries[id]?.streams.contains(delivery.stream) == true else { return false }
-            entries[id]?.append(delivery, capacity)
-            return wake(id)
-        }
+        identities.filter { enqueue(delivery, for: $0) }
+    }
+
+    /// Puts an element into the queue of one plugin, if that has subscribed to its stream.
+    ///
+    /// - Returns: whether somebody must begin to deliver to it.
+    package mutating func enqueue(_ delivery: PluginDelivery, for id: PluginID) -> Bool {
+        guard entries[id]?.streams.contains(delivery.stream) == true else { return false }
+        let sender = delivery.sender.flatMap { entries[$0] == nil ? nil : $0 }
+        entries[id]?.queues.append(delivery, from: sender)
+        return wake(id)
     }
 
     /// Whether somebody must begin to deliver to a plugin: something waits for it, it is ready, and nobody does.
     package mutating func wake(_ id: PluginID) -> Bool {
-        guard let entry = entries[id], entry.isReady, !entry.isBusy, entry.waiting > 0 else { return false }
+        guard let entry = entries[id], entry.isReady, !entry.isBusy, !entry.queues.isEmpty else { return false }
         entries[id]?.isBusy = true
         return true
     }
 
     /// The next element for a plugin; nil if there is none, and then nobody delivers to it until it is woken.
     package mutating func next(for id: PluginID) -> PluginDelivery? {
-        while entries[id]?.isReady == true, let delivery = entries[id]?.take() {
+        while entries[id]?.isReady == true, let delivery = entries[id]?.queues.take() {
             if entries[id]?.streams.contains(delivery.stream) == true { return delivery }
         }
         entries[id]?.isBusy = false
@@ -164,28 +166,4 @@ package struct PluginRegistry: Sendable {
 
 extension PluginRegistry.Entry {
     fileprivate var isReady: Bool { phase == .running || phase == .stopping }
-    fileprivate var waiting: Int { queue.count - head }
-
-    fileprivate mutating func append(_ delivery: PluginDelivery, _ capacity: Int?) {
-        if let capacity, waiting >= capacity {
-            head += 1
-            dropped += 1
-        }
-        // Moves what waits to the front before the queue grows: each element is moved once on average.
-        if head > 0, head >= waiting {
-            queue.removeFirst(head)
-            head = 0
-        }
-        queue.append(delivery)
-    }
-
-    fileprivate mutating func take() -> PluginDelivery? {
-        guard head < queue.count else {
-            queue.removeAll(keepingCapacity: true)
-            head = 0
-            return nil
-        }
-        defer { head += 1 }
-        return queue[head]
-    }
 }

@@ -90,6 +90,28 @@ final class PluginDeliveryTests: XCTestCase {
             slow.calls.value.dropFirst(), ["data 0 1", "data 16 1", "data 17 1", "data 18 1", "data 19 1"])
     }
 
+    func testAPluginThatFloodsTakesNoPositionsFromTheOthers() async throws {
+        let host = host()
+        let (flooder, slow) = (ProbePlugin(), ProbePlugin([.positions, .pluginData, .errors]))
+        slow.change { $0.isHeld = true }
+        await host.add(slow)
+        await host.add(flooder)
+        let positions = stage.localizer.positions
+        await host.broadcast("first", from: flooder)
+        try await slow.wait(for: "data first 1")
+        try await stage.run()
+        let told = try await Bounded.elements(of: positions, until: "the last one") { $0.instant.seconds >= 5005 }
+        for number in 0..<2000 { await host.broadcast("\(number)", from: flooder) }
+        slow.release()
+        try await slow.wait(for: "data 1999 1")
+        try await slow.wait(for: "position \(try XCTUnwrap(told.last).instant.seconds)")
+        XCTAssertEqual(
+            slow.calls.value.filter { $0.hasPrefix("position") }.prefix(told.count),
+            told.map { "position \($0.instant.seconds)" }[...])
+        let dropped = await host.droppedElements(of: slow)
+        XCTAssertEqual(dropped, 2000 - 256)
+    }
+
     func testASlowPluginCanBeStopped() async throws {
         let (host, slow) = (host(), ProbePlugin(.pluginData))
         slow.change { $0.isHeld = true }
@@ -194,6 +216,8 @@ final class PluginDeliveryTests: XCTestCase {
         host = nil
         let rest = try await Bounded.all(failures)
         XCTAssertEqual(rest, [])
+        // The task that initialized it may be about to end.
+        for _ in 0..<100_000 where gone != nil { await Task.yield() }
         XCTAssertNil(gone)
     }
 }

@@ -190,6 +190,76 @@ final class PluginHostTests: XCTestCase {
         XCTAssertEqual(sharing.calls.value.count, 3)
     }
 
+    func testWithoutAConnectionTheHostTriesAgainWithGrowingPauses() async throws {
+        let sharing = ScriptedSharing()
+        sharing.failing.update { $0 = ["connect"] }
+        let clock = ManualClock()
+        let host = PluginHost(localizer: stage.localizer, sharing: sharing, timeLimit: nil, clock: clock)
+        let plugin = ProbePlugin(.networkData)
+        await host.add(plugin)
+        do {
+            try await host.startServices()
+            XCTFail("it is out of reach")
+        } catch {}
+        for attempt in 2...5 {
+            let due = try await Bounded.wait(for: "a pause") { try await clock.waitForSleeper() }
+            let longest = Double(1 << (attempt - 2))
+            let pause = clock.now.duration(to: due)
+            XCTAssertTrue(pause >= .seconds(longest / 2) && pause <= .seconds(longest), "\(attempt): \(pause)")
+            if attempt == 5 { sharing.failing.update { $0 = [] } }
+            clock.advance(to: due)
+            try await sharing.wait(for: attempt, "connect")
+        }
+        try await plugin.wait(for: "network data connected")
+        XCTAssertEqual(clock.deadlines, [], "that was the last attempt")
+        XCTAssertEqual(sharing.calls.value.count, 5)
+    }
+
+    func testAConnectionThatBreaksWhileNoPluginIsThereIsNoticed() async throws {
+        let sharing = ScriptedSharing()
+        let host = host(sharing: sharing)
+        try await host.startServices()
+        sharing.happen(.disconnected(reason: "gone"))
+        try await Bounded.wait(for: "another connection") {
+            while sharing.calls.value.count < 2 {
+                try await pause()
+                try await host.startServices()
+            }
+        }
+    }
+
+    func testAHostThatIsStoppedTriesToConnectNoMore() async throws {
+        let sharing = ScriptedSharing()
+        sharing.failing.update { $0 = ["connect"] }
+        let clock = ManualClock()
+        let host = PluginHost(localizer: stage.localizer, sharing: sharing, timeLimit: nil, clock: clock)
+        do {
+            try await host.startServices()
+            XCTFail("it is out of reach")
+        } catch {}
+        try await Bounded.wait(for: "a pause") { _ = try await clock.waitForSleeper() }
+        await host.stopAll()
+        try await Bounded.wait(for: "its end") { try await clock.waitUntilNobodySleeps() }
+        XCTAssertEqual(sharing.calls.value, ["connect", "disconnect"])
+    }
+
+    func testWhoComesToNetworkDataLateIsToldOfTheConnectionOnce() async throws {
+        let sharing = ScriptedSharing()
+        let host = host(sharing: sharing)
+        let (early, late) = (ProbePlugin(.networkData), ProbePlugin(.networkData))
+        await host.add(early)
+        try await host.startServices()
+        await host.add(late)
+        await host.subscribe(late, to: [.networkData, .errors])
+        sharing.happen(.connected)
+        sharing.happen(.occupancy(room: "hall", devices: 1))
+        let last = "network data \(SharingEvent.occupancy(room: "hall", devices: 1))"
+        for plugin in [early, late] {
+            try await plugin.wait(for: last)
+            XCTAssertEqual(plugin.calls.value, ["initialize", "network data connected", last])
+        }
+    }
+
     // MARK: - Settings
 
     func testNothingThatIsRequestedTakesEffectBeforeItIsApplied() async throws {

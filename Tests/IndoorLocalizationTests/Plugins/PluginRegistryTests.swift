@@ -32,6 +32,19 @@ final class PluginRegistryTests: XCTestCase {
         return messages
     }
 
+    /// The messages and tags that wait for a plugin.
+    private func told(_ registry: inout PluginRegistry, _ id: PluginID) -> [String] {
+        var told: [String] = []
+        while let delivery = registry.next(for: id) {
+            switch delivery {
+            case .error(let error): told.append(error.message)
+            case .pluginData(let data): told.append(data.tag)
+            case .position, .networkPosition, .networkData: XCTFail("\(delivery)")
+            }
+        }
+        return told
+    }
+
     func testPluginsAreNumberedInTheOrderOfComingAndNoNumberComesTwice() throws {
         var registry = PluginRegistry(capacity: 1)
         let first = try XCTUnwrap(registry.admit(object(0)))
@@ -108,6 +121,43 @@ final class PluginRegistryTests: XCTestCase {
         for number in 0..<1000 { _ = registry.enqueue(error("\(number)")) }
         XCTAssertEqual(messages(&registry, ids[0]), (0..<1000).map { "\($0)" })
         XCTAssertEqual(registry.dropped(of: ids[0]), 0)
+    }
+
+    func testAStreamThatIsFloodedTakesNothingFromTheOthers() throws {
+        var (registry, ids) = try running(2)
+        registry.subscribe(ids[0], to: .pluginData)
+        _ = registry.enqueue(error("1"))
+        for number in 0..<2000 { _ = registry.enqueue(.pluginData(PluginData(tag: "\(number)", sender: ids[1]))) }
+        _ = registry.enqueue(error("2"))
+        XCTAssertEqual(told(&registry, ids[0]), ["1", "1997", "1998", "1999", "2"], "in the order of coming")
+        XCTAssertEqual(registry.dropped(of: ids[0]), 1997)
+    }
+
+    func testAPluginThatTalksTooMuchTakesNothingFromTheOnesThatTalkToo() throws {
+        var (registry, ids) = try running(3)
+        registry.subscribe(ids[0], to: .pluginData)
+        let gone = PluginID(rawValue: 99)
+        _ = registry.enqueue(.pluginData(PluginData(tag: "hello", sender: ids[2])))
+        for number in 0..<100 { _ = registry.enqueue(.pluginData(PluginData(tag: "\(number)", sender: ids[1]))) }
+        for number in 0..<100 {
+            let sender = PluginID(rawValue: gone.rawValue + UInt64(number))
+            _ = registry.enqueue(.pluginData(PluginData(tag: "nobody's \(number)", sender: sender)))
+        }
+        XCTAssertEqual(
+            told(&registry, ids[0]),
+            ["hello", "97", "98", "99", "nobody's 97", "nobody's 98", "nobody's 99"],
+            "those who are not there share one queue")
+    }
+
+    func testElementsOfSeveralStreamsComeInTheOrderInWhichTheyCame() throws {
+        var (registry, ids) = try running(capacity: nil)
+        registry.subscribe(ids[0], to: .pluginData)
+        for number in 0..<50 {
+            _ = registry.enqueue(
+                number % 3 == 0 ? error("\(number)") : .pluginData(PluginData(tag: "\(number)", sender: ids[0])))
+        }
+        XCTAssertEqual(told(&registry, ids[0]), (0..<50).map { "\($0)" })
+        XCTAssertFalse(registry.wake(ids[0]), "nothing is left")
     }
 
     func testAFullQueueOfOneDoesNotTouchTheOther() throws {

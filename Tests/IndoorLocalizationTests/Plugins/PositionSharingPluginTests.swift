@@ -11,7 +11,17 @@ final class PositionSharingPluginTests: XCTestCase {
     ) async throws -> (host: PluginHost, plugin: PositionSharingPlugin) {
         let host = PluginHost(localizer: stage.localizer, sharing: sharing)
         let kept = await host.add(PositionSharingPlugin(), arguments: .init(rooms: rooms, interval: interval))
-        return (host, try XCTUnwrap(kept))
+        let plugin = try XCTUnwrap(kept)
+        try await host.startServices()
+        try await wait(for: rooms, plugin)
+        return (host, plugin)
+    }
+
+    /// Returns once the plugin is in these rooms.
+    private func wait(for rooms: [String], _ plugin: PositionSharingPlugin) async throws {
+        try await Bounded.wait(for: "\(rooms)") {
+            while await plugin.rooms != rooms { try await pause() }
+        }
     }
 
     private func position(of device: String, in room: String = "hall", x: Double = 1) throws -> SharedPosition {
@@ -28,11 +38,16 @@ final class PositionSharingPluginTests: XCTestCase {
         }
     }
 
-    func testItConnectsAndJoinsItsRooms() async throws {
-        let (_, plugin) = try await plugin(rooms: ["hall", "yard"])
+    func testItStartsNothingAndJoinsItsRoomsWhenTheServicesHaveConnected() async throws {
+        let host = PluginHost(localizer: stage.localizer, sharing: sharing)
+        let kept = await host.add(PositionSharingPlugin(), arguments: .init(rooms: ["hall", "yard"]))
+        let plugin = try XCTUnwrap(kept)
+        let state = await stage.localizer.state
+        XCTAssertEqual(state, .idle)
+        XCTAssertEqual(sharing.calls.value, [])
+        try await host.startServices()
+        try await wait(for: ["hall", "yard"], plugin)
         XCTAssertEqual(sharing.calls.value, ["connect", "join hall", "join yard"])
-        let rooms = await plugin.rooms
-        XCTAssertEqual(rooms, ["hall", "yard"])
         try await plugin.join("hall")
         XCTAssertEqual(sharing.calls.value.count, 3, "it is there already")
     }
@@ -43,16 +58,61 @@ final class PositionSharingPluginTests: XCTestCase {
         XCTAssertNil(kept)
     }
 
-    func testARoomThatCannotBeJoinedLeavesNone() async throws {
-        sharing.failing.update { $0 = ["join yard"] }
+    func testARoomThatCannotBeJoinedIsToldAndTriedAgainWithTheNextConnection() async throws {
+        sharing.failing.update { $0 = ["join hall"] }
         let host = PluginHost(localizer: stage.localizer, sharing: sharing)
         let failures = host.failures
         let kept = await host.add(PositionSharingPlugin(), arguments: .init(rooms: ["hall", "yard"]))
+        let plugin = try XCTUnwrap(kept)
+        try await host.startServices()
+        let failure = try await Bounded.first(1, of: failures).first
+        XCTAssertEqual(failure?.occasion, .receiving(.networkData))
+        XCTAssertEqual(failure?.cause, "out of reach")
+        try await wait(for: ["yard"], plugin)
+        sharing.failing.update { $0 = [] }
+        sharing.happen(.disconnected(reason: "gone"))
+        sharing.happen(.connected)
+        try await wait(for: ["yard", "hall"], plugin)
+        XCTAssertEqual(sharing.calls.value, ["connect", "join hall", "join yard", "join hall"])
+    }
+
+    func testItWaitsForABrokerThatIsAway() async throws {
+        sharing.failing.update { $0 = ["connect"] }
+        let clock = ManualClock()
+        let host = PluginHost(localizer: stage.localizer, sharing: sharing, timeLimit: nil, clock: clock)
+        let kept = await host.add(PositionSharingPlugin(), arguments: .init(rooms: ["hall"]))
+        let plugin = try XCTUnwrap(kept)
+        do {
+            try await host.startServices()
+            XCTFail("it is out of reach")
+        } catch {}
+        try await plugin.join("yard")
+        XCTAssertEqual(sharing.calls.value, ["connect"], "there is nobody to ask yet")
+        sharing.failing.update { $0 = [] }
+        clock.advance(to: try await Bounded.wait(for: "a pause") { try await clock.waitForSleeper() })
+        try await wait(for: ["hall", "yard"], plugin)
+        XCTAssertEqual(sharing.calls.value, ["connect", "connect", "join hall", "join yard"])
+    }
+
+    func testANameThatNoRoomCanHaveIsToldAtOnce() async throws {
+        let host = PluginHost(localizer: stage.localizer, sharing: sharing)
+        let failures = host.failures
+        let kept = await host.add(PositionSharingPlugin(), arguments: .init(rooms: ["hall", "a/b"]))
         XCTAssertNil(kept)
-        XCTAssertEqual(sharing.calls.value, ["connect", "join hall", "join yard", "leave hall"])
         let failure = try await Bounded.first(1, of: failures).first
         XCTAssertEqual(failure?.occasion, .initializing)
-        XCTAssertEqual(failure?.cause, "out of reach")
+        XCTAssertEqual(failure?.cause, SharingNameError(of: "a/b")?.description)
+    }
+
+    func testItIsInItsRoomsAgainAfterTheServerWasLeft() async throws {
+        let (host, plugin) = try await plugin(rooms: ["hall", "yard"])
+        for event in [SharingEvent.left(room: "hall"), .left(room: "yard"), .disconnected(reason: "left on request")] {
+            sharing.happen(event)
+        }
+        try await wait(for: [], plugin)
+        sharing.happen(.connected)
+        try await wait(for: ["hall", "yard"], plugin)
+        await host.stopAll()
     }
 
     func testPositionsAreToldOnceASecond() async throws {

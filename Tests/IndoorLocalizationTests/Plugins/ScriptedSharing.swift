@@ -27,6 +27,13 @@ final class ScriptedSharing: PositionSharing {
 
     var events: AsyncStream<SharingEvent> { broadcast.subscribe() }
 
+    /// Returns as soon as that was called so often; throws if that does not happen.
+    func wait(for count: Int = 1, _ call: String) async throws {
+        try await Bounded.wait(for: "\(count) times \(call)") { [calls] in
+            try await calls.wait { calls in calls.filter { $0 == call }.count >= count }
+        }
+    }
+
     /// Lets something happen among the devices.
     func happen(_ event: SharingEvent) { broadcast.send(event) }
 }

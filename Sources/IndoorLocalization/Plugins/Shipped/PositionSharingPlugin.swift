@@ -5,6 +5,9 @@
 ///
 /// It works over any `PositionSharing`, the one of its host. What the others tell arrives with all plugins that have
 /// subscribed to `networkPositions` and `networkData`; this one keeps the last of each device.
+///
+/// It starts nothing: its rooms are joined whenever the host's services have connected. One that cannot be joined then is
+/// told on the host's `failures`, keeps the others from nothing, and is tried again with the next connection.
 public actor PositionSharingPlugin: LocalizationPlugin {
     /// What the plugin works with.
     public struct Arguments: Hashable, Sendable {
@@ -27,6 +30,9 @@ public actor PositionSharingPlugin: LocalizationPlugin {
     /// How many devices are in a room, where that is known.
     public private(set) var occupancies: [String: Int] = [:]
 
+    /// The rooms to be in, joined or not, in order.
+    private var wanted: [String] = []
+    private var isConnected = false
     private var interval = Duration.zero
     private var lastShared: Instant?
     private var sharing: (any PositionSharing)?
@@ -35,44 +41,59 @@ public actor PositionSharingPlugin: LocalizationPlugin {
     /// Creates the plugin, to be added to a host.
     public init() {}
 
-    /// Connects and joins the rooms.
+    /// Begins to wait for a connection.
     ///
     /// - Returns: false if the host has no way to other devices.
-    /// - Throws: why there is no connection, or why a room cannot be joined; then none is.
+    /// - Throws: `SharingNameError` if one of the rooms has no name that a room can have.
     public func initialize(host: PluginHost, arguments: Arguments) async throws -> Bool {
         guard let sharing = host.sharing else { return false }
+        for room in arguments.rooms { try Self.check(room) }
         self.host = host
         self.sharing = sharing
         interval = arguments.interval
+        for room in arguments.rooms where !wanted.contains(room) { wanted.append(room) }
         await host.subscribe(self, to: [.positions, .networkPositions, .networkData])
-        try await host.startServices()
-        do {
-            for room in arguments.rooms { try await join(room) }
-        } catch {
-            for room in rooms { try? await leave(room) }
-            throw error
-        }
         return true
     }
 
     /// Leaves the rooms.
     public func stop() async throws -> Bool {
-        for room in rooms { try await leave(room) }
+        for room in wanted { try await leave(room) }
         return true
     }
 
-    /// Joins one more room; one that it is in already is not joined again.
+    /// Joins one more room, now or as soon as there is a connection; one that it is in already is not joined again.
+    ///
+    /// - Throws: `SharingNameError`, or why it cannot be joined now: then it is tried again with the next connection, unless
+    ///   it is left before.
     public func join(_ room: String) async throws {
         guard let sharing, !rooms.contains(room) else { return }
+        try Self.check(room)
+        if !wanted.contains(room) { wanted.append(room) }
+        guard isConnected else { return }
         try await sharing.join(room)
+        // It may have been left meanwhile, and not have been there to leave.
+        guard wanted.contains(room) else { return try await sharing.leave(room) }
         if !rooms.contains(room) { rooms.append(room) }
     }
 
     /// Leaves a room; the devices that told from it are forgotten.
     public func leave(_ room: String) async throws {
-        guard let sharing, rooms.contains(room) else { return }
-        try await sharing.leave(room)
+        if rooms.contains(room) { try await sharing?.leave(room) }
+        wanted.removeAll { $0 == room }
         forget(room)
+    }
+
+    private static func check(_ room: String) throws(SharingNameError) {
+        if let error = SharingNameError(of: room) { throw error }
+    }
+
+    private func joinAll() async throws {
+        var failure: (any Error)?
+        for room in wanted {
+            do { try await join(room) } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
     }
 
     /// Sends a text to all rooms.
@@ -91,12 +112,16 @@ public actor PositionSharingPlugin: LocalizationPlugin {
 
     public func receive(networkPosition: SharedPosition) { devices[networkPosition.device] = networkPosition }
 
-    public func receive(networkData: SharingEvent) async {
+    public func receive(networkData: SharingEvent) async throws {
         switch networkData {
+        case .connected:
+            isConnected = true
+            try await joinAll()
+        case .disconnected: isConnected = false
         case .occupancy(let room, let count): occupancies[room] = count
         case .roomFull(let room, _), .left(let room): forget(room)
         case .serverFull: await sharing?.disconnect()
-        case .connected, .disconnected, .joined, .position, .message, .failed: break
+        case .joined, .position, .message, .failed: break
         }
     }
 
