@@ -30,12 +30,41 @@ final class ServiceUnitTests: XCTestCase {
         XCTAssertEqual(own, [])
     }
 
+    /// The words of a unit's call, behind the program.
+    private func call(_ unit: String) throws -> [String] {
+        let joined = try text(unit).replacing("\\\n", with: " ")
+        let start = try XCTUnwrap(joined.split(separator: "\n").first { $0.hasPrefix("ExecStart=") })
+        return start.split(separator: " ").dropFirst().map(String.init)
+    }
+
+    func testAPassReadsAndKeepsWhatTheServiceDoes() throws {
+        let calls = try ["indoorloc.service", "indoorloc-pass.service"].map { unit in
+            let call = try call(unit)
+            return ["--venue", "--settings", "--output"].map { option in
+                call.firstIndex(of: option).flatMap { call.dropFirst($0 + 1).first }
+            }
+        }
+        XCTAssertEqual(calls[0], calls[1])
+        XCTAssertFalse(calls[0].contains(nil), "\(calls[0])")
+        for folder in ["StateDirectory", "CacheDirectory", "LogsDirectory"] {
+            for unit in Self.units where unit.hasSuffix(".service") {
+                XCTAssertTrue(try text(unit).contains("\n\(folder)=indoorloc\n"), "\(unit): \(folder)")
+            }
+        }
+        // Both have one memory.
+        XCTAssertTrue(try text("indoorloc-pass.service").contains("\nConflicts=indoorloc.service\n"))
+        XCTAssertTrue(try text("indoorloc-pass.timer").contains("\nConflicts=indoorloc.service\n"))
+    }
+
+    func testAWrongCallIsNotRepeated() throws {
+        let status = try Tool.run(["serve", "--venue"]).status
+        XCTAssertTrue(try text("indoorloc.service").contains("\nRestartPreventExitStatus=\(status)\n"), "\(status)")
+        XCTAssertNotEqual(status, try Tool.run(["serve", "--venue", "/nowhere"]).status, "a venue may come yet")
+    }
+
     func testTheirCallsAreUnderstood() throws {
         for unit in Self.units where unit.hasSuffix(".service") {
-            let joined = try text(unit).replacing("\\\n", with: " ")
-            let start = try XCTUnwrap(joined.split(separator: "\n").first { $0.hasPrefix("ExecStart=") })
-            let words = start.split(separator: " ").map(String.init)
-            let result = try Tool.run(Array(words.dropFirst()) + ["--help"])
+            let result = try Tool.run(try call(unit) + ["--help"])
             XCTAssertEqual(result.status, 0, "\(unit): \(result.errors)")
             XCTAssertTrue(result.output.hasPrefix("usage: indoorloc serve"), unit)
         }
