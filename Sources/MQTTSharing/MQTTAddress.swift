@@ -25,13 +25,16 @@ public struct MQTTAddress: Hashable, Sendable {
                 Self.withoutPassword(text), reason: "it holds a password, which others can see; put it into a file")
         }
         guard let name = Self.decoded(user ?? ""), let room = Self.decoded(path) else {
-            throw .badAddress(text, reason: "a % is not followed by two hexadecimal digits of UTF-8")
+            throw .badAddress(
+                Self.withoutPassword(text), reason: "a % is not followed by two hexadecimal digits of UTF-8")
         }
-        if let error = SharingNameError(of: room) { throw .badAddress(text, reason: "\(error)") }
+        if let error = SharingNameError(of: room) {
+            throw .badAddress(Self.withoutPassword(text), reason: "\(error)")
+        }
         var port: UInt16?
         if let digits {
             guard let number = UInt16(digits), number > 0 else {
-                throw .badAddress(text, reason: "the port is not from 1 to 65535")
+                throw .badAddress(Self.withoutPassword(text), reason: "the port is not from 1 to 65535")
             }
             port = number
         }
@@ -61,8 +64,13 @@ public struct MQTTAddress: Hashable, Sendable {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// The text with three dots for what may be a password.
+    /// The text with three dots for what may be a password: all from the first colon behind the slashes to the last `@`,
+    /// as passwords have slashes, colons and `@`, too.
     private static func withoutPassword(_ text: String) -> String {
-        text.replacing(#/:[^:@/]+@/#, with: ":…@")
+        let start = text.prefixMatch(of: #/[^:/@]*:\/\//#)?.range.upperBound ?? text.startIndex
+        guard let end = text.lastIndex(of: "@"), start < end, let colon = text[start..<end].firstIndex(of: ":") else {
+            return text
+        }
+        return text[...colon] + "…" + text[end...]
     }
 }

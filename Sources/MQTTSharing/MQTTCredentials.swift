@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Glibc
 
 /// The name and the password that a broker knows a client by. The password is never printed.
@@ -21,22 +20,28 @@ public struct MQTTCredentials: Hashable, Sendable {
     ///
     /// - Throws: `MQTTSharingError.badFile` if it cannot be read or has nothing on its first line.
     public init(user: String, passwordFile path: String) throws(MQTTSharingError) {
-        let data: Data
-        do { data = try Data(contentsOf: URL(filePath: path)) } catch {
-            throw .badFile(path: path, reason: "it cannot be read")
+        guard let file = fopen(path, "r") else {
+            throw .badFile(path: path, reason: MQTTSharingError.text(ofSystemError: errno))
         }
-        let line = String(decoding: data, as: UTF8.self).split(
-            omittingEmptySubsequences: false, whereSeparator: \.isNewline
-        ).first
-        guard let line, !line.isEmpty else {
+        defer { fclose(file) }
+        var (text, capacity) = (nil as UnsafeMutablePointer<CChar>?, 0)
+        defer { free(text) }
+        errno = 0
+        let count = getline(&text, &capacity, file)
+        guard count >= 0 || errno == 0 else {
+            throw .badFile(path: path, reason: MQTTSharingError.text(ofSystemError: errno))
+        }
+        let line = text.map { String(cString: $0).prefix { !$0.isNewline } } ?? ""
+        guard count > 0, !line.isEmpty else {
             throw .badFile(path: path, reason: "it has no password on its first line")
         }
         self.init(user: user, password: String(line))
     }
 
-    /// Takes the password from an environment variable; none where that is not set.
+    /// Takes the password from an environment variable; none where that is not set, or empty.
     public init(user: String, passwordVariable name: String) {
-        self.init(user: user, password: getenv(name).map { String(cString: $0) })
+        let value = getenv(name).map { String(cString: $0) } ?? ""
+        self.init(user: user, password: value.isEmpty ? nil : value)
     }
 }
 

@@ -36,7 +36,7 @@ public actor MQTTPositionSharing: PositionSharing {
     /// - Parameters:
     ///   - device: what this device is called; no two that share through the same broker may be called the same.
     ///   - name: the device's name for people; nil for none.
-    /// - Throws: `MQTTSharingError.badPrefix`.
+    /// - Throws: `MQTTSharingError.badPrefix`, or `badSetting` if a number of the settings is out of its range.
     public init(
         _ broker: MQTTBroker, device: DeviceID, name: String? = nil, settings: MQTTSharingSettings = .init()
     ) throws(MQTTSharingError) {
@@ -61,6 +61,9 @@ public actor MQTTPositionSharing: PositionSharing {
 
     /// Whether the broker is connected to now.
     public var isConnected: Bool { machine.isUp }
+
+    /// Whether a connection is there or tried for: not before `connect`, and not once sharing has ended for good.
+    public var isKept: Bool { machine.isKept }
 
     /// Connects to the broker, and keeps the connection. Does nothing if it is there.
     ///
@@ -91,12 +94,18 @@ public actor MQTTPositionSharing: PositionSharing {
     /// a broken connection is made anew, it waits.
     ///
     /// - Throws: `MQTTSharingError.badPosition`.
-    public func share(_ position: Position) async throws {
-        let level = levels?.venue == position.venueID ? levels?.levels[position.mapID] : nil
+    public func share(_ position: Position) async throws { try await share(position, level: nil) }
+
+    /// Tells where this device is, with the level if that is known.
+    ///
+    /// - Parameter level: ordinal of the position's floor; nil for that of the venue of `useLevels`, if that is it.
+    /// - Throws: `MQTTSharingError.badPosition`.
+    public func share(_ position: Position, level: Int?) async throws {
+        let known = levels?.venue == position.venueID ? levels?.levels[position.mapID] : nil
         guard SharedPosition(position, of: device, in: "any", sentAt: 0).isValid else {
             throw MQTTSharingError.badPosition
         }
-        run(.share(position, level: level))
+        run(.share(position, level: level ?? known))
     }
 
     /// Sends a text to the others in a room that this device is in.
@@ -106,9 +115,12 @@ public actor MQTTPositionSharing: PositionSharing {
     public func send(_ text: String, tag: String, to room: String) async throws {
         guard machine.isUp else { throw MQTTSharingError.notConnected }
         guard machine.isIn(room) else { throw MQTTSharingError.notInRoom(room) }
-        for (part, longest) in [(text, MQTTSharingSettings.longestText), (tag, MQTTSharingSettings.longestTag)]
-        where part.utf8.count > longest {
-            throw MQTTSharingError.textTooLong(bytes: part.utf8.count, longest: longest)
+        let (longestText, longestTag) = (MQTTSharingSettings.longestText, MQTTSharingSettings.longestTag)
+        guard text.utf8.count <= longestText else {
+            throw MQTTSharingError.textTooLong(bytes: text.utf8.count, longest: longestText)
+        }
+        guard tag.utf8.count <= longestTag else {
+            throw MQTTSharingError.tagTooLong(bytes: tag.utf8.count, longest: longestTag)
         }
         run(.send(text, tag: tag, room: room))
     }
@@ -150,8 +162,8 @@ public actor MQTTPositionSharing: PositionSharing {
     public static func testConnect(
         _ broker: MQTTBroker, patience: Duration = MQTTSharingSettings().patience
     ) async throws(MQTTSharingError) {
-        let name = clientID(session: String(UInt64.random(in: .min ... .max), radix: 16))
-        let (link, occurrences) = MQTTLink.open(broker, clientID: name, will: nil, keepAliveSeconds: 60)
+        let (link, occurrences) = MQTTLink.open(
+            broker, clientID: temporaryClientID(), will: nil, keepAliveSeconds: 60)
         let timeout = Task {
             guard (try? await Task.sleep(for: patience)) != nil else { return }
             link.abandon()
@@ -237,6 +249,11 @@ extension MQTTPositionSharing {
     ///
     /// Source: *MQTT Version 3.1.1*, OASIS 2014, MQTT-3.1.3-5.
     private static func clientID(session: String) -> String { "indoor" + session }
+
+    /// Of a connection that is no device.
+    static func temporaryClientID() -> String {
+        clientID(session: String(UInt64.random(in: .min ... .max), radix: 16))
+    }
 
     /// Has the machine woken when it wants to be.
     private func setAlarm() {

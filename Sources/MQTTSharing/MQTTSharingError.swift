@@ -8,12 +8,16 @@ public enum MQTTSharingError: Error, Hashable, Sendable {
     case badFile(path: String, reason: String)
     /// The topics' prefix cannot begin a topic.
     case badPrefix(String)
+    /// A number of the settings is out of its range.
+    case badSetting(name: String, value: String, range: String)
     /// Nobody knows an address of that name.
     case unknownHost(String)
     /// Nothing listens there, or the way to it is barred; with what the system says.
     case unreachable(host: String, port: UInt16, reason: String)
     /// The broker, or what is there, did not answer in time.
     case noAnswer(to: String)
+    /// The broker does not let this user in without a password, and none was given.
+    case missingPassword(host: String, user: String)
     /// The broker does not let this user in, with this password.
     case refusedCredentials(host: String, user: String?)
     /// The broker refuses the connection for another reason.
@@ -34,8 +38,10 @@ public enum MQTTSharingError: Error, Hashable, Sendable {
     case tooManyRooms
     /// A name of a room is none.
     case badRoom(SharingNameError)
-    /// A text or a tag is longer than others would take, in bytes of UTF-8.
+    /// A text is longer than others would take, in bytes of UTF-8.
     case textTooLong(bytes: Int, longest: Int)
+    /// A tag is longer than others would take, in bytes of UTF-8.
+    case tagTooLong(bytes: Int, longest: Int)
     /// A position has numbers that are none, or out of range.
     case badPosition
     /// The room takes no more devices.
@@ -54,45 +60,56 @@ extension MQTTSharingError: CustomStringConvertible {
     /// What was wrong, and what to do about it.
     public var description: String {
         switch self {
-        case .badAddress(let text, let reason): "'\(text)' is no address of a room: \(reason)."
-        case .badFile(let path, let reason): "\(path): \(reason)."
+        case .badAddress(let text, let reason): "'\(text)' is no address of a room: \(reason)"
+        case .badFile(let path, let reason): "\(path): \(reason)"
         case .badPrefix(let prefix):
             "'\(prefix)' cannot begin a topic: give names of at most 64 characters with / between them, "
-                + "without + and #."
-        case .unknownHost(let host): "No address of the host '\(host)' is known: correct the name, or give its address."
+                + "without + and #"
+        case .badSetting(let name, let value, let range): "the setting '\(name)' is \(value): give \(range)"
+        case .unknownHost(let host): "no address of the host '\(host)' is known: correct the name, or give its address"
         case .unreachable(let host, let port, let reason):
-            "No broker can be reached at \(host):\(port) (\(reason)): see whether it runs, listens to the network, and on "
-                + "that port."
+            "no broker can be reached at \(host):\(port) (\(reason)): see whether it runs, listens to the network, and on "
+                + "that port"
         case .noAnswer(let question):
-            "The broker has not answered in time (\(question)): see whether host and port are the broker's, and the port "
-                + "is that for TLS where TLS is used."
-        case .refusedCredentials(let host, let user):
-            "The broker at \(host) does not let in \(user.map { "'\($0)' with this password" } ?? "anybody without a name"): "
-                + "correct the user and the password."
-        case .refused(let host, let reason): "The broker at \(host) refuses the connection: \(reason)"
+            "the broker has not answered in time (\(question)): see whether host and port are the broker's, and the port "
+                + "is that for TLS where TLS is used"
+        case .missingPassword(let host, let user):
+            "the broker at \(host) does not let in '\(user)' without a password: \(Self.passwordPlaces)"
+        case .refusedCredentials(let host, let user?):
+            "the broker at \(host) does not let in '\(user)' with this password: correct the user and the password"
+        case .refusedCredentials(let host, nil):
+            "the broker at \(host) does not let in anybody without a name: name the user, and \(Self.passwordPlaces)"
+        case .refused(let host, let reason): "the broker at \(host) refuses the connection: \(reason)"
         case .insecure(let host, let reason):
-            "No secure connection to \(host): \(reason). The broker's certificate must be for that host and signed by "
-                + "an authority of the CA file."
-        case .connectionLost(let host, let reason): "The connection to the broker at \(host) is lost: \(reason)"
+            "no secure connection to \(host): \(reason); the port must be one with TLS, and the broker's certificate for "
+                + "that host and signed by an authority of the CA file"
+        case .connectionLost(let host, let reason): "the connection to the broker at \(host) is lost: \(reason)"
         case .overrun(let host):
-            "The broker at \(host) sends more than can be taken in: have fewer devices in a room, or a longer interval."
+            "the broker at \(host) sends more than can be taken in: have fewer devices in a room, or a longer interval"
         case .forbidden(let topic):
-            "The broker does not let this user read and write '\(topic)': allow it in its access list."
-        case .notConnected: "There is no connection to the broker: connect first, or wait for the event 'connected'."
-        case .notInRoom(let room): "The device is not in the room '\(room)': join it first."
-        case .tooManyRooms: "A device is in at most \(SharingPayload.mostRooms) rooms: leave one first."
+            "the broker does not let this user read and write '\(topic)': allow both in its access list, which may want "
+                + "the device to be called as the user"
+        case .notConnected: "there is no connection to the broker: connect first, or wait for the event 'connected'"
+        case .notInRoom(let room): "the device is not in the room '\(room)': join it first"
+        case .tooManyRooms: "a device is in at most \(SharingPayload.mostRooms) rooms: leave one first"
         case .badRoom(let error): "\(error)"
-        case .textTooLong(let bytes, let longest): "The text has \(bytes) bytes: at most \(longest) can be sent."
-        case .badPosition: "The position has a number that is none or out of range."
-        case .roomFull(let room, let capacity): "The room '\(room)' takes no more than \(capacity) devices."
-        case .serverFull(let capacity): "The server takes no more than \(capacity) devices."
+        case .textTooLong(let bytes, let longest): "the text has \(bytes) bytes: at most \(longest) can be sent"
+        case .tagTooLong(let bytes, let longest): "the tag has \(bytes) bytes: at most \(longest) can be sent"
+        case .badPosition: "the position has a number that is none or out of range"
+        case .roomFull(let room, let capacity): "the room '\(room)' takes no more than \(Self.devices(capacity))"
+        case .serverFull(let capacity): "the server takes no more than \(Self.devices(capacity))"
         case .deviceTaken(let device):
-            "Another program shares as '\(device)': give each device an ID of its own."
+            "another program shares as '\(device)', so this one does no more: give each device an ID of its own"
         case .malformed(let topic, let reason, let count):
-            "What came under '\(topic)' is passed over: \(reason) (\(count) such messages by now)."
+            "what came under '\(topic)' is passed over: \(reason) (\(count) such messages by now)"
         case .library(let function, let reason): "\(function) failed: \(reason)"
         }
     }
+
+    private static let passwordPlaces =
+        "give the password in a file (--share-password-file) or in $\(MQTTCredentials.environmentVariable)"
+
+    private static func devices(_ count: Int) -> String { count == 1 ? "1 device" : "\(count) devices" }
 }
 
 extension LocalizationError {

@@ -4,7 +4,7 @@ import IndoorLocalization
 public struct MQTTSharingSettings: Hashable, Sendable {
     /// What all topics begin with; devices see each other under the same prefix only.
     public var prefix = "indoorloc/v1"
-    /// The least time between two positions that are told; the newest wins. Zero tells each one at once.
+    /// The least time between two positions that are told, up to a day; the newest wins. Zero tells each one at once.
     public var interval = Duration.seconds(1)
     /// How many devices a room takes; nil for any number. Where the broker has limits, too, the lower one counts.
     public var roomCapacity: Int?
@@ -13,9 +13,10 @@ public struct MQTTSharingSettings: Hashable, Sendable {
     /// How long the connection may be silent before it is tried; after one and a half times that, the broker takes the device
     /// for gone. In whole seconds, from 5 s to 65 535 s.
     public var keepAlive = Duration.seconds(15)
-    /// How long an answer of the broker is waited for.
+    /// How long an answer of the broker is waited for, from 1 ms to an hour.
     public var patience = Duration.seconds(10)
-    /// The longest pause before the first attempt to connect again; later ones are twice as long each, up to a minute.
+    /// The longest pause before the first attempt to connect again; later ones are twice as long each, up to a minute. From
+    /// 1 ms on.
     public var firstPause = Duration.seconds(1)
     /// What Home Assistant's discovery topics begin with, usually `homeassistant`; nil tells it nothing.
     public var homeAssistantPrefix: String?
@@ -31,12 +32,4 @@ public struct MQTTSharingSettings: Hashable, Sendable {
     public static let longestTag = 256
 
     var keepAliveSeconds: Int32 { Int32(max(5, min(65_535, keepAlive.seconds.rounded(.up)))) }
-
-    /// - Throws: `MQTTSharingError.badPrefix`.
-    func check() throws(MQTTSharingError) {
-        for prefix in [prefix] + (homeAssistantPrefix.map { [$0] } ?? []) {
-            let levels = prefix.split(separator: "/", omittingEmptySubsequences: false)
-            guard levels.allSatisfy({ SharingNameError(of: String($0)) == nil }) else { throw .badPrefix(prefix) }
-        }
-    }
 }

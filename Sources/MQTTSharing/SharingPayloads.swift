@@ -93,9 +93,9 @@ extension SharingPayload {
             Place(
                 device: position.device.rawValue, name: position.name, room: position.room,
                 venueId: position.venueID.rawValue, mapId: position.mapID.rawValue, level: position.level,
-                x: position.x,
-                y: position.y, radius: position.radius, label: position.label, latitude: position.coordinate?.latitude,
-                longitude: position.coordinate?.longitude, course: position.course, sentAt: position.sentAt))
+                x: metres(position.x), y: metres(position.y), radius: metres(position.radius), label: position.label,
+                latitude: degrees(position.coordinate?.latitude), longitude: degrees(position.coordinate?.longitude),
+                course: course(position.course), sentAt: position.sentAt))
     }
 
     package static func bytes(_ message: SharedMessage) -> [UInt8] {
@@ -109,11 +109,28 @@ extension SharingPayload {
     package static func locationBytes(_ position: SharedPosition) -> [UInt8] {
         encoded(
             Location(
-                latitude: position.coordinate?.latitude, longitude: position.coordinate?.longitude,
-                gps_accuracy: position.coordinate == nil ? nil : position.radius, label: position.label,
+                latitude: degrees(position.coordinate?.latitude), longitude: degrees(position.coordinate?.longitude),
+                gps_accuracy: position.coordinate == nil ? nil : metres(position.radius), label: position.label,
                 venueId: position.venueID.rawValue, mapId: position.mapID.rawValue, level: position.level,
-                x: position.x,
-                y: position.y, radius: position.radius, course: position.course, sentAt: position.sentAt))
+                x: metres(position.x), y: metres(position.y), radius: metres(position.radius),
+                course: course(position.course), sentAt: position.sentAt))
+    }
+
+    /// To the millimetre.
+    private static func metres(_ value: Double) -> Double { rounded(value, 1e3) }
+
+    /// To 1e-8°, a millimetre on the ground.
+    private static func degrees(_ value: Double?) -> Double? { value.map { rounded($0, 1e8) } }
+
+    /// To a tenth of a degree, and below 360°.
+    private static func course(_ value: Double?) -> Double? {
+        value.map { rounded($0, 10) }.map { $0 >= 360 ? 0 : $0 }
+    }
+
+    /// What is too large to have such digits stays as it is.
+    private static func rounded(_ value: Double, _ scale: Double) -> Double {
+        let rounded = (value * scale).rounded() / scale
+        return rounded.isFinite ? rounded : value
     }
 
     /// Keys in order, so that equal values are equal bytes.

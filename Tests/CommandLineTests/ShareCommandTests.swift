@@ -53,13 +53,45 @@ final class ShareCommandTests: XCTestCase {
         XCTAssertNotNil(object["x"] as? Double)
         _ = try watcher.line(#"{"type":"occupancy","room":"office","devices":1}"#)
         XCTAssertEqual(try watcher.interrupt(), 0)
-        let forget = try Tool.run(["share", "forget", "--share-name", "walker", address])
+        let removal = ["share", "forget", "--share-name", "walker", address]
+        let forget = try Tool.run(removal)
         XCTAssertEqual(forget.status, 0, forget.errors)
-        // The broker writes what it got when it gets to it.
-        let removal = "homeassistant/device_tracker/indoorloc_walker_position/config', ... (0 bytes)"
-        let deadline = ContinuousClock.now + Bounded.longest
-        while !broker.log.contains(removal), ContinuousClock.now < deadline { poll(nil, 0, 5) }
-        XCTAssertTrue(broker.log.contains(removal), broker.log)
+        XCTAssertEqual(
+            forget.output,
+            """
+            removed homeassistant/device_tracker/indoorloc_walker_position/config
+            removed homeassistant/sensor/indoorloc_walker_room/config
+            removed indoorloc/v1/devices/walker/location
+
+            """)
+        XCTAssertEqual(forget.errors, "")
+        let again = try Tool.run(removal)
+        XCTAssertEqual(again.status, 0, again.errors)
+        XCTAssertEqual(again.output, "")
+        XCTAssertEqual(again.errors, "indoorloc: the broker retains nothing of 'walker'\n")
+    }
+
+    func testAServiceWhoseNameIsTakenSaysThatItSharesNoMore() throws {
+        let address = "mqtt://127.0.0.1:\(try broker().port)/office"
+        let service = try ServiceProcess(
+            ServiceProcess.walk("one-floor") + [
+                "--state-directory", temporaryFolder(), "--share", address, "--share-name", "walker",
+            ])
+        try service.waitForError("sharing with")
+        let thief = try Watcher([address, "--share-name", "walker"])
+        try service.waitForError("indoorloc: sharing has ended: another program shares as 'walker'")
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+        XCTAssertEqual(try thief.interrupt(), 0)
+    }
+
+    func testWhoeverWatchesIsNotCalledAsTheHost() throws {
+        let arguments = try ParsedArguments(["mqtt://h/r"], syntax: ShareWatchCommand.syntax)
+        let host = try SharingOptions(address: "mqtt://h/r", what: "ADDRESS", arguments).device.rawValue
+        let suffix = "-watch-4194304"
+        let watcher = try SharingOptions(address: "mqtt://h/r", what: "ADDRESS", arguments, suffix: suffix)
+        XCTAssertTrue(watcher.device.rawValue.hasSuffix(suffix), watcher.device.rawValue)
+        XCTAssertTrue(watcher.device.rawValue.hasPrefix(String(host.prefix(40))), watcher.device.rawValue)
     }
 
     func testAServiceSharesAsSoonAsTheBrokerIsThere() throws {
@@ -70,7 +102,7 @@ final class ShareCommandTests: XCTestCase {
             ServiceProcess.walk("one-floor") + [
                 "--state-directory", temporaryFolder(), "--share", address, "--share-name", "walker",
             ])
-        try service.waitForError("No broker can be reached")
+        try service.waitForError("no broker can be reached")
         try service.wait(for: "\"type\":\"position\"")
         try broker.restart()
         try service.waitForError("sharing with")
@@ -88,7 +120,7 @@ final class ShareCommandTests: XCTestCase {
         let result = try Tool.run(["share", "watch", "mqtt://127.0.0.1:\(port)/hall", "--share-name", "watcher"])
         XCTAssertEqual(result.status, 1)
         XCTAssertTrue(
-            result.errors.hasPrefix("indoorloc: No broker can be reached at 127.0.0.1:\(port) (Connection refused)"),
+            result.errors.hasPrefix("indoorloc: no broker can be reached at 127.0.0.1:\(port) (Connection refused)"),
             result.errors)
     }
 
@@ -101,7 +133,7 @@ final class ShareCommandTests: XCTestCase {
             (["--share", "mqtt://h/r", "--share-name", "a/b"], "--share-name: the name \"a/b\" has \"/\""),
             (["--share", "mqtt://h/r", "--share-ca", "x"], "--share-ca needs an address that begins with mqtts"),
             (["--share", "mqtt://h/r", "--share-password-file", "x"], "--share-password-file needs a user"),
-            (["--share", "mqtt://u@h/r", "--share-password-file", file], "\(file): it cannot be read"),
+            (["--share", "mqtt://u@h/r", "--share-password-file", file], "\(file): No such file or directory"),
         ] {
             let arguments = try ParsedArguments(words, syntax: LocateCommand.syntax)
             XCTAssertThrowsError(try SharingOptions(arguments), message) { error in

@@ -58,12 +58,27 @@ final class BrokerTrustTests: XCTestCase {
         XCTAssertTrue(printed.contains("cart"), printed)
     }
 
+    func testAPasswordThatIsMissingIsAskedFor() async throws {
+        let broker = try guardedBroker()
+        let error = MQTTSharingError.missingPassword(host: "127.0.0.1", user: "cart")
+        await assertFails(with: error) {
+            try await MQTTPositionSharing.testConnect(self.address(broker, MQTTCredentials(user: "cart")))
+        }
+        XCTAssertTrue("\(error)".contains("--share-password-file"), "\(error)")
+        XCTAssertTrue("\(error)".contains("$INDOORLOC_MQTT_PASSWORD"), "\(error)")
+        let unset = MQTTCredentials(user: "cart", passwordVariable: "INDOORLOC_NO_SUCH_VARIABLE")
+        XCTAssertEqual(unset, MQTTCredentials(user: "cart"))
+    }
+
     func testAPasswordFileThatIsOfNoUseIsNamed() throws {
         let empty = try temporaryFolder() + "/empty"
         try Data("\nsecret".utf8).write(to: URL(filePath: empty))
-        for path in [empty, empty + "-not"] {
+        for (path, reason) in [
+            (empty, "it has no password on its first line"), (empty + "-not", "No such file or directory"),
+            (try temporaryFolder(), "Is a directory"),
+        ] {
             XCTAssertThrowsError(try MQTTCredentials(user: "cart", passwordFile: path)) { error in
-                XCTAssertTrue("\(error)".hasPrefix(path), "\(error)")
+                XCTAssertEqual("\(error)", "\(path): \(reason)")
                 XCTAssertFalse("\(error)".contains("secret"), "\(error)")
             }
         }
@@ -145,6 +160,8 @@ final class BrokerTrustTests: XCTestCase {
                 case .insecure, .connectionLost: break
                 default: XCTFail("\(error)")
                 }
+                let hint = address.security == nil ? "for TLS" : "TLS"
+                XCTAssertTrue("\(error)".contains(hint), "\(error)")
             }
         }
     }
@@ -161,10 +178,15 @@ final class BrokerTrustTests: XCTestCase {
         await assertFails(with: .unknownHost("no-such-host.invalid")) {
             try await MQTTPositionSharing.testConnect(MQTTBroker(host: "no-such-host.invalid"))
         }
-        let missing = try temporaryFolder() + "/authority.pem"
-        await assertFails(with: .badFile(path: missing, reason: "No such file or directory")) {
-            let security = MQTTSecurity(authorityFile: missing)
-            try await MQTTPositionSharing.testConnect(MQTTBroker(port: port, security: security))
+        let folder = try temporaryFolder()
+        for (path, reason) in [
+            (folder + "/authority.pem", "No such file or directory"), (folder, "Is a directory"),
+            ("/dev/null", "it is empty"),
+        ] {
+            await assertFails(with: .badFile(path: path, reason: reason)) {
+                let security = MQTTSecurity(authorityFile: path)
+                try await MQTTPositionSharing.testConnect(MQTTBroker(port: port, security: security))
+            }
         }
     }
 
@@ -181,14 +203,5 @@ final class BrokerTrustTests: XCTestCase {
         let sharing = try MQTTPositionSharing(
             MQTTBroker(host: "127.0.0.1", port: silent.port), device: DeviceID("cart"), settings: settings)
         await assertFails(with: .noAnswer(to: "to be let in")) { try await sharing.connect() }
-    }
-
-    func testABrokerThatForbidsTopicsIsToldApart() async throws {
-        let folder = try temporaryFolder()
-        try Data("topic read #\n".utf8).write(to: URL(filePath: folder + "/access"))
-        let lines = "allow_anonymous true\nacl_file \(folder)/access"
-        let broker = try broker(MosquittoBroker.Configuration(listener: lines), in: folder)
-        let cart = try device("cart", broker) { $0.patience = .seconds(3) }
-        await assertFails(with: .forbidden(topic: "indoorloc/v1/devices/cart/presence")) { try await cart.connect() }
     }
 }

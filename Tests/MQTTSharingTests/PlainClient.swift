@@ -33,6 +33,18 @@ struct PlainClient: Sendable {
         }
     }
 
+    /// All topics under which something came before a message under one of them, that one among them.
+    func topics(until last: String) async throws -> Set<String> {
+        var topics: Set<String> = []
+        while !topics.contains(last) {
+            topics.insert(
+                try await next("any message") { event in
+                    if case .received(let message) = event { message.topic } else { nil }
+                })
+        }
+        return topics
+    }
+
     func close() { link.ask(.close) }
 
     @discardableResult private func next<Value: Sendable>(

@@ -62,6 +62,21 @@ final class SharingOverABrokerTests: XCTestCase {
         XCTAssertEqual(message.room, "hall")
     }
 
+    func testTextsThatWereSentJustBeforeTheDeviceLeavesArrive() async throws {
+        let broker = try broker()
+        let (_, forkHears) = try await device("fork", in: "hall", broker)
+        for round in 0..<5 {
+            let (cart, _) = try await device("cart", in: "hall", broker)
+            let tags = (0..<40).map { "\(round) \($0)" }
+            for tag in tags { try await cart.send(String(repeating: "x", count: 1000), tag: tag, to: "hall") }
+            await cart.disconnect()
+            for tag in tags {
+                let message = try await forkHears.hearsMessage()
+                XCTAssertEqual(message.tag, tag)
+            }
+        }
+    }
+
     func testOccupancyIsToldAsDevicesComeAndGo() async throws {
         let broker = try broker()
         let guardian = try device("guard", broker)
@@ -237,6 +252,9 @@ final class SharingOverABrokerTests: XCTestCase {
         let long = String(repeating: "x", count: 4097)
         await assertFails(with: .textTooLong(bytes: 4097, longest: 4096)) {
             try await cart.send(long, tag: "", to: "hall")
+        }
+        await assertFails(with: .tagTooLong(bytes: 257, longest: 256)) {
+            try await cart.send("", tag: String(repeating: "x", count: 257), to: "hall")
         }
         await assertFails(with: .badPosition) { try await cart.share(.at(x: .nan)) }
     }

@@ -52,6 +52,22 @@ final class SharingPayloadTests: XCTestCase {
         }
     }
 
+    func testNumbersHaveNoMoreDigitsThanMeanSomething() throws {
+        var long = full
+        (long.x, long.y, long.radius, long.course) = (1.0 / 3, -2.0 / 3, 0.12345, 359.97)
+        long.coordinate = Coordinate(latitude: 48.123456789, longitude: -9.987654321)
+        let read = try SharingPayload.position(SharingPayload.bytes(long), of: long.device, in: "hall")
+        XCTAssertEqual([read.x, read.y, read.radius, read.course], [0.333, -0.667, 0.123, 0])
+        XCTAssertEqual(read.coordinate, Coordinate(latitude: 48.12345679, longitude: -9.98765432))
+        let location = String(decoding: SharingPayload.locationBytes(long), as: UTF8.self)
+        for part in [#""x":0.333,"#, #""gps_accuracy":0.123,"#, #""longitude":-9.98765432,"#, #""course":0,"#] {
+            XCTAssertTrue(location.contains(part), location)
+        }
+        long.x = .greatestFiniteMagnitude
+        let huge = try SharingPayload.position(SharingPayload.bytes(long), of: long.device, in: "hall")
+        XCTAssertEqual(huge.x, .greatestFiniteMagnitude)
+    }
+
     /// What is wrong by the schema or beyond it is refused with a reason.
     func testWhatIsWrongIsRefusedWithAReason() throws {
         let right = String(decoding: SharingPayload.bytes(full), as: UTF8.self)

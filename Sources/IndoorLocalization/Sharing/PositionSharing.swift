@@ -22,6 +22,12 @@ public protocol PositionSharing: Sendable {
     /// Tells where this device is to all rooms that it is in.
     func share(_ position: Position) async throws
 
+    /// Tells where this device is, with the level that the position alone does not know.
+    ///
+    /// Whatever does not tell levels can leave this out: then the position is told as it is.
+    /// - Parameter level: ordinal of the position's floor, as `VenueMap.level`; nil where that is not known.
+    func share(_ position: Position, level: Int?) async throws
+
     /// Sends a text to a room that this device is in.
     ///
     /// - Parameters:
@@ -32,4 +38,9 @@ public protocol PositionSharing: Sendable {
 
     /// What happens from now on. Each call gives a stream of its own; of events that nobody takes, the newest are kept.
     var events: AsyncStream<SharingEvent> { get }
+}
+
+extension PositionSharing {
+    /// Tells the position without its level.
+    public func share(_ position: Position, level: Int?) async throws { try await share(position) }
 }

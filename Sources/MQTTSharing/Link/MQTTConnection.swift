@@ -18,6 +18,8 @@ final class MQTTConnection {
     private let broker: MQTTBroker
     private var arrivals: [Arrival] = []
     private var filters: [Int32: String] = [:]
+    /// Numbers of the messages that the broker has not confirmed yet.
+    private var unconfirmed: Set<Int32> = []
     /// What the broker said to the connection, by number; 0 lets in, nil is nothing yet.
     private var verdict: Int32?
     /// The latest error that libmosquitto has logged, which tells more of TLS than its codes.
@@ -83,7 +85,7 @@ final class MQTTConnection {
         // Before the broker has answered, libmosquitto takes an end of the stream within TLS for a pause.
         var byte: UInt8 = 0
         if happened & ~POLLOUT != 0, verdict == nil, recv(socket, &byte, 1, Int32(MSG_PEEK)) == 0 {
-            throw .connectionLost(host: broker.host, reason: "what listens there hung up before any answer")
+            throw .connectionLost(host: broker.host, reason: earlyEnd)
         }
     }
 
@@ -104,14 +106,16 @@ final class MQTTConnection {
         return arrivals
     }
 
-    /// Whether something waits to be sent.
-    var wantsWrite: Bool { mosquitto_want_write(client) }
+    /// Whether something waits to be sent, or for the broker to confirm it.
+    var isBusy: Bool { mosquitto_want_write(client) || !unconfirmed.isEmpty }
 
     func publish(_ message: MQTTMessage) throws(MQTTSharingError) {
+        var number: Int32 = 0
         let code = mosquitto_publish(
-            client, nil, message.topic, Int32(message.payload.count), message.payload, message.quality.rawValue,
+            client, &number, message.topic, Int32(message.payload.count), message.payload, message.quality.rawValue,
             message.isRetained)
         try check(code, "mosquitto_publish")
+        if message.quality == .atLeastOnce { unconfirmed.insert(number) }
     }
 
     func subscribe(_ filter: String, _ quality: MQTTMessage.Quality) throws(MQTTSharingError) {
@@ -125,7 +129,21 @@ final class MQTTConnection {
     }
 
     /// Says goodbye, so that the broker does not execute the will.
-    func close() { mosquitto_disconnect(client) }
+    ///
+    /// A socket that is closed while something is left to be read in it is reset, and what the other end has not read by
+    /// then is lost: so the broker is read out until it hangs up, or the deadline.
+    func close(before deadline: ContinuousClock.Instant) {
+        let socket = dup(mosquitto_socket(client))
+        mosquitto_disconnect(client)
+        guard socket >= 0 else { return }
+        shutdown(socket, Int32(SHUT_WR))
+        var bytes = [UInt8](repeating: 0, count: 4096)
+        var watched = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        while ContinuousClock.now < deadline {
+            if poll(&watched, 1, 100) > 0, recv(socket, &bytes, bytes.count, Int32(MSG_DONTWAIT)) <= 0 { break }
+        }
+        Glibc.close(socket)
+    }
 }
 
 // MARK: Setting up
@@ -142,6 +160,9 @@ extension MQTTConnection {
         }
         mosquitto_subscribe_callback_set(client) { _, context, number, count, granted in
             MQTTConnection.at(context)?.noteSubscription(number, isGranted: count > 0 && (granted?[0] ?? 128) < 128)
+        }
+        mosquitto_publish_callback_set(client) { _, context, number in
+            MQTTConnection.at(context)?.unconfirmed.remove(number)
         }
         mosquitto_message_callback_set(client) { _, context, message in
             guard let message = message?.pointee, let topic = message.topic else { return }
@@ -173,9 +194,8 @@ extension MQTTConnection {
     }
 
     private func secure(_ security: MQTTSecurity) throws(MQTTSharingError) {
-        for path in [security.authorityFile, security.certificateFile, security.keyFile].compactMap(\.self)
-        where access(path, R_OK) != 0 {
-            throw .badFile(path: path, reason: MQTTSharingError.text(ofSystemError: errno))
+        for path in [security.authorityFile, security.certificateFile, security.keyFile].compactMap(\.self) {
+            if let reason = Self.defect(ofFile: path) { throw .badFile(path: path, reason: reason) }
         }
         // Where the system keeps them on Debian; beside that, OpenSSL looks where it was told to at its build.
         let folder = security.authorityFile == nil ? "/etc/ssl/certs" : nil
@@ -191,6 +211,22 @@ extension MQTTConnection {
 // MARK: Errors
 
 extension MQTTConnection {
+    /// Why a file cannot be read; nil if it can be.
+    private static func defect(ofFile path: String) -> String? {
+        guard let file = fopen(path, "r") else { return MQTTSharingError.text(ofSystemError: errno) }
+        defer { fclose(file) }
+        errno = 0
+        guard fgetc(file) == EOF else { return nil }
+        return errno == 0 ? "it is empty" : MQTTSharingError.text(ofSystemError: errno)
+    }
+
+    /// What it means that the other end hangs up before it has said anything.
+    private var earlyEnd: String {
+        "what listens there hung up before any answer; "
+            + (broker.security == nil
+                ? "the port may be one for TLS" : "the port may be one without TLS, or want another certificate")
+    }
+
     private func check(_ code: Int32, _ function: String) throws(MQTTSharingError) {
         guard code == MOSQ_ERR_SUCCESS.code else {
             if code == MOSQ_ERR_NO_CONN.code { throw .connectionLost(host: broker.host, reason: Self.text(of: code)) }
@@ -211,6 +247,7 @@ extension MQTTConnection {
             // What libmosquitto makes of a handshake that the other end breaks off.
             return .insecure(host: broker.host, reason: loggedError ?? "the handshake was broken off")
         case MOSQ_ERR_KEEPALIVE: return .connectionLost(host: broker.host, reason: "it was silent for too long")
+        case MOSQ_ERR_CONN_LOST where verdict == nil: return .connectionLost(host: broker.host, reason: earlyEnd)
         case MOSQ_ERR_CONN_LOST where number == 0:
             return .connectionLost(host: broker.host, reason: "the broker closed it")
         case MOSQ_ERR_CONN_LOST, MOSQ_ERR_ERRNO:
@@ -222,7 +259,12 @@ extension MQTTConnection {
     /// Source: *MQTT Version 3.1.1*, OASIS 2014, table 3.1.
     private func refusal(_ verdict: Int32) -> MQTTSharingError {
         switch verdict {
-        case 4, 5: .refusedCredentials(host: broker.host, user: broker.credentials?.user)
+        case 4, 5:
+            if let credentials = broker.credentials, credentials.password == nil {
+                .missingPassword(host: broker.host, user: credentials.user)
+            } else {
+                .refusedCredentials(host: broker.host, user: broker.credentials?.user)
+            }
         default: .refused(host: broker.host, reason: String(cString: mosquitto_connack_string(verdict)))
         }
     }

@@ -12,7 +12,7 @@ package final class MQTTLink: Sendable {
         case publish(MQTTMessage)
         case subscribe(String, MQTTMessage.Quality)
         case unsubscribe(String)
-        /// Sends what waits, then says goodbye.
+        /// Sends what waits, then says goodbye once the broker has confirmed it.
         case close
     }
 
@@ -23,8 +23,8 @@ package final class MQTTLink: Sendable {
 
     /// Occurrences that may wait to be taken in; more, and the link ends, to begin anew with what the broker retains.
     private static let mostWaiting = 16_384
-    /// How long what waits at the end may take to be sent.
-    private static let closingTime = Duration.seconds(2)
+    /// How long what waits at the end may take to be sent and confirmed.
+    private static let closingTime = Duration.seconds(5)
 
     private let inbox = Guarded(Inbox())
     private let signal = LinkSignal()
@@ -88,7 +88,9 @@ package final class MQTTLink: Sendable {
                 case .close: deadline = .now + Self.closingTime
                 }
             }
-            if let deadline, !connection.wantsWrite || ContinuousClock.now >= deadline { return connection.close() }
+            if let deadline, !connection.isBusy || ContinuousClock.now >= deadline {
+                return connection.close(before: deadline)
+            }
             // A second, as libmosquitto looks for the time to ask the broker whether it is still there.
             try connection.step(signal, atMost: deadline == nil ? 1000 : 100)
             for arrival in connection.takeArrivals() {

@@ -141,6 +141,9 @@ package struct SharingMachine: Sendable {
     /// Whether something can be sent now.
     package var isUp: Bool { phase == .up }
 
+    /// Whether a connection is there, or tried for.
+    package var isKept: Bool { phase != .idle }
+
     /// Whether this device is in a room.
     package func isIn(_ room: String) -> Bool { memberships[room] == .joined }
 

@@ -6,8 +6,9 @@ struct ShareForgetCommand: Command {
         name: "share forget", operands: "ADDRESS", operandCount: 1...1,
         summary: "remove a device that '--home-assistant' had Home Assistant show",
         details: """
-            ADDRESS is mqtt[s]://[USER@]HOST[:PORT]/ROOM, and --share-name the device. What still shares under that
-            name ends, as two devices cannot be called the same.
+            ADDRESS is mqtt[s]://[USER@]HOST[:PORT]/ROOM, and --share-name the device. Prints under which topics the
+            broker retained something of it, which is gone then. What still shares under that name comes back: stop it
+            before.
 
             example: indoorloc share forget --share-name forklift-7 mqtt://broker.example.org/warehouse
             """,
@@ -20,11 +21,10 @@ struct ShareForgetCommand: Command {
     }
 
     func run() async throws {
-        var options = options
-        options.tellsHomeAssistant = true
-        let sharing = try options.sharing()
-        try await sharing.connect()
-        await sharing.withdrawFromHomeAssistant()
-        await sharing.disconnect()
+        let removed = try await MQTTPositionSharing.forget(options.device, on: options.address.broker)
+        if removed.isEmpty { StandardError.write("indoorloc: the broker retains nothing of '\(options.device)'\n") }
+        var lines = LineOutput()
+        for topic in removed { try lines.line("removed \(topic)") }
+        try lines.flush()
     }
 }

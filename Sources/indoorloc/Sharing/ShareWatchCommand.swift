@@ -1,3 +1,4 @@
+import Glibc
 import IndoorLocalization
 import MQTTSharing
 
@@ -9,7 +10,7 @@ struct ShareWatchCommand: Command {
         details: """
             ADDRESS is mqtt[s]://[USER@]HOST[:PORT]/ROOM. Prints JSON Lines, each with "type": connected, disconnected,
             joined, left, position, message, occupancy, roomFull, serverFull or failed. Whoever watches is in the room,
-            and counts as a device there. Positions are told by 'locate --share'; topics and payloads are in the
+            and counts as a device there, called HOST-watch-PID unless told otherwise. Positions are told by 'locate --share'; topics and payloads are in the
             documentation, in "Sharing".
 
             example: indoorloc share watch mqtt://broker.example.org/warehouse
@@ -20,7 +21,9 @@ struct ShareWatchCommand: Command {
     private let limit: Duration?
 
     init(_ arguments: ParsedArguments) throws {
-        options = try SharingOptions(address: arguments.operands[0], what: "ADDRESS", arguments)
+        // Not called as what shares on the same machine, whose place it would take.
+        options = try SharingOptions(
+            address: arguments.operands[0], what: "ADDRESS", arguments, suffix: "-watch-\(getpid())")
         limit = try arguments.limit()
     }
 

@@ -20,7 +20,7 @@ struct SharingCompanion<Venues: VenueSource>: ServiceCompanion {
     func run(beside localizer: Localizer) async {
         let (positions, events) = (localizer.positions, sharing.events)
         await withTaskGroup { group in
-            group.addTask { for await event in events { tell(of: event) } }
+            group.addTask { for await event in events { await tell(of: event) } }
             group.addTask { await comeIn() }
             var known: VenueID?
             for await position in positions {
@@ -57,10 +57,13 @@ struct SharingCompanion<Venues: VenueSource>: ServiceCompanion {
         }
     }
 
-    private func tell(of event: SharingEvent) {
+    private func tell(of event: SharingEvent) async {
         switch event {
         case .connected: StandardError.write("indoorloc: sharing with \(sharing.broker.host) as \(sharing.device)\n")
-        case .disconnected(let reason): StandardError.write("indoorloc: sharing pauses: \(reason)\n")
+        case .disconnected(let reason):
+            // Without an end of its own: a connection that breaks is made anew.
+            let verb = await sharing.isKept ? "pauses" : "has ended"
+            StandardError.write("indoorloc: sharing \(verb): \(reason)\n")
         case .failed(let error): StandardError.write("indoorloc: sharing: \(error.message)\n")
         case .joined, .left, .position, .message, .occupancy, .roomFull, .serverFull: break
         }

@@ -39,8 +39,10 @@ struct SharingOptions: Sendable {
 
     /// Reads the options of a command that has the address from elsewhere.
     ///
-    /// - Parameter what: what the address is called.
-    init(address text: String, what: String, _ arguments: ParsedArguments) throws {
+    /// - Parameters:
+    ///   - what: what the address is called.
+    ///   - suffix: what follows the host's name where no name is given.
+    init(address text: String, what: String, _ arguments: ParsedArguments, suffix: String = "") throws {
         let command = arguments.syntax.name
         var address: MQTTAddress
         do throws(MQTTSharingError) { address = try MQTTAddress(text) } catch {
@@ -62,13 +64,17 @@ struct SharingOptions: Sendable {
             throw UsageError(message: "--share-password-file needs a user: mqtt://USER@…", command: command)
         }
         self.address = address
-        device = try Self.device(arguments)
+        device = try Self.device(arguments, suffix)
         tellsHomeAssistant = arguments.has("home-assistant")
     }
 
-    private static func device(_ arguments: ParsedArguments) throws(UsageError) -> DeviceID {
+    private static func device(_ arguments: ParsedArguments, _ suffix: String) throws(UsageError) -> DeviceID {
         let name = arguments.value("share-name")
-        do throws(SharingNameError) { return try DeviceID(name ?? ProcessInfo.processInfo.hostName) } catch {
+        var own = ProcessInfo.processInfo.hostName + suffix
+        if !suffix.isEmpty, own.unicodeScalars.count > SharingNameError.longest {
+            own = own.prefix(SharingNameError.longest - suffix.count - 1) + suffix
+        }
+        do throws(SharingNameError) { return try DeviceID(name ?? own) } catch {
             let what = name == nil ? "the host's name; give --share-name" : "--share-name"
             throw UsageError(message: "\(what): \(error)", command: arguments.syntax.name)
         }

@@ -122,6 +122,7 @@ final class PositionSharingPluginTests: XCTestCase {
         try await Bounded.wait(for: "three positions") { [sharing] in
             try await sharing.calls.wait { $0.filter { $0.hasPrefix("share") }.count >= 3 }
         }
+        XCTAssertTrue(sharing.levels.value.allSatisfy { $0 == 0 }, "\(sharing.levels.value)")
         // The session tells one every half second.
         let told = sharing.calls.value.compactMap { $0.hasPrefix("share ") ? Double($0.dropFirst(6)) : nil }
         for (earlier, later) in zip(told, told.dropFirst()) { XCTAssertGreaterThanOrEqual(later - earlier, 1) }
@@ -137,6 +138,7 @@ final class PositionSharingPluginTests: XCTestCase {
                     radius: 1))
         }
         XCTAssertEqual(sharing.calls.value.filter { $0.hasPrefix("share") }.count, 5)
+        XCTAssertEqual(sharing.levels.value, [nil, nil, nil, nil, nil], "no venue is known")
     }
 
     func testNothingIsToldWithoutARoom() async throws {

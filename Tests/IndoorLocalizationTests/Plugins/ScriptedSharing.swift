@@ -11,6 +11,8 @@ final class ScriptedSharing: PositionSharing {
     let calls = WatchedState<[String]>([])
     /// Calls that fail.
     let failing = WatchedState<Set<String>>([])
+    /// The levels that positions were told with, in order.
+    let levels = WatchedState<[Int?]>([])
     private let broadcast = Broadcast<SharingEvent>(.bufferingNewest(1024))
 
     private func call(_ call: String) throws {
@@ -23,6 +25,10 @@ final class ScriptedSharing: PositionSharing {
     func join(_ room: String) async throws { try call("join \(room)") }
     func leave(_ room: String) async throws { try call("leave \(room)") }
     func share(_ position: Position) async throws { try call("share \(position.instant.seconds)") }
+    func share(_ position: Position, level: Int?) async throws {
+        levels.update { $0.append(level) }
+        try await share(position)
+    }
     func send(_ text: String, tag: String, to room: String) async throws { try call("send \(text) \(tag) \(room)") }
 
     var events: AsyncStream<SharingEvent> { broadcast.subscribe() }

@@ -13,11 +13,12 @@ public actor PositionSharingPlugin: LocalizationPlugin {
     public struct Arguments: Hashable, Sendable {
         /// The rooms to join.
         public var rooms: [String]
-        /// The time between two positions that are told, from 0 s on; 0 s tells them all.
+        /// The time between two positions that are handed over, from 0 s on. 0 s hands over all of them, and leaves it to
+        /// the way to the others how many it tells.
         public var interval: Duration
 
         /// Creates the arguments.
-        public init(rooms: [String], interval: Duration = .seconds(1)) {
+        public init(rooms: [String], interval: Duration = .zero) {
             self.rooms = rooms
             self.interval = interval
         }
@@ -107,7 +108,10 @@ public actor PositionSharingPlugin: LocalizationPlugin {
             lastShared.map { position.instant >= $0 && $0.duration(to: position.instant) < interval } ?? false
         guard !isSoon, !rooms.isEmpty else { return }
         lastShared = position.instant
-        try await sharing?.share(position)
+        // By the session's venue, as a position knows its map only.
+        let venue = await host?.localizer.state.venue
+        let level = venue?.id == position.venueID ? venue?.map(position.mapID)?.level : nil
+        try await sharing?.share(position, level: level)
     }
 
     public func receive(networkPosition: SharedPosition) { devices[networkPosition.device] = networkPosition }
