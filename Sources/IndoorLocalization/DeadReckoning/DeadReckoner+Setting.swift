@@ -132,6 +132,7 @@ extension DeadReckoner {
 
     /// Says how many metres it is from a floor up to the next one; the others are ``DeadReckoningSettings/floorHeight`` high.
     ///
+    /// Adds what is known of the building, never to a height: said again of the same floor, the later height counts.
     /// - Throws: `DeadReckoningError` if it is not from 0.1 to 100 m.
     public mutating func addFloor(_ floor: Int, height: Double) throws(DeadReckoningError) {
         guard (0.1...100).contains(height) else { throw .invalidFloorHeight(height) }

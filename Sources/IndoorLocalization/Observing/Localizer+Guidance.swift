@@ -17,6 +17,9 @@ extension Localizer {
     public func setHeading(_ course: Double) async { _ = await guide(.heading(course)) }
 
     /// Keeps the device on a map, whatever is heard, in each venue that has a map of that number, also in later sessions.
+    ///
+    /// Which map needs saying, so ``unlockFloor()`` undoes it, where ``lockIndoors(_:)`` takes on or off. A second call
+    /// changes the map.
     public func lockFloor(_ map: MapID) async { _ = await guide(.lockFloor(map)) }
 
     /// Lets evidence decide on the floor again; without a lock, nothing happens.
@@ -24,7 +27,8 @@ extension Localizer {
 
     /// Whether satellites never tell that the device is outdoors, nor which venue it is in, also in later sessions.
     ///
-    /// Until it is called, the setting `venueSearch.isLockedIndoors` decides.
+    /// Until it is called, the setting `venueSearch.isLockedIndoors` decides. `lockIndoors(false)` undoes the lock: there is
+    /// no other method for it.
     public func lockIndoors(_ isLocked: Bool) async { _ = await guide(.lockIndoors(isLocked)) }
 
     /// Begins with what an earlier session learned of the device: from the next venue on.
