@@ -69,7 +69,9 @@ final class RoomsCommandTests: XCTestCase {
         XCTAssertEqual(result.status, 0, result.errors)
         XCTAssertEqual(
             result.output,
-            Self.rooms.map { "\($0): 40 samples, 6 of 6 beacons (100 %), score 21\n" }.joined())
+            Self.rooms.map {
+                "\($0): enough; 40 samples, 6 of 6 beacons (100 %); Crownstone's score 21 (pocket -20, samples -59)\n"
+            }.joined())
         XCTAssertEqual(try RoomTrainingFile.read(path).rooms.keys.sorted(), Self.rooms)
     }
 
@@ -79,7 +81,69 @@ final class RoomsCommandTests: XCTestCase {
         let beacon = "7C2F0A10-0000-4000-8000-000000000010_Maj:1_Min:3"
         let (_, result) = try train(set, "--add", path, "--forget", beacon, set + "/survey/two.jsonl")
         XCTAssertEqual(result.status, 0, result.errors)
-        XCTAssertEqual(result.lines.first, "attic: 80 samples, 5 of 5 beacons (100 %), score 43")
+        XCTAssertEqual(result.errors, "")
+        XCTAssertEqual(
+            result.lines.first,
+            "attic: enough; 80 samples, 5 of 5 beacons (100 %); Crownstone's score 43 (pocket -20, samples -37)")
+    }
+
+    func testATrainingThatIsThereIsNotReplacedUnasked() throws {
+        let set = try dataSet()
+        let (path, _) = try train(set, set + "/survey/one.jsonl")
+        let before = try Data(contentsOf: URL(filePath: path))
+        let (_, refused) = try train(set, set + "/survey/two.jsonl")
+        XCTAssertEqual(refused.status, 1)
+        XCTAssertEqual(
+            refused.errors,
+            "indoorloc: \(path) is there already: say --add \(path) to add to it, or --overwrite to lose its rooms\n")
+        XCTAssertEqual(try Data(contentsOf: URL(filePath: path)), before, "nothing is lost")
+
+        let other = set + "/other.json"
+        try Data(before).write(to: URL(filePath: other))
+        let (_, elsewhere) = try train(set, "--add", other, set + "/survey/two.jsonl")
+        XCTAssertEqual(elsewhere.status, 1, "adding to another training does not keep this one")
+
+        let (_, replaced) = try train(set, "--overwrite", set + "/survey/two.jsonl")
+        XCTAssertEqual(replaced.status, 0, replaced.errors)
+        XCTAssertEqual(try RoomTrainingFile.read(path).rooms["attic"]?.samples.count, 40)
+        XCTAssertNotEqual(try Data(contentsOf: URL(filePath: path)), before)
+    }
+
+    func testABeaconToForgetThatIsNotInTheTrainingIsTold() throws {
+        let set = try dataSet()
+        let beacon = "7C2F0A10-0000-4000-8000-000000000010_Maj:1_Min:77"
+        let (_, result) = try train(set, "--forget", beacon, set + "/survey/one.jsonl")
+        XCTAssertEqual(result.status, 0)
+        XCTAssertEqual(
+            result.errors, "indoorloc: --forget \(beacon): the training does not have it; nothing was forgotten\n")
+    }
+
+    func testARoomForARecordingThatTellsItsOwnIsToldToBeUnused() throws {
+        let set = try dataSet()
+        let survey = set + "/survey/one.jsonl"
+        let (path, result) = try train(set, "--room", "garage", survey)
+        XCTAssertEqual(result.status, 0)
+        XCTAssertEqual(result.errors, "indoorloc: \(survey) tells its rooms itself: --room garage was not used\n")
+        XCTAssertEqual(try RoomTrainingFile.read(path).rooms.keys.sorted(), Self.rooms)
+    }
+
+    func testClassifyingWithAnotherHousesTrainingSaysSo() throws {
+        let set = try dataSet()
+        let path = set + "/other.json"
+        let beacons = (1...4).compactMap { minor in
+            BeaconUUID("0C2F0A10-0000-4000-8000-000000000010").map { BeaconIdentity(uuid: $0, major: 1, minor: minor) }
+        }
+        XCTAssertEqual(beacons.count, 4)
+        let sample = RoomFingerprint.Sample(
+            timestamp: 1, rssi: Dictionary(uniqueKeysWithValues: beacons.map { ($0, -60) }))
+        try RoomTrainingFile.write(RoomTrainingSet(rooms: ["hut": RoomFingerprint(samples: [sample])]), to: path)
+        let track = set + "/tracks/one.jsonl"
+        let result = try Tool.run(["rooms", "classify", "--training", path, track])
+        XCTAssertEqual(result.status, 0)
+        XCTAssertEqual(result.output, "")
+        XCTAssertEqual(
+            result.errors,
+            "indoorloc: \(track): no room, as none of the 6 beacons heard is in \(path): is it another house's?\n")
     }
 
     func testATrainingDocumentIsThatOfTheRoomThatIsNamed() throws {
@@ -91,7 +155,10 @@ final class RoomsCommandTests: XCTestCase {
         XCTAssertEqual(unnamed.status, 2)
         XCTAssertTrue(unnamed.errors.contains("--room is missing, for \(document)"), unnamed.errors)
         let (path, named) = try train(set, "--room", "kitchen", document)
-        XCTAssertEqual(named.output, "kitchen: 1 samples, 1 of 1 beacons (100 %), score 1\n")
+        XCTAssertEqual(
+            named.output,
+            "kitchen: train it longer, 1 of 30 samples; place beacons nearer, 100 % of the samples hold fewer than 3; "
+                + "1 sample, 1 of 1 beacons (100 %); Crownstone's score 1 (pocket -20, samples -79)\n")
         let kitchen = try XCTUnwrap(RoomTrainingFile.read(path).rooms["kitchen"])
         XCTAssertEqual(String(decoding: TrainingDocument.bytes(of: kitchen), as: UTF8.self), text)
     }

@@ -40,17 +40,40 @@ struct RoomsClassifyCommand: Command {
     }
 
     func run() throws {
-        let training = try RoomTrainingFile.read(training)
-        var classifier = kind.classifier(training)
+        let rooms = try RoomTrainingFile.read(training)
+        var classifier = kind.classifier(rooms)
         var machine = RoomMachine(settings: settings)
         machine.insert(classifier, for: "")
         machine.start()
         var output = LineOutput()
-        for scan in try RoomRecording(path: recording, strictness: strictness).stays.flatMap(\.scans) {
+        let scans = try RoomRecording(path: recording, strictness: strictness).stays.flatMap(\.scans)
+        var hasEvents = false
+        for scan in scans {
             if printsScans, let estimate = classifier.classify(scan) { try output.line(estimate.json) }
-            for event in machine.handle(scan, of: "") where event.kind != .current { try output.line(event.json) }
+            for event in machine.handle(scan, of: "") where event.kind != .current {
+                hasEvents = true
+                try output.line(event.json)
+            }
         }
         try output.flush()
+        if !hasEvents {
+            StandardError.write("indoorloc: \(recording): no room, as \(reasonForNoRoom(in: scans, rooms))\n")
+        }
+    }
+
+    /// Why nothing was told, for a person who wonders.
+    private func reasonForNoRoom(in scans: [RoomScan], _ rooms: RoomTrainingSet) -> String {
+        let trained = rooms.beacons
+        let heard = scans.reduce(into: Set<BeaconIdentity>()) { $0.formUnion($1.rssi.keys) }
+        let most = scans.map { $0.rssi.keys.count { trained.contains($0) } }.max() ?? 0
+        if heard.isEmpty { return "no beacon was heard" }
+        if heard.isDisjoint(with: trained) {
+            return "none of the \(heard.count) beacons heard is in \(training): is it another house's?"
+        }
+        if most < FingerprintQuality.neededBeacons {
+            return "no scan holds \(FingerprintQuality.neededBeacons) beacons of \(training), at most \(most)"
+        }
+        return "what was heard is like none of the rooms of \(training), or was too short for the change rule"
     }
 }
 

@@ -11,13 +11,20 @@ struct RoomsTrainCommand: Command {
         details: """
             A RECORDING (.jsonl) tells its rooms by truth with "room". One that ends in .json is what Crownstone's programs
             write: the training data or the fingerprint of a single room, which is that of --room, or a data set or
-            fingerprints that tell their rooms. Printed is each room with its samples, the
-            share of all beacons that it has heard, and a score from 0 to 100; below 60, train it longer.
+            fingerprints that tell their rooms.
+
+            Printed is each room with what counts: "enough", or what is missing for the room to be told well; then its
+            samples, the share of all beacons that it has heard, and the score from 0 to 100 that Crownstone's app gives,
+            with what it takes points off for: 150 samples in hand, some in a pocket and all beacons cost none.
+
+            Training that is there already is added to with --add, and replaced with --overwrite only.
 
             example: indoorloc rooms train --output home.json walk.jsonl
+                     indoorloc rooms train --output home.json --add home.json --room attic attic.jsonl
             """,
         options: [
-            .output, CommandOption(name: "add", argument: "ROOMS", help: "training data to add to"),
+            .output, CommandOption(name: "add", argument: "ROOMS", help: "training data to add to; may be the output"),
+            CommandOption(name: "overwrite", help: "replace the output, and all rooms that are in it"),
             CommandOption(
                 name: "forget", argument: "BEACON", help: "a beacon that was moved: UUID_Maj:1_Min:2; may be repeated"),
             CommandOption(name: "room", argument: "NAME", help: "the room of recordings that tell none"),
@@ -27,6 +34,7 @@ struct RoomsTrainCommand: Command {
 
     private let output: String
     private let base: String?
+    private let mayOverwrite: Bool
     private let room: String?
     private let uuid: BeaconUUID?
     private let forgotten: [BeaconIdentity]
@@ -36,6 +44,7 @@ struct RoomsTrainCommand: Command {
     init(_ arguments: ParsedArguments) throws {
         output = try arguments.required("output")
         base = arguments.value("add")
+        mayOverwrite = arguments.has("overwrite")
         room = arguments.value("room")
         uuid = try arguments.value("uuid").map { text in
             guard let uuid = BeaconUUID(text) else {
@@ -59,11 +68,32 @@ struct RoomsTrainCommand: Command {
     }
 
     func run() throws {
+        try checkOutput()
         var training = try base.map { path in try RoomTrainingFile.read(path) } ?? RoomTrainingSet()
         for path in recordings { training.add(try learn(path)) }
-        for beacon in forgotten { training.forget(beacon) }
+        for beacon in forgotten {
+            if !training.beacons.contains(beacon) {
+                StandardError.write(
+                    "indoorloc: --forget \(beacon.trainingID): the training does not have it; nothing was forgotten\n")
+            }
+            training.forget(beacon)
+        }
         try RoomTrainingFile.write(training, to: output)
         try StandardOutput.write(Self.report(on: training))
+    }
+
+    /// Refuses to lose a training that is there: unlike most outputs, it cannot be made again of the recordings at hand.
+    private func checkOutput() throws {
+        func resolved(_ path: String) -> String {
+            URL(filePath: path).standardizedFileURL.resolvingSymlinksInPath().path
+        }
+        let attributes = try? FileManager.default.attributesOfItem(atPath: resolved(output))
+        guard attributes?[.type] as? FileAttributeType == .typeRegular, attributes?[.size] as? Int != 0,
+            !mayOverwrite, base.map(resolved) != resolved(output)
+        else { return }
+        throw DataSetError(
+            description: "\(output) is there already: say --add \(output) to add to it, "
+                + "or --overwrite to lose its rooms")
     }
 
     private func learn(_ path: String) throws -> RoomTrainingSet {
@@ -72,12 +102,15 @@ struct RoomsTrainCommand: Command {
             do { bytes = try Data(contentsOf: URL(filePath: path)) } catch {
                 throw DataSetError(description: "\(path) cannot be read: \(error.systemReason)")
             }
-            guard try room != nil || RoomTrainingImport.tellsRooms([UInt8](bytes), named: path) else {
+            let tellsRooms = try RoomTrainingImport.tellsRooms([UInt8](bytes), named: path)
+            guard room != nil || tellsRooms else {
                 throw UsageError(message: "--room is missing, for \(path)", command: Self.syntax.name)
             }
+            if tellsRooms { warnOfUnusedRoom(path) }
             return try RoomTrainingImport.read([UInt8](bytes), named: path, room: room, uuid: uuid)
         }
         var recording = try RoomRecording(path: path, strictness: strictness)
+        if !recording.stays.isEmpty, recording.stays.allSatisfy({ $0.room != nil }) { warnOfUnusedRoom(path) }
         if let room { recording.name(room) }
         guard !recording.training.rooms.isEmpty else {
             throw DataSetError(
@@ -86,19 +119,45 @@ struct RoomsTrainCommand: Command {
         return recording.training
     }
 
+    private func warnOfUnusedRoom(_ path: String) {
+        guard let room else { return }
+        StandardError.write("indoorloc: \(path) tells its rooms itself: --room \(room) was not used\n")
+    }
+
     private static func report(on training: RoomTrainingSet) -> String {
         let beacons = training.beacons
         var circumstances = FingerprintQuality.Circumstances()
         circumstances.presentBeacons = beacons
         return training.rooms.sorted { $0.key < $1.key }.map { room, fingerprint in
             let quality = FingerprintQuality(of: fingerprint, in: circumstances)
+            let count = fingerprint.samples.count
             let coverage = JSONText.number(quality.coverage * 100, decimals: 0)
-            let score = JSONText.number(quality.score, decimals: 0)
             return """
-                \(room): \(fingerprint.samples.count) samples, \(fingerprint.beacons.count) of \(beacons.count) beacons \
-                (\(coverage) %), score \(score)
+                \(room): \(verdict(quality, samples: count)); \(count) \(count == 1 ? "sample" : "samples"), \
+                \(fingerprint.beacons.count) of \(beacons.count) beacons (\(coverage) %); \(score(quality))
 
                 """
         }.joined()
+    }
+
+    private static func score(_ quality: FingerprintQuality) -> String {
+        let deductions = FingerprintQuality.Deduction.allCases.compactMap { reason in
+            quality.deductions[reason].map { "\(reason.rawValue) -\(JSONText.number($0, decimals: 0))" }
+        }
+        return "Crownstone's score \(JSONText.number(quality.score, decimals: 0))"
+            + (deductions.isEmpty ? "" : " (\(deductions.joined(separator: ", ")))")
+    }
+
+    private static func verdict(_ quality: FingerprintQuality, samples: Int) -> String {
+        let missing = quality.shortcomings.map { shortcoming in
+            switch shortcoming {
+            case .samples: return "train it longer, \(samples) of \(FingerprintQuality.neededSamples) samples"
+            case .beacons:
+                let share = JSONText.number((1 - quality.answerableShare) * 100, decimals: 0)
+                return "place beacons nearer, \(share) % of the samples hold fewer than "
+                    + "\(FingerprintQuality.neededBeacons)"
+            }
+        }
+        return missing.isEmpty ? "enough" : missing.joined(separator: "; ")
     }
 }

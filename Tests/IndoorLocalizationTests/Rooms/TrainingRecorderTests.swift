@@ -122,6 +122,39 @@ final class TrainingRecorderTests: XCTestCase {
         XCTAssertTrue(FingerprintQuality(of: fingerprint(samples: 112)).isBad, "59.7")
     }
 
+    func testTheDeductionsTellWhereTheScoreWent() {
+        var circumstances = FingerprintQuality.Circumstances()
+        circumstances.presentBeacons = Set((0..<5).map(TrainedHouse.beacon))
+        let quality = FingerprintQuality(of: fingerprint(samples: 75), in: circumstances)
+        XCTAssertEqual(quality.deductions.keys.sorted { $0.rawValue < $1.rawValue }, [.beacons, .pocket, .samples])
+        XCTAssertEqual(100 - quality.deductions.values.reduce(0, +), quality.score, accuracy: 1e-9)
+    }
+
+    /// A minute in a room, as is asked for, is enough though Crownstone's score calls it bad.
+    func testAMinuteIsEnoughAndTenSecondsAreNot() {
+        var house = TrainedHouse()
+        for (room, minute) in house.training().rooms {
+            let quality = FingerprintQuality(of: minute)
+            XCTAssertTrue(quality.isSufficient, "\(room): \(quality.shortcomings)")
+            XCTAssertTrue(quality.isBad, room)
+            let short = RoomFingerprint(samples: Array(minute.samples.prefix(10)))
+            XCTAssertEqual(FingerprintQuality(of: short).shortcomings, [.samples], room)
+        }
+    }
+
+    func testARoomInWhichTwoBeaconsAreHeardIsShortOfBeacons() {
+        let samples = (0..<60).map { second in
+            RoomFingerprint.Sample(
+                timestamp: Double(second),
+                rssi: Dictionary(
+                    uniqueKeysWithValues: (0..<(second % 10 < 7 ? 3 : 2)).map { (TrainedHouse.beacon($0), -60) }))
+        }
+        let quality = FingerprintQuality(of: RoomFingerprint(samples: samples))
+        XCTAssertEqual(quality.answerableShare, 0.7, accuracy: 1e-9)
+        XCTAssertEqual(quality.shortcomings, [.beacons])
+        XCTAssertEqual(FingerprintQuality(of: RoomFingerprint()).shortcomings, [.samples, .beacons])
+    }
+
     func testCoverageIsTheShareOfTheBeaconsThatWereHeard() {
         let four = fingerprint(samples: 10)
         XCTAssertEqual(four.coverage(of: Set((0..<8).map(TrainedHouse.beacon))), 0.5)
