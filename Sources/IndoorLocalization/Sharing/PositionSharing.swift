@@ -25,7 +25,9 @@ public protocol PositionSharing: Sendable {
     /// Tells where this device is, with the level that the position alone does not know.
     ///
     /// Whatever does not tell levels can leave this out: then the position is told as it is.
-    /// - Parameter level: ordinal of the position's floor, as `VenueMap.level`; nil where that is not known.
+    /// - Parameters:
+    ///   - position: where this device is.
+    ///   - level: ordinal of the position's floor, as `VenueMap.level`; nil where that is not known.
     func share(_ position: Position, level: Int?) async throws
 
     /// Sends a text to a room that this device is in.
