@@ -234,7 +234,8 @@ final class PluginRecordingTests: XCTestCase {
         let correction = try XCTUnwrap(data.first?.value(as: BeaconCorrection.Correction.self))
         XCTAssertEqual(correction.heading, 180)
         guard case .taken = correction.outcome else { return XCTFail("\(correction)") }
-        radio.stand(at: beacon, from: 20.2, for: 1)
+        // A position follows each half second after the correction, which came between any two readings.
+        radio.stand(at: beacon, from: 20.2, for: 2)
         let told = try await Bounded.elements(of: positions, until: "21 s") { $0.instant.seconds >= 20.9 }
         let corrected = try XCTUnwrap(told.last)
         XCTAssertEqual(corrected.mapID, beacon.mapID)
