@@ -38,30 +38,18 @@ package final class MosquittoBroker {
     }
 
     private static func start(folder: String, port: UInt16) throws -> Process? {
-        let program = ["/usr/sbin/mosquitto", "/usr/bin/mosquitto", "/usr/local/sbin/mosquitto"].first {
-            FileManager.default.isExecutableFile(atPath: $0)
-        }
-        guard let program else { throw TestPort.Failure(description: "mosquitto is missing: install mosquitto") }
         let log = folder + "/mosquitto.log"
         if !FileManager.default.fileExists(atPath: log) { try Data().write(to: URL(filePath: log)) }
         let output = try FileHandle(forWritingTo: URL(filePath: log))
         defer { try? output.close() }
         try output.seekToEnd()
         let process = Process()
-        process.executableURL = URL(filePath: program)
+        process.executableURL = try TestPort.program("mosquitto", ofPackage: "mosquitto")
         process.arguments = ["-v", "-c", folder + "/mosquitto.conf"]
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = output
         process.standardError = output
-        try ProcessSignals.withAll { try process.run() }
-        let deadline = ContinuousClock.now + .seconds(20)
-        while process.isRunning, ContinuousClock.now < deadline {
-            if TestPort.isOpen(port), process.isRunning { return process }
-            poll(nil, 0, 5)
-        }
-        process.terminate()
-        process.waitUntilExit()
-        return nil
+        return try TestPort.start(process, on: port) ? process : nil
     }
 
     private static func text(port: UInt16, _ configuration: Configuration) -> String {

@@ -56,29 +56,15 @@ package final class NginxServer {
     private static func start(
         root: String, folder: String, port: UInt16, _ configuration: Configuration
     ) throws -> Process? {
-        let program = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/sbin/nginx"].first {
-            FileManager.default.isExecutableFile(atPath: $0)
-        }
-        guard let nginx = program else {
-            throw TestPort.Failure(description: "nginx is missing: install nginx-light")
-        }
         let file = folder + "/nginx.conf"
         try Data(text(root: root, folder: folder, port: port, configuration).utf8).write(to: URL(filePath: file))
         let process = Process()
-        process.executableURL = URL(filePath: nginx)
+        process.executableURL = try TestPort.program("nginx", ofPackage: "nginx-light")
         process.arguments = ["-p", folder, "-c", file, "-e", folder + "/error.log"]
         process.standardInput = FileHandle.nullDevice
         process.standardOutput = FileHandle.nullDevice
         process.standardError = FileHandle.nullDevice
-        try ProcessSignals.withAll { try process.run() }
-        let deadline = ContinuousClock.now + .seconds(20)
-        while process.isRunning, ContinuousClock.now < deadline {
-            if TestPort.isOpen(port), process.isRunning { return process }
-            poll(nil, 0, 5)
-        }
-        process.terminate()
-        process.waitUntilExit()
-        return nil
+        return try TestPort.start(process, on: port) ? process : nil
     }
 
     private static func text(root: String, folder: String, port: UInt16, _ configuration: Configuration) -> String {

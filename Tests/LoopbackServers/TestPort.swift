@@ -42,6 +42,28 @@ package enum TestPort {
         }
     }
 
+    /// Where Debian, or whoever built it by hand, puts a server's program.
+    static func program(_ name: String, ofPackage package: String) throws -> URL {
+        let path = ["/usr/sbin/", "/usr/bin/", "/usr/local/sbin/"].map { $0 + name }.first {
+            FileManager.default.isExecutableFile(atPath: $0)
+        }
+        guard let path else { throw Failure(description: "\(name) is missing: install \(package)") }
+        return URL(filePath: path)
+    }
+
+    /// Starts a server, and returns whether it listens on the port: not if it ended before, or took longer than 20 s.
+    static func start(_ process: Process, on port: UInt16) throws -> Bool {
+        try ProcessSignals.withAll { try process.run() }
+        let deadline = ContinuousClock.now + .seconds(20)
+        while process.isRunning, ContinuousClock.now < deadline {
+            if isOpen(port), process.isRunning { return true }
+            poll(nil, 0, 5)
+        }
+        process.terminate()
+        process.waitUntilExit()
+        return false
+    }
+
     private static func loopback(port: UInt16) -> sockaddr_in {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -10,8 +10,8 @@ struct ShareWatchCommand: Command {
         details: """
             ADDRESS is mqtt[s]://[USER@]HOST[:PORT]/ROOM. Prints JSON Lines, each with "type": connected, disconnected,
             joined, left, position, message, occupancy, roomFull, serverFull or failed. Whoever watches is in the room,
-            and counts as a device there, called HOST-watch-PID unless told otherwise. Positions are told by 'locate --share'; topics and payloads are in the
-            documentation, in "Sharing".
+            and counts as a device there, called HOST-watch-PID unless told otherwise. Positions are told by
+            'locate --share'; topics and payloads are in the documentation, in "Sharing".
 
             example: indoorloc share watch mqtt://broker.example.org/warehouse
             """,
