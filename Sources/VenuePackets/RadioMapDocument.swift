@@ -29,10 +29,20 @@ struct RadioMapDocument: Codable {
         var readings: [Reading]
     }
 
+    struct Fit: Codable {
+        var floorLoss: Double?
+        var rateLength: Double?
+        var supportWidth: Double?
+        var unsupportedShare: Double?
+        var beaconLimit: Int?
+        var receiverDeviation: Double?
+    }
+
     var format = RadioMapFile.format
     var version = RadioMapFile.version
     var pathLossExponent: Double
     var readingDeviation: Double?
+    var fit: Fit?
     var beacons: [Beacon]
     var fingerprints: [Fingerprint]
 }
@@ -41,6 +51,7 @@ extension RadioMapDocument {
     init(_ radioMap: RadioMap) {
         pathLossExponent = radioMap.pathLossExponent
         readingDeviation = radioMap.readingDeviation
+        fit = radioMap.fit == RadioMap.Fit() ? nil : Fit(radioMap.fit)
         beacons = radioMap.beacons.map { beacon in
             Beacon(
                 uuid: beacon.identity.uuid.description, major: Int(beacon.identity.major),
@@ -82,9 +93,11 @@ extension RadioMapDocument {
         if let readingDeviation, !readingDeviation.isFinite || readingDeviation < 0 {
             throw PacketFileError(message: "is \(readingDeviation); give 0 or more dB", path: "$.readingDeviation")
         }
-        return RadioMap(
+        var radioMap = RadioMap(
             beacons: knownBeacons, fingerprints: knownFingerprints, pathLossExponent: pathLossExponent,
             readingDeviation: readingDeviation)
+        if let fit { radioMap.fit = try fit.checked() }
+        return radioMap
     }
 
     private func beacon(_ entry: Beacon, at path: String) throws(PacketFileError) -> RadioMap.Beacon {

@@ -86,6 +86,6 @@ extension DetectionCurve {
                 add(detections: detections, seconds: seconds, level: level)
             }
         }
-        finish(floor: model.unheardRate)
+        finish(floor: model.unheardRate(of: beacons.count))
     }
 }

@@ -27,11 +27,15 @@ package struct Likelihood {
     /// How much stronger this receiver hears than the one that made the map, if it is on that level; by level.
     let offsets: [ReceiverOffset]
 
+    /// Logarithm of the detections a second of a beacon where it should not be heard.
+    private let unheard: Float
+
     /// Weighs evidence against a field.
     package init(field: SignalField, evidence: Evidence, offsets: [ReceiverOffset]) {
         self.field = field
         self.evidence = evidence
         self.offsets = offsets
+        unheard = cmath_logf(Float(field.model.unheardRate(of: field.beacons.count)))
     }
 
     /// Adds the logarithm of the likelihood at some cells, up to a constant common to all cells of all levels.
@@ -127,7 +131,7 @@ package struct Likelihood {
         let draw = field.isSurveyed ? draw(heard) : 0
         return Terms(
             rssi: rssi, variance: variance, share: heard.share, draw: draw,
-            outside: heard.share * outside + draw * cmath_logf(Float(model.unheardRate)))
+            outside: heard.share * outside + draw * unheard)
     }
 
     /// Beyond this many degrees of freedom, Student's t is normal to within 0.02 even at five deviations, while the

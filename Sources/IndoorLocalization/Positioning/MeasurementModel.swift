@@ -49,12 +49,13 @@ extension MeasurementModel {
         {
             return tables
         }
-        return beacons.map { sample($0, on: mapID, grid: grid, model: model) }
+        let unheard = SignalExpectation.logarithm(of: model.unheardRate(of: beacons.count))
+        return beacons.map { sample($0, on: mapID, grid: grid, model: model, unheard: unheard) }
     }
 
     /// Asks for every cell; the table is the smallest rectangle around the answers, nil without any.
     private func sample(
-        _ beacon: VenueBeacon, on mapID: MapID, grid: MapGrid, model: SignalModel
+        _ beacon: VenueBeacon, on mapID: MapID, grid: MapGrid, model: SignalModel, unheard: Float
     ) -> SignalField.Table? {
         var answers: [(cell: Int, expectation: SignalExpectation)] = []
         for cell in 0..<grid.count {
@@ -75,7 +76,7 @@ extension MeasurementModel {
         table.variance = Array(repeating: Float(model.shadowing * model.shadowing), count: count)
         let tellsRate = answers.allSatisfy { $0.expectation.rate != nil }
         if tellsRate {
-            table.logRate = Array(repeating: SignalExpectation.logarithm(of: model.unheardRate), count: count)
+            table.logRate = Array(repeating: unheard, count: count)
         }
         for (cell, answer) in answers {
             guard let entry = table.index(column: cell % grid.columns, row: cell / grid.columns) else { continue }

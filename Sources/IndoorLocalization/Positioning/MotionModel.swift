@@ -7,7 +7,7 @@ public struct MotionModel: Hashable, Sendable {
     /// Seconds over which a walker keeps velocity and direction.
     public var velocityTime = 4.0
     /// Chance a second that somebody who stands begins to walk.
-    public var startRate = 0.2
+    public var startRate = 0.4
     /// Chance a second that somebody who walks stops.
     public var stopRate = 0.1
     /// Metres that a standing device wanders within a second.
@@ -24,7 +24,7 @@ public struct MotionModel: Hashable, Sendable {
     /// Standard deviation of the direction of a single step, in degrees.
     public var stepTurn = 8.0
     /// Standard deviation of a walker's step length from the mean, as a share.
-    public var stepScale = 0.15
+    public var stepScale = 0.1
     /// Standard deviation of the length of a single step, as a share.
     public var stepLength = 0.1
 

@@ -10,6 +10,7 @@ struct PathLossTables {
     let isSurveyed: Bool
     /// How often beacons are heard where nobody surveyed.
     private let detection: DetectionCurve
+    private let floorDistance: FloorDistance
 
     /// Beyond this many shadowing lengths a reading says nothing of shadowing.
     private static let reach = 4.0
@@ -17,6 +18,7 @@ struct PathLossTables {
     init(venue: Venue, transmitters list: TransmitterList, model: SignalModel) {
         self.venue = venue
         self.model = model
+        floorDistance = FloorDistance(venue.maps)
         (transmitters, exponents, isSurveyed) = (list.beacons, list.exponents, list.isSurveyed)
         detection = DetectionCurve(
             of: venue.radioMap?.beacons ?? [], venue.radioMap?.fingerprints ?? [], exponents: exponents, model: model)
@@ -75,8 +77,6 @@ struct PathLossTables {
     ) -> SignalField.Table? {
         let beacon = transmitters[index]
         let isHome = beacon.mapID == map.id
-        let home = venue.map(beacon.mapID)
-        let floors = Double(abs((home?.level ?? map.level) - map.level))
         if isSurveyed, readings.isEmpty, index < venue.radioMap?.beacons.count ?? 0, !isHome { return nil }
         let extent = extent(index, beacon, map, grid, readings)
         guard !extent.columns.isEmpty, !extent.rows.isEmpty else { return nil }
@@ -84,7 +84,7 @@ struct PathLossTables {
         var table = SignalField.Table(
             columns: extent.columns, rows: extent.rows, mean: Array(repeating: 0, count: count),
             variance: Array(repeating: 0, count: count), logRate: [])
-        let loss = isHome ? 0 : model.floorLoss * max(1, floors)
+        let loss = floorLoss(beacon, map)
         var position = 0
         for row in extent.rows {
             for column in extent.columns {
@@ -102,22 +102,28 @@ struct PathLossTables {
         return table
     }
 
+    private func floorLoss(_ beacon: RadioMap.Beacon, _ map: VenueMap) -> Double {
+        model.floorLoss * Double(floorDistance.floors(from: beacon.mapID, to: map.id))
+    }
+
     /// The cells at which a beacon may be heard: around where the survey heard it, or where path loss allows it.
     private func extent(
         _ index: Int, _ beacon: RadioMap.Beacon, _ map: VenueMap, _ grid: MapGrid,
         _ readings: [(place: RadioMap.Fingerprint, reading: RadioMap.Reading)]
     ) -> (columns: Range<Int>, rows: Range<Int>) {
         if readings.isEmpty {
-            let loss = beacon.mapID == map.id ? 0 : model.floorLoss
             let exponent = venue.radioMap?.pathLossExponent ?? model.pathLossExponent
-            let range = cmath_pow(10, (beacon.power - loss - Double(SignalField.inaudible)) / (10 * exponent))
+            let range = cmath_pow(
+                10, (beacon.power - floorLoss(beacon, map) - Double(SignalField.inaudible)) / (10 * exponent))
             return grid.block(around: beacon.point, radius: min(max(range, 1), MapGrid.longestRange))
         }
         var columns = grid.columns..<grid.columns
         var rows = grid.rows..<grid.rows
         let reach = Self.reach * model.shadowingLength
         // Also where nobody surveyed, if it may be heard there more often than any other beacon.
-        if beacon.mapID == map.id, let faintest = detection.faintest(above: 2 * model.unheardRate) {
+        if beacon.mapID == map.id,
+            let faintest = detection.faintest(above: 2 * model.unheardRate(of: transmitters.count))
+        {
             let range = cmath_pow(10, (beacon.power - faintest) / (10 * exponents[index]))
             let block = grid.block(around: beacon.point, radius: min(max(range, 1), MapGrid.longestRange))
             (columns, rows) = (block.columns, block.rows)

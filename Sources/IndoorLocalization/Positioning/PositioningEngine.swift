@@ -92,7 +92,7 @@ public struct PositioningEngine: Sendable {
         space = FloorSpace(venue: venue)
         levels = LevelFilter(elevations: venue.maps.map { $0.elevation ?? Double($0.level) * Self.storey })
         let offset = ReceiverOffset(
-            deviation: settings.signal.receiverOffsetDeviation, degreesOfFreedom: settings.signal.degreesOfFreedom)
+            deviation: field.model.receiverOffsetDeviation, degreesOfFreedom: field.model.degreesOfFreedom)
         offsets = field.levels.map { _ in offset }
     }
 
@@ -172,7 +172,7 @@ public struct PositioningEngine: Sendable {
         for level in offsets.indices {
             offsets[level].begin(
                 value: earlier.rssiOffset,
-                deviation: min(earlier.rssiDeviation, settings.signal.receiverOffsetDeviation))
+                deviation: min(earlier.rssiDeviation, field.model.receiverOffsetDeviation))
         }
         filter.stepMean = earlier.stepScale
         filter.stepDeviation = min(earlier.stepDeviation, settings.motion.stepScale)

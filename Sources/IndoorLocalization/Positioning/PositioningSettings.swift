@@ -31,7 +31,7 @@ public struct PositioningSettings: Hashable, Sendable {
     /// Metres of error that remain even if the filter is certain, in [0, 1000].
     public var radiusFloor = 0.8
     /// What the spread of the particles is multiplied with to give a radius, in [0, 100].
-    public var radiusFactor = 1.1
+    public var radiusFactor = 1.05
     /// How soon a belief that disagrees with the last seconds' evidence is doubted, in [0, 100]: its variance is
     /// multiplied with this and with how far they disagree against what is expected, if that is more than 1. As the
     /// belief holds the last seconds' evidence, too, half of what is expected is much already. 0 never doubts it.

@@ -29,7 +29,7 @@ public struct RadioMap: Hashable, Sendable {
     public struct Reading: Hashable, Sendable {
         /// Index into the radio map's `beacons`.
         public var beacon: Int
-        /// Mean RSSI in dBm.
+        /// Mean RSSI in dBm, as the mean of the survey's receivers would have heard it.
         public var rssi: Double
         /// How many advertisements were heard, above 0.
         public var count: Int
@@ -65,6 +65,28 @@ public struct RadioMap: Hashable, Sendable {
         }
     }
 
+    /// Numbers of the model that the survey tells; nil where it was too small to tell, or not asked.
+    ///
+    /// They take the place of those of `SignalModel`, which are for venues without a survey.
+    public struct Fit: Hashable, Sendable {
+        /// Signal lost through one floor, in dB, 0 or more: ``SignalModel/floorLoss``.
+        public var floorLoss: Double?
+        /// Metres over which detection rates are averaged: ``SignalModel/rateLength``.
+        public var rateLength: Double?
+        /// Metres around the survey's places within which people are expected: ``SignalModel/supportWidth``.
+        public var supportWidth: Double?
+        /// How likely a place far from the survey is, in (0, 1]: ``SignalModel/unsupportedShare``.
+        public var unsupportedShare: Double?
+        /// How many of the strongest beacons count by their RSSI: ``SignalModel/beaconLimit``.
+        public var beaconLimit: Int?
+        /// How much the receivers of the survey's walks differed from each other, as a standard deviation in dB. No less
+        /// is expected of the one that is located: ``SignalModel/receiverOffsetDeviation``.
+        public var receiverDeviation: Double?
+
+        /// Creates a fit that tells nothing.
+        public init() {}
+    }
+
     /// The transmitters that the survey heard, ordered by identity.
     public var beacons: [Beacon]
     /// Where the surveyor was and what was heard there.
@@ -74,6 +96,9 @@ public struct RadioMap: Hashable, Sendable {
     /// How far a reading lies from what the rest of the survey predicts there, as a standard deviation in dB beyond
     /// fast fading; nil if the survey was too small to tell.
     public var readingDeviation: Double?
+    /// What else the survey tells of the model's numbers.
+    public var fit = Fit()
+
     /// Creates a radio map.
     public init(
         beacons: [Beacon], fingerprints: [Fingerprint], pathLossExponent: Double, readingDeviation: Double? = nil

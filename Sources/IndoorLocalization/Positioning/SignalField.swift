@@ -65,6 +65,7 @@ package struct SignalField: Sendable {
     /// Makes the tables of a venue from its radio map and its beacons' places, or from other parts; takes time in
     /// proportion to the surveyed area and the number of readings.
     package init(venue: Venue, model: SignalModel = SignalModel(), parts: PositioningParts = PositioningParts()) {
+        let model = model.fitted(to: venue.radioMap)
         let list = TransmitterList(venue: venue, model: model)
         self.model = model
         beacons = list.beacons.map(\.identity)

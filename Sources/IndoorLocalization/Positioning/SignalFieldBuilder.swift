@@ -37,7 +37,7 @@ struct SignalFieldBuilder {
                 for beacon in tables[level].indices { tables[level][beacon]?.logRate = [] }
             }
         }
-        let none = Float(model.unheardRate) * Float(beacons.count)
+        let none = Float(model.unheardRate)
         let levels = venue.maps.indices.map { index in
             SignalField.Level(
                 mapID: venue.maps[index].id, grid: grids[index],
@@ -51,12 +51,13 @@ struct SignalFieldBuilder {
     /// Detections a second of all beacons, cell by cell.
     private func totalRate(_ tables: [SignalField.Table?], _ grid: MapGrid, _ none: Float) -> [Float] {
         var total = [Float](repeating: none, count: grid.count)
+        let unheard = Float(model.unheardRate(of: beacons.count))
         for table in tables {
             guard let table else { continue }
             var entry = 0
             for row in table.rows {
                 for column in table.columns {
-                    total[row * grid.columns + column] += cmath_expf(table.logRate[entry]) - Float(model.unheardRate)
+                    total[row * grid.columns + column] += cmath_expf(table.logRate[entry]) - unheard
                     entry += 1
                 }
             }

@@ -8,7 +8,7 @@ public struct SignalModel: Hashable, Sendable {
     public var pathLossExponent = 2.4
     /// Signal strength at 1 m in dBm where neither the venue nor a survey tells another.
     public var defaultPower = -62.0
-    /// Signal lost through one floor, in dB.
+    /// Signal lost through one floor, in dB, where no survey tells another.
     public var floorLoss = 15.0
     /// Height difference between device and beacon in metres, where unknown.
     public var heightDifference = 0.5
@@ -35,12 +35,12 @@ public struct SignalModel: Hashable, Sendable {
     /// Degrees of freedom of Student's t distribution of the readings.
     public var degreesOfFreedom = 16.0
     /// Only the RSSI of this many strongest beacons counts: the errors of the far ones come from the same obstacles,
-    /// so that many of them would outvote the near ones.
+    /// so that many of them would outvote the near ones. A survey may tell another number.
     public var beaconLimit = 10
     /// Readings of one beacon closer in time than this share their shadowing, in seconds.
-    public var correlationTime = 1.5
+    public var correlationTime = 1.0
 
-    /// Distance in metres over which detection rates are averaged.
+    /// Distance in metres over which detection rates are averaged, where no survey tells another.
     public var rateLength = 1.5
     /// Longest listening time, in seconds, that a survey place counts with in detection rates.
     public var rateDurationCap = 4.0
@@ -48,17 +48,17 @@ public struct SignalModel: Hashable, Sendable {
     public var ratePriorDetections = 0.1
     /// … but no more than this many seconds of its listening.
     public var ratePrior = 2.0
-    /// Detections a second assumed where the survey never heard the beacon and path loss is too high for it.
-    public var unheardRate = 0.003
+    /// Detections a second assumed, of all beacons together, where the survey heard none and path loss is too high.
+    public var unheardRate = 0.05
     /// Share of the detection evidence that is believed.
     public var detectionWeight = 1.0
 
     /// Standard deviation of the receiver's offset from the one that the map was made with, in dB.
     public var receiverOffsetDeviation = 3.0
 
-    /// Width in metres of the band around the survey's places within which people are expected.
+    /// Width in metres of the band around the survey's places within which people are expected, where these don't tell.
     public var supportWidth = 2.0
-    /// How likely a place far from the survey is, against one on it.
+    /// How likely a place far from the survey is, against one on it, where its places don't tell.
     public var unsupportedShare = 0.02
     /// How much people are expected to keep to the venue's paths, in [0, 0.999]: a place far from them is `1 - pathShare`
     /// times as likely as one on them. 0 leaves the paths out.
@@ -68,6 +68,26 @@ public struct SignalModel: Hashable, Sendable {
 
     /// Creates the model with its default numbers.
     public init() {}
+
+    /// The model with the numbers that a venue's survey tells; as it is without one.
+    func fitted(to radioMap: RadioMap?) -> SignalModel {
+        guard let fit = radioMap?.fit else { return self }
+        var model = self
+        model.floorLoss = fit.floorLoss ?? floorLoss
+        model.rateLength = fit.rateLength ?? rateLength
+        model.supportWidth = fit.supportWidth ?? supportWidth
+        model.unsupportedShare = fit.unsupportedShare ?? unsupportedShare
+        model.beaconLimit = fit.beaconLimit ?? beaconLimit
+        // Whoever sets it to 0 knows that the receiver is the survey's.
+        if receiverOffsetDeviation > 0 {
+            model.receiverOffsetDeviation = max(receiverOffsetDeviation, fit.receiverDeviation ?? 0)
+        }
+        return model
+    }
+
+    /// Detections a second of one of `count` beacons where it should not be heard: in a venue with many beacons each is as
+    /// much rarer, or all of them together would seem to be heard everywhere.
+    func unheardRate(of count: Int) -> Double { unheardRate / Double(max(1, count)) }
 
     /// Correlation of shadowing at two places `distance` metres apart: Matérn with ν = 3/2.
     ///

@@ -24,6 +24,7 @@ public struct SurveyPrior: MapPrior, TabulatedPrior {
                 (map.id, Sheet(places: places[map.id]?.map(\.point) ?? [], areas: map.walkable.map(Area.polygon)))
             }, uniquingKeysWith: { first, _ in first })
         isSurveyed = !(venue.radioMap?.beacons.isEmpty ?? true)
+        let model = model.fitted(to: venue.radioMap)
         share = Float(model.unsupportedShare)
         width = model.supportWidth
     }

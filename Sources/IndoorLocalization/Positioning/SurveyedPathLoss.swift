@@ -15,6 +15,7 @@ public struct SurveyedPathLoss: MeasurementModel, TabulatedMeasurement {
     /// Creates the model of a venue with its radio map; takes time in proportion to the surveyed area and the number of
     /// readings.
     public init(venue: Venue, model: SignalModel = SignalModel()) {
+        let model = model.fitted(to: venue.radioMap)
         let transmitters = TransmitterList(venue: venue, model: model)
         let maker = PathLossTables(venue: venue, transmitters: transmitters, model: model)
         var sheets: [MapID: Sheet] = [:]

@@ -46,7 +46,8 @@ extension SignalModel {
         .number(
             "defaultPower", \.defaultPower, in: -127...20, unit: "dBm",
             "Signal strength at 1 m where neither the venue nor a survey tells another."),
-        .number("floorLoss", \.floorLoss, in: 0...100, unit: "dB", "Signal lost through one floor."),
+        .number(
+            "floorLoss", \.floorLoss, in: 0...100, unit: "dB", "Signal lost through one floor, where no survey tells."),
         .number(
             "heightDifference", \.heightDifference, in: 0...100, unit: "m",
             "Height difference between device and beacon, where unknown."),
@@ -85,18 +86,20 @@ extension SignalModel {
             "Degrees of freedom of Student's t distribution of the readings."),
         .wholeNumber(
             "beaconLimit", \.beaconLimit, in: 0...1_000_000, better: .greater,
-            "Only the RSSI of this many strongest beacons counts."),
+            "Only the RSSI of this many strongest beacons counts, where no survey tells."),
         .number(
             "correlationTime", \.correlationTime, in: 0.001...1e9, unit: "s",
             "Readings of one beacon closer in time than this share their shadowing."),
         .number(
             "receiverOffsetDeviation", \.receiverOffsetDeviation, in: 0...50, unit: "dB",
-            "Standard deviation of the receiver's offset from the one that the map was made with."),
+            "Standard deviation of the receiver's offset from the one that the map was made with, if the survey tells no more."
+        ),
     ]
 
     private static let rateList: [Setting<SignalModel>] = [
         .number(
-            "rateLength", \.rateLength, in: 0.01...1000, unit: "m", "Distance over which detection rates are averaged."),
+            "rateLength", \.rateLength, in: 0.01...1000, unit: "m",
+            "Distance over which detection rates are averaged, where no survey tells."),
         .number(
             "rateDurationCap", \.rateDurationCap, in: 0.01...86_400, unit: "s",
             "Longest listening time that a survey place counts with in detection rates."),
@@ -108,15 +111,15 @@ extension SignalModel {
             "That expectation weighs no more than this much listening of the survey."),
         .number(
             "unheardRate", \.unheardRate, in: 1e-6...1000, unit: "1/s",
-            "Detections assumed where the survey never heard the beacon and path loss is too high for it."),
+            "Detections of all beacons together assumed where the survey heard none and path loss is too high."),
         .number(
             "detectionWeight", \.detectionWeight, in: 0...10, "Share of the detection evidence that is believed."),
         .number(
             "supportWidth", \.supportWidth, in: 0.01...1000, unit: "m",
-            "Width of the band around the survey's places within which people are expected."),
+            "Width of the band around the survey's places within which people are expected, where these don't tell."),
         .number(
             "unsupportedShare", \.unsupportedShare, in: 1e-9...1,
-            "How likely a place far from the survey is, against one on it."),
+            "How likely a place far from the survey is, against one on it, where its places don't tell."),
         .number(
             "pathShare", \.pathShare, in: 0...0.999,
             "How much people keep to the venue's paths: far from them it is as much less likely; 0 leaves them out."),

@@ -28,8 +28,8 @@ final class EvidenceCollectorTests: XCTestCase {
         _ = collector.take(at: .zero)
         hear(2, -60, at: 0.5)
         let share = try XCTUnwrap(collector.take(at: Instant(seconds: 0.5))?.heard.first?.share)
-        // 1 - exp(-0.5 / 1.5) = 0.2835.
-        XCTAssertEqual(share, 0.2835, accuracy: 1e-3)
+        // 1 - exp(-0.5 / 1) = 0.3935.
+        XCTAssertEqual(share, 0.3935, accuracy: 1e-3)
     }
 
     func testAReadingLongAfterAnotherCountsWhole() throws {

@@ -201,8 +201,8 @@ final class ParticleFilterTests: XCTestCase {
         var filter = Self.cloud(at: MapPoint(x: 10, y: 10), count: 1000)
         filter.drift(seconds: 1)
         let standing = filter.particles.x.indices.filter { !filter.particles.isWalking[$0] }
-        // A fifth a second starts to walk: 1 - exp(-0.2) = 0.18.
-        XCTAssertEqual(Double(standing.count), 819, accuracy: 50)
+        // Two fifths a second start to walk: 1 - exp(-0.4) = 0.33.
+        XCTAssertEqual(Double(standing.count), 670, accuracy: 50)
         let farthest = standing.map { abs(filter.particles.x[$0] - 10) }.max() ?? 99
         XCTAssertLessThan(farthest, 0.75)
     }

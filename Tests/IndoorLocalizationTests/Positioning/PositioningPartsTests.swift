@@ -136,7 +136,7 @@ final class PositioningPartsTests: XCTestCase {
         let middle = try XCTUnwrap(table.index(column: level.grid.columns / 2, row: 3))
         XCTAssertEqual(table.mean[middle], SignalField.inaudible)
         XCTAssertEqual(table.variance[middle], 16)
-        XCTAssertEqual(exp(Double(table.logRate[middle])), SignalModel().unheardRate, accuracy: 1e-8)
+        XCTAssertEqual(exp(Double(table.logRate[middle])), SignalModel().unheardRate / 8, accuracy: 1e-8)
         XCTAssertEqual(table.mean[0], -70)
         XCTAssertEqual(exp(Double(table.logRate[0])), 2, accuracy: 1e-6)
     }

@@ -86,7 +86,7 @@ final class SignalFieldTests: XCTestCase {
             let (row, column) = cell.quotientAndRemainder(dividingBy: level.grid.columns)
             let sum = level.tables.reduce(0.0) { sum, table in
                 guard let table, let entry = table.index(column: column, row: row) else {
-                    return sum + field.model.unheardRate
+                    return sum + field.model.unheardRate / 8
                 }
                 return sum + Double(exp(table.logRate[entry]))
             }
@@ -96,7 +96,7 @@ final class SignalFieldTests: XCTestCase {
 
     func testOutsideEveryBeaconIsHeardAsSeldomAsUnheardOnes() {
         let field = Stage.surveyedField
-        XCTAssertEqual(Double(exp(field.levels[0].outsideRate)), 8 * field.model.unheardRate, accuracy: 1e-5)
+        XCTAssertEqual(Double(exp(field.levels[0].outsideRate)), field.model.unheardRate, accuracy: 1e-5)
     }
 
     func testABeaconThatTheSurveyDidNotHearIsKnownFromThePacket() throws {

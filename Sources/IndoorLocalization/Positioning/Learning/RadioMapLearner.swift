@@ -9,10 +9,10 @@ import CMath
 public struct RadioMapLearner: Sendable {
     private let venue: Venue
     private let model: SignalModel
-    private var fingerprints: [FingerprintCutter.Piece] = []
-
-    /// More readings of one beacon on one map than this are thinned out before the cubic step.
-    private static let readingLimit = 400
+    private var pieces: [FingerprintCutter.Piece] = []
+    /// By piece: which recording it comes from.
+    private var recordings: [Int] = []
+    private var recordingCount = 0
 
     /// Creates a learner for a venue; its maps and known beacons are used, not its radio map.
     public init(venue: Venue, model: SignalModel = SignalModel()) {
@@ -23,16 +23,40 @@ public struct RadioMapLearner: Sendable {
     /// Takes in a recording; one without way points on the venue's maps adds nothing.
     public mutating func add(_ recording: SurveyRecording) {
         let maps = Set(venue.maps.map(\.id))
-        fingerprints += FingerprintCutter().pieces(of: recording).filter { maps.contains($0.mapID) }
+        let added = FingerprintCutter().pieces(of: recording).filter { maps.contains($0.mapID) }
+        pieces += added
+        recordings += Array(repeating: recordingCount, count: added.count)
+        recordingCount += 1
     }
 
     /// The radio map of all that was taken in; nil if there was no place at which a beacon was heard.
+    ///
+    /// Takes time with the cube of the readings of a beacon, which are thinned out beyond 400 a map, and of the recordings,
+    /// which are taken as of one receiver beyond 600.
     public func finish() -> RadioMap? {
         let known = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
-        let identities = Set(fingerprints.flatMap(\.readings.keys)).sorted()
+        let identities = Set(pieces.flatMap(\.readings.keys)).sorted()
         guard !identities.isEmpty else { return nil }
+        var places = SurveyedPlaces(fingerprints(of: identities), recordings: recordings)
+        var beacons = identities.enumerated().map { index, identity in
+            locate(identity, index: index, known: known[identity], in: places.fingerprints)
+        }
+        let exponent = fitPathLoss(&beacons, places.fingerprints)
+        let floorDistance = FloorDistance(venue.maps)
+        let shadowing = ShadowingRegression(
+            model: model, beacons: beacons, exponent: exponent, floorDistance: floorDistance, places: places
+        ).solve()
+        apply(shadowing, to: &places)
+        var radioMap = RadioMap(
+            beacons: beacons, fingerprints: places.fingerprints, pathLossExponent: exponent,
+            readingDeviation: shadowing.deviation)
+        fit(&radioMap, shadowing, places, floorDistance)
+        return radioMap
+    }
+
+    private func fingerprints(of identities: [BeaconIdentity]) -> [RadioMap.Fingerprint] {
         let indexes = Dictionary(uniqueKeysWithValues: identities.enumerated().map { ($1, $0) })
-        var places = fingerprints.map { piece in
+        return pieces.map { piece in
             RadioMap.Fingerprint(
                 mapID: piece.mapID, point: piece.point, duration: piece.duration,
                 readings: piece.readings.compactMap { identity, reading in
@@ -41,13 +65,50 @@ public struct RadioMapLearner: Sendable {
                     }
                 }.sorted { $0.beacon < $1.beacon })
         }
-        var beacons = identities.enumerated().map { index, identity in
-            locate(identity, index: index, known: known[identity], in: places)
+    }
+
+    /// Writes the weights into the readings, as the mean of all receivers would have heard them.
+    private func apply(_ shadowing: ShadowingRegression.Result, to places: inout SurveyedPlaces) {
+        for (place, weights) in shadowing.weights.enumerated() {
+            let offset = shadowing.offsets[places.recordings[place]]
+            for (reading, weight) in weights.enumerated() {
+                places.fingerprints[place].readings[reading].weight = weight
+                places.fingerprints[place].readings[reading].rssi -= offset
+            }
         }
-        let exponent = fitPathLoss(&beacons, places)
-        let deviation = weigh(&places, beacons, exponent)
-        return RadioMap(
-            beacons: beacons, fingerprints: places, pathLossExponent: exponent, readingDeviation: deviation)
+    }
+
+    /// Finds the numbers of the model that the survey tells.
+    private func fit(
+        _ radioMap: inout RadioMap, _ shadowing: ShadowingRegression.Result, _ places: SurveyedPlaces,
+        _ floorDistance: FloorDistance
+    ) {
+        let exponent = radioMap.pathLossExponent
+        if Set(radioMap.beacons.map(\.mapID)).union(places.fingerprints.map(\.mapID)).count > 1 {
+            radioMap.fit.floorLoss = shadowing.floorLoss
+        }
+        if shadowing.offsetDeviation > 0, places.shareOfSingles < 0.5 {
+            radioMap.fit.receiverDeviation = shadowing.offsetDeviation
+        }
+        let model = model.fitted(to: radioMap)
+        radioMap.fit.rateLength =
+            DetectionRange(
+                model: model, beacons: radioMap.beacons, exponent: exponent, floorDistance: floorDistance,
+                places: places
+            ).bestLength()
+        var surveyed = venue
+        surveyed.radioMap = radioMap
+        let grids = Dictionary(
+            venue.maps.map { ($0.id, MapGrid(of: $0, in: surveyed)) }, uniquingKeysWith: { first, _ in first })
+        let support = SupportRange(grids: grids, places: places).best()
+        radioMap.fit.supportWidth = support?.width
+        radioMap.fit.unsupportedShare = support?.share
+        // Only known places tell in which direction a beacon is.
+        let known = Set(venue.beacons.map(\.identity))
+        let located = shadowing.residuals.filter { known.contains(radioMap.beacons[$0.beacon].identity) }
+        radioMap.fit.beaconLimit =
+            BodyShadowing(located, beacons: radioMap.beacons, exponent: exponent, model: model, places: places)?
+            .beaconLimit(usual: model.beaconLimit)
     }
 
     /// Where a beacon stands: as known, else the mean of where it was heard, weighted by amplitude.
@@ -118,87 +179,5 @@ public struct RadioMapLearner: Sendable {
     private func unitLoss(_ beacon: RadioMap.Beacon, _ point: MapPoint) -> Double {
         model.pathLoss(
             power: 0, exponent: 1, planar: beacon.point.distance(to: point), height: model.heightDifference)
-    }
-
-    /// Solves the Gaussian process of each beacon and map, and writes the weights into the readings.
-    ///
-    /// - Returns: the deviation of readings from what the others predict; nil if there are too few.
-    private func weigh(
-        _ places: inout [RadioMap.Fingerprint], _ beacons: [RadioMap.Beacon], _ exponent: Double
-    ) -> Double? {
-        var surprise = Surprise(model: model)
-        var groups: [MapID: [[(place: Int, reading: Int)]]] = [:]
-        for (placeIndex, place) in places.enumerated() {
-            for (readingIndex, reading) in place.readings.enumerated() {
-                groups[place.mapID, default: Array(repeating: [], count: beacons.count)][reading.beacon]
-                    .append((placeIndex, readingIndex))
-            }
-        }
-        for (map, byBeacon) in groups.sorted(by: { $0.key < $1.key }) {
-            for (index, all) in byBeacon.enumerated() where !all.isEmpty {
-                let stride = (all.count + Self.readingLimit - 1) / Self.readingLimit
-                let group = all.enumerated().filter { $0.offset % stride == 0 }.map(\.element)
-                let loss = beacons[index].mapID == map ? 0 : model.floorLoss
-                let residuals = group.map { entry in
-                    places[entry.place].readings[entry.reading].rssi + loss
-                        - beacons[index].power - exponent * unitLoss(beacons[index], places[entry.place].point)
-                }
-                guard let factor = factor(group, places) else { continue }
-                let weights = factor.solve(residuals)
-                surprise.add(weights, factor)
-                for (entry, weight) in zip(group, weights) {
-                    places[entry.place].readings[entry.reading].weight = weight
-                }
-            }
-        }
-        return surprise.deviation
-    }
-
-    /// Gathers how far readings lie from what the other readings of the same beacon predict.
-    ///
-    /// Leave-one-out residuals in closed form. Source: Rasmussen and Williams, 2006, eq. 5.12.
-    private struct Surprise {
-        let model: SignalModel
-        var squares: [(actual: Double, expected: Double)] = []
-
-        /// Readings of a group that tell too little of each other if there are fewer.
-        private static let smallest = 8
-
-        init(model: SignalModel) { self.model = model }
-
-        mutating func add(_ weights: [Double], _ factor: Cholesky) {
-            guard weights.count >= Self.smallest, squares.count < 4000 else { return }
-            for (weight, precision) in zip(weights, factor.inverseDiagonal()) {
-                squares.append((weight * weight / (precision * precision), 1 / precision))
-            }
-        }
-
-        /// The deviation that makes the residuals as large as they are; nil if there are too few.
-        var deviation: Double? {
-            guard squares.count >= 50 else { return nil }
-            let ratios = squares.map { ($0.actual / $0.expected).squareRoot() }.sorted()
-            // 0.6745 is the median of the absolute value of a standard normal number.
-            let stretch = ratios[ratios.count / 2] / 0.6745
-            let expected = squares.map(\.expected).reduce(0, +) / Double(squares.count)
-            let excess = (stretch * stretch - 1) * expected
-            return max(0, model.surveyNoise * model.surveyNoise + excess).squareRoot()
-        }
-    }
-
-    private func factor(_ group: [(place: Int, reading: Int)], _ places: [RadioMap.Fingerprint]) -> Cholesky? {
-        let count = group.count
-        var kernel = [Double](repeating: 0, count: count * count)
-        let constant = model.powerDeviation * model.powerDeviation
-        let amplitude = model.shadowing * model.shadowing
-        for row in 0..<count {
-            let point = places[group[row].place].point
-            for column in 0...row {
-                let distance = point.distance(to: places[group[column].place].point)
-                kernel[row * count + column] = constant + amplitude * model.shadowingCorrelation(distance: distance)
-            }
-            let readings = places[group[row].place].readings[group[row].reading].count
-            kernel[row * count + row] += model.surveyVariance(count: readings)
-        }
-        return Cholesky(kernel, order: count)
     }
 }

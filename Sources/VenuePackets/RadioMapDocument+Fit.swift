@@ -1,0 +1,43 @@
+import IndoorLocalization
+
+extension RadioMapDocument.Fit {
+    init(_ fit: RadioMap.Fit) {
+        floorLoss = fit.floorLoss
+        rateLength = fit.rateLength
+        supportWidth = fit.supportWidth
+        unsupportedShare = fit.unsupportedShare
+        beaconLimit = fit.beaconLimit
+        receiverDeviation = fit.receiverDeviation
+    }
+
+    /// The same, if positioning can rely on it.
+    ///
+    /// - Throws: `PacketFileError` with the path of the first number that is wrong.
+    func checked() throws(PacketFileError) -> RadioMap.Fit {
+        try check(floorLoss, "floorLoss", in: 0...100, unit: "dB")
+        try check(rateLength, "rateLength", in: 0.01...1000, unit: "m")
+        try check(supportWidth, "supportWidth", in: 0.01...1000, unit: "m")
+        try check(unsupportedShare, "unsupportedShare", in: 1e-9...1, unit: "of 1")
+        try check(receiverDeviation, "receiverDeviation", in: 0...50, unit: "dB")
+        if let beaconLimit, beaconLimit < 0 {
+            throw PacketFileError(message: "is \(beaconLimit); give 0 or more", path: "$.fit.beaconLimit")
+        }
+        var fit = RadioMap.Fit()
+        fit.floorLoss = floorLoss
+        fit.rateLength = rateLength
+        fit.supportWidth = supportWidth
+        fit.unsupportedShare = unsupportedShare
+        fit.beaconLimit = beaconLimit
+        fit.receiverDeviation = receiverDeviation
+        return fit
+    }
+
+    private func check(
+        _ number: Double?, _ name: String, in range: ClosedRange<Double>, unit: String
+    ) throws(PacketFileError) {
+        guard let number, !range.contains(number) else { return }
+        throw PacketFileError(
+            message: "is \(number); give \(range.lowerBound) to \(range.upperBound) \(unit), or survey anew",
+            path: "$.fit.\(name)")
+    }
+}
