@@ -44,6 +44,38 @@ package struct Cholesky: Sendable {
         return x
     }
 
+    /// The solutions of A·x = b for many right sides b: the same as of each by itself, in a fraction of the time.
+    package func solve(each rights: [[Double]]) -> [[Double]] {
+        let width = rights.count
+        // Row by row, so that the innermost loops run along the memory.
+        var solutions = [Double](repeating: 0, count: order * width)
+        for (column, right) in rights.enumerated() {
+            precondition(right.count == order, "the right side needs \(order) elements")
+            for row in 0..<order { solutions[row * width + column] = right[row] }
+        }
+        solutions.withUnsafeMutableBufferPointer { x in
+            for row in 0..<order {
+                for k in 0..<row { subtract(factor[row * order + k], times: k, from: row, &x, width) }
+                for column in 0..<width { x[row * width + column] /= factor[row * order + row] }
+            }
+            for row in stride(from: order - 1, through: 0, by: -1) {
+                for k in (row + 1)..<max(order, row + 1) {
+                    subtract(factor[k * order + row], times: k, from: row, &x, width)
+                }
+                for column in 0..<width { x[row * width + column] /= factor[row * order + row] }
+            }
+        }
+        return (0..<width).map { column in (0..<order).map { solutions[$0 * width + column] } }
+    }
+
+    @inline(__always)
+    private func subtract(
+        _ share: Double, times source: Int, from target: Int, _ x: inout UnsafeMutableBufferPointer<Double>,
+        _ width: Int
+    ) {
+        for column in 0..<width { x[target * width + column] -= share * x[source * width + column] }
+    }
+
     /// The diagonal of A⁻¹. Takes order³/3 operations.
     package func inverseDiagonal() -> [Double] {
         var diagonal = [Double](repeating: 0, count: order)

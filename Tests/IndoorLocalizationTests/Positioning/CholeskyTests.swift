@@ -36,6 +36,16 @@ final class CholeskyTests: XCTestCase {
         }
     }
 
+    func testManyRightSidesAreSolvedToTheLastBitAsEachByItself() throws {
+        for seed in UInt64(1)...20 {
+            var generator = SeededGenerator(seed: seed)
+            let order = 1 + Int(seed) % 9
+            let factor = try XCTUnwrap(Cholesky(positiveDefinite(order, using: &generator), order: order))
+            let rights = (0..<Int(seed) % 4).map { _ in (0..<order).map { _ in generator.normal() } }
+            XCTAssertEqual(factor.solve(each: rights), rights.map { factor.solve($0) }, "seed \(seed)")
+        }
+    }
+
     func testTheInverseDiagonalIsWhatSolvingForUnitVectorsGives() throws {
         for seed in UInt64(1)...20 {
             var generator = SeededGenerator(seed: seed)

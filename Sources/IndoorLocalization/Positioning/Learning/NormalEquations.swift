@@ -22,8 +22,10 @@ struct NormalEquations {
         _ effects: [Int], _ columns: [[Double]], _ solvedColumns: [[Double]], _ solvedReadings: [Double]
     ) {
         for (row, column) in columns.enumerated() {
+            // Most readings have nothing of most effects.
+            let touched = column.indices.filter { column[$0] != 0 }
             for (other, solved) in solvedColumns.enumerated() {
-                matrix[effects[row] * count + effects[other]] += zip(column, solved).reduce(0) { $0 + $1.0 * $1.1 }
+                matrix[effects[row] * count + effects[other]] += touched.reduce(0) { $0 + column[$1] * solved[$1] }
             }
             right[effects[row]] += zip(column, solvedReadings).reduce(0) { $0 + $1.0 * $1.1 }
         }

@@ -114,7 +114,7 @@ struct ShadowingRegression {
                 let group = Group(
                     readings: readings, beacon: beacon, effects: effects,
                     solvedReadings: factor.solve(readings.map { difference($0, beacon) }),
-                    solvedEffects: columns.map { factor.solve($0) }, precisions: isTold ? factor.inverseDiagonal() : [])
+                    solvedEffects: factor.solve(each: columns), precisions: isTold ? factor.inverseDiagonal() : [])
                 equations.add(group.effects, columns, group.solvedEffects, group.solvedReadings)
                 residuals += group.precisions.count
                 groups.append(group)
