@@ -11,6 +11,7 @@ struct FloorDistance: Sendable {
     func floors(from home: MapID, to map: MapID) -> Int {
         guard home != map else { return 0 }
         guard let from = levels[home], let to = levels[map] else { return 1 }
-        return max(1, abs(from - to))
+        let (difference, isTooLarge) = from.subtractingReportingOverflow(to)
+        return isTooLarge ? .max : max(1, Int(clamping: difference.magnitude))
     }
 }

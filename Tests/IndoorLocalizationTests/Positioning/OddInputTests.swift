@@ -16,10 +16,11 @@ final class OddInputTests: XCTestCase {
     }()
 
     /// Lets an engine hear the hall's beacons for a while, with a fix and steps between: no map's chance is no number.
-    private func run(
-        _ venue: Venue, _ settings: PositioningSettings = PositioningSettings(), _ name: String = "",
-        line: UInt = #line
-    ) {
+    private func run(_ venue: Venue, _ name: String = "", line: UInt = #line) {
+        run(venue, PositioningSettings(), name, line: line)
+    }
+
+    private func run(_ venue: Venue, _ settings: PositioningSettings, _ name: String = "", line: UInt = #line) {
         var settings = settings
         settings.particleCount = 100
         var engine = PositioningEngine(venue: venue, settings: settings, seed: 1)
@@ -83,6 +84,49 @@ final class OddInputTests: XCTestCase {
                 }
                 run(venue)
             }
+        }
+    }
+
+    func testFitsOfAnyNumbers() {
+        for number in Self.wild + [1e300, 1e-300, 5e-324, 1e6, 1e-6] {
+            for (index, spoil) in [
+                { $0.floorLoss = number }, { $0.rateLength = number }, { $0.supportWidth = number },
+                { $0.unsupportedShare = number }, { $0.receiverDeviation = number },
+            ].enumerated() as EnumeratedSequence<[(inout RadioMap.Fit) -> Void]> {
+                var venue = Self.surveyedVenue
+                var fit = RadioMap.Fit()
+                spoil(&fit)
+                venue.radioMap?.fit = fit
+                run(venue, "number \(index) of the fit is \(number)")
+            }
+        }
+        for limit in [Int.min, -1, 0, 1, .max] {
+            var venue = Self.surveyedVenue
+            venue.radioMap?.fit.beaconLimit = limit
+            run(venue, "a fit with \(limit) beacons")
+        }
+    }
+
+    func testMapsOfAnyLevel() {
+        for level in [Int.min, -1_000_000, 1_000_000, .max] {
+            var venue = Self.surveyedVenue
+            venue.maps.append(Stage.map(Stage.gallery, level: level))
+            venue.maps[0].level = level > 0 ? -2 : 2
+            venue.radioMap?.fingerprints[0].mapID = Stage.gallery
+            run(venue, "level \(level)")
+        }
+    }
+
+    func testSurveysOfMapsOfAnyLevel() throws {
+        for level in [Int.min, -1_000_000, 1_000_000, .max] {
+            var venue = Stage.venue
+            venue.maps[0].level = level > 0 ? -2 : 2
+            venue.maps.append(Stage.map(Stage.gallery, level: level))
+            var learner = RadioMapLearner(venue: venue)
+            learner.add(Stage.survey(noise: 2, seed: 1))
+            learner.add(Stage.survey(on: Stage.gallery, noise: 2, seed: 2))
+            venue.radioMap = try XCTUnwrap(learner.finish())
+            run(venue, "level \(level)")
         }
     }
 

@@ -24,6 +24,7 @@ public struct RadioMapLearner: Sendable {
     public mutating func add(_ recording: SurveyRecording) {
         let maps = Set(venue.maps.map(\.id))
         let added = FingerprintCutter().pieces(of: recording).filter { maps.contains($0.mapID) }
+        guard !added.isEmpty else { return }
         pieces += added
         recordings += Array(repeating: recordingCount, count: added.count)
         recordingCount += 1
@@ -84,9 +85,10 @@ public struct RadioMapLearner: Sendable {
         _ floorDistance: FloorDistance
     ) {
         let exponent = radioMap.pathLossExponent
-        if Set(radioMap.beacons.map(\.mapID)).union(places.fingerprints.map(\.mapID)).count > 1 {
-            radioMap.fit.floorLoss = shadowing.floorLoss
+        let isHeardThroughFloors = places.fingerprints.contains { place in
+            place.readings.contains { radioMap.beacons[$0.beacon].mapID != place.mapID }
         }
+        if isHeardThroughFloors { radioMap.fit.floorLoss = shadowing.floorLoss }
         if shadowing.offsetDeviation > 0, places.shareOfSingles < 0.5 {
             radioMap.fit.receiverDeviation = shadowing.offsetDeviation
         }

@@ -72,7 +72,7 @@ struct ShadowingRegression {
     private static let recordingLimit = 600
     /// More readings of one beacon on one map than this are thinned out before the cubic step.
     private static let readingLimit = 400
-    /// Offsets that leave more than this share of the readings' deviation are taken as the building's: where walks hardly
+    /// Offsets that leave this share or more of the readings' deviation are taken as the building's: where walks hardly
     /// meet, each one's offset would be fitted to the walls that it passes.
     private static let worthwhile = 0.95
     /// Residuals of so many readings are enough.
@@ -89,7 +89,7 @@ struct ShadowingRegression {
         let plain = result(groups, effects(equations, 0))
         guard telling > 0 else { return plain }
         let told = result(groups, effects(equations, telling))
-        guard let with = told.spread, let without = plain.spread, with > Self.worthwhile * without else { return told }
+        guard let with = told.spread, let without = plain.spread, with >= Self.worthwhile * without else { return told }
         return plain
     }
 

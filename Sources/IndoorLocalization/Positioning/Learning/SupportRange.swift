@@ -3,7 +3,8 @@ import CMath
 /// Finds how near people keep to a survey's places, from how near the survey's own walks keep to each other.
 ///
 /// Places are left out, and the width and the share far from all others are taken under which the left-out ones are the most
-/// probable: of walks that repeat the same ways both are small, of points on a wide grid large.
+/// probable. Of walks that repeat the same ways both are small; of points all over the place the width is large, and of those
+/// on a regular grid, which are all as far from each other, the share.
 /// Source: M. Stone, *Cross-Validatory Choice and Assessment of Statistical Predictions*, Journal of the Royal Statistical
 /// Society B 36(2), 1974.
 struct SupportRange {
