@@ -33,6 +33,76 @@ final class RadioMapFileTests: XCTestCase {
         XCTAssertEqual(Array(contents[0].prefix(2)), [0x1F, 0x8B])
     }
 
+    func testWhatASurveyTellsOfTheModelIsWrittenReadAndWrittenAgainByteForByte() throws {
+        var random = SeededGenerator(seed: 7)
+        var radioMap = radioMap(beacons: 3, using: &random)
+        let folder = try temporaryFolder()
+        radioMap.fit.floorLoss = 5.123456789012345
+        radioMap.fit.rateLength = 0.1
+        radioMap.fit.supportWidth = 0.75
+        radioMap.fit.unsupportedShare = 0.01
+        radioMap.fit.beaconLimit = 7
+        radioMap.fit.receiverDeviation = 1.0 / 3
+        try RadioMapFile.write(radioMap, to: folder + "/a.json")
+        let read = try RadioMapFile.read(folder + "/a.json")
+        XCTAssertEqual(read.fit, radioMap.fit)
+        XCTAssertEqual(read, radioMap)
+        try RadioMapFile.write(read, to: folder + "/b.json")
+        let contents = try ["a", "b"].map { try Data(contentsOf: URL(filePath: "\(folder)/\($0).json")) }
+        XCTAssertEqual(contents[0], contents[1])
+    }
+
+    /// The numbers in a file, whatever their names.
+    private struct WrittenFit: Decodable { var fit: [String: Double] }
+
+    func testEachNumberOfTheFitIsWrittenByItself() throws {
+        let file = try temporaryFolder() + "/map.json"
+        for (name, tell) in [
+            ("floorLoss", { $0.floorLoss = 0 }), ("rateLength", { $0.rateLength = 4 }),
+            ("supportWidth", { $0.supportWidth = 4 }), ("unsupportedShare", { $0.unsupportedShare = 1 }),
+            ("beaconLimit", { $0.beaconLimit = 0 }), ("receiverDeviation", { $0.receiverDeviation = 0 }),
+        ] as [(String, (inout RadioMap.Fit) -> Void)] {
+            var radioMap = RadioMap(beacons: [], fingerprints: [], pathLossExponent: 2)
+            tell(&radioMap.fit)
+            try RadioMapFile.write(radioMap, to: file)
+            XCTAssertEqual(try RadioMapFile.read(file), radioMap, name)
+            let written = try JSONDecoder().decode(WrittenFit.self, from: Data(contentsOf: URL(filePath: file)))
+            XCTAssertEqual(Array(written.fit.keys), [name])
+        }
+    }
+
+    func testAFitThatTellsNothingIsNotWritten() throws {
+        var random = SeededGenerator(seed: 7)
+        let file = try temporaryFolder() + "/map.json"
+        try RadioMapFile.write(radioMap(beacons: 3, using: &random), to: file)
+        let text = try String(contentsOf: URL(filePath: file), encoding: .utf8)
+        XCTAssertFalse(text.contains("fit"), text)
+        try Data(document(fit: "{}").utf8).write(to: URL(filePath: file))
+        XCTAssertEqual(try RadioMapFile.read(file).fit, RadioMap.Fit())
+    }
+
+    func testANumberOfTheFitThatMakesNoSenseIsRefusedWithItsPath() throws {
+        let file = try temporaryFolder() + "/map.json"
+        for (name, wrong, right) in [
+            ("floorLoss", ["-0.1", "100.1"], ["0", "100"]),
+            ("rateLength", ["0", "-1", "0.009", "1001"], ["0.01", "1000"]),
+            ("supportWidth", ["0", "0.009", "1001"], ["0.01", "1000"]),
+            ("unsupportedShare", ["0", "-0.1", "1.001"], ["0.001", "1"]), ("beaconLimit", ["-1"], ["0", "1000000"]),
+            ("receiverDeviation", ["-0.1", "50.1"], ["0", "50"]),
+        ] {
+            for number in wrong {
+                try Data(document(fit: "{\"\(name)\": \(number)}").utf8).write(to: URL(filePath: file))
+                XCTAssertThrowsError(try RadioMapFile.read(file), "\(name) \(number)") { error in
+                    XCTAssertEqual((error as? RadioMapFileError)?.path, "$.fit.\(name)", "\(error)")
+                }
+            }
+            for number in right {
+                try Data(document(fit: "{\"\(name)\": \(number)}").utf8).write(to: URL(filePath: file))
+                XCTAssertNoThrow(try RadioMapFile.read(file), "\(name) \(number)")
+            }
+        }
+    }
+
     func testAPipeIsWrittenIntoAndNotReplaced() throws {
         var random = SeededGenerator(seed: 6)
         let radioMap = radioMap(beacons: 2, using: &random)
@@ -173,12 +243,13 @@ final class RadioMapFileTests: XCTestCase {
 
     private func document(
         format: String = "indoor-localization-radio-map", version: Int = 1, exponent: String = "2",
-        beacons: String = "", readings: String? = nil, duration: Double = 1
+        beacons: String = "", readings: String? = nil, duration: Double = 1, fit: String? = nil
     ) -> String {
         let fingerprints = readings.map {
             "{\"mapId\": 1, \"x\": 1, \"y\": 1, \"duration\": \(duration), \"readings\": [\($0)]}"
         }
         return "{\"format\": \"\(format)\", \"version\": \(version), \"unknown\": 1, "
+            + (fit.map { "\"fit\": \($0), " } ?? "")
             + "\"beacons\": [\(beacons)], \"fingerprints\": [\(fingerprints ?? "")], \"pathLossExponent\": \(exponent)}"
     }
 

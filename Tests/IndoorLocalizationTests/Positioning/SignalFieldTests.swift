@@ -99,6 +99,33 @@ final class SignalFieldTests: XCTestCase {
         XCTAssertEqual(Double(exp(field.levels[0].outsideRate)), field.model.unheardRate, accuracy: 1e-5)
     }
 
+    func testFarFromEverythingManyBeaconsTogetherAreHeardAsSeldomAsFew() throws {
+        for count in [1, 600] {
+            var venue = Stage.venue
+            venue.maps = [Stage.map(width: 400)]
+            venue.beacons = []
+            let beacons = (0..<count).map {
+                RadioMap.Beacon(
+                    identity: Stage.identity($0), mapID: Stage.hall, point: MapPoint(x: 5, y: 10), power: Stage.power)
+            }
+            // One place hears all of them, others near it none: path loss expects none far away.
+            let all = beacons.indices.map { RadioMap.Reading(beacon: $0, rssi: -60, count: 4) }
+            let places = (0..<30).map { index in
+                RadioMap.Fingerprint(
+                    mapID: Stage.hall, point: MapPoint(x: 5 + 3 * Double(index), y: 10), duration: 4,
+                    readings: index > 0 ? [] : all)
+            }
+            venue.radioMap = RadioMap(beacons: beacons, fingerprints: places, pathLossExponent: Stage.exponent)
+            let field = SignalField(venue: venue)
+            let level = field.levels[0]
+            let far = try XCTUnwrap(level.grid.cell(at: MapPoint(x: 390, y: 10)))
+            XCTAssertEqual(Double(exp(level.logRate[far])), 0.05, accuracy: 0.001, "\(count) beacons")
+            XCTAssertEqual(Double(exp(level.outsideRate)), 0.05, accuracy: 0.001, "\(count) beacons")
+            let near = try XCTUnwrap(level.grid.cell(at: MapPoint(x: 5, y: 10)))
+            XCTAssertGreaterThan(Double(exp(level.logRate[near])), 0.5 * Double(count), "\(count) beacons")
+        }
+    }
+
     func testABeaconThatTheSurveyDidNotHearIsKnownFromThePacket() throws {
         var venue = Stage.surveyedVenue
         let silent = VenueBeacon(

@@ -47,4 +47,56 @@ final class SignalModelTests: XCTestCase {
         XCTAssertEqual(
             model.surveyVariance(count: model.readingCap), model.surveyVariance(count: 1000), accuracy: 1e-12)
     }
+
+    func testEachNumberThatTheSurveyTellsTakesItsPlace() {
+        let cases: [(tell: (inout RadioMap.Fit) -> Void, expect: (inout SignalModel) -> Void)] = [
+            ({ $0.floorLoss = 7 }, { $0.floorLoss = 7 }), ({ $0.rateLength = 3.5 }, { $0.rateLength = 3.5 }),
+            ({ $0.supportWidth = 0.75 }, { $0.supportWidth = 0.75 }),
+            ({ $0.unsupportedShare = 0.3 }, { $0.unsupportedShare = 0.3 }),
+            ({ $0.beaconLimit = 27 }, { $0.beaconLimit = 27 }),
+            ({ $0.receiverDeviation = 6 }, { $0.receiverOffsetDeviation = 6 }),
+        ]
+        for (index, (tell, expect)) in cases.enumerated() {
+            var fit = RadioMap.Fit()
+            tell(&fit)
+            var expected = model
+            expect(&expected)
+            XCTAssertNotEqual(expected, model, "case \(index)")
+            XCTAssertEqual(model.fitted(to: radioMap(fit)), expected, "case \(index)")
+        }
+    }
+
+    func testWhatTheSurveyDoesNotTellStaysAsItIsSet() {
+        var model = model
+        (model.floorLoss, model.rateLength, model.supportWidth) = (11, 2.5, 1.25)
+        (model.unsupportedShare, model.beaconLimit, model.receiverOffsetDeviation) = (0.03, 4, 2)
+        XCTAssertEqual(model.fitted(to: radioMap(RadioMap.Fit())), model)
+        XCTAssertEqual(model.fitted(to: nil), model)
+    }
+
+    func testAReceiverThatIsTheSurveysStaysSo() {
+        var model = model
+        model.receiverOffsetDeviation = 0
+        var fit = RadioMap.Fit()
+        fit.receiverDeviation = 6
+        XCTAssertEqual(model.fitted(to: radioMap(fit)).receiverOffsetDeviation, 0)
+    }
+
+    func testTheSurveysReceiversDoNotMakeAnotherOneSurer() {
+        var fit = RadioMap.Fit()
+        fit.receiverDeviation = 1
+        XCTAssertEqual(model.fitted(to: radioMap(fit)).receiverOffsetDeviation, model.receiverOffsetDeviation)
+    }
+
+    func testWhatIsHeardWhereNothingShouldBeIsSharedByAllBeacons() {
+        XCTAssertEqual(model.unheardRate(of: 1), model.unheardRate, accuracy: 1e-12)
+        XCTAssertEqual(model.unheardRate(of: 600) * 600, model.unheardRate, accuracy: 1e-12)
+        XCTAssertEqual(model.unheardRate(of: 0), model.unheardRate, accuracy: 1e-12)
+    }
+
+    private func radioMap(_ fit: RadioMap.Fit) -> RadioMap {
+        var radioMap = RadioMap(beacons: [], fingerprints: [], pathLossExponent: 2)
+        radioMap.fit = fit
+        return radioMap
+    }
 }
