@@ -16,6 +16,13 @@ final class BodyShadowingTests: XCTestCase {
         XCTAssertEqual(body.noise, 4, accuracy: 0.3 * 4)
     }
 
+    func testAsFewBeaconsAsCountTellTheSame() throws {
+        // Their mean, which is taken from each, holds a fourth of the noise.
+        let body = try XCTUnwrap(Self.shadowing(amplitude: 4, beacons: BodyShadowing.fewest, places: 1000))
+        XCTAssertEqual(body.body, 8, accuracy: 0.15 * 8)
+        XCTAssertEqual(body.noise, 4, accuracy: 0.15 * 4)
+    }
+
     func testWithoutABodyThereIsNoVariance() throws {
         let body = try XCTUnwrap(Self.shadowing(amplitude: 0))
         XCTAssertLessThan(body.body, 0.3)

@@ -121,6 +121,11 @@ final class SignalFieldTests: XCTestCase {
             let far = try XCTUnwrap(level.grid.cell(at: MapPoint(x: 390, y: 10)))
             XCTAssertEqual(Double(exp(level.logRate[far])), 0.05, accuracy: 0.001, "\(count) beacons")
             XCTAssertEqual(Double(exp(level.outsideRate)), 0.05, accuracy: 0.001, "\(count) beacons")
+            // Within the beacons' tables, but where nobody listened and none is expected.
+            let rates = try beacons.indices.map {
+                exp(try XCTUnwrap(value(\.logRate, at: MapPoint(x: 25, y: 19), beacon: $0, in: field)))
+            }
+            XCTAssertEqual(rates.reduce(0, +), 0.05, accuracy: 0.001, "\(count) beacons")
             let near = try XCTUnwrap(level.grid.cell(at: MapPoint(x: 5, y: 10)))
             XCTAssertGreaterThan(Double(exp(level.logRate[near])), 0.5 * Double(count), "\(count) beacons")
         }
