@@ -88,7 +88,7 @@ final class OddInputTests: XCTestCase {
     }
 
     func testFitsOfAnyNumbers() {
-        for number in Self.wild + [1e300, 1e-300, 5e-324, 1e6, 1e-6] {
+        for number in Self.wild + [1e300, 1e-300, .leastNonzeroMagnitude, 1e6, 1e-6] {
             for (index, spoil) in [
                 { $0.floorLoss = number }, { $0.rateLength = number }, { $0.supportWidth = number },
                 { $0.unsupportedShare = number }, { $0.receiverDeviation = number },

@@ -89,8 +89,8 @@ struct ShadowingRegression {
         let plain = result(groups, effects(equations, 0))
         guard telling > 0 else { return plain }
         let told = result(groups, effects(equations, telling))
-        guard let with = told.spread, let without = plain.spread, with >= Self.worthwhile * without else { return told }
-        return plain
+        guard let with = told.spread, let without = plain.spread, with < Self.worthwhile * without else { return plain }
+        return told
     }
 
     private func groups(telling: Int, into equations: inout NormalEquations) -> [Group] {
