@@ -16,6 +16,8 @@ final class SurveyAndSimulateTests: XCTestCase {
             XCTAssertEqual(result.errors, "")
             XCTAssertTrue(result.output.hasPrefix("\(folder)/\(name): "), result.output)
             XCTAssertTrue(result.output.contains(" 32 beacons, "), result.output)
+            XCTAssertTrue(result.output.contains("\nlearned: readings lie "), result.output)
+            XCTAssertTrue(result.output.contains(", a floor takes "), result.output)
         }
         XCTAssertEqual(try bytes(folder + "/a.json"), try bytes(folder + "/b.json"))
     }

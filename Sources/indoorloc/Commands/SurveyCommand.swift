@@ -50,5 +50,6 @@ struct SurveyCommand: Command {
         try StandardOutput.write(
             "\(output): \(map.fingerprints.count) places, \(map.beacons.count) beacons, path-loss exponent \(exponent)\n"
         )
+        if let learned = map.learnedText { try StandardOutput.write("learned: \(learned)\n") }
     }
 }
