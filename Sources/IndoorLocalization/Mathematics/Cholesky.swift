@@ -31,17 +31,7 @@ package struct Cholesky: Sendable {
 
     /// The solution x of A·x = b.
     package func solve(_ right: [Double]) -> [Double] {
-        precondition(right.count == order, "the right side needs \(order) elements")
-        var x = right
-        for row in 0..<order {
-            for k in 0..<row { x[row] -= factor[row * order + k] * x[k] }
-            x[row] /= factor[row * order + row]
-        }
-        for row in stride(from: order - 1, through: 0, by: -1) {
-            for k in (row + 1)..<max(order, row + 1) { x[row] -= factor[k * order + row] * x[k] }
-            x[row] /= factor[row * order + row]
-        }
-        return x
+        solve(each: [right])[0]
     }
 
     /// The solutions of A·x = b for many right sides b: the same as of each by itself, in a fraction of the time.

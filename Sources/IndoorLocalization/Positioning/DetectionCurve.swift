@@ -79,9 +79,7 @@ extension DetectionCurve {
             let counts = Dictionary(
                 place.readings.map { ($0.beacon, $0.count) }, uniquingKeysWith: { first, _ in first })
             for index in byMap[place.mapID] ?? [] {
-                let level = model.pathLoss(
-                    power: beacons[index].power, exponent: exponents[index],
-                    planar: place.point.distance(to: beacons[index].point), height: model.heightDifference)
+                let level = model.level(of: beacons[index], exponent: exponents[index], at: place.point)
                 let detections = Double(counts[index] ?? 0) * seconds / place.duration
                 add(detections: detections, seconds: seconds, level: level)
             }

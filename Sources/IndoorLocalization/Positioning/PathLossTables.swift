@@ -89,11 +89,7 @@ struct PathLossTables {
         for row in extent.rows {
             for column in extent.columns {
                 let point = grid.center(of: row * grid.columns + column)
-                let planar = point.distance(to: beacon.point)
-                table.mean[position] = Float(
-                    model.pathLoss(
-                        power: beacon.power, exponent: exponents[index], planar: planar, height: model.heightDifference)
-                        - loss)
+                table.mean[position] = Float(model.level(of: beacon, exponent: exponents[index], at: point) - loss)
                 position += 1
             }
         }

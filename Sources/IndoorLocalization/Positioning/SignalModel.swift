@@ -102,6 +102,12 @@ public struct SignalModel: Hashable, Sendable {
         surveyNoise * surveyNoise + fastFading * fastFading / Double(min(max(count, 1), readingCap))
     }
 
+    /// The RSSI in dBm that path loss expects of a beacon at a point of its own map.
+    func level(of beacon: RadioMap.Beacon, exponent: Double, at point: MapPoint) -> Double {
+        pathLoss(
+            power: beacon.power, exponent: exponent, planar: point.distance(to: beacon.point), height: heightDifference)
+    }
+
     /// The mean RSSI in dBm of a beacon with `power` at 1 m, `planar` metres away in the plan.
     func pathLoss(power: Double, exponent: Double, planar: Double, height: Double) -> Double {
         power - 5 * exponent * cmath_log10(planar * planar + height * height)

@@ -99,12 +99,11 @@ struct BodyShadowing {
         let (dx, dy) = (beacon.point.x - point.x, beacon.point.y - point.y)
         let planar = (dx * dx + dy * dy).squareRoot()
         let squared = planar * planar + model.heightDifference * model.heightDifference
-        let level = model.pathLoss(
-            power: beacon.power, exponent: exponent, planar: planar, height: model.heightDifference)
         return Ear(
             x: planar > 0 ? dx / planar : 0, y: planar > 0 ? dy / planar : 0,
             // The derivative of 10·n·log₁₀ of the distance along the plan.
-            slope: 10 / cmath_log(10) * exponent * planar / max(squared, 1e-6), level: level, residual: residual.value)
+            slope: 10 / cmath_log(10) * exponent * planar / max(squared, 1e-6),
+            level: model.level(of: beacon, exponent: exponent, at: point), residual: residual.value)
     }
 
     /// Fits the products of a place's residuals, less their mean, with the two variances by least squares.

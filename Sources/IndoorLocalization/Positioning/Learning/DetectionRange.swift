@@ -67,9 +67,7 @@ struct DetectionRange {
     private func expectation(
         _ beacon: RadioMap.Beacon, at place: RadioMap.Fingerprint, _ curve: DetectionCurve
     ) -> Expectation {
-        let level = model.pathLoss(
-            power: beacon.power, exponent: exponent, planar: place.point.distance(to: beacon.point),
-            height: model.heightDifference)
+        let level = model.level(of: beacon, exponent: exponent, at: place.point)
         let floors = Double(floorDistance.floors(from: beacon.mapID, to: place.mapID))
         let rate = curve.rate(level: level - floors * model.floorLoss)
         return Expectation(rate: rate, seconds: min(model.ratePriorDetections / rate, model.ratePrior))

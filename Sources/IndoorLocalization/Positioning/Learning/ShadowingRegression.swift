@@ -77,6 +77,8 @@ struct ShadowingRegression {
     private static let worthwhile = 0.95
     /// Residuals of so many readings are enough.
     private static let residualLimit = 4000
+    /// Residuals that tell no deviation if there are fewer.
+    private static let fewestResiduals = 50
     /// Readings of a group that tell too little of each other if there are fewer.
     private static let smallestGroup = 8
 
@@ -126,10 +128,8 @@ struct ShadowingRegression {
     /// How far a reading is from path loss, as if it were on the beacon's floor.
     private func difference(_ entry: (place: Int, reading: Int), _ beacon: Int) -> Double {
         let place = places.fingerprints[entry.place]
-        let loss = model.pathLoss(
-            power: beacons[beacon].power, exponent: exponent, planar: place.point.distance(to: beacons[beacon].point),
-            height: model.heightDifference)
-        return place.readings[entry.reading].rssi - loss
+        return place.readings[entry.reading].rssi
+            - model.level(of: beacons[beacon], exponent: exponent, at: place.point)
     }
 
     /// The effects that readings have, with the column of each.
@@ -196,7 +196,7 @@ struct ShadowingRegression {
 
     /// The deviation that makes the residuals as large as they are.
     private func spread(_ residuals: [Residual]) -> Double? {
-        guard residuals.count >= 50 else { return nil }
+        guard residuals.count >= Self.fewestResiduals else { return nil }
         let ratios = residuals.map { abs($0.value) / $0.variance.squareRoot() }.sorted()
         // 0.6745 is the median of the absolute value of a standard normal number.
         let stretch = ratios[ratios.count / 2] / 0.6745
