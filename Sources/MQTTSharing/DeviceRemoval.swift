@@ -12,7 +12,10 @@ struct DeviceRemoval: Sendable {
     private var gone: Set<String> = []
     private var isLetIn = false
 
-    init(_ device: DeviceID, settings: MQTTSharingSettings) {
+    private let broker: MQTTBroker
+
+    init(_ device: DeviceID, on broker: MQTTBroker, settings: MQTTSharingSettings) {
+        self.broker = broker
         let names = SharingTopics(prefix: settings.prefix)
         let homeAssistant = HomeAssistantDiscovery(
             prefix: settings.homeAssistantPrefix ?? HomeAssistantDiscovery.standardPrefix, device: device,
@@ -28,9 +31,13 @@ struct DeviceRemoval: Sendable {
 
     /// What it means that nothing more comes.
     var failure: MQTTSharingError {
-        if !isLetIn { return .noAnswer(to: "to be let in") }
-        if granted.count < topics.count { return .noAnswer(to: "to subscribe") }
+        if !isLetIn { return noAnswer(to: "to be let in") }
+        if granted.count < topics.count { return noAnswer(to: "to subscribe") }
         return .forbidden(topic: topics.first { !gone.contains($0) } ?? "")
+    }
+
+    private func noAnswer(to question: String) -> MQTTSharingError {
+        .noAnswer(host: broker.host, port: broker.port, to: question)
     }
 
     /// Takes in what a link tells; returns what to ask of it.
@@ -69,7 +76,7 @@ extension MQTTPositionSharing {
         _ device: DeviceID, on broker: MQTTBroker, settings: MQTTSharingSettings = .init()
     ) async throws(MQTTSharingError) -> [String] {
         try settings.check()
-        var removal = DeviceRemoval(device, settings: settings)
+        var removal = DeviceRemoval(device, on: broker, settings: settings)
         let (link, occurrences) = MQTTLink.open(
             broker, clientID: temporaryClientID(), will: nil, keepAliveSeconds: settings.keepAliveSeconds)
         let timeout = Task {

@@ -44,7 +44,8 @@ public actor MQTTPositionSharing: PositionSharing {
         self.broker = broker
         self.device = device
         self.settings = settings
-        machine = SharingMachine(device: device, name: name, settings: settings, seed: .random(in: .min ... .max))
+        machine = SharingMachine(
+            broker, device: device, name: name, settings: settings, seed: .random(in: .min ... .max))
     }
 
     deinit {
@@ -68,7 +69,7 @@ public actor MQTTPositionSharing: PositionSharing {
     /// Connects to the broker, and keeps the connection. Does nothing if it is there.
     ///
     /// - Throws: `MQTTSharingError` if the broker cannot be had, or takes no more devices.
-    public func connect() async throws {
+    public func connect() async throws(MQTTSharingError) {
         try await ask { .connect($0) }
     }
 
@@ -82,28 +83,28 @@ public actor MQTTPositionSharing: PositionSharing {
     ///
     /// - Throws: `MQTTSharingError` if it is no name of a room, if there is no connection, or if the room is full: then
     ///   this device is not in it.
-    public func join(_ room: String) async throws {
+    public func join(_ room: String) async throws(MQTTSharingError) {
         try check(room)
         try await ask { .join(room, $0) }
     }
 
     /// Leaves a room; does nothing if this device is not in it.
-    public func leave(_ room: String) async throws { run(.leave(room)) }
+    public func leave(_ room: String) async throws(MQTTSharingError) { run(.leave(room)) }
 
     /// Tells where this device is to all rooms that it is in, at the rate of the settings: the newest position wins. While
     /// a broken connection is made anew, it waits.
     ///
     /// - Throws: `MQTTSharingError.badPosition`.
-    public func share(_ position: Position) async throws { try await share(position, level: nil) }
+    public func share(_ position: Position) async throws(MQTTSharingError) { try await share(position, level: nil) }
 
     /// Tells where this device is, with the level if that is known.
     ///
     /// - Parameter level: ordinal of the position's floor; nil for that of the venue of `useLevels`, if that is it.
     /// - Throws: `MQTTSharingError.badPosition`.
-    public func share(_ position: Position, level: Int?) async throws {
+    public func share(_ position: Position, level: Int?) async throws(MQTTSharingError) {
         let known = levels?.venue == position.venueID ? levels?.levels[position.mapID] : nil
-        guard SharedPosition(position, of: device, in: "any", sentAt: 0).isValid else {
-            throw MQTTSharingError.badPosition
+        if let problem = SharedPosition(position, of: device, in: "any", sentAt: 0).problem {
+            throw .badPosition(problem)
         }
         run(.share(position, level: level ?? known))
     }
@@ -112,15 +113,15 @@ public actor MQTTPositionSharing: PositionSharing {
     ///
     /// - Throws: `MQTTSharingError` if there is no connection, the device is not in the room, or the text (4096 bytes) or
     ///   the tag (256 bytes) is too long.
-    public func send(_ text: String, tag: String, to room: String) async throws {
-        guard machine.isUp else { throw MQTTSharingError.notConnected }
-        guard machine.isIn(room) else { throw MQTTSharingError.notInRoom(room) }
+    public func send(_ text: String, tag: String, to room: String) async throws(MQTTSharingError) {
+        guard machine.isUp else { throw .notConnected }
+        guard machine.isIn(room) else { throw .notInRoom(room) }
         let (longestText, longestTag) = (MQTTSharingSettings.longestText, MQTTSharingSettings.longestTag)
         guard text.utf8.count <= longestText else {
-            throw MQTTSharingError.textTooLong(bytes: text.utf8.count, longest: longestText)
+            throw .textTooLong(bytes: text.utf8.count, longest: longestText)
         }
         guard tag.utf8.count <= longestTag else {
-            throw MQTTSharingError.tagTooLong(bytes: tag.utf8.count, longest: longestTag)
+            throw .tagTooLong(bytes: tag.utf8.count, longest: longestTag)
         }
         run(.send(text, tag: tag, room: room))
     }
@@ -179,7 +180,7 @@ public actor MQTTPositionSharing: PositionSharing {
         switch outcome {
         case .accepted: return
         case .ended(let error): throw error
-        case .subscribed, .received, nil: throw .noAnswer(to: "to be let in")
+        case .subscribed, .received, nil: throw .noAnswer(host: broker.host, port: broker.port, to: "to be let in")
         }
     }
 }

@@ -15,7 +15,7 @@ public enum MQTTSharingError: Error, Hashable, Sendable {
     /// Nothing listens there, or the way to it is barred; with what the system says.
     case unreachable(host: String, port: UInt16, reason: String)
     /// The broker, or what is there, did not answer in time.
-    case noAnswer(to: String)
+    case noAnswer(host: String, port: UInt16, to: String)
     /// The broker does not let this user in without a password, and none was given.
     case missingPassword(host: String, user: String)
     /// The broker does not let this user in, with this password.
@@ -42,8 +42,8 @@ public enum MQTTSharingError: Error, Hashable, Sendable {
     case textTooLong(bytes: Int, longest: Int)
     /// A tag is longer than others would take, in bytes of UTF-8.
     case tagTooLong(bytes: Int, longest: Int)
-    /// A position has numbers that are none, or out of range.
-    case badPosition
+    /// A position has a number that is none, or out of range.
+    case badPosition(SharedPositionError)
     /// The room takes no more devices.
     case roomFull(String, capacity: Int)
     /// The server takes no more devices.
@@ -70,20 +70,22 @@ extension MQTTSharingError: CustomStringConvertible {
         case .unreachable(let host, let port, let reason):
             "no broker can be reached at \(host):\(port) (\(reason)): see whether it runs, listens to the network, and on "
                 + "that port"
-        case .noAnswer(let question):
-            "the broker has not answered in time (\(question)): see whether host and port are the broker's, and the port "
-                + "is that for TLS where TLS is used"
+        case .noAnswer(let host, let port, let question):
+            "the broker at \(host):\(port) has not answered in time (\(question)): see whether host and port are the "
+                + "broker's, and the port is that for TLS where TLS is used"
         case .missingPassword(let host, let user):
             "the broker at \(host) does not let in '\(user)' without a password: \(Self.passwordPlaces)"
         case .refusedCredentials(let host, let user?):
             "the broker at \(host) does not let in '\(user)' with this password: correct the user and the password"
         case .refusedCredentials(let host, nil):
             "the broker at \(host) does not let in anybody without a name: name the user, and \(Self.passwordPlaces)"
-        case .refused(let host, let reason): "the broker at \(host) refuses the connection: \(reason)"
+        case .refused(let host, let reason):
+            "the broker at \(host) refuses the connection: \(reason); see the broker's log"
         case .insecure(let host, let reason):
             "no secure connection to \(host): \(reason); the port must be one with TLS, and the broker's certificate for "
                 + "that host and signed by an authority of the CA file"
-        case .connectionLost(let host, let reason): "the connection to the broker at \(host) is lost: \(reason)"
+        case .connectionLost(let host, let reason):
+            "the connection to the broker at \(host) is lost: \(reason); see whether the broker runs, and its log"
         case .overrun(let host):
             "the broker at \(host) sends more than can be taken in: have fewer devices in a room, or a longer interval"
         case .forbidden(let topic):
@@ -93,16 +95,23 @@ extension MQTTSharingError: CustomStringConvertible {
         case .notInRoom(let room): "the device is not in the room '\(room)': join it first"
         case .tooManyRooms: "a device is in at most \(SharingPayload.mostRooms) rooms: leave one first"
         case .badRoom(let error): "\(error)"
-        case .textTooLong(let bytes, let longest): "the text has \(bytes) bytes: at most \(longest) can be sent"
-        case .tagTooLong(let bytes, let longest): "the tag has \(bytes) bytes: at most \(longest) can be sent"
-        case .badPosition: "the position has a number that is none or out of range"
-        case .roomFull(let room, let capacity): "the room '\(room)' takes no more than \(Self.devices(capacity))"
-        case .serverFull(let capacity): "the server takes no more than \(Self.devices(capacity))"
+        case .textTooLong(let bytes, let longest):
+            "the text has \(bytes) bytes: send at most \(longest), the rest as another text"
+        case .tagTooLong(let bytes, let longest): "the tag has \(bytes) bytes: give one of at most \(longest)"
+        case .badPosition(let error): "the position is not shared: \(error)"
+        case .roomFull(let room, let capacity):
+            "the room '\(room)' takes no more than \(Self.devices(capacity)): wait until one leaves, or raise "
+                + "'roomCapacity', that of the settings or of the broker's topic 'limits'"
+        case .serverFull(let capacity):
+            "the server takes no more than \(Self.devices(capacity)): wait until one leaves, or raise 'serverCapacity', "
+                + "that of the settings or of the broker's topic 'limits'"
         case .deviceTaken(let device):
             "another program shares as '\(device)', so this one does no more: give each device an ID of its own"
         case .malformed(let topic, let reason, let count):
             "what came under '\(topic)' is passed over: \(reason) (\(count) such messages by now)"
-        case .library(let function, let reason): "\(function) failed: \(reason)"
+        case .library(let function, let reason):
+            "libmosquitto's \(function) failed: \(reason); see whether user, topics and texts are UTF-8 without control "
+                + "characters, and the system has memory left"
         }
     }
 

@@ -180,7 +180,7 @@ extension SharingPayload {
             device: device, name: place.name, room: room, venueID: VenueID(rawValue: place.venueId),
             mapID: MapID(rawValue: place.mapId), level: place.level, x: place.x, y: place.y, radius: place.radius,
             label: place.label, coordinate: coordinate, course: place.course, sentAt: place.sentAt)
-        try check(position.isValid, "a number is out of range")
+        if let problem = position.problem { throw Defect(description: "\(problem)") }
         return position
     }
 

@@ -194,7 +194,7 @@ final class BrokerTrustTests: XCTestCase {
         // It accepts connections, but never answers.
         let silent = try SilentListener()
         defer { silent.close() }
-        await assertFails(with: .noAnswer(to: "to be let in")) {
+        await assertFails(with: .noAnswer(host: "127.0.0.1", port: silent.port, to: "to be let in")) {
             try await MQTTPositionSharing.testConnect(
                 MQTTBroker(host: "127.0.0.1", port: silent.port), patience: .milliseconds(200))
         }
@@ -202,6 +202,8 @@ final class BrokerTrustTests: XCTestCase {
         settings.patience = .milliseconds(200)
         let sharing = try MQTTPositionSharing(
             MQTTBroker(host: "127.0.0.1", port: silent.port), device: DeviceID("cart"), settings: settings)
-        await assertFails(with: .noAnswer(to: "to be let in")) { try await sharing.connect() }
+        await assertFails(with: .noAnswer(host: "127.0.0.1", port: silent.port, to: "to be let in")) {
+            try await sharing.connect()
+        }
     }
 }

@@ -15,7 +15,8 @@ struct MachineStage {
         var settings = MQTTSharingSettings()
         change(&settings)
         self.name = try DeviceID(name)
-        machine = SharingMachine(device: self.name, name: nil, settings: settings, seed: 1)
+        machine = SharingMachine(
+            MQTTBroker(host: "broker"), device: self.name, name: nil, settings: settings, seed: 1)
     }
 
     @discardableResult mutating func handle(_ event: SharingMachine.Event) -> [SharingMachine.Directive] {

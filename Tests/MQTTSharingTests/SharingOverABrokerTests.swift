@@ -238,7 +238,7 @@ final class SharingOverABrokerTests: XCTestCase {
             do {
                 try await cart.join(room)
                 XCTFail("joined '\(room)'")
-            } catch { XCTAssertTrue((error as? MQTTSharingError)?.isBadRoom == true, "\(room): \(error)") }
+            } catch { XCTAssertEqual(error, .badRoom(try XCTUnwrap(SharingNameError(of: room))), room) }
         }
     }
 
@@ -256,10 +256,8 @@ final class SharingOverABrokerTests: XCTestCase {
         await assertFails(with: .tagTooLong(bytes: 257, longest: 256)) {
             try await cart.send("", tag: String(repeating: "x", count: 257), to: "hall")
         }
-        await assertFails(with: .badPosition) { try await cart.share(.at(x: .nan)) }
+        await assertFails(with: .badPosition(.outOfRange(field: "x", value: .infinity))) {
+            try await cart.share(.at(x: .infinity))
+        }
     }
-}
-
-extension MQTTSharingError {
-    fileprivate var isBadRoom: Bool { if case .badRoom = self { true } else { false } }
 }

@@ -71,8 +71,5 @@ public struct SharedPosition: Hashable, Sendable {
     public var point: MapPoint { MapPoint(x: x, y: y) }
 
     /// Whether the room has a name and all numbers are within their ranges: whoever reads one from outside asks this.
-    public var isValid: Bool {
-        SharingNameError(of: room) == nil && x.isFinite && y.isFinite && radius.isFinite && radius >= 0
-            && coordinate?.isValid ?? true && course.map { $0 >= 0 && $0 < 360 } ?? true && sentAt.isFinite
-    }
+    public var isValid: Bool { problem == nil }
 }

@@ -37,10 +37,11 @@ public enum SharingNameError: Error, Hashable, Sendable, CustomStringConvertible
 
     public var description: String {
         switch self {
-        case .empty: "a name of a device or room must not be empty"
+        case .empty: "a name of a device or room must not be empty: give 1 to \(Self.longest) characters"
         case .tooLong(let count):
             "a name of a device or room has \(count) characters; at most \(Self.longest) are allowed"
-        case .forbidden("$", let name): "the name \"\(name)\" begins with \"$\", which brokers keep for themselves"
+        case .forbidden("$", let name):
+            "the name \"\(name)\" begins with \"$\", which brokers keep for themselves: begin it otherwise"
         case .forbidden(let scalar, let name) where scalar.value < 0x20 || scalar.value > 0x7E:
             "a name has the character U+\(String(scalar.value, radix: 16, uppercase: true)), which no device or room may "
                 + "have (the rest is \"\(String(name.unicodeScalars.filter { !Self.isForbidden($0) }))\")"

@@ -139,7 +139,9 @@ extension SharingMachine {
 
     func isOver(_ since: Instant, _ now: Moment) -> Bool { now.instant >= since.advanced(by: settings.patience) }
 
-    private func noAnswer(_ question: String) -> MQTTSharingError { .noAnswer(to: question) }
+    func noAnswer(_ question: String) -> MQTTSharingError {
+        .noAnswer(host: broker.host, port: broker.port, to: question)
+    }
 
     mutating func publishPresence(_ now: Moment) {
         let rooms = memberships.filter { room in if case .asked = room.value { false } else { true } }.keys

@@ -69,7 +69,7 @@ extension SharingMachine {
     mutating func giveUpRooms(_ now: Moment) {
         for (room, membership) in memberships {
             switch membership {
-            case .asked(let since, _) where isOver(since, now): drop(room, .noAnswer(to: "to subscribe"), now)
+            case .asked(let since, _) where isOver(since, now): drop(room, noAnswer("to subscribe"), now)
             case .granted(let since, _) where isOver(since, now):
                 drop(room, .forbidden(topic: topics.name(.presence(device))), now)
             case .asked, .granted, .joined: break

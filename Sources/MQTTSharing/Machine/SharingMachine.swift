@@ -80,6 +80,7 @@ package struct SharingMachine: Sendable {
         }
     }
 
+    let broker: MQTTBroker
     let settings: MQTTSharingSettings
     let topics: SharingTopics
     let device: DeviceID
@@ -118,9 +119,13 @@ package struct SharingMachine: Sendable {
     var directives: [Directive] = []
 
     /// - Parameters:
+    ///   - broker: which errors name.
     ///   - name: the device's name for people.
     ///   - seed: of the names of connections and of the pauses between attempts.
-    package init(device: DeviceID, name: String?, settings: MQTTSharingSettings, seed: UInt64) {
+    package init(
+        _ broker: MQTTBroker, device: DeviceID, name: String?, settings: MQTTSharingSettings, seed: UInt64
+    ) {
+        self.broker = broker
         self.device = device
         self.name = name
         self.settings = settings

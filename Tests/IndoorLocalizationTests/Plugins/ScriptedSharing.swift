@@ -15,21 +15,23 @@ final class ScriptedSharing: PositionSharing {
     let levels = WatchedState<[Int?]>([])
     private let broadcast = Broadcast<SharingEvent>(.bufferingNewest(1024))
 
-    private func call(_ call: String) throws {
+    private func call(_ call: String) throws(Failure) {
         calls.update { $0.append(call) }
         if failing.value.contains(call) { throw Failure() }
     }
 
-    func connect() async throws { try call("connect") }
+    func connect() async throws(Failure) { try call("connect") }
     func disconnect() async { calls.update { $0.append("disconnect") } }
-    func join(_ room: String) async throws { try call("join \(room)") }
-    func leave(_ room: String) async throws { try call("leave \(room)") }
-    func share(_ position: Position) async throws { try call("share \(position.instant.seconds)") }
-    func share(_ position: Position, level: Int?) async throws {
+    func join(_ room: String) async throws(Failure) { try call("join \(room)") }
+    func leave(_ room: String) async throws(Failure) { try call("leave \(room)") }
+    func share(_ position: Position) async throws(Failure) { try call("share \(position.instant.seconds)") }
+    func share(_ position: Position, level: Int?) async throws(Failure) {
         levels.update { $0.append(level) }
         try await share(position)
     }
-    func send(_ text: String, tag: String, to room: String) async throws { try call("send \(text) \(tag) \(room)") }
+    func send(_ text: String, tag: String, to room: String) async throws(Failure) {
+        try call("send \(text) \(tag) \(room)")
+    }
 
     var events: AsyncStream<SharingEvent> { broadcast.subscribe() }
 

@@ -54,15 +54,20 @@ final class SharingVocabularyTests: XCTestCase {
             device: try DeviceID("cart"), room: "hall", venueID: 1, mapID: 10, x: 3, y: 4, radius: 0, sentAt: 0)
         XCTAssertTrue(valid.isValid)
         let changes: [(String, (inout SharedPosition) -> Void)] = [
-            ("x", { $0.x = .nan }), ("y", { $0.y = .infinity }), ("radius", { $0.radius = -1 }),
-            ("no radius", { $0.radius = .nan }), ("course", { $0.course = 360 }), ("course below", { $0.course = -1 }),
-            ("coordinate", { $0.coordinate = Coordinate(latitude: 91, longitude: 0) }),
-            ("time", { $0.sentAt = .infinity }), ("room", { $0.room = "a/b" }),
+            ("x is nan", { $0.x = .nan }), ("y is inf", { $0.y = .infinity }), ("radius is -1.0", { $0.radius = -1 }),
+            ("radius is nan", { $0.radius = .nan }), ("course is 360.0", { $0.course = 360 }),
+            ("course is -1.0", { $0.course = -1 }), ("course is nan", { $0.course = .nan }),
+            ("latitude is 91.0", { $0.coordinate = Coordinate(latitude: 91, longitude: 0) }),
+            ("longitude is -181.0", { $0.coordinate = Coordinate(latitude: 0, longitude: -181) }),
+            ("sentAt is inf", { $0.sentAt = .infinity }), ("the name \"a/b\" has \"/\"", { $0.room = "a/b" }),
         ]
         for (what, change) in changes {
             var position = valid
             change(&position)
             XCTAssertFalse(position.isValid, what)
+            let text = position.problem?.description ?? ""
+            XCTAssertTrue(text.hasPrefix(what), "\(text), not \(what)")
         }
+        XCTAssertNil(valid.problem)
     }
 }
