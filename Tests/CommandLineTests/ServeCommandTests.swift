@@ -42,6 +42,19 @@ final class ServeCommandTests: XCTestCase {
         }
     }
 
+    /// `timeout` sends its signal twice, to the program and to its group.
+    func testASignalThatComesTwiceAtOnceEndsItOnce() throws {
+        let folder = try temporaryFolder()
+        let service = try ServiceProcess(
+            ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--save-every", "3600"])
+        try service.wait(for: "\"type\":\"position\"")
+        service.send(SIGTERM)
+        service.send(SIGINT)
+        XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+        XCTAssertTrue(try XCTUnwrap(service.told.last).contains("\"state\":\"idle\""), "\(service.told)")
+        XCTAssertEqual(try memory(folder).stay?.venueID, 1)
+    }
+
     func testEachLineHasTheTimeOfDay() throws {
         let service = try ServiceProcess(
             ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", try temporaryFolder(), "--once"])

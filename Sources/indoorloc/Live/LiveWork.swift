@@ -47,8 +47,12 @@ final class LiveWork<Element: Sendable> {
             Glibc.signal(signal, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: signal)
             source.setEventHandler {
-                // Whoever asks twice does not want to wait for a clean end.
-                if interruptions.isFirst() { continuation.yield(.interrupted) } else { _exit(128 + signal) }
+                switch interruptions.take(at: .now) {
+                case .first: continuation.yield(.interrupted)
+                case .echo: break
+                // Whoever asks again does not want to wait for a clean end.
+                case .again: _exit(128 + signal)
+                }
             }
             source.activate()
             timers.append(source)
@@ -75,10 +79,27 @@ final class LiveWork<Element: Sendable> {
     }
 }
 
-/// Counts how often the work was asked to end; a class, as the handlers of both signals share it.
+/// Tells when the work was asked to end; a class, as the handlers of both signals share it.
 private final class Interruptions: Sendable {
-    private let count = Atomic(0)
+    enum Request {
+        case first
+        /// The first one once more: `timeout` sends its signal to the program and to its group, `sudo` passes on what the
+        /// terminal has sent already.
+        case echo
+        case again
+    }
 
-    /// Whether this is the first time.
-    func isFirst() -> Bool { count.wrappingAdd(1, ordering: .relaxed).oldValue == 0 }
+    /// No person asks twice within this time.
+    private static let echoTime = Duration.milliseconds(500)
+    private let first = Mutex<ContinuousClock.Instant?>(nil)
+
+    func take(at now: ContinuousClock.Instant) -> Request {
+        first.withLock { first in
+            guard let earlier = first else {
+                first = now
+                return .first
+            }
+            return earlier.duration(to: now) < Self.echoTime ? .echo : .again
+        }
+    }
 }

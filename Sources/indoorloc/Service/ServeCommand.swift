@@ -15,8 +15,8 @@ struct ServeCommand: Command {
             ~/.local/state/indoorloc. Several --venue may be given; with --server, and without --venue, all venues of the
             server are known.
 
-            SIGTERM and SIGINT end it, with the memory kept and exit status 0; a second one ends it at once. SIGHUP reads
-            --settings again, and opens --output anew. To systemd it tells when it is ready, what it does, and that it is
+            SIGTERM and SIGINT end it, with the memory kept and exit status 0; another one, half a second later or more, ends
+            it at once. SIGHUP reads --settings again, and opens --output anew. To systemd it tells when it is ready, what it does, and that it is
             alive: units are in Fixtures/systemd. With --share, other devices get the positions, as of 'locate'.
 
             example: indoorloc serve --venue Fixtures/office \\
