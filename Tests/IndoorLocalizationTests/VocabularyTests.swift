@@ -181,4 +181,14 @@ final class VocabularyTests: XCTestCase {
         ]
         XCTAssertEqual(readings.map(\.instant), Array(repeating: instant, count: 7))
     }
+
+    // MARK: - Venue
+
+    /// States are printed by whoever begins with the package, and two of them hold the venue.
+    func testAVenueIsPrintedInAFewWords() {
+        let map = VenueMap(id: 1, name: "Ground floor", level: 0, width: 10, height: 10)
+        let venue = Venue(id: 7, name: "Office", version: 3, maps: [map])
+        XCTAssertEqual("\(venue)", "Office (venue 7, version 3)")
+        XCTAssertEqual("\(LocalizationState.findFloor(venue))", "findFloor(Office (venue 7, version 3))")
+    }
 }

@@ -51,3 +51,9 @@ public struct Venue: Hashable, Sendable {
     /// The map with that number; nil if the venue has none. Linear in the number of maps.
     public func map(_ id: MapID) -> VenueMap? { maps.first { $0.id == id } }
 }
+
+/// A venue is part of states and errors that people print; its content fills pages.
+extension Venue: CustomStringConvertible {
+    /// Name, number and version; `dump` shows the content.
+    public var description: String { "\(name) (venue \(id), version \(version))" }
+}
