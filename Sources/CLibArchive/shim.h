@@ -1,6 +1,8 @@
 #include <archive.h>
 #include <archive_entry.h>
+#include <errno.h>
 #include <locale.h>
+#include <string.h>
 
 // libarchive turns the names of a zip into the charset of the calling thread's locale, and in the "C" locale, which a
 // process has unless it asks for another, it refuses every name beyond ASCII. These two give the thread a UTF-8 locale
@@ -21,4 +23,14 @@ static inline void clibarchive_leave_utf8(clibarchive_locale locale) {
     if (!locale.own) return;
     uselocale(locale.previous);
     freelocale(locale.own);
+}
+
+// The system's words for an archive's last error, such as "Is a directory"; NULL if it was the library that refused. The
+// library's own text of such an error names the file and no reason ("Failed to open 'walk.jsonl'"). Here because Swift
+// code without libc has no strerror.
+static inline const char *clibarchive_system_reason(struct archive *archive) {
+    int number = archive_errno(archive);
+    // The library calls malformed files EILSEQ and wrong calls EINVAL; what has no number is negative.
+    if (number <= 0 || number == EILSEQ || number == EINVAL) return NULL;
+    return strerror(number);
 }

@@ -13,6 +13,7 @@ final class ArchiveInput {
     ///
     /// - Throws: the system's reason.
     init(path: String) throws(ArchiveFailure) {
+        try ArchiveFailure.checkPath(path)
         guard let archive = archive_read_new() else { throw ArchiveFailure(reason: "out of memory") }
         self.archive = archive
         archive_read_support_filter_gzip(archive)
@@ -54,6 +55,12 @@ struct ArchiveFailure: Error, Hashable, Sendable {
 
     /// The last error of an archive.
     init(of archive: OpaquePointer) {
-        reason = archive_error_string(archive).map { String(cString: $0) } ?? "unknown error"
+        let text = clibarchive_system_reason(archive) ?? archive_error_string(archive)
+        reason = text.map { String(cString: $0) } ?? "unknown error"
+    }
+
+    /// Refuses an empty path, by which the library means standard input and output.
+    static func checkPath(_ path: String) throws(ArchiveFailure) {
+        if path.isEmpty { throw ArchiveFailure(reason: "the path is empty") }
     }
 }

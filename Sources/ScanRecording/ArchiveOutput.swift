@@ -13,6 +13,7 @@ final class ArchiveOutput {
 
     /// Creates the file, or empties the one that is there.
     init(path: String, isCompressed: Bool) throws(ArchiveFailure) {
+        try ArchiveFailure.checkPath(path)
         guard let archive = archive_write_new() else { throw ArchiveFailure(reason: "out of memory") }
         self.archive = archive
         archive_write_set_format_raw(archive)

@@ -62,6 +62,9 @@ final class ZipReader {
     }
 
     private func failure() -> PacketFileError {
+        if let reason = clibarchive_system_reason(archive) {
+            return PacketFileError(message: "\(path) cannot be read: \(String(cString: reason))")
+        }
         let reason = archive_error_string(archive).map { String(cString: $0) } ?? "unknown reason"
         return PacketFileError(message: "\(path) cannot be read as a zip: \(reason)")
     }

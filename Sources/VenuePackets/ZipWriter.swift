@@ -58,7 +58,8 @@ final class ZipWriter {
     }
 
     private func failure() -> PacketFileError {
-        let reason = archive_error_string(archive).map { String(cString: $0) } ?? "unknown reason"
+        let text = clibarchive_system_reason(archive) ?? archive_error_string(archive)
+        let reason = text.map { String(cString: $0) } ?? "unknown reason"
         return PacketFileError(message: "\(path) cannot be written: \(reason)")
     }
 }

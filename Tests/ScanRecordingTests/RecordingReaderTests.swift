@@ -43,6 +43,27 @@ final class RecordingReaderTests: XCTestCase {
         }
     }
 
+    func testTheReasonIsTheSystems() throws {
+        let folder = try TemporaryFolder()
+        for (path, reason) in [
+            (folder.path + "/missing", "No such file or directory"), (folder.path, "Is a directory"),
+            // The library would take standard input for it.
+            ("", "the path is empty"),
+        ] {
+            do throws(RecordingError) {
+                var reader = try RecordingReader(path: path)
+                _ = try reader.next()
+                XCTFail("read \(path)")
+            } catch { XCTAssertEqual(error.problem, .unreadable(reason)) }
+        }
+        for (path, reason) in [(folder.path + "/a/b", "No such file or directory"), ("", "the path is empty")] {
+            do throws(RecordingError) {
+                _ = try RecordingWriter(path: path)
+                XCTFail("written \(path)")
+            } catch { XCTAssertEqual(error.problem, .unwritable(reason)) }
+        }
+    }
+
     func testAnEmptyFileIsNoRecording() throws {
         XCTAssertEqual(try error("")?.problem, .empty)
         XCTAssertEqual(try error("\n \n")?.problem, .empty)
