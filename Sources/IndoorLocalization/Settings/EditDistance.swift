@@ -1,5 +1,15 @@
 /// How unlike two texts are.
-enum EditDistance {
+package enum EditDistance {
+    /// The dotted key that is most like a given one, whatever its case; nil if none is alike.
+    package static func nearestKey(to key: String, among keys: [String]) -> String? {
+        let wanted = key.lowercased()
+        let nearest = keys.map { (key: $0, distance: between($0.lowercased(), wanted)) }
+            .min { $0.distance < $1.distance }
+        if let nearest, nearest.distance <= max(2, wanted.utf8.count / 4) { return nearest.key }
+        // A name without the words before it.
+        return keys.first { $0.lowercased().hasSuffix("." + wanted) }
+    }
+
     /// The least number of bytes to insert, to leave out or to replace that makes one text of the other.
     ///
     /// Source: R. A. Wagner and M. J. Fischer, *The String-to-String Correction Problem*, 1974.

@@ -70,18 +70,12 @@ package struct SettingsRegistry: Sendable {
             let wanted = limits.isNumber ? "a \(limits.typeName) \(allowed)" : allowed
             throw problem(.wrongType(wanted: wanted, found: given.value.summary))
         }
-        guard limits.contains(value) else { throw problem(.outOfRange(allowed: allowed, found: value.found)) }
+        guard limits.contains(value) else { throw problem(.outOfRange(allowed: allowed, found: given.value.summary)) }
         return Accepted(key: setting.key, value: alias?.toTarget(value) ?? value)
     }
 
     /// The valid key that is most alike; nil if none is alike.
     package func nearestKey(to key: String) -> String? {
-        let wanted = key.lowercased()
-        let keys = entries.map(\.setting.key) + aliases.map(\.key)
-        let nearest = keys.map { (key: $0, distance: EditDistance.between($0.lowercased(), wanted)) }
-            .min { $0.distance < $1.distance }
-        if let nearest, nearest.distance <= max(2, wanted.utf8.count / 4) { return nearest.key }
-        // A name without the words before it.
-        return keys.first { $0.lowercased().hasSuffix("." + wanted) }
+        EditDistance.nearestKey(to: key, among: entries.map(\.setting.key) + aliases.map(\.key))
     }
 }

@@ -31,8 +31,9 @@ public enum SimulationError: Error, Hashable, Sendable, CustomStringConvertible 
         case .noGeoreference(let id, let field):
             "\(field): is outdoors, but map \(id) has no usable georeference. Add one to the venue, or stay inside."
         case .unknownSetting(let name):
-            "settings.\(name): there is no such setting. There are: "
-                + SimulationSettings.names.joined(separator: ", ") + "."
+            "settings.\(name): there is no such setting"
+                + (EditDistance.nearestKey(to: name, among: SimulationSettings.names).map { "; did you mean \($0)?" }
+                    ?? ". There are: \(SimulationSettings.names.joined(separator: ", ")).")
         case .wrongKindOfSetting(let name, let expected): "settings.\(name): is not \(expected)."
         }
     }

@@ -72,7 +72,9 @@ private struct SettingChange {
             var settings = SimulationSettings()
             try settings.set(name, to: value)
         } catch {
-            throw UsageError(message: "--set \(error)", command: command)
+            // A walk's document has its settings under this name, a command line has not.
+            let text = "\(error)".trimmingPrefix("settings.")
+            throw UsageError(message: "--set \(text)", command: command)
         }
     }
 }

@@ -44,7 +44,8 @@ final class SettingsProblemTests: XCTestCase {
             ("positioning.method", "magic", "must be one of particle, fingerprint, trilateration, not \"magic\""),
             ("ble.scan.duration-msec", 5, "must be in [10, 86400000] ms, not 5"),
             ("cron.ios-bg-mode", 4, "must be in [0, 3], not 4"),
-            ("areaDwell", 1e300, "must be in [0, 86400] s, not 100000000"),
+            ("areaDwell", 1e300, "must be in [0, 86400] s, not 1e+300"),
+            ("areaDwell", 1e9, "must be in [0, 86400] s, not 1000000000"),
         ] as [(String, JSONValue, String)] {
             XCTAssertEqual(message(key, value), "\(key) \(text)")
         }
