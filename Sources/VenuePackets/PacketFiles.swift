@@ -47,6 +47,7 @@ struct PacketFolder: PacketFiles {
     func read(_ file: String, limit: Int) throws(PacketFileError) -> [UInt8] {
         let absolute = absolutePath(of: file)
         guard contains(file) else {
+            if let refusal = LocalPath.refusal(absolute) { throw refusal }
             throw PacketFileError(message: "there is no \(file); a packet is a folder or a zip with that file")
         }
         do {

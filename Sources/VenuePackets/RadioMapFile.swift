@@ -80,18 +80,28 @@ public enum RadioMapFile: Sendable {
         do {
             document = try JSONDecoder().decode(RadioMapDocument.self, from: Data(plain))
         } catch {
+            // That a file is of another kind says more than what it lacks of a radio map.
+            if let kind = try? JSONDecoder().decode(FileKind.self, from: Data(plain)) { try check(kind) }
             throw PacketFileError(decoding: error, of: plain)
         }
-        guard document.format == format else {
-            throw PacketFileError(
-                message: "is \"\(document.format)\"; a radio map has \"\(format)\" here", path: "$.format")
-        }
-        guard (1...version).contains(document.version) else {
-            throw PacketFileError(
-                message: "is \(document.version), this reader knows 1 to \(version); use a newer reader",
-                path: "$.version")
-        }
+        try check(FileKind(format: document.format, version: document.version))
         return try document.radioMap()
+    }
+
+    /// What a document says that it is.
+    private struct FileKind: Decodable {
+        var format: String?
+        var version: Int?
+    }
+
+    private static func check(_ kind: FileKind) throws(PacketFileError) {
+        guard kind.format == format else {
+            let found = kind.format.map { "is \"\($0)\"" } ?? "is missing"
+            throw PacketFileError(message: "\(found); a radio map has \"\(format)\" here", path: "$.format")
+        }
+        guard let number = kind.version, !(1...version).contains(number) else { return }
+        throw PacketFileError(
+            message: "is \(number), this reader knows 1 to \(version); use a newer reader", path: "$.version")
     }
 
     /// The bytes of a file of that name.

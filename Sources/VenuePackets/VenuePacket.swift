@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import IndoorLocalization
 
 /// A venue packet as it was read: the venue, where its files are, and what looks wrong with it.
@@ -64,6 +65,13 @@ enum LocalPath {
             if part == ".." { _ = parts.popLast() } else { parts.append(part) }
         }
         return "/" + parts.joined(separator: "/")
+    }
+
+    /// Why the system does not let anybody see whether there is such a file; nil if it is just not there.
+    static func refusal(_ path: String) -> PacketFileError? {
+        guard access(path, F_OK) != 0, errno != ENOENT, errno != ENOTDIR else { return nil }
+        return PacketFileError(
+            message: "\(path) cannot be read: \(String(cString: strerror(errno))); check its permissions")
     }
 
     /// How a file is written so that a reader never finds half of it: aside, then put in its place.

@@ -8,7 +8,7 @@ extension VenuePacketReader {
             coverage.gap(of: room).map { problem("$.rooms[\(index)]", room.name, $0) }
         }
         let points = venue.pointsOfInterest.enumerated().compactMap { index, point in
-            coverage.gap(of: point).map { problem("$.pointsOfInterest[\(index)]", point.name, $0) }
+            coverage.gap(of: point).map { problem("$.pois[\(index)]", point.name, $0) }
         }
         return rooms + points
     }

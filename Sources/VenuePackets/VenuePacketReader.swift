@@ -24,12 +24,20 @@ public struct VenuePacketReader: Sendable {
 
     /// All problems of a packet, errors and warnings: those of the document in its order, then those of its files.
     ///
-    /// Once there is no error, warnings also name rooms and points of interest that no path reaches, on maps with paths.
-    /// None if the packet is flawless.
+    /// Once there is no error, warnings also tell that a venue has nothing to hear, and name rooms and points of interest
+    /// that no path reaches, on maps with paths. None if the packet is flawless.
     public func check(_ path: String) -> [VenueProblem] {
         let (packet, problems) = examine(path)
         guard let packet, !problems.contains(where: { $0.severity == .error }) else { return problems }
-        return problems + Self.unreachedPlaces(of: packet.venue)
+        return problems + Self.silence(of: packet.venue) + Self.unreachedPlaces(of: packet.venue)
+    }
+
+    /// A warning if a device hears nothing in a venue that tells where it is.
+    private static func silence(of venue: Venue) -> [VenueProblem] {
+        guard venue.beacons.isEmpty, venue.radioMap == nil else { return [] }
+        let message =
+            "there is none, and no radio map: no position is found by what is heard; add beacons, or survey the venue"
+        return [VenueProblem(severity: .warning, path: "$.beacons", message: message)]
     }
 
     /// The checks of a document alone, without the files that it names.
@@ -61,7 +69,9 @@ public struct VenuePacketReader: Sendable {
                 parser.report(
                     .error, reference.path, "the packet has no file \"\(reference.file)\"; add it or remove the field")
             }
-            venue?.radioMap = Self.radioMap(from: files, given: radioMap, parser: &parser)
+            let radioMap = Self.radioMap(
+                from: files, given: radioMap, beacons: venue?.beacons ?? [], parser: &parser)
+            venue?.radioMap = radioMap
             guard let venue else { return (nil, parser.problems) }
             let packet = VenuePacket(
                 venue: venue, storage: storage, radioMapPath: parser.radioMapPath, warnings: parser.problems)
@@ -73,7 +83,7 @@ public struct VenuePacketReader: Sendable {
 
     /// The given radio map, else that which the document names; nil if there is none or it is wrong.
     private static func radioMap(
-        from files: any PacketFiles, given: String?, parser: inout VenueParser
+        from files: any PacketFiles, given: String?, beacons: [VenueBeacon], parser: inout VenueParser
     ) -> RadioMap? {
         guard let file = given ?? parser.radioMapPath, given != nil || files.contains(file) else { return nil }
         do throws(PacketFileError) {
@@ -88,18 +98,26 @@ public struct VenuePacketReader: Sendable {
                 parser.report(
                     .error, "$.radioMap", "\(file) is of another venue: there is no map \(map); survey this venue")
             }
+            let known = Set(beacons.map(\.identity))
+            if !known.isEmpty, !radioMap.beacons.isEmpty, known.isDisjoint(with: radioMap.beacons.map(\.identity)) {
+                parser.report(
+                    .warning, "$.radioMap", "\(file) has none of the venue's beacons; is it of another venue?")
+            }
             return radioMap
         } catch {
-            parser.report(.error, "$.radioMap", "\(file): \(error.path): \(error.message)")
+            let place = error.path == "$" ? "" : error.path + ": "
+            parser.report(.error, "$.radioMap", "\(file): \(place)\(error.message)")
             return nil
         }
     }
 
     /// A packet's files: those of a folder, or of a zip.
     func open(_ path: String) throws(PacketFileError) -> (VenuePacket.Storage, any PacketFiles) {
+        guard !path.isEmpty else { throw PacketFileError(message: "the path is empty; give a packet's folder or zip") }
         var absolute = LocalPath.absolute(path)
         var isFolder = false
         guard FileManager.default.fileExists(atPath: absolute, isDirectory: &isFolder) else {
+            if let refusal = LocalPath.refusal(absolute) { throw refusal }
             throw PacketFileError(message: "there is no \(absolute); give a packet's folder or zip")
         }
         if !isFolder, absolute.hasSuffix("/" + Self.venueFile) {
@@ -107,6 +125,11 @@ public struct VenuePacketReader: Sendable {
             isFolder = true
         }
         if isFolder { return (.folder(absolute), PacketFolder(path: absolute)) }
+        guard !absolute.hasSuffix(".json") else {
+            throw PacketFileError(
+                message: "\(absolute) is not called \(Self.venueFile), as the document of a packet is; "
+                    + "give a packet's folder or zip")
+        }
         return (.zip(absolute), try PacketArchive(path: absolute))
     }
 }

@@ -43,8 +43,16 @@ public struct VenuePacketError: Error, Hashable, Sendable, CustomStringConvertib
         self.init(file: file, problems: [VenueProblem(severity: .error, path: "$", message: message)])
     }
 
-    /// The file, then a problem a line.
+    /// The file, then a problem a line; all in one line if the packet as a whole is the problem.
     public var description: String {
-        (["\(file) is not a usable venue packet:"] + problems.map { "  \($0)" }).joined(separator: "\n")
+        if problems.count == 1, let problem = problems.first, problem.path == "$" {
+            return "\(file): \(problem.message)"
+        }
+        let errors = problems.filter { $0.severity == .error }
+        // Also a map that was given beside the packet, which is then not to blame.
+        let isOfRadioMap = !errors.isEmpty && errors.allSatisfy { $0.path == "$.radioMap" }
+        let headline =
+            isOfRadioMap ? "\(file) cannot be used with this radio map:" : "\(file) is not a usable venue packet:"
+        return ([headline] + problems.map { "  \($0)" }).joined(separator: "\n")
     }
 }

@@ -37,6 +37,55 @@ final class BadInputTests: XCTestCase {
                 + "with --fix MAP,X,Y,RADIUS it is followed by motion alone\n")
     }
 
+    func testAVenueWithoutBeaconsIsToldSo() throws {
+        let folder = try temporaryFolder()
+        let venue = """
+            {"format": "indoor-localization-venue", "formatVersion": 1, "id": 7, "name": "Kiosk", "version": 1,
+            "maps": [{"id": 77, "name": "Ground", "level": 0, "widthMeters": 20, "heightMeters": 10}], "beacons": []}
+            """
+        try Data(venue.utf8).write(to: URL(filePath: folder + "/venue.json"))
+        var recording = try ShortRecording(lines: 60)
+        recording.lines.removeAll { !$0.contains("\"beacon\"") && !$0.contains("\"header\"") }
+        let path = try recording.write(to: folder)
+        let result = try Tool.run(["replay", "--venue", folder, path])
+        XCTAssertEqual(
+            result.errors,
+            "indoorloc: \(path): no position, as 'Kiosk' has neither beacons nor a radio map; add beacons, or survey it\n"
+        )
+        XCTAssertTrue(
+            try Tool.run(["venue", "info", folder]).output.contains(
+                "map 77: Ground, level 0, 20.0 x 10.0 m, 0 beacons, 0 rooms"))
+    }
+
+    /// The recordings' maps have the same numbers as the venue's.
+    func testASurveyThatHeardNoneOfTheVenuesBeaconsIsToldSo() throws {
+        let folder = try temporaryFolder()
+        let venue = """
+            {"format": "indoor-localization-venue", "formatVersion": 1, "id": 7, "name": "Kiosk", "version": 1,
+            "maps": [{"id": 1, "name": "Ground", "level": 0, "widthMeters": 36, "heightMeters": 20}],
+            "rooms": [{"id": 1, "name": "Room", "mapId": 1, "polygon": [[0, 0], [1, 0], [1, 1]]}],
+            "beacons": [{"uuid": "00000000-0000-4000-8000-000000000001", "major": 1, "minor": 1, "mapId": 1, "x": 1,
+            "y": 1}]}
+            """
+        try Data(venue.utf8).write(to: URL(filePath: folder + "/venue.json"))
+        let info = try Tool.run(["venue", "info", folder])
+        XCTAssertTrue(info.output.contains("1 beacon, 1 room, 0 fences, 0 POIs, 0 walls"), info.output)
+        let (map, walk) = (folder + "/map.json", "Fixtures/office/survey/ground-west.jsonl")
+        let survey = try Tool.run(["survey", "--venue", folder, "-o", map, walk])
+        XCTAssertEqual(survey.status, 0)
+        XCTAssertEqual(
+            survey.errors,
+            "indoorloc: no beacon of 'Kiosk' was heard; are the recordings of another venue?\n")
+        let replay = try Tool.run(["replay", "--venue", folder, "--radio-map", map, walk])
+        XCTAssertTrue(replay.errors.contains("none of the venue's beacons; is it of another venue?"), replay.errors)
+    }
+
+    func testAnEmptyPathIsNotStandardInput() throws {
+        let result = try Tool.run(["replay", "--venue", "Fixtures/office", ""])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertTrue(result.errors.contains("the path is empty"), result.errors)
+    }
+
     func testARecordingWhoseBeaconsDoNotCountIsToldSo() throws {
         let path = try ShortRecording(lines: 100).write(to: temporaryFolder())
         let call = ["replay", "--venue", "Fixtures/office", path, "--set"]

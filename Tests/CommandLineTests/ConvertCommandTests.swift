@@ -94,6 +94,17 @@ final class ConvertCommandTests: XCTestCase {
         _ = try convert("--adapter", "0", folder + "/a.btsnoop", folder + "/zero.jsonl")
         XCTAssertGreaterThan(try text(folder + "/three.jsonl").count, 1)
         XCTAssertEqual(try text(folder + "/zero.jsonl").count, 1)
+        XCTAssertEqual(try convert("--adapter", "hci3", folder + "/a.btsnoop", folder + "/name.jsonl").errors, "")
+        XCTAssertEqual(try text(folder + "/name.jsonl"), try text(folder + "/three.jsonl"))
+    }
+
+    func testAnAdapterThatHeardNothingIsToldSo() throws {
+        let folder = try temporaryFolder()
+        let path = try ShortRecording(lines: 30).write(to: folder)
+        _ = try convert("--adapter", "3", path, folder + "/a.btsnoop")
+        XCTAssertEqual(
+            try convert("--adapter", "7", folder + "/a.btsnoop", folder + "/seven.jsonl").errors,
+            "indoorloc: \(folder)/a.btsnoop: hci7 heard no advertisement, but hci3 did\n")
     }
 
     func testACutCaptureIsAnErrorAndLenientlyAWarning() throws {

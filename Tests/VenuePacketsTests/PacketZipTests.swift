@@ -65,7 +65,11 @@ final class PacketZipTests: XCTestCase {
             try changed.write(to: URL(filePath: zip))
             let problems = VenuePacketReader().check(zip)
             if !problems.contains(where: { $0.severity == .error }) {
-                XCTAssertEqual(try VenuePacketReader().read(zip).warnings, problems, "round \(round), seed \(seed)")
+                // The document has no beacons, which the check alone tells.
+                let warnings = problems.filter { $0.path != "$.beacons" }
+                XCTAssertEqual(
+                    try VenuePacketReader().read(zip).warnings.filter { $0.path != "$.beacons" }, warnings,
+                    "round \(round), seed \(seed)")
             }
         }
     }
@@ -114,7 +118,8 @@ final class PacketZipTests: XCTestCase {
         let bytes = try Data(contentsOf: URL(filePath: zip))
         for count in stride(from: 0, to: bytes.count, by: 7) {
             try bytes.prefix(count).write(to: URL(filePath: zip))
-            XCTAssertFalse(VenuePacketReader().check(zip).isEmpty, "\(count) of \(bytes.count) bytes")
+            let problems = VenuePacketReader().check(zip)
+            XCTAssertTrue(problems.contains { $0.severity == .error }, "\(count) of \(bytes.count) bytes")
         }
     }
 

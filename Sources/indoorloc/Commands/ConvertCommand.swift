@@ -41,10 +41,18 @@ struct ConvertCommand: Command {
         guard files[0] != files[1] else {
             throw UsageError(message: "INPUT and OUTPUT are the same file", command: arguments.syntax.name)
         }
-        adapter =
-            arguments.has("adapter")
-            ? try arguments.number("adapter", in: UInt16.min...UInt16.max - 1, else: 0) : nil
+        adapter = try Self.adapter(arguments)
         strictness = arguments.strictness
+    }
+
+    /// The adapter's number, also behind "hci", as it is called everywhere else.
+    private static func adapter(_ arguments: ParsedArguments) throws(UsageError) -> UInt16? {
+        guard let text = arguments.value("adapter") else { return nil }
+        guard let number = UInt16(text.trimmingPrefix("hci")), number < UInt16.max else {
+            let allowed = "a whole number from 0 to \(UInt16.max - 1), or a name such as hci0"
+            throw UsageError(message: "--adapter must be \(allowed), not '\(text)'", command: arguments.syntax.name)
+        }
+        return number
     }
 
     func run() throws {
@@ -99,10 +107,15 @@ struct ConvertCommand: Command {
 }
 
 extension BTSnoopReader {
-    /// What a person should know if adapters were mixed; nil if they were not.
+    /// What a person should know if adapters were mixed, or another one heard it all; nil if it is as it should be.
     fileprivate var adaptersWarning: String? {
-        guard adapter == nil, tally.adapters.count > 1 else { return nil }
         let list = tally.adapters.sorted().map { "hci\($0)" }.joined(separator: ", ")
+        if let adapter {
+            guard !tally.adapters.contains(adapter) else { return nil }
+            return "indoorloc: \(path): hci\(adapter) heard no advertisement"
+                + (list.isEmpty ? "\n" : ", but \(list) did\n")
+        }
+        guard tally.adapters.count > 1 else { return nil }
         return "indoorloc: \(path): \(list) heard advertisements; take one with --adapter\n"
     }
 }

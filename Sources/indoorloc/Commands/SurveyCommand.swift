@@ -46,6 +46,11 @@ struct SurveyCommand: Command {
         for path in learning.ofOtherMaps {
             StandardError.write("indoorloc: \(path) has truth on maps of another venue and taught nothing\n")
         }
+        let known = Set(packet.venue.beacons.map(\.identity))
+        if !known.isEmpty, known.isDisjoint(with: map.beacons.map(\.identity)) {
+            StandardError.write(
+                "indoorloc: no beacon of '\(packet.venue.name)' was heard; are the recordings of another venue?\n")
+        }
         let exponent = JSONText.number(map.pathLossExponent, decimals: 2)
         try StandardOutput.write(
             "\(output): \(map.fingerprints.count) places, \(map.beacons.count) beacons, path-loss exponent \(exponent)\n"

@@ -20,13 +20,9 @@ struct VenueCheckCommand: Command {
         let problems = VenuePacketReader().check(path)
         let errors = problems.count { $0.severity == .error }
         var lines = problems.map(\.description)
-        let counts = Self.count(errors, "error") + ", " + Self.count(problems.count - errors, "warning")
+        let counts = errors.counting("error") + ", " + (problems.count - errors).counting("warning")
         lines.append("\(path): " + (problems.isEmpty ? "no problems" : counts))
         try StandardOutput.write(lines.joined(separator: "\n") + "\n")
         if errors > 0 { throw ReportedFailure() }
-    }
-
-    private static func count(_ number: Int, _ noun: String) -> String {
-        "\(number) \(noun)\(number == 1 ? "" : "s")"
     }
 }

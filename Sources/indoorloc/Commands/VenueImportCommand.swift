@@ -83,8 +83,9 @@ struct VenueImportCommand: Command {
     private func lines(_ imported: IMDFImport, _ handwork: IMDFHandwork?) -> [String] {
         let venue = imported.venue
         let counts = [
-            "\(venue.maps.count) maps", "\(venue.rooms.count) rooms", "\(venue.pointsOfInterest.count) POIs",
-            "\(venue.fences.count) fences", "\(venue.maps.reduce(0) { $0 + $1.walls.count }) walls",
+            venue.maps.count.counting("map"), venue.rooms.count.counting("room"),
+            venue.pointsOfInterest.count.counting("POI"), venue.fences.count.counting("fence"),
+            venue.maps.reduce(0) { $0 + $1.walls.count }.counting("wall"),
         ]
         var lines = ["\(output.path): venue \(venue.id.rawValue): \(venue.name), \(counts.joined(separator: ", "))"]
         if let kept, let handwork {

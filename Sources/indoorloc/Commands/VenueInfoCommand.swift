@@ -21,7 +21,9 @@ struct VenueInfoCommand: Command {
             lines.append("at \(place.joined(separator: ", "))\(radius)")
         }
         lines += venue.maps.map { Self.line(of: $0, in: venue) }
-        if let paths = venue.paths { lines.append("paths: \(paths.nodes.count) nodes, \(paths.edges.count) edges") }
+        if let paths = venue.paths {
+            lines.append("paths: \(paths.nodes.count.counting("node")), \(paths.edges.count.counting("edge"))")
+        }
         lines.append(Self.radioMapLine(of: venue))
         let settings = SettingsEntry.entries(of: venue.settings).map(\.key).sorted()
         if !settings.isEmpty { lines.append("settings: " + settings.joined(separator: ", ")) }
@@ -32,11 +34,11 @@ struct VenueInfoCommand: Command {
     private static func line(of map: VenueMap, in venue: Venue) -> String {
         let size = [map.width, map.height].map { JSONText.number($0, decimals: 1) }.joined(separator: " x ")
         var parts = ["map \(map.id.rawValue): \(map.name), level \(map.level), \(size) m"]
-        parts.append("\(venue.beacons.count { $0.mapID == map.id }) beacons")
-        parts.append("\(venue.rooms.count { $0.mapID == map.id }) rooms")
-        parts.append("\(venue.fences.count { $0.mapID == map.id }) fences")
-        parts.append("\(venue.pointsOfInterest.count { $0.mapID == map.id }) POIs")
-        parts.append("\(map.walls.count) walls")
+        parts.append(venue.beacons.count { $0.mapID == map.id }.counting("beacon"))
+        parts.append(venue.rooms.count { $0.mapID == map.id }.counting("room"))
+        parts.append(venue.fences.count { $0.mapID == map.id }.counting("fence"))
+        parts.append(venue.pointsOfInterest.count { $0.mapID == map.id }.counting("POI"))
+        parts.append(map.walls.count.counting("wall"))
         if map.georeference != nil { parts.append("georeferenced") }
         if map.imagePath != nil { parts.append("plan image") }
         if map.tilesPath != nil { parts.append("tiles") }
@@ -45,6 +47,6 @@ struct VenueInfoCommand: Command {
 
     private static func radioMapLine(of venue: Venue) -> String {
         guard let map = venue.radioMap else { return "radio map: none; 'indoorloc survey' makes one from recordings" }
-        return "radio map: \(map.fingerprints.count) places, \(map.beacons.count) beacons"
+        return "radio map: \(map.fingerprints.count.counting("place")), \(map.beacons.count.counting("beacon"))"
     }
 }

@@ -24,7 +24,7 @@ struct DataSet {
     /// - Parameter radioMap: path of a radio map in place of the packet's own.
     /// - Throws: `VenuePacketError`, or `DataSetError` if there is nothing to score on.
     init(path: String, radioMap: String?) throws {
-        venue = try VenuePacketReader().read(path, radioMap: radioMap).tellingOfSettings(path).venue
+        venue = try VenuePacketReader().read(path, radioMap: radioMap).tellingOfWarnings(path).venue
         name = URL(filePath: path).standardizedFileURL.lastPathComponent
         surveys = Self.recordings(in: path + "/survey")
         tracks = Self.recordings(in: path + "/tracks")

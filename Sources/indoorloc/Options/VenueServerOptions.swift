@@ -144,7 +144,7 @@ struct VenueServerOptions: Sendable {
     /// The packet that `--venue` means: a path, or with `--server` a venue's number there.
     func packet(_ venue: String, radioMap: String?) async throws -> VenuePacket {
         guard url != nil else {
-            return try VenuePacketReader().read(venue, radioMap: radioMap).tellingOfSettings(venue)
+            return try VenuePacketReader().read(venue, radioMap: radioMap).tellingOfWarnings(venue)
         }
         guard let id = Int(venue).map(VenueID.init(rawValue:)) else {
             throw UsageError(
@@ -154,7 +154,7 @@ struct VenueServerOptions: Sendable {
             _ = try await repository.catalogue()
             // Read while the repository keeps it from being replaced.
             let path = try await fetch(id, from: repository)
-            return try VenuePacketReader().read(path, radioMap: radioMap).tellingOfSettings(path)
+            return try VenuePacketReader().read(path, radioMap: radioMap).tellingOfWarnings(path)
         }
     }
 }
@@ -169,9 +169,9 @@ private struct CommandFailure: Error, CustomStringConvertible {
 }
 
 extension VenuePacket {
-    /// The same packet; what is wrong with its settings is told on standard error.
-    func tellingOfSettings(_ path: String) -> VenuePacket {
-        for warning in warnings where warning.path.hasPrefix("$.settings") {
+    /// The same packet; what is wrong with its settings or its radio map is told on standard error.
+    func tellingOfWarnings(_ path: String) -> VenuePacket {
+        for warning in warnings where warning.path.hasPrefix("$.settings") || warning.path == "$.radioMap" {
             StandardError.write("indoorloc: \(path): \(warning)\n")
         }
         return self
