@@ -92,6 +92,15 @@ public struct SessionReplay: Sendable {
         _ = driver.handle(.remember(memory.aged(by: duration)), at: now ?? .zero)
     }
 
+    /// Watches geofences, beside the fences of the venues; at any time, also before the start.
+    ///
+    /// Each takes the place of one with the same identifier.
+    /// - Throws: what is wrong with the first one that cannot be watched; then nothing is changed.
+    public mutating func startMonitoring(_ fences: [Geofence]) throws(GeofenceError) {
+        if let problem = fences.lazy.compactMap(\.problem).first { throw problem }
+        _ = driver.handle(.monitor(.start(fences)), at: now ?? .zero)
+    }
+
     /// Begins the session at `instant`.
     public mutating func start(at instant: Instant = .zero) -> [Output] {
         now = instant

@@ -104,7 +104,7 @@ extension VenueParser {
         }
     }
 
-    private mutating func optionalDuration(_ name: String, of entry: JSONObject) -> Duration? {
+    mutating func optionalDuration(_ name: String, of entry: JSONObject) -> Duration? {
         let seconds = optionalNumber(name, of: entry, .timeout)
         return seconds.map { Duration.nanoseconds(Int64(($0 * 1e9).rounded())) }
     }

@@ -1,16 +1,16 @@
-/// Something wrong in a venue packet, where it is and what to do about it.
+/// Something wrong in a venue packet or a file of geofences, where it is and what to do about it.
 public struct VenueProblem: Hashable, Sendable, CustomStringConvertible {
     /// What a problem means for the packet.
     public enum Severity: String, Hashable, Sendable, CaseIterable {
-        /// The packet cannot be used.
+        /// The packet or the file cannot be used.
         case error
-        /// The packet can be used, but something looks wrong.
+        /// It can be used, but something looks wrong.
         case warning
     }
 
-    /// What the problem means for the packet.
+    /// What the problem means for the packet or the file.
     public var severity: Severity
-    /// Where it is within `venue.json`, such as `$.beacons[3].mapId`; `$` is the document as a whole.
+    /// Where it is within `venue.json` or the file, such as `$.beacons[3].mapId`; `$` is the document as a whole.
     public var path: String
     /// What is wrong and what to do.
     public var message: String

@@ -28,7 +28,7 @@ final class LocateCommandTests: XCTestCase {
         let packet = try VenuePacketReader().read(try FixtureFolder("office").path)
         let session = LiveSession(venue: packet.venue, settings: SettingsStack(), seed: 0)
         let news = Mutex<[LiveSession.News]>([])
-        await session.run(source, givesReadings: givesReadings) { item in news.withLock { $0.append(item) } }
+        try await session.run(source, givesReadings: givesReadings) { item in news.withLock { $0.append(item) } }
         return news.withLock { $0 }
     }
 
@@ -59,6 +59,21 @@ final class LocateCommandTests: XCTestCase {
         guard case .state(.error(let error))? = contents.last(where: { if case .state = $0 { true } else { false } })
         else { return XCTFail("\(String(describing: contents.last))") }
         XCTAssertTrue("\(error)".contains("Failure"), "\(error)")
+    }
+
+    func testGeofencesOfAFileAreWatched() async throws {
+        let file = try Checkout.root().appending(path: "Fixtures/geofences/office.geojson").path
+        let words = ["--venue", "unused", "--geofences", file, "--set", "areaDwell=0"]
+        let command = try LocateCommand(ParsedArguments(words, syntax: LocateCommand.syntax))
+        let venue = try VenuePacketReader().read(try FixtureFolder("office").path).venue
+        let events = Mutex<[String]>([])
+        try await command.session(in: venue).run(try walk(), givesReadings: false) { news in
+            guard case .told(let output) = news, case .event(let event) = output.content, event.geofence != nil else {
+                return
+            }
+            events.withLock { $0.append("\(event)") }
+        }
+        XCTAssertEqual(events.withLock { $0.first }, "enterGeofence Printer")
     }
 
     func testWithoutAVenueTheCallIsWrong() throws {

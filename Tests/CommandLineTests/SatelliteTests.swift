@@ -44,7 +44,7 @@ final class SatelliteTests: XCTestCase {
             venue: packet.venue, settings: SettingsStack(localization: LocalizationSettings()), seed: 0,
             gnss: satellites)
         let news = Mutex<[LiveSession.News]>([])
-        await session.run(radio, givesReadings: true) { item in
+        try await session.run(radio, givesReadings: true) { item in
             let count = news.withLock { news in
                 news.append(item)
                 return news.count {

@@ -79,7 +79,7 @@ final class ServiceManagerTests: XCTestCase {
 
         try Data("{\"positionInterval\": -1}".utf8).write(to: settings)
         service.send(SIGHUP)
-        try service.waitForError("the earlier settings stay")
+        try service.waitForError("the earlier settings and geofences stay")
         try socket.wait(for: "READY=1")
         service.send(SIGTERM)
         XCTAssertEqual(try service.end(), 0)

@@ -103,7 +103,7 @@ extension Geofence {
     }
 
     /// The fence on a map; nil if it is not on that map, or if nobody knows where the map is on Earth.
-    func area(on map: VenueMap, of venue: VenueID, _ transform: GeoTransform?) -> Area? {
+    package func area(on map: VenueMap, of venue: VenueID, _ transform: GeoTransform?) -> Area? {
         guard venueID ?? venue == venue, mapID ?? map.id == map.id, level ?? map.level == map.level else { return nil }
         switch (shape, transform) {
         case (.area(let area), _): return area

@@ -12,11 +12,14 @@ struct LocateCommand: Command {
             Prints what 'replay' prints, as it happens; "t" is in seconds since the start. --adapter and --route are those
             of 'scan'. What is recorded replays: 'indoorloc replay --venue V FILE'. With --gnss, satellites tell where the
             machine is outdoors, and which venue it is in before a beacon is heard; their positions are recorded, too.
-            With --share, other devices get the positions over an MQTT broker: 'indoorloc share watch' prints them.
+            With --geofences, fences of a GeoJSON file are watched, too, as by 'replay'. With --share, other devices get the
+            positions over an MQTT broker: 'indoorloc share watch' prints them.
 
             example: indoorloc locate --venue Fixtures/office --record walk.jsonl.gz
             """,
-        options: [.venue, .radioMap, .seed, .method, .settings, .set, .adapter, .route, .gnss, .record, .seconds]
+        options: [
+            .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .adapter, .route, .gnss, .record, .seconds,
+        ]
             + SharingOptions.options + VenueServerOptions.packetOptions)
 
     private let venue: String
@@ -24,6 +27,7 @@ struct LocateCommand: Command {
     private let radioMap: String?
     private let seed: UInt64
     private let settings: SettingsStack
+    private let geofences: GeofenceOption?
     private let adapter: AdapterChoice
     private let route: ScanRoute?
     private let gnss: GPSDSource?
@@ -37,6 +41,7 @@ struct LocateCommand: Command {
         radioMap = arguments.value("radio-map")
         seed = try arguments.seed()
         settings = try arguments.settings()
+        geofences = try arguments.geofences()
         adapter = try arguments.adapter()
         route = try arguments.route()
         gnss = try arguments.gnss()
@@ -47,6 +52,7 @@ struct LocateCommand: Command {
 
     func run() async throws {
         let packet = try await server.packet(venue, radioMap: radioMap)
+        geofences?.warn(of: [packet.venue])
         let source = try BluetoothScanSource(
             adapter: adapter, route: route, content: record == nil ? .beacons : .everything)
         StandardError.write("indoorloc: \(source.choice)\n")
@@ -58,15 +64,20 @@ struct LocateCommand: Command {
         await source.released()
     }
 
+    func session(in venue: Venue, _ companions: [any ServiceCompanion] = []) -> LiveSession {
+        LiveSession(
+            venue: venue, settings: settings, seed: seed, gnss: gnss, geofences: geofences?.fences ?? [],
+            companions: companions)
+    }
+
     /// Prints what a session tells, until it ends or is interrupted.
     func locate(in venue: Venue, _ source: some ScanSource) async throws {
         var recorder = try record.map { try LiveRecorder($0) }
         let companions = try sharing.map { [try SharingCompanion($0, venues: VenueLibrary([venue]))] } ?? []
-        let session = LiveSession(
-            venue: venue, settings: settings, seed: seed, gnss: gnss, companions: companions)
+        let session = session(in: venue, companions)
         let isRecorded = record != nil
         let work = LiveWork<LiveSession.News>(tick: .milliseconds(500), limit: limit) { give in
-            await session.run(source, givesReadings: isRecorded, give)
+            try await session.run(source, givesReadings: isRecorded, give)
         }
         var lines = LineOutput()
         var failure: (any Error)?

@@ -22,10 +22,16 @@ struct ReplayCommand: Command {
             metres: no beacon needs to be heard. With --motion there are lines of type motion, too: what its carrier does,
             where the device points, and where steps have led it.
 
+            With --geofences, the fences in a GeoJSON file are watched beside those of the packet: each Polygon, and each
+            Point with the property radius (metres), with an id. Events enterGeofence and exitGeofence tell of them.
+
             example: indoorloc replay --venue Fixtures/office Fixtures/recordings/one-floor/scan.jsonl.gz
+
+            example: indoorloc replay --venue Fixtures/office --geofences Fixtures/geofences/office.geojson \\
+                         Fixtures/recordings/one-floor/scan.jsonl.gz
             """,
         options: [
-            .venue, .radioMap, .seed, .method, .settings, .set, .lenient,
+            .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .lenient,
             CommandOption(
                 name: "fix", argument: "MAP,X,Y,RADIUS", help: "where the device is at first, without any beacon"),
             CommandOption(name: "motion", help: "also print how the device moves"),
@@ -43,6 +49,7 @@ struct ReplayCommand: Command {
     private let track: String?
     private let start: Fix?
     private let tellsMotion: Bool
+    private let geofences: GeofenceOption?
 
     init(_ arguments: ParsedArguments) throws {
         venue = try arguments.required("venue")
@@ -55,6 +62,7 @@ struct ReplayCommand: Command {
         track = arguments.value("geojson")
         start = try arguments.fix()
         tellsMotion = arguments.has("motion")
+        geofences = try arguments.geofences()
     }
 
     func run() async throws {
@@ -68,9 +76,10 @@ struct ReplayCommand: Command {
         if let problem = start?.problem(in: packet.venue) {
             throw UsageError(message: "--fix: \(problem)", command: Self.syntax.name)
         }
+        geofences?.warn(of: [packet.venue])
         let session = RecordedSession(
             venues: [packet.venue], settings: settings, seed: seed, strictness: strictness, start: start,
-            tellsMotion: tellsMotion)
+            geofences: geofences?.fences ?? [], tellsMotion: tellsMotion)
         let progress = ProgressLine()
         var lines = LineOutput()
         var hasFoundVenue = false

@@ -12,6 +12,8 @@ struct RecordedSession: Sendable {
     var fields: [VenueID: SignalField] = [:]
     /// Where the device is at the first reading; nil if nobody says.
     var start: Fix?
+    /// What is watched beside the fences of the venues.
+    var geofences: [Geofence] = []
     /// Whether there is to be told how the device moves.
     var tellsMotion = false
 
@@ -33,6 +35,7 @@ struct RecordedSession: Sendable {
             }
         var replay = SessionReplay(
             venues: venues, settings: settings, seed: seed, fields: fields, tellsMotion: tellsMotion)
+        try replay.startMonitoring(geofences)
         var hasStarted = false
         for try await reading in source.readings() {
             if !hasStarted {

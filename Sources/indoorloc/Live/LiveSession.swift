@@ -15,17 +15,22 @@ struct LiveSession: Sendable {
     let seed: UInt64
     /// Receives from satellites beside the source; nil for none.
     var gnss: (any GNSSSource)?
+    /// What is watched beside the fences of the venue.
+    var geofences: [Geofence] = []
     /// What runs beside it.
     var companions: [any ServiceCompanion] = []
 
     /// Runs until the session is over, or the task is cancelled.
+    ///
+    /// - Throws: what is wrong with the first geofence that cannot be watched; then no session begins.
     func run(
         _ source: some ScanSource, givesReadings: Bool, _ give: @escaping @Sendable (News) -> Void
-    ) async {
+    ) async throws(GeofenceError) {
         let tap: @Sendable (SensorReading) -> Void = { if givesReadings { give(.heard($0)) } }
         let localizer = Localizer(
             source: TappedSource(source: source, tap: tap), gnss: gnss.map { TappedGNSSSource(source: $0, tap: tap) },
             venues: VenueLibrary([venue]), settings: settings, seed: seed)
+        try await localizer.startMonitoring(geofences)
         await Self.follow(localizer, companions: companions) { give(.told($0)) }
     }
 

@@ -16,14 +16,15 @@ struct ServeCommand: Command {
             server are known.
 
             SIGTERM and SIGINT end it, with the memory kept and exit status 0; another one, half a second later or more, ends
-            it at once. SIGHUP reads --settings again, and opens --output anew. To systemd it tells when it is ready, what it does, and that it is
-            alive: units are in Fixtures/systemd. With --share, other devices get the positions, as of 'locate'.
+            it at once. SIGHUP reads --settings and --geofences again, and opens --output anew. To systemd it tells when it
+            is ready, what it does, and that it is alive: units are in Fixtures/systemd. With --share, other devices get the
+            positions, as of 'locate'. With --geofences, the fences of a GeoJSON file are watched, too, as by 'replay'.
 
             example: indoorloc serve --venue Fixtures/office \\
                          --replay Fixtures/recordings/one-floor/scan.jsonl.gz
             """,
         options: [
-            .venue, .radioMap, .seed, .method, .settings, .set, .adapter, .route, .gnss, .seconds,
+            .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .adapter, .route, .gnss, .seconds,
             CommandOption(name: "once", help: "end with the first position"),
             CommandOption(name: "output", short: "o", argument: "FILE", help: "append to this file"),
             CommandOption(name: "state-directory", argument: "DIR", help: "where the memory is kept"),
@@ -38,6 +39,7 @@ struct ServeCommand: Command {
     private let server: VenueServerOptions
     private let seed: UInt64
     private let settings: SettingsStack
+    private let geofences: GeofenceOption?
     private let gnss: GPSDSource?
     private let radio: (adapter: AdapterChoice, route: ScanRoute?)
     private let replay: PacedRecording?
@@ -53,6 +55,7 @@ struct ServeCommand: Command {
         if !arguments.has("server") { _ = try arguments.required("venue") }
         seed = try arguments.seed()
         settings = try arguments.settings()
+        geofences = try arguments.geofences()
         gnss = try arguments.gnss()
         radio = (try arguments.adapter(), try arguments.route())
         limit = try arguments.limit()
@@ -71,6 +74,7 @@ struct ServeCommand: Command {
                 let message = "--venue \(venue): another packet is of the same venue; give each its own id"
                 throw UsageError(message: message, command: Self.syntax.name)
             }
+            geofences?.warn(of: packets)
             return try await run(in: VenueLibrary(packets))
         }
         try await server.withRepository { repository in try await run(in: repository) }
@@ -94,11 +98,16 @@ struct ServeCommand: Command {
     private func serve(_ source: some ScanSource, in venues: some VenueSource) async throws {
         let store = try SessionMemoryStore(folder: folder)
         let localizer = Localizer(source: source, gnss: gnss, venues: venues, settings: settings, seed: seed)
+        try await localizer.startMonitoring(geofences?.fences ?? [])
         let companions = try sharing.map { [try SharingCompanion($0, venues: venues)] } ?? []
         var service = ServiceRun(
             localizer, companions: companions, manager: ServiceManager(), limit: limit,
             endsWithPosition: arguments.has("once"), memory: ServiceMemory(store, every: saveInterval),
-            output: try ServiceOutput(path: arguments.value("output")), reload: { try arguments.settings() })
+            output: try ServiceOutput(path: arguments.value("output")),
+            reload: {
+                ServiceRun.Inputs(
+                    settings: try arguments.settings(), geofences: try arguments.geofences()?.fences ?? [])
+            })
         try await service.run(saveInterval: saveInterval)
     }
 }

@@ -5,6 +5,13 @@ import IndoorLocalization
 /// One loop takes in all that comes up. It feeds the manager's watchdog itself, so that a session that does not answer, or
 /// whose lines nobody takes, does not count as alive.
 struct ServiceRun {
+    /// What is read again on demand.
+    struct Inputs: Sendable {
+        var settings: SettingsStack
+        /// What is watched beside the fences of the venues.
+        var geofences: [Geofence]
+    }
+
     let localizer: Localizer
     let companions: [any ServiceCompanion]
     let manager: ServiceManager
@@ -12,8 +19,8 @@ struct ServiceRun {
     let limit: Duration?
     /// Whether it ends with the first position.
     let endsWithPosition: Bool
-    /// Reads the settings again.
-    let reload: @Sendable () throws -> SettingsStack
+    /// Reads the settings and the geofences again.
+    let reload: @Sendable () throws -> Inputs
     var memory: ServiceMemory?
     var output: ServiceOutput
 
@@ -25,7 +32,7 @@ struct ServiceRun {
     init(
         _ localizer: Localizer, companions: [any ServiceCompanion], manager: ServiceManager, limit: Duration?,
         endsWithPosition: Bool, memory: ServiceMemory?, output: ServiceOutput,
-        reload: @escaping @Sendable () throws -> SettingsStack
+        reload: @escaping @Sendable () throws -> Inputs
     ) {
         self.localizer = localizer
         self.companions = companions
@@ -80,7 +87,7 @@ struct ServiceRun {
             case .event where !isEnding: await keepMemory()
             default: break
             }
-        case .element(.reload): if !isEnding { try await readSettings() }
+        case .element(.reload): if !isEnding { try await readInputs() }
         case .tick: if !isEnding { await pulse() }
         case .interrupted: if !isEnding { await end() }
         case .ended: break
@@ -110,15 +117,26 @@ struct ServiceRun {
         memory?.keep(known)
     }
 
-    private mutating func readSettings() async throws {
+    private mutating func readInputs() async throws {
         manager.tell(.reloading)
         do {
-            await localizer.setSettings(try reload())
+            let inputs = try reload()
+            await localizer.setSettings(inputs.settings)
+            try await watch(inputs.geofences)
         } catch {
-            // A service does not end by a mistake in a file: the earlier settings stay.
-            StandardError.write("indoorloc: \(error); the earlier settings stay\n")
+            // A service does not end by a mistake in a file: what counted before stays.
+            StandardError.write("indoorloc: \(error); the earlier settings and geofences stay\n")
         }
         try output.reopen()
         manager.tell(.ready, .status(status.text))
+    }
+
+    /// Has these geofences watched, and no others; those that are watched already go on as they are.
+    private func watch(_ fences: [Geofence]) async throws(GeofenceError) {
+        let watched = await localizer.monitoredGeofences
+        let ids = Set(fences.map(\.id))
+        for fence in watched where !ids.contains(fence.id) { await localizer.stopMonitoring(fence.id) }
+        let known = Set(watched)
+        try await localizer.startMonitoring(fences.filter { !known.contains($0) })
     }
 }

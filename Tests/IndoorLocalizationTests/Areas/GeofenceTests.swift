@@ -158,6 +158,13 @@ final class GeofenceTests: XCTestCase {
         XCTAssertEqual(told, [nil, nil, "desk"], "a room, a fence of the venue, and it")
     }
 
+    func testAReplayRefusesAGeofenceThatEnclosesNothing() {
+        var replay = SessionReplay(venues: [SessionStage.office])
+        XCTAssertThrowsError(try replay.startMonitoring([fence("desk"), fence("none", radius: 0)])) { error in
+            XCTAssertEqual(error as? GeofenceError, .outOfRange(id: "none", field: "the radius"))
+        }
+    }
+
     func testGeofencesMayBeStartedBeforeTheSession() {
         var machine = SessionStage.machine()
         watch(&machine, .start([fence("desk"), fence("door", at: 30)]), at: 0)

@@ -1,0 +1,80 @@
+import IndoorLocalization
+import VenuePackets
+
+extension CommandOption {
+    static let geofences = CommandOption(
+        name: "geofences", argument: "FILE", help: "GeoJSON with fences to watch beside the packet's")
+}
+
+extension ParsedArguments {
+    /// The geofences that are to be watched; nil for none.
+    ///
+    /// - Throws: `GeofenceFileError`, or `UsageError` if the file has no name.
+    func geofences() throws -> GeofenceOption? {
+        guard let file = value("geofences") else { return nil }
+        guard !file.isEmpty else {
+            throw UsageError(message: "--geofences must be a GeoJSON file, not ''", command: syntax.name)
+        }
+        return GeofenceOption(file: file, fences: try GeofenceFile.read(file))
+    }
+}
+
+/// Geofences of a file.
+struct GeofenceOption: Sendable {
+    /// The file, as it was named.
+    let file: String
+    /// What it holds.
+    let fences: [Geofence]
+
+    /// Tells on standard error which geofences can never be entered, as they lie on no plan of the venues.
+    func warn(of venues: [Venue]) {
+        for remark in remarks(on: venues) { StandardError.write("indoorloc: \(file): \(remark)\n") }
+    }
+
+    /// Which geofences can never be entered, and why.
+    func remarks(on venues: [Venue]) -> [String] {
+        fences.compactMap { fence in reason(fence, venues).map { "geofence \"\(fence.id)\" is never entered: \($0)" } }
+    }
+
+    private func reason(_ fence: Geofence, _ venues: [Venue]) -> String? {
+        let own = venues.filter { fence.venueID == nil || fence.venueID == $0.id }
+        guard !own.isEmpty else { return "there is no venue \(fence.venueID.map(String.init(describing:)) ?? "")" }
+        let maps = own.flatMap { venue in
+            venue.maps.filter { fence.mapID ?? $0.id == $0.id && fence.level ?? $0.level == $0.level }
+                .map { (venue.id, $0) }
+        }
+        guard !maps.isEmpty else { return "no map has its mapId and its level" }
+        let areas = maps.compactMap { venue, map in
+            fence.area(on: map, of: venue, try? map.geoTransform()).map { (map, $0) }
+        }
+        guard !areas.isEmpty else {
+            return "its map has no georeference; give a center and bearing, or controlPoints, in venue.json"
+        }
+        guard !areas.contains(where: { $1.touches($0) }) else { return nil }
+        return "it lies outside of the plan; coordinates are [longitude, latitude]"
+    }
+}
+
+extension Area {
+    /// Whether its bounding box has a point of a plan.
+    fileprivate func touches(_ map: VenueMap) -> Bool {
+        let corners =
+            switch self {
+            case .polygon(let corners): corners
+            case .circle(let center, let radius):
+                [center - MapPoint(x: radius, y: radius), center + MapPoint(x: radius, y: radius)]
+            }
+        guard let (left, right) = corners.map(\.x).range, let (top, bottom) = corners.map(\.y).range else {
+            return false
+        }
+        return right >= 0 && left <= map.width && bottom >= 0 && top <= map.height
+    }
+}
+
+extension [Double] {
+    /// The least and the largest number; nil without any.
+    fileprivate var range: (Double, Double)? {
+        guard let least = self.min(), let largest = self.max() else { return nil }
+        return (least, largest)
+    }
+}

@@ -1,0 +1,124 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import VenuePackets
+import XCTest
+
+@testable import indoorloc
+
+/// Geofences of a file, beside those of the packet.
+final class GeofenceOptionTests: XCTestCase {
+    private static let recording = "Fixtures/recordings/one-floor/scan.jsonl.gz"
+    private static let fences = "Fixtures/geofences/office.geojson"
+
+    private func office() throws -> Venue { try VenuePacketReader().read(try FixtureFolder("office").path).venue }
+
+    private func replay(_ file: String?) throws -> Tool.Result {
+        let option = file.map { ["--geofences", $0] } ?? []
+        return try Tool.run(["replay", "--venue", "Fixtures/office"] + option + [Self.recording])
+    }
+
+    private func events(_ result: Tool.Result) throws -> [[String: Any]] {
+        try result.lines.filter { $0.contains(#""type":"event""#) }.map { line in
+            try XCTUnwrap(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        }
+    }
+
+    /// The walk passes the printer first and then the stand; the shelf is above that, on the other floor.
+    func testAReplayTellsOfTheGeofencesOnItsWay() throws {
+        let result = try replay(Self.fences)
+        XCTAssertEqual(result.status, 0, result.errors)
+        XCTAssertEqual(result.errors, "")
+        let told = try events(result).filter { ($0["event"] as? String ?? "").hasSuffix("Geofence") }
+        XCTAssertEqual(
+            told.map { "\($0["event"] ?? "") \($0["id"] ?? "")" },
+            ["enterGeofence printer", "exitGeofence printer", "enterGeofence demo-stand", "exitGeofence demo-stand"])
+        let stand = try XCTUnwrap(told.first { $0["id"] as? String == "demo-stand" })
+        XCTAssertEqual(stand["name"] as? String, "Demo stand")
+        XCTAssertEqual(stand["payload"] as? [String: String], ["message": "Ask for a sample."])
+        XCTAssertEqual(stand["venueId"] as? Int, 1)
+    }
+
+    func testTheRestOfTheOutputStaysAsItIs() throws {
+        let rest = try replay(Self.fences).lines.filter { !$0.contains("Geofence\"") }
+        XCTAssertTrue(rest == (try replay(nil)).lines)
+    }
+
+    func testAFileThatIsWrongEndsTheCommandBeforeAnythingIsTold() throws {
+        let file = try temporaryFolder() + "/fences.geojson"
+        try Data(#"{"type":"FeatureCollection","features":[{"type":"Feature"}]}"#.utf8).write(to: URL(filePath: file))
+        for command in [
+            ["replay", Self.recording], ["locate"], ["serve", "--state-directory", try temporaryFolder()],
+        ] {
+            let result = try Tool.run(command + ["--venue", "Fixtures/office", "--geofences", file])
+            XCTAssertEqual(result.status, 1, command[0])
+            XCTAssertEqual(result.output, "", command[0])
+            XCTAssertTrue(
+                result.errors.hasPrefix(
+                    "indoorloc: \(file) has no usable geofences:\n  error: $.features[0].id: is missing; give an id"),
+                result.errors)
+        }
+    }
+
+    func testAFileWithoutANameIsAWrongCall() throws {
+        let result = try replay("")
+        XCTAssertEqual(result.status, 2)
+        XCTAssertTrue(
+            result.errors.hasPrefix("indoorloc replay: --geofences must be a GeoJSON file, not ''\n"), result.errors)
+    }
+
+    func testAGeofenceThatCanNeverBeEnteredIsTold() throws {
+        var plain = try office()
+        plain.id = 2
+        for index in plain.maps.indices { plain.maps[index].georeference = nil }
+        let center = Coordinate(latitude: 50.1109, longitude: 8.6821)
+        let swapped = Coordinate(latitude: 8.6821, longitude: 50.1109)
+        func fence(_ center: Coordinate, venue: VenueID? = nil, map: MapID? = nil, level: Int? = nil) -> Geofence {
+            Geofence(
+                id: "a", shape: .circle(center: center, radius: 2), venueID: venue, mapID: map, level: level)
+        }
+        for (fence, reason) in [
+            (fence(center), nil), (fence(center, venue: 1, map: 2, level: 1), nil),
+            (fence(center, venue: 2), "its map has no georeference"), (fence(center, venue: 9), "there is no venue 9"),
+            (fence(center, map: 9), "no map has its mapId and its level"),
+            (fence(center, map: 1, level: 1), "no map has its mapId and its level"),
+            (fence(swapped), "it lies outside of the plan; coordinates are [longitude, latitude]"),
+        ] {
+            let remarks = GeofenceOption(file: "f", fences: [fence]).remarks(on: [try office(), plain])
+            XCTAssertEqual(remarks.count, reason == nil ? 0 : 1, "\(remarks)")
+            if let reason { XCTAssertTrue(remarks[0].contains(reason), remarks[0]) }
+        }
+    }
+
+    func testAReplaySaysWhichGeofencesItCannotEnter() throws {
+        let file = try temporaryFolder() + "/fences.geojson"
+        let text = try String(contentsOf: Checkout.root().appending(path: Self.fences), encoding: .utf8)
+        try Data(text.replacing(#""level":1"#, with: #""level":5"#).utf8).write(to: URL(filePath: file))
+        let result = try replay(file)
+        XCTAssertEqual(result.status, 0)
+        XCTAssertEqual(
+            result.errors,
+            "indoorloc: \(file): geofence \"shelf\" is never entered: no map has its mapId and its level\n")
+    }
+
+    func testAServiceWatchesGeofencesAndReadsThemAgain() throws {
+        let folder = try temporaryFolder()
+        let file = URL(filePath: folder + "/fences.geojson")
+        let text = try String(contentsOf: Checkout.root().appending(path: Self.fences), encoding: .utf8)
+        try Data(text.utf8).write(to: file)
+        let service = try ServiceProcess(
+            ServiceProcess.walk("one-floor", from: 15) + ["--state-directory", folder, "--geofences", file.path])
+        try service.wait(for: #""type":"position""#)
+        try Data("{".utf8).write(to: file)
+        service.send(SIGHUP)
+        try service.waitForError("the earlier settings and geofences stay")
+        try service.wait(for: #""event":"enterGeofence""#, #""id":"demo-stand""#)
+        // The same place by another name, while the walk is in it.
+        try Data(text.replacing("demo-stand", with: "stall").utf8).write(to: file)
+        service.send(SIGHUP)
+        try service.wait(for: #""event":"enterGeofence""#, #""id":"stall""#)
+        XCTAssertFalse(service.told.contains { $0.contains("exitGeofence") }, "\(service.told)")
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+    }
+}
