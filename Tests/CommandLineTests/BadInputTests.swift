@@ -80,6 +80,22 @@ final class BadInputTests: XCTestCase {
         XCTAssertTrue(replay.errors.contains("none of the venue's beacons; is it of another venue?"), replay.errors)
     }
 
+    /// A survey of hundreds of recordings takes a while, all of which would be lost.
+    func testAnOutputThatCannotBeWrittenIsToldBeforeTheWork() throws {
+        let folder = try temporaryFolder()
+        for (path, reason) in [(folder + "/none/out.json", "No such file or directory"), (folder, "Is a directory")] {
+            for arguments in [
+                ["survey", "--venue", "Fixtures/office", "--output", path, folder + "/missing.jsonl"],
+                ["replay", "--venue", "Fixtures/office", "--geojson", path, "Fixtures/office/tracks/ground.jsonl"],
+            ] {
+                let result = try Tool.run(arguments)
+                XCTAssertEqual(result.status, 1, "\(arguments)")
+                XCTAssertEqual(result.output, "", "\(arguments)")
+                XCTAssertEqual(result.errors, "indoorloc: \(path) cannot be written: \(reason)\n")
+            }
+        }
+    }
+
     func testAnEmptyPathIsNotStandardInput() throws {
         let result = try Tool.run(["replay", "--venue", "Fixtures/office", ""])
         XCTAssertEqual(result.status, 1)

@@ -66,6 +66,7 @@ struct ReplayCommand: Command {
     }
 
     func run() async throws {
+        if let track { try OutputFile.checkPlace(track) }
         let packet = try await server.packet(venue, radioMap: radioMap)
         let settings = try start == nil ? settings : settings.forcing(packet.venue.id)
         if let start, packet.venue.map(start.mapID) == nil {

@@ -30,6 +30,7 @@ struct SurveyCommand: Command {
     }
 
     func run() throws {
+        try OutputFile.checkPlace(output)
         let packet = try VenuePacketReader().read(venue)
         let progress = ProgressLine()
         defer { progress.clear() }
