@@ -38,8 +38,8 @@ public enum LocalizationState: Hashable, Sendable {
         }
     }
 
-    /// Whether no session is on.
-    var isOver: Bool {
+    /// Whether no session is on: none has begun, or it has ended, be it with an error.
+    public var isOver: Bool {
         switch self {
         case .idle, .error: true
         case .started, .searchVenue, .getPacket, .findFloor, .localizationRunning: false

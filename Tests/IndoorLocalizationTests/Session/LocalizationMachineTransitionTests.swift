@@ -42,6 +42,12 @@ final class LocalizationMachineTransitionTests: XCTestCase {
         }
     }
 
+    func testASessionIsOverWhereStartBeginsOne() {
+        for stage in SessionStage.Stage.allCases {
+            XCTAssertEqual(SessionStage.machine(in: stage).state.isOver, [.idle, .error].contains(stage), "\(stage)")
+        }
+    }
+
     func testTheCatalogueBeginsTheSearch() {
         var machine = SessionStage.machine(in: .started)
         XCTAssertEqual(machine.handle(.catalogue(SessionStage.summaries), at: 10), [.publish(.searchVenue)])
