@@ -64,7 +64,7 @@ extension RecordingError.Problem {
         case .empty: "is empty"
         case .notARecording: "is not the header of a recording"
         case .repeatedHeader: "is a second header"
-        case .unsupportedVersion(let version): "is version \(version)"
+        case .unsupportedVersion(let version): "is \(version)"
         case .lineTooLong(let limit): "is longer than \(limit) bytes"
         case .malformedJSON(let column, let reason): "is not a JSON object: \(reason) at byte \(column)"
         case .duplicateField: "stands twice"

@@ -86,6 +86,9 @@ final class RecordingReaderTests: XCTestCase {
         XCTAssertEqual(error.problem, .unsupportedVersion(2))
         XCTAssertEqual(error.field, "version")
         XCTAssertEqual(error.line, 1)
+        XCTAssertTrue(
+            error.description.hasSuffix(":1: field `version` is 2. This package reads versions 1 to 1: update it."),
+            error.description)
     }
 
     func testASecondHeaderIsAnError() throws {
