@@ -90,6 +90,10 @@ final class MotionCommandTests: XCTestCase {
         XCTAssertEqual(result.status, 0, result.errors)
         XCTAssertEqual(result.lines.count, 3, result.output)
         XCTAssertTrue(result.lines.first?.hasPrefix("office: walked ") ?? false, result.output)
+        // Its one track with steps has neither a heading nor a barometer.
+        XCTAssertTrue(
+            result.lines.first?.hasSuffix("climbing told 0.0% of the time  heading median -  P90 -") ?? false,
+            result.output)
         let wrong = try Tool.run(["evaluate", "Fixtures/office", "--motion", "--json"])
         XCTAssertEqual(wrong.status, 2)
         XCTAssertTrue(wrong.errors.contains("--motion goes with neither --json nor --offline nor --replays"))

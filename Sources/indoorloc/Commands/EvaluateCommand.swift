@@ -21,8 +21,9 @@ struct EvaluateCommand: Command {
             method particle alone, and not with --replays.
 
             With --motion no beacon is heard: each track that has motion is followed from its first truth on, by dead
-            reckoning alone and by a session. Errors are told as shares of the way since then. It goes with neither
-            --json nor --offline nor --replays.
+            reckoning alone and by a session. Errors are told as shares of the way since then. "Walking told" is the
+            share of the time on the way for which walking was told, "climbing told" that of all time for which a climb
+            was, whether there was one or not. It goes with neither --json nor --offline nor --replays.
 
             example: indoorloc evaluate Fixtures/office
                      indoorloc evaluate Fixtures/office --offline

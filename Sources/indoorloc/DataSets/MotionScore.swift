@@ -61,6 +61,7 @@ struct MotionScore: Sendable {
         func number(_ value: Double?, _ decimals: Int = 1) -> String {
             value.map { JSONText.number($0, decimals: decimals) } ?? "-"
         }
+        func degrees(_ value: Double?) -> String { value.map { number($0) + "°" } ?? "-" }
         func percent(_ share: Double?) -> String { share.map { number($0 * 100) + "%" } ?? "-" }
         func share(_ part: Int, _ all: Int) -> String { percent(all == 0 ? nil : Double(part) / Double(all)) }
         func line(_ label: String, _ errors: Errors) -> String {
@@ -72,8 +73,8 @@ struct MotionScore: Sendable {
         }
         return """
             \(name): walked \(number(walked, 0)) m  by steps \(number(stepped, 0)) m in \(steps), \(number(walkingTime > 0 ? Double(steps) / walkingTime : nil, 2)) a second  \
-            walking told \(share(walking.told, walking.all))  climbing told \(share(climbs.told, climbs.all))  \
-            heading median \(number(Self.quantile(headingErrors, 0.5)))°  P90 \(number(Self.quantile(headingErrors, 0.9)))°
+            walking told \(share(walking.told, walking.all))  climbing told \(share(climbs.told, climbs.all)) of the time  \
+            heading median \(degrees(Self.quantile(headingErrors, 0.5)))  P90 \(degrees(Self.quantile(headingErrors, 0.9)))
             \(line("  reckoned alone", reckoned))
             \(line("  session without beacons", located))  floor \(share(floors.right, floors.all))
 
