@@ -49,9 +49,12 @@ public struct BTSnoopError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 
     /// File and byte, what was wrong and what to do, in one line.
-    public var description: String {
+    public var description: String { "\(finding). \(problem.remedy)." }
+
+    /// The same without what to do, for whoever did that already.
+    package var finding: String {
         let place = offset.map { "\(file): record at byte \($0)" } ?? file
-        return "\(place) \(problem.text). \(problem.remedy)."
+        return "\(place) \(problem.text)"
     }
 }
 

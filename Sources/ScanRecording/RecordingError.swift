@@ -48,10 +48,13 @@ public struct RecordingError: Error, Hashable, Sendable, CustomStringConvertible
     }
 
     /// File, line and field, what was wrong and what to do, in one line.
-    public var description: String {
+    public var description: String { "\(finding). \(problem.remedy)." }
+
+    /// The same without what to do, for whoever did that already.
+    package var finding: String {
         let place = line.map { "\(file):\($0)" } ?? file
         let subject = field.map { "field `\($0)` " } ?? ""
-        return "\(place): \(subject)\(problem.text). \(problem.remedy)."
+        return "\(place): \(subject)\(problem.text)"
     }
 }
 

@@ -42,9 +42,18 @@ enum CommandLineTool {
         } catch is ReportedFailure {
             return .failure
         } catch {
-            StandardError.write("indoorloc: \(error)\n")
+            StandardError.write("indoorloc: \(text(of: error, in: words))\n")
             return .failure
         }
+    }
+
+    /// What an error says, with the option's name where a library can only say what to do.
+    private static func text(of error: any Error, in words: [String]) -> String {
+        let text = "\(error)"
+        let options = (try? find(words))?.command.syntax.options ?? []
+        guard options.contains(where: { $0.name == CommandOption.lenient.name }) else { return text }
+        return text.replacing("read leniently", with: "say --lenient").replacing(
+            "Read leniently", with: "Say --lenient")
     }
 
     private static func runCommand(_ words: [String]) async throws {

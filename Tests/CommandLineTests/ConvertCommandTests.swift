@@ -117,6 +117,8 @@ final class ConvertCommandTests: XCTestCase {
         XCTAssertTrue(strict.errors.hasPrefix("indoorloc: \(folder)/cut.btsnoop: record at byte "), strict.errors)
         let lenient = try convert("--lenient", folder + "/cut.btsnoop", folder + "/a.jsonl")
         XCTAssertTrue(lenient.errors.contains("cut.btsnoop: 1 bad record skipped: "), lenient.errors)
+        XCTAssertFalse(lenient.errors.contains("eniently"), lenient.errors)
+        XCTAssertTrue(strict.errors.contains("Say --lenient to take what is before it"), strict.errors)
     }
 
     func testABeaconThatCannotBeEncodedIsAnErrorAndLenientlyAWarning() throws {

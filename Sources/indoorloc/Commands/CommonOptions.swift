@@ -27,7 +27,7 @@ extension RecordingReader.Tally {
     /// What a person should know of the lines that were passed over; nil if there is nothing.
     func warning(for path: String) -> String? {
         var parts: [String] = []
-        if let first = errors.first {
+        if let first = errors.first?.finding {
             parts.append(
                 skippedLines == 1
                     ? "1 bad line skipped: \(first)" : "\(skippedLines) bad lines skipped, the first: \(first)")

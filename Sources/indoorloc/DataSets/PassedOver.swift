@@ -18,7 +18,7 @@ extension BTSnoopReader.Tally {
     /// What a person should know of what was passed over; nil if there is nothing.
     func warning(for path: String) -> String? {
         var parts: [String] = []
-        if let first = errors.first {
+        if let first = errors.first?.finding {
             parts.append(
                 skippedRecords == 1
                     ? "1 bad record skipped: \(first)" : "\(skippedRecords) bad records skipped, the first: \(first)")
