@@ -87,7 +87,8 @@ extension MQTTSharingError: CustomStringConvertible {
         case .connectionLost(let host, let reason):
             "the connection to the broker at \(host) is lost: \(reason); see whether the broker runs, and its log"
         case .overrun(let host):
-            "the broker at \(host) sends more than can be taken in: have fewer devices in a room, or a longer interval"
+            "the broker at \(host) sends more than can be taken in: have fewer devices in a room, or a longer interval "
+                + "(--share-interval)"
         case .forbidden(let topic):
             "the broker does not let this user read and write '\(topic)': allow both in its access list, which may want "
                 + "the device to be called as the user"
@@ -101,10 +102,10 @@ extension MQTTSharingError: CustomStringConvertible {
         case .badPosition(let error): "the position is not shared: \(error)"
         case .roomFull(let room, let capacity):
             "the room '\(room)' takes no more than \(Self.devices(capacity)): wait until one leaves, or raise "
-                + "'roomCapacity', that of the settings or of the broker's topic 'limits'"
+                + "'roomCapacity', that of the settings (--share-room-capacity) or of the broker's topic 'limits'"
         case .serverFull(let capacity):
-            "the server takes no more than \(Self.devices(capacity)): wait until one leaves, or raise 'serverCapacity', "
-                + "that of the settings or of the broker's topic 'limits'"
+            "the server takes no more than \(Self.devices(capacity)): wait until one leaves, or raise "
+                + "'serverCapacity', that of the settings (--share-server-capacity) or of the broker's topic 'limits'"
         case .deviceTaken(let device):
             "another program shares as '\(device)', so this one does no more: give each device an ID of its own"
         case .malformed(let topic, let reason, let count):

@@ -1,8 +1,10 @@
 import IndoorLocalization
 
 extension MQTTSharingSettings {
+    /// Finds what is out of its range.
+    ///
     /// - Throws: `MQTTSharingError.badPrefix` or `badSetting`.
-    func check() throws(MQTTSharingError) {
+    package func check() throws(MQTTSharingError) {
         for prefix in [prefix] + (homeAssistantPrefix.map { [$0] } ?? []) {
             let levels = prefix.split(separator: "/", omittingEmptySubsequences: false)
             guard levels.allSatisfy({ SharingNameError(of: String($0)) == nil }) else { throw .badPrefix(prefix) }

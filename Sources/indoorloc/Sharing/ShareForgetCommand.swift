@@ -6,7 +6,8 @@ struct ShareForgetCommand: Command {
         name: "share forget", operands: "ADDRESS", operandCount: 1...1,
         summary: "remove a device that '--home-assistant' had Home Assistant show",
         details: """
-            ADDRESS is mqtt[s]://[USER@]HOST[:PORT]/ROOM, and --share-name the device. Prints under which topics the
+            ADDRESS is mqtt[s]://[USER@]HOST[:PORT]/ROOM, and --share-name the device; --share-prefix is that which it shares
+            with. Prints under which topics the
             broker retained something of it, which is gone then. What still shares under that name comes back: stop it
             before.
 
@@ -21,7 +22,8 @@ struct ShareForgetCommand: Command {
     }
 
     func run() async throws {
-        let removed = try await MQTTPositionSharing.forget(options.device, on: options.address.broker)
+        let removed = try await MQTTPositionSharing.forget(
+            options.device, on: options.address.broker, settings: options.settings)
         if removed.isEmpty { StandardError.write("indoorloc: the broker retains nothing of '\(options.device)'\n") }
         var lines = LineOutput()
         for topic in removed { try lines.line("removed \(topic)") }

@@ -12,26 +12,39 @@ struct SharingOptions: Sendable {
         CommandOption(
             name: "share-password-file", argument: "FILE",
             help: "file with the broker's password (default $\(MQTTCredentials.environmentVariable))"),
+        CommandOption(
+            name: "share-prefix", argument: "PREFIX",
+            help: "what topics begin with, for all the same (default \(MQTTSharingSettings().prefix))"),
+    ]
+    /// How many devices there may be, for a command that is one of them.
+    static let limitOptions = [
+        CommandOption(
+            name: "share-room-capacity", argument: "N", help: "come into the room only as one of the first N devices"),
+        CommandOption(
+            name: "share-server-capacity", argument: "N", help: "come to the broker only as one of the first N devices"),
     ]
     /// All options of a command that knows where this machine is.
     static let options =
         [
             CommandOption(
                 name: "share", argument: "ADDRESS", help: "tell positions there: mqtt[s]://[USER@]HOST[:PORT]/ROOM")
-        ] + brokerOptions + [CommandOption(name: "home-assistant", help: "have Home Assistant show this device, too")]
+        ] + brokerOptions + limitOptions + [
+            CommandOption(
+                name: "share-interval", argument: "SECONDS", help: "least time between two positions (default 1)"),
+            CommandOption(name: "home-assistant", help: "have Home Assistant show this device, too"),
+        ]
 
     /// The broker, with credentials, and the room.
     let address: MQTTAddress
     /// What this device is called.
     let device: DeviceID
-    /// Whether Home Assistant is told.
-    var tellsHomeAssistant: Bool
+    /// How it is shared.
+    let settings: MQTTSharingSettings
 
     /// Reads the options of a command; nil if it is to share nothing.
     init?(_ arguments: ParsedArguments) throws {
         guard let text = arguments.value("share") else {
-            let others = ["share-name", "share-ca", "share-password-file", "home-assistant"]
-            guard let name = others.first(where: arguments.has) else { return nil }
+            guard let name = Self.options.map(\.name).first(where: arguments.has) else { return nil }
             throw UsageError(message: "--\(name) needs --share", command: arguments.syntax.name)
         }
         try self.init(address: text, what: "--share", arguments)
@@ -65,7 +78,26 @@ struct SharingOptions: Sendable {
         }
         self.address = address
         device = try Self.device(arguments, suffix)
-        tellsHomeAssistant = arguments.has("home-assistant")
+        settings = try Self.settings(arguments)
+    }
+
+    private static func settings(_ arguments: ParsedArguments) throws(UsageError) -> MQTTSharingSettings {
+        var settings = MQTTSharingSettings()
+        settings.prefix = arguments.value("share-prefix") ?? settings.prefix
+        settings.interval = .seconds(
+            try arguments.seconds("share-interval", in: 0...86_400, else: settings.interval.seconds))
+        func capacity(_ option: String) throws(UsageError) -> Int? {
+            guard arguments.has(option) else { return nil }
+            return try arguments.number(option, in: 0...1_000_000, else: 0)
+        }
+        settings.roomCapacity = try capacity("share-room-capacity")
+        settings.serverCapacity = try capacity("share-server-capacity")
+        if arguments.has("home-assistant") { settings.homeAssistantPrefix = HomeAssistantDiscovery.standardPrefix }
+        // Of what is set here, only the prefix can still be wrong.
+        do throws(MQTTSharingError) { try settings.check() } catch {
+            throw UsageError(message: "--share-prefix: \(error)", command: arguments.syntax.name)
+        }
+        return settings
     }
 
     private static func device(_ arguments: ParsedArguments, _ suffix: String) throws(UsageError) -> DeviceID {
@@ -82,8 +114,6 @@ struct SharingOptions: Sendable {
 
     /// What shares, not connected yet.
     func sharing() throws(MQTTSharingError) -> MQTTPositionSharing {
-        var settings = MQTTSharingSettings()
-        if tellsHomeAssistant { settings.homeAssistantPrefix = HomeAssistantDiscovery.standardPrefix }
-        return try MQTTPositionSharing(address.broker, device: device, settings: settings)
+        try MQTTPositionSharing(address.broker, device: device, settings: settings)
     }
 }

@@ -1,0 +1,139 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import LoopbackServers
+import MQTTSharing
+import XCTest
+
+@testable import indoorloc
+
+/// Prefix, interval and limits of what is shared, from the command line.
+final class SharingOptionsTests: XCTestCase {
+    private func broker() throws -> MosquittoBroker {
+        let broker = try MosquittoBroker(folder: try temporaryFolder())
+        // XCTest wants a block that may run anywhere; it runs after the test, when nobody else uses the broker.
+        nonisolated(unsafe) let stopped = broker
+        addTeardownBlock { stopped.kill() }
+        return broker
+    }
+
+    private func options(_ words: [String]) throws -> SharingOptions {
+        let arguments = try ParsedArguments(["--share", "mqtt://h/r"] + words, syntax: ServeCommand.syntax)
+        // Not within the assertion, which would take an error for its own failure.
+        let options = try SharingOptions(arguments)
+        return try XCTUnwrap(options)
+    }
+
+    func testEachSettingComesFromItsOption() throws {
+        XCTAssertEqual(try options([]).settings, MQTTSharingSettings())
+        let words = [
+            "--share-prefix", "plant/a", "--share-interval", "2.5", "--share-room-capacity", "40",
+            "--share-server-capacity", "0", "--home-assistant",
+        ]
+        var settings = MQTTSharingSettings()
+        (settings.prefix, settings.interval) = ("plant/a", .seconds(2.5))
+        (settings.roomCapacity, settings.serverCapacity) = (40, 0)
+        settings.homeAssistantPrefix = "homeassistant"
+        XCTAssertEqual(try options(words).settings, settings)
+    }
+
+    func testWrongValuesSayWhatIsAllowed() throws {
+        for (option, value, message) in [
+            ("--share-prefix", "a/+", "--share-prefix: 'a/+' cannot begin a topic: give names"),
+            ("--share-prefix", "", "--share-prefix: '' cannot begin a topic: give names"),
+            ("--share-interval", "-1", "--share-interval must be a number of seconds from 0 to 86400, not '-1'"),
+            ("--share-interval", "nan", "--share-interval must be a number of seconds from 0 to 86400, not 'nan'"),
+            (
+                "--share-room-capacity", "-1",
+                "--share-room-capacity must be a whole number from 0 to 1000000, not '-1'"
+            ),
+            (
+                "--share-server-capacity", "2.5",
+                "--share-server-capacity must be a whole number from 0 to 1000000, not '2.5'"
+            ),
+        ] {
+            XCTAssertThrowsError(try options([option, value]), option) { error in
+                let text = (error as? UsageError)?.message ?? "\(error)"
+                XCTAssertTrue(text.hasPrefix(message), text)
+            }
+        }
+    }
+
+    func testEachOptionNeedsShare() throws {
+        for option in SharingOptions.options where option.name != "share" {
+            let words = ["--" + option.name] + (option.argument == nil ? [] : ["1"])
+            let arguments = try ParsedArguments(words, syntax: LocateCommand.syntax)
+            XCTAssertThrowsError(try SharingOptions(arguments), option.name) { error in
+                XCTAssertEqual((error as? UsageError)?.message, "--\(option.name) needs --share")
+            }
+        }
+    }
+
+    func testDevicesUnderOnePrefixSeeOneAnother() throws {
+        let address = "mqtt://127.0.0.1:\(try broker().port)/office"
+        let prefix = ["--share-prefix", "plant/a"]
+        let stranger = try Watcher([address, "--share-name", "stranger"])
+        _ = try stranger.line(#"{"type":"occupancy","room":"office","devices":1}"#)
+        let service = try ServiceProcess(
+            ServiceProcess.walk("one-floor") + prefix + [
+                "--state-directory", temporaryFolder(), "--share", address, "--share-name", "walker",
+                "--home-assistant", "--share-interval", "0",
+            ])
+        let watcher = try Watcher([address, "--share-name", "watcher"] + prefix)
+        _ = try watcher.line(#"{"type":"occupancy","room":"office","devices":2}"#)
+        XCTAssertTrue(try watcher.line(#"{"type":"position""#).contains(#""device":"walker""#))
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+        let forget = try Tool.run(["share", "forget", "--share-name", "walker", address] + prefix)
+        XCTAssertTrue(
+            forget.output.contains("removed plant/a/devices/walker/location\n"), forget.output + forget.errors)
+        XCTAssertEqual(try watcher.interrupt(), 0)
+        XCTAssertEqual(try stranger.interrupt(), 0)
+        let heard = try stranger.remainingLines()
+        XCTAssertFalse(heard.contains { $0.contains("walker") || $0.contains(#""devices":2"#) }, "\(heard)")
+    }
+
+    func testWhoComesIntoAFullRoomIsToldTheLimit() throws {
+        let address = "mqtt://127.0.0.1:\(try broker().port)/office"
+        let first = try Watcher([address, "--share-name", "first"])
+        _ = try first.line(#"{"type":"joined""#)
+        for (option, what) in [
+            ("--share-room-capacity", "the room 'office'"), ("--share-server-capacity", "the server"),
+        ] {
+            let second = ["share", "watch", address, "--share-name", "second", option]
+            let full = try Tool.run(second + ["1"])
+            XCTAssertEqual(full.status, 1)
+            XCTAssertTrue(full.errors.hasPrefix("indoorloc: \(what) takes no more than 1 device: wait"), full.errors)
+            XCTAssertTrue(full.errors.contains("(\(option))"), full.errors)
+            let free = try Tool.run(second + ["2", "--seconds", "1"])
+            XCTAssertEqual(free.status, 0, free.errors)
+        }
+        XCTAssertEqual(try first.interrupt(), 0)
+    }
+
+    func testAServiceComesIntoARoomAsSoonAsThereIsAPlace() async throws {
+        let port = try broker().port
+        let address = "mqtt://127.0.0.1:\(port)/office"
+        let first = try Watcher([address, "--share-name", "first"])
+        _ = try first.line(#"{"type":"joined""#)
+        let service = try ServiceProcess(
+            ServiceProcess.walk("one-floor") + [
+                "--state-directory", temporaryFolder(), "--share", address, "--share-name", "walker",
+                "--share-room-capacity", "1",
+            ])
+        try service.waitForError("takes no more than 1 device")
+        XCTAssertEqual(try first.interrupt(), 0)
+        // Looks on from outside, so that the place stays free.
+        let tracker = try MQTTPositionSharing(MQTTBroker(host: "127.0.0.1", port: port), device: DeviceID("tracker"))
+        let events = tracker.events
+        try await tracker.connect()
+        try await tracker.track("office")
+        try await Bounded.wait(for: "the service in the room") {
+            for await event in events where event == .occupancy(room: "office", devices: 1) { return }
+            throw Bounded.Expired(awaited: "the service in the room")
+        }
+        await tracker.disconnect()
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+    }
+}

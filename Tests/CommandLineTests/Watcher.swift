@@ -1,0 +1,53 @@
+import Foundation
+import IndoorLocalizationTesting
+import LoopbackServers
+
+/// `indoorloc share watch` in a process, read line by line while it runs.
+final class Watcher {
+    private let process = Process()
+    private let output = Pipe()
+    private var rest = ""
+    /// Lines that nobody has asked for yet.
+    private var lines: [String] = []
+
+    init(_ words: [String]) throws {
+        process.executableURL = URL(filePath: try Tool.path())
+        process.arguments = ["share", "watch"] + words
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        try ProcessSignals.withAll { try process.run() }
+    }
+
+    deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
+
+    /// A line that begins so and was not asked for before, waited for with a bound.
+    func line(_ start: String) throws -> String {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while ContinuousClock.now < deadline {
+            if let index = lines.firstIndex(where: { $0.hasPrefix(start) }) { return lines.remove(at: index) }
+            var watched = pollfd(fd: output.fileHandleForReading.fileDescriptor, events: Int16(POLLIN), revents: 0)
+            guard poll(&watched, 1, 1000) > 0 else { continue }
+            let data = output.fileHandleForReading.availableData
+            guard !data.isEmpty else { throw Bounded.Expired(awaited: "\(start) (it has ended)") }
+            rest += String(decoding: data, as: UTF8.self)
+            while let end = rest.firstIndex(of: "\n") {
+                lines.append(String(rest[..<end]))
+                rest = String(rest[rest.index(after: end)...])
+            }
+        }
+        throw Bounded.Expired(awaited: start)
+    }
+
+    /// All lines to the end that were not asked for: once it has ended.
+    func remainingLines() throws -> [String] {
+        rest += String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        return lines + rest.split(separator: "\n").map(String.init)
+    }
+
+    /// Presses Ctrl-C; the exit status.
+    func interrupt() throws -> Int32 {
+        process.interrupt()
+        process.waitUntilExit()
+        return process.terminationStatus
+    }
+}
