@@ -139,15 +139,18 @@ static void particles(int level) {
     HASH(weight);
     tell("weights");
     float squares[2];
+    float pulls[3];
     double moments[6];
     cmath_sum_squares_at(level, first, count, weight, squares);
     cmath_pick_at(level, first, count, weight, squares[0], 0.3f, room, picks);
     cmath_gather(x, picks, room, values, 0);
     cmath_moments_at(level, first, count, x, y, velocity_x, velocity_y, is_walking, weight, moments);
+    cmath_pull_at(level, first, count, x, y, weight, 3.5f, 4.5f, 0.3f, pulls);
     HASH(squares);
     HASH(picks);
     HASH(values);
     HASH(moments);
+    HASH(pulls);
     tell("draws-and-moments");
 }
 

@@ -377,6 +377,44 @@ CMATH_KINDS(
      const bool *is_walking, const float *weight, double *sums),
     (first, count, x, y, velocity_x, velocity_y, is_walking, weight, sums))
 
+INLINE void pull(
+    size_t first, size_t count, const float *x, const float *y, const float *weight, float center_x, float center_y,
+    float softening, float *sums) {
+    x += first;
+    y += first;
+    weight += first;
+    float square = softening * softening;
+    cmath_floats all = {0}, all_x = {0}, all_y = {0};
+    float rest[3][cmath_lanes] = {{0}};
+    for (size_t index = 0; index < count; index += cmath_lanes) {
+        const float *sources[3] = {x + index, y + index, weight + index};
+        if (count - index < cmath_lanes) {
+            for (size_t kind = 0; kind < 3; kind++) {
+                for (size_t lane = 0; lane < count - index; lane++) rest[kind][lane] = sources[kind][lane];
+                sources[kind] = rest[kind];
+            }
+        }
+        cmath_floats dx = *(const cmath_floats *)sources[0] - center_x;
+        cmath_floats dy = *(const cmath_floats *)sources[1] - center_y;
+        cmath_floats distance = __builtin_elementwise_sqrt(dx * dx + dy * dy + square);
+        cmath_floats share = *(const cmath_floats *)sources[2] / distance;
+        all += share;
+        all_x += share * dx;
+        all_y += share * dy;
+    }
+    for (size_t kind = 0; kind < 3; kind++) sums[kind] = 0;
+    for (size_t lane = 0; lane < cmath_lanes; lane++) {
+        sums[0] += all[lane];
+        sums[1] += all_x[lane];
+        sums[2] += all_y[lane];
+    }
+}
+CMATH_KINDS(
+    pull,
+    (size_t first, size_t count, const float *x, const float *y, const float *weight, float center_x, float center_y,
+     float softening, float *sums),
+    (first, count, x, y, weight, center_x, center_y, softening, sums))
+
 bool cmath_is_crossed(
     const struct cmath_walls *walls, const struct cmath_wall_cell *cells, const float *lines, float x, float y,
     float dx, float dy) {

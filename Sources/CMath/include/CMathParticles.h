@@ -119,6 +119,12 @@ void cmath_moments(
     const float *_Nonnull velocity_y, const bool *_Nonnull is_walking, const float *_Nonnull weight,
     double *_Nonnull sums);
 
+/// How particles pull at a point, each as strong as it weighs, however far it is: sums over particles of w/d, w·dx/d and
+/// w·dy/d, with the distance d = √(dx² + dy² + softening²).
+void cmath_pull(
+    size_t first, size_t count, const float *_Nonnull x, const float *_Nonnull y, const float *_Nonnull weight,
+    float center_x, float center_y, float softening, float *_Nonnull sums);
+
 void cmath_drift_at(
     int level, const struct cmath_drift *_Nonnull step, const struct cmath_walls *_Nonnull walls,
     const struct cmath_wall_cell *_Nonnull cells, const float *_Nonnull lines, struct cmath_generator generator,
@@ -143,5 +149,8 @@ void cmath_moments_at(
     int level, size_t first, size_t count, const float *_Nonnull x, const float *_Nonnull y,
     const float *_Nonnull velocity_x, const float *_Nonnull velocity_y, const bool *_Nonnull is_walking,
     const float *_Nonnull weight, double *_Nonnull sums);
+void cmath_pull_at(
+    int level, size_t first, size_t count, const float *_Nonnull x, const float *_Nonnull y,
+    const float *_Nonnull weight, float center_x, float center_y, float softening, float *_Nonnull sums);
 
 #endif

@@ -6,7 +6,7 @@ import CMath
 public struct PositioningEngine: Sendable {
     /// Where the device is on one map, as far as the engine knows.
     public struct Estimate: Hashable, Sendable {
-        /// The most fitting point, in metres.
+        /// The point with the least error to be expected, in metres.
         public var point: MapPoint
         /// Metres around `point` within which the truth lies 68 times of 100.
         public var radius: Double
@@ -317,7 +317,8 @@ public struct PositioningEngine: Sendable {
             let doubt = max(1, settings.radiusDoubt * check.ratio)
             let radius = radius(variance: $0.variance * doubt)
             return Estimate(
-                point: $0.mean, radius: hasHeard ? radius : reckonedRadius(radius, level: level),
+                point: filter.median(level: level, from: $0.mean),
+                radius: hasHeard ? radius : reckonedRadius(radius, level: level),
                 course: course($0.velocity, level: level))
         }
     }

@@ -33,6 +33,6 @@ struct FilterBench {
         _ = filter.weigh(field: field) { level, cells, sums in likelihood.add(to: &sums, level: level, cells: cells) }
         filter.setLevelShares([1])
         filter.resampleIfNeeded(levels: 1)
-        return filter.moments(level: 0)?.mean
+        return filter.moments(level: 0).map { filter.median(level: 0, from: $0.mean) }
     }
 }

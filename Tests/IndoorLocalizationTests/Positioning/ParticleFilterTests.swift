@@ -244,6 +244,55 @@ final class ParticleFilterTests: XCTestCase {
         XCTAssertEqual(moments.variance, 3, accuracy: 1e-5)
     }
 
+    func testTheMedianOfTwoPlacesLiesByTheMoreProbableOne() throws {
+        var filter = Self.cloud(at: MapPoint(x: 0, y: 0), count: 100)
+        for index in 60..<100 { filter.particles.x[index] = 20 }
+        let mean = try XCTUnwrap(filter.moments(level: 0)).mean
+        XCTAssertEqual(mean.x, 8, accuracy: 1e-4)
+        XCTAssertEqual(filter.median(level: 0, from: mean).x, 0, accuracy: 3)
+    }
+
+    func testTheMedianOfOnePlaceIsTheMean() throws {
+        let seed: UInt64 = 5
+        var generator = SeededGenerator(seed: seed)
+        var filter = Self.cloud(at: MapPoint(x: 7, y: 3), count: 1000)
+        for index in 0..<1000 {
+            filter.particles.x[index] += Float(2 * generator.normal())
+            filter.particles.y[index] += Float(generator.normal())
+        }
+        let mean = try XCTUnwrap(filter.moments(level: 0)).mean
+        XCTAssertEqual(filter.median(level: 0, from: mean).distance(to: mean), 0, accuracy: 0.15, "seed \(seed)")
+    }
+
+    func testTheMedianHasTheLeastMeanDistance() throws {
+        let seed: UInt64 = 6
+        var generator = SeededGenerator(seed: seed)
+        var filter = Self.cloud(at: MapPoint(x: 7, y: 3), count: 999)
+        for index in 0..<999 {
+            filter.particles.x[index] = Float(index % 3 == 0 ? 15 : 3 + 2 * generator.normal())
+            filter.particles.y[index] += Float(generator.normal())
+        }
+        let mean = try XCTUnwrap(filter.moments(level: 0)).mean
+        func cost(_ point: MapPoint) -> Double {
+            zip(filter.particles.x, filter.particles.y).reduce(0) {
+                $0 + point.distance(to: MapPoint(x: Double($1.0), y: Double($1.1))) / 999
+            }
+        }
+        let median = filter.median(level: 0, from: mean)
+        let best = stride(from: 0.0, through: 15, by: 0.5).flatMap { x in
+            stride(from: 0.0, through: 6, by: 0.5).map { cost(MapPoint(x: x, y: $0)) }
+        }.min()
+        XCTAssertLessThan(cost(median), try XCTUnwrap(best) + 0.02, "seed \(seed)")
+        XCTAssertLessThan(cost(median), cost(mean) - 0.05, "seed \(seed)")
+    }
+
+    func testTheMedianOfParticlesThatAreNowhereIsTheMeanItBeganWith() {
+        var filter = Self.cloud(at: MapPoint(x: 5, y: 5), count: 3)
+        filter.particles.weight = [0, 0, 0]
+        let start = MapPoint(x: 2, y: 1)
+        XCTAssertEqual(filter.median(level: 0, from: start), start)
+    }
+
     func testParticlesThatAreNowhereAreOutsideTheMap() {
         for wild in [Float.nan, .infinity, -.infinity, 1e30] {
             var filter = Self.cloud(at: MapPoint(x: 5, y: 5), count: 3)

@@ -23,9 +23,11 @@ final class ParticleLoopTests: XCTestCase {
                 level, 5, 990, particles.x, particles.y, particles.velocityX, particles.velocityY,
                 particles.isWalking, particles.weight, &sums)
             cmath_sum_squares_at(level, 5, 990, particles.weight, &squares)
+            var pulls = [Float](repeating: 0, count: 3)
+            cmath_pull_at(level, 5, 990, particles.x, particles.y, particles.weight, 3, 4, 0.3, &pulls)
             var picks = [Int32](repeating: 0, count: 501)
             cmath_pick_at(level, 5, 990, particles.weight, squares[0], 0.3, 500, &picks)
-            return sums.map(\.bitPattern) + squares.map { UInt64($0.bitPattern) } + picks.map { UInt64($0) }
+            return sums.map(\.bitPattern) + (squares + pulls).map { UInt64($0.bitPattern) } + picks.map { UInt64($0) }
         }
         for level in Self.levels { XCTAssertEqual(bits(level), bits(0), "level \(level)") }
     }
@@ -40,6 +42,27 @@ final class ParticleLoopTests: XCTestCase {
                     particles.isWalking, particles.weight, &sums)
                 for (sum, expected) in zip(sums, Self.moments(particles, from: 3)) {
                     XCTAssertEqual(sum, expected, accuracy: 1e-6 * (1 + abs(expected)), "\(count), level \(level)")
+                }
+            }
+        }
+    }
+
+    func testAPullIsTheSumOfTheFormula() {
+        for count in [0, 1, 15, 16, 17, 250] {
+            let particles = Self.crowd(count: count + 3)
+            var expected = [0.0, 0, 0]
+            for index in 3..<count + 3 {
+                let (dx, dy) = (Double(particles.x[index]) - 3, Double(particles.y[index]) - 4)
+                let share = Double(particles.weight[index]) / (dx * dx + dy * dy + 0.09).squareRoot()
+                expected[0] += share
+                expected[1] += share * dx
+                expected[2] += share * dy
+            }
+            for level in Self.levels {
+                var sums: [Float] = [9, 9, 9]
+                cmath_pull_at(level, 3, count, particles.x, particles.y, particles.weight, 3, 4, 0.3, &sums)
+                for (sum, expected) in zip(sums, expected) {
+                    XCTAssertEqual(Double(sum), expected, accuracy: 1e-5 * (1 + abs(expected)), "\(count), \(level)")
                 }
             }
         }
