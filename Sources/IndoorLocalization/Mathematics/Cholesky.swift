@@ -36,18 +36,8 @@ package struct Cholesky: Sendable {
 
     /// The solutions of A·x = b for many right sides b: the same as of each by itself, in a fraction of the time.
     package func solve(each rights: [[Double]]) -> [[Double]] {
-        let width = rights.count
-        // Row by row, so that the innermost loops run along the memory.
-        var solutions = [Double](repeating: 0, count: order * width)
-        for (column, right) in rights.enumerated() {
-            precondition(right.count == order, "the right side needs \(order) elements")
-            for row in 0..<order { solutions[row * width + column] = right[row] }
-        }
-        solutions.withUnsafeMutableBufferPointer { x in
-            for row in 0..<order {
-                for k in 0..<row { subtract(factor[row * order + k], times: k, from: row, &x, width) }
-                for column in 0..<width { x[row * width + column] /= factor[row * order + row] }
-            }
+        columns(rights) { x, width in
+            forward(&x, width)
             for row in stride(from: order - 1, through: 0, by: -1) {
                 for k in (row + 1)..<max(order, row + 1) {
                     subtract(factor[k * order + row], times: k, from: row, &x, width)
@@ -55,7 +45,32 @@ package struct Cholesky: Sendable {
                 for column in 0..<width { x[row * width + column] /= factor[row * order + row] }
             }
         }
+    }
+
+    /// L⁻¹·b of many b: what has the covariance A is made independent, each with a variance of 1.
+    package func whitened(each rights: [[Double]]) -> [[Double]] {
+        columns(rights) { forward(&$0, $1) }
+    }
+
+    /// Lays columns side by side, so that the innermost loops over them run along the memory.
+    private func columns(
+        _ rights: [[Double]], _ body: (inout UnsafeMutableBufferPointer<Double>, _ width: Int) -> Void
+    ) -> [[Double]] {
+        let width = rights.count
+        var solutions = [Double](repeating: 0, count: order * width)
+        for (column, right) in rights.enumerated() {
+            precondition(right.count == order, "the right side needs \(order) elements")
+            for row in 0..<order { solutions[row * width + column] = right[row] }
+        }
+        solutions.withUnsafeMutableBufferPointer { body(&$0, width) }
         return (0..<width).map { column in (0..<order).map { solutions[$0 * width + column] } }
+    }
+
+    private func forward(_ x: inout UnsafeMutableBufferPointer<Double>, _ width: Int) {
+        for row in 0..<order {
+            for k in 0..<row { subtract(factor[row * order + k], times: k, from: row, &x, width) }
+            for column in 0..<width { x[row * width + column] /= factor[row * order + row] }
+        }
     }
 
     @inline(__always)

@@ -10,6 +10,19 @@ final class CholeskyTests: XCTestCase {
         XCTAssertEqual(solution[1], 2, accuracy: 1e-12)
     }
 
+    func testWhatIsWhitenedHasTheProductsOfTheInverse() throws {
+        for seed in UInt64(1)...20 {
+            var generator = SeededGenerator(seed: seed)
+            let order = 1 + Int(seed) % 9
+            let factor = try XCTUnwrap(Cholesky(positiveDefinite(order, using: &generator), order: order))
+            let (a, b) = ((0..<order).map { _ in generator.normal() }, (0..<order).map { _ in generator.normal() })
+            let white = factor.whitened(each: [a, b])
+            let product = zip(white[0], white[1]).reduce(0) { $0 + $1.0 * $1.1 }
+            let expected = zip(a, factor.solve(b)).reduce(0) { $0 + $1.0 * $1.1 }
+            XCTAssertEqual(product, expected, accuracy: 1e-8 * (1 + abs(expected)), "seed \(seed)")
+        }
+    }
+
     func testTheInverseDiagonalOfTwoByTwoIsTheOneByHand() throws {
         // The inverse of [4 2; 2 3] is [3 -2; -2 4] / 8.
         let diagonal = try XCTUnwrap(Cholesky([4, 2, 2, 3], order: 2)).inverseDiagonal()

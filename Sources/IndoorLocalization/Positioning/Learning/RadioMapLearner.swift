@@ -39,9 +39,7 @@ public struct RadioMapLearner: Sendable {
         let identities = Set(pieces.flatMap(\.readings.keys)).sorted()
         guard !identities.isEmpty else { return nil }
         var places = SurveyedPlaces(fingerprints(of: identities), recordings: recordings)
-        var beacons = identities.enumerated().map { index, identity in
-            locate(identity, index: index, known: known[identity], in: places.fingerprints)
-        }
+        var beacons = locate(identities, known: known, in: places.fingerprints)
         let exponent = fitPathLoss(&beacons, places.fingerprints)
         let floorDistance = FloorDistance(venue.maps)
         let shadowing = ShadowingRegression(
@@ -113,32 +111,36 @@ public struct RadioMapLearner: Sendable {
             .beaconLimit(usual: model.beaconLimit)
     }
 
-    /// Where a beacon stands: as known, else the mean of where it was heard, weighted by amplitude.
+    /// Where the beacons stand: as known, else as the survey tells.
     private func locate(
-        _ identity: BeaconIdentity, index: Int, known: VenueBeacon?, in places: [RadioMap.Fingerprint]
-    ) -> RadioMap.Beacon {
-        if let known {
-            return RadioMap.Beacon(
-                identity: identity, mapID: known.mapID, point: known.point, z: known.z,
-                power: known.measuredPower ?? model.defaultPower)
-        }
-        var sums: [MapID: (weight: Double, x: Double, y: Double)] = [:]
+        _ identities: [BeaconIdentity], known: [BeaconIdentity: VenueBeacon], in places: [RadioMap.Fingerprint]
+    ) -> [RadioMap.Beacon] {
+        var readings = [[MapID: [BeaconLocator.Reading]]](repeating: [:], count: identities.count)
         for place in places {
-            for reading in place.readings where reading.beacon == index {
-                let weight = cmath_pow(10, reading.rssi / 20)
-                let old = sums[place.mapID] ?? (0, 0, 0)
-                sums[place.mapID] = (
-                    old.weight + weight, old.x + weight * place.point.x, old.y + weight * place.point.y
-                )
+            for reading in place.readings where known[identities[reading.beacon]] == nil {
+                readings[reading.beacon][place.mapID, default: []].append(
+                    BeaconLocator.Reading(point: place.point, rssi: reading.rssi, count: reading.count))
             }
         }
-        let best = sums.max { ($0.value.weight, $1.key.rawValue) < ($1.value.weight, $0.key.rawValue) }
-        guard let best else {
-            return RadioMap.Beacon(
-                identity: identity, mapID: MapID(rawValue: 0), point: MapPoint(x: 0, y: 0), power: model.defaultPower)
+        let homes = readings.map { byMap in
+            byMap.max { (Self.amplitude($0.value), $1.key.rawValue) < (Self.amplitude($1.value), $0.key.rawValue) }
         }
-        let point = MapPoint(x: best.value.x / best.value.weight, y: best.value.y / best.value.weight)
-        return RadioMap.Beacon(identity: identity, mapID: best.key, point: point, power: model.defaultPower)
+        let points = BeaconLocator(model: model).places(of: homes.map { $0?.value ?? [] })
+        return identities.indices.map { index in
+            if let known = known[identities[index]] {
+                return RadioMap.Beacon(
+                    identity: identities[index], mapID: known.mapID, point: known.point, z: known.z,
+                    power: known.measuredPower ?? model.defaultPower)
+            }
+            return RadioMap.Beacon(
+                identity: identities[index], mapID: homes[index]?.key ?? MapID(rawValue: 0),
+                point: points[index] ?? MapPoint(x: 0, y: 0), power: model.defaultPower)
+        }
+    }
+
+    /// A beacon stands on the map on which the amplitudes of its readings sum up to most.
+    private static func amplitude(_ readings: [BeaconLocator.Reading]) -> Double {
+        readings.reduce(0) { $0 + cmath_pow(10, $1.rssi / 20) }
     }
 
     /// Fits the common exponent and each beacon's power by least squares; returns the exponent.
