@@ -150,10 +150,14 @@ struct PathLossTables {
             return
         }
         let amplitude = model.shadowing * model.shadowing
-        let constant = readings.reduce(0) { $0 + $1.reading.weight } * model.powerDeviation * model.powerDeviation
+        let constant = model.powerDeviation * model.powerDeviation
+        let all = amplitude + constant
+        let offset = readings.reduce(0) { $0 + $1.reading.weight } * constant
+        // However far away a reading is, it tells the beacon's power.
+        let least = model.surveyVariance(count: readings.reduce(0) { max($0, $1.reading.count) })
         for cell in table.mean.indices {
-            table.mean[cell] += Float(constant)
-            table.variance[cell] = Float(amplitude)
+            table.mean[cell] += Float(offset)
+            table.variance[cell] = Float(all - constant * constant / (all + least))
         }
         let reach = Self.reach * model.shadowingLength
         for entry in readings {
@@ -165,7 +169,8 @@ struct PathLossTables {
                     let distance = grid.center(of: row * grid.columns + column).distance(to: entry.place.point)
                     let covariance = amplitude * model.shadowingCorrelation(distance: distance)
                     table.mean[cell] += Float(covariance * entry.reading.weight)
-                    let left = Float(amplitude - covariance * covariance / (amplitude + noise))
+                    let told = covariance + constant
+                    let left = Float(all - told * told / (all + noise))
                     table.variance[cell] = min(table.variance[cell], left)
                 }
             }
