@@ -4,6 +4,7 @@ extension RadioMapDocument.Fit {
     init(_ fit: RadioMap.Fit) {
         floorLoss = fit.floorLoss
         rateLength = fit.rateLength
+        ratePriorDetections = fit.ratePriorDetections
         supportWidth = fit.supportWidth
         unsupportedShare = fit.unsupportedShare
         beaconLimit = fit.beaconLimit
@@ -16,6 +17,7 @@ extension RadioMapDocument.Fit {
     func checked() throws(PacketFileError) -> RadioMap.Fit {
         try check(floorLoss, "floorLoss", in: 0...100, unit: "dB")
         try check(rateLength, "rateLength", in: 0.01...1000, unit: "m")
+        try check(ratePriorDetections, "ratePriorDetections", in: 0.001...1_000_000, unit: "detections")
         try check(supportWidth, "supportWidth", in: 0.01...1000, unit: "m")
         try check(unsupportedShare, "unsupportedShare", in: 1e-9...1, unit: "of 1")
         try check(receiverDeviation, "receiverDeviation", in: 0...50, unit: "dB")
@@ -25,6 +27,7 @@ extension RadioMapDocument.Fit {
         var fit = RadioMap.Fit()
         fit.floorLoss = floorLoss
         fit.rateLength = rateLength
+        fit.ratePriorDetections = ratePriorDetections
         fit.supportWidth = supportWidth
         fit.unsupportedShare = unsupportedShare
         fit.beaconLimit = beaconLimit

@@ -32,6 +32,7 @@ struct RadioMapDocument: Codable {
     struct Fit: Codable {
         var floorLoss: Double?
         var rateLength: Double?
+        var ratePriorDetections: Double?
         var supportWidth: Double?
         var unsupportedShare: Double?
         var beaconLimit: Int?

@@ -39,6 +39,7 @@ final class RadioMapFileTests: XCTestCase {
         let folder = try temporaryFolder()
         radioMap.fit.floorLoss = 5.123456789012345
         radioMap.fit.rateLength = 0.1
+        radioMap.fit.ratePriorDetections = 0.003
         radioMap.fit.supportWidth = 0.75
         radioMap.fit.unsupportedShare = 0.01
         radioMap.fit.beaconLimit = 7
@@ -59,6 +60,7 @@ final class RadioMapFileTests: XCTestCase {
         let file = try temporaryFolder() + "/map.json"
         for (name, tell) in [
             ("floorLoss", { $0.floorLoss = 0 }), ("rateLength", { $0.rateLength = 4 }),
+            ("ratePriorDetections", { $0.ratePriorDetections = 1 }),
             ("supportWidth", { $0.supportWidth = 4 }), ("unsupportedShare", { $0.unsupportedShare = 1 }),
             ("beaconLimit", { $0.beaconLimit = 0 }), ("receiverDeviation", { $0.receiverDeviation = 0 }),
         ] as [(String, (inout RadioMap.Fit) -> Void)] {
@@ -86,6 +88,7 @@ final class RadioMapFileTests: XCTestCase {
         for (name, wrong, right) in [
             ("floorLoss", ["-0.1", "100.1"], ["0", "100"]),
             ("rateLength", ["0", "-1", "0.009", "1001"], ["0.01", "1000"]),
+            ("ratePriorDetections", ["0", "-1", "0.0009", "1000001"], ["0.001", "1000000"]),
             ("supportWidth", ["0", "0.009", "1001"], ["0.01", "1000"]),
             ("unsupportedShare", ["0", "-0.1", "1.001"], ["0.001", "1"]), ("beaconLimit", ["-1"], ["0", "1000000"]),
             ("receiverDeviation", ["-0.1", "50.1"], ["0", "50"]),

@@ -73,6 +73,8 @@ public struct RadioMap: Hashable, Sendable {
         public var floorLoss: Double?
         /// Metres over which detection rates are averaged: ``SignalModel/rateLength``.
         public var rateLength: Double?
+        /// How much the rates that path loss expects weigh against the survey's: ``SignalModel/ratePriorDetections``.
+        public var ratePriorDetections: Double?
         /// Metres around the survey's places within which people are expected: ``SignalModel/supportWidth``.
         public var supportWidth: Double?
         /// How likely a place far from the survey is, in (0, 1]: ``SignalModel/unsupportedShare``.

@@ -44,7 +44,8 @@ public struct SignalModel: Hashable, Sendable {
     public var rateLength = 1.5
     /// Longest listening time, in seconds, that a survey place counts with in detection rates.
     public var rateDurationCap = 4.0
-    /// The rate expected from path loss weighs as much as this many detections that the survey heard, …
+    /// The rate expected from path loss weighs as much as this many detections that the survey heard, if that tells no
+    /// other number, …
     public var ratePriorDetections = 0.1
     /// … but no more than this many seconds of its listening.
     public var ratePrior = 2.0
@@ -75,6 +76,7 @@ public struct SignalModel: Hashable, Sendable {
         var model = self
         model.floorLoss = fit.floorLoss ?? floorLoss
         model.rateLength = fit.rateLength ?? rateLength
+        model.ratePriorDetections = fit.ratePriorDetections ?? ratePriorDetections
         model.supportWidth = fit.supportWidth ?? supportWidth
         model.unsupportedShare = fit.unsupportedShare ?? unsupportedShare
         model.beaconLimit = fit.beaconLimit ?? beaconLimit

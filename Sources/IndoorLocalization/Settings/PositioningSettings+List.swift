@@ -105,7 +105,8 @@ extension SignalModel {
             "Longest listening time that a survey place counts with in detection rates."),
         .number(
             "ratePriorDetections", \.ratePriorDetections, in: 0.001...1_000_000,
-            "The detection rate that path loss lets expect weighs as much as this many detections of the survey."),
+            "The detection rate that path loss lets expect weighs as much as this many detections, where no survey tells."
+        ),
         .number(
             "ratePrior", \.ratePrior, in: 0.001...86_400, unit: "s",
             "That expectation weighs no more than this much listening of the survey."),

@@ -12,7 +12,7 @@ final class DetectionRangeTests: XCTestCase {
             let x = 0.5 * Double(index) + 0.25
             return Self.place(MapPoint(x: x, y: 5), heard: [(Int(x / 2), 8)])
         }
-        let length = try XCTUnwrap(Self.bestLength(beacons, places, recordings: Array(places.indices)))
+        let length = try XCTUnwrap(Self.best(beacons, places, recordings: Array(places.indices))).length
         XCTAssertLessThanOrEqual(length, 1)
     }
 
@@ -34,42 +34,69 @@ final class DetectionRangeTests: XCTestCase {
                 recordings.append(walk)
             }
         }
-        let length = try XCTUnwrap(Self.bestLength(beacons, places, recordings: recordings))
+        let length = try XCTUnwrap(Self.best(beacons, places, recordings: recordings)).length
         XCTAssertGreaterThanOrEqual(length, 4)
+    }
+
+    func testWhereNobodyHearsWhatIsNearPathLossHasNoSay() throws {
+        // Pairs of beacons on two sides of a wall: a place hears the one of its own side alone, as loud as the other.
+        let places = (0..<80).map { index in
+            Self.place(MapPoint(x: 1.5 * Double(index), y: 5), heard: [(index / 2 % 2, 8)])
+        }
+        let beacons = [Self.beacon(0, at: MapPoint(x: 60, y: 5)), Self.beacon(1, at: MapPoint(x: 60, y: 5))]
+        let best = try XCTUnwrap(Self.best(beacons, places + places, recordings: Array(0..<160).map { $0 / 80 }))
+        XCTAssertEqual(best.priorDetections, DetectionRange.priors[0])
+    }
+
+    func testWhereSurveysAreThinPathLossHasASay() throws {
+        // Two walks that pass half the places each; what is heard falls with distance, as path loss expects.
+        let seed: UInt64 = 9
+        var generator = SeededGenerator(seed: seed)
+        let beacons = (0..<15).map { Self.beacon($0, at: MapPoint(x: 8 * Double($0), y: 5)) }
+        let places = (0..<60).map { step in
+            let point = MapPoint(x: 2 * Double(step), y: 5)
+            let heard = beacons.indices.filter { beacon in
+                let distance = beacons[beacon].point.distance(to: point)
+                return generator.uniform() < 0.5 * exp(-distance * distance / 100)
+            }
+            return Self.place(point, duration: 2, heard: heard.map { ($0, 1) })
+        }
+        let best = try XCTUnwrap(Self.best(beacons, places, recordings: places.indices.map { $0 / 4 }))
+        XCTAssertGreaterThanOrEqual(best.priorDetections, 0.1, "seed \(seed)")
     }
 
     func testOneWalkTellsNothing() {
         let places = (0..<20).map { Self.place(MapPoint(x: Double($0), y: 5), heard: [(0, 3)]) }
         let beacons = [Self.beacon(0, at: MapPoint(x: 5, y: 5))]
-        XCTAssertNil(Self.bestLength(beacons, places, recordings: places.map { _ in 0 }))
-        XCTAssertNotNil(Self.bestLength(beacons, places, recordings: places.indices.map { $0 % 2 }))
+        XCTAssertNil(Self.best(beacons, places, recordings: places.map { _ in 0 }))
+        XCTAssertNotNil(Self.best(beacons, places, recordings: places.indices.map { $0 % 2 }))
     }
 
     func testPlacesFarFromEachOtherTellNothing() {
         let beacons = [Self.beacon(0, at: MapPoint(x: 5, y: 5))]
         for (gap, tells) in [(25.0, false), (23.0, true)] {
             let places = (0..<4).map { Self.place(MapPoint(x: gap * Double($0), y: 5), heard: [(0, 3)]) }
-            XCTAssertEqual(Self.bestLength(beacons, places, recordings: [0, 1, 2, 3]) != nil, tells, "\(gap) m")
+            XCTAssertEqual(Self.best(beacons, places, recordings: [0, 1, 2, 3]) != nil, tells, "\(gap) m")
         }
     }
 
     func testPlacesWhereNothingWasHeardTellNothing() {
         let places = (0..<20).map { Self.place(MapPoint(x: Double($0), y: 5), heard: []) }
         let beacons = [Self.beacon(0, at: MapPoint(x: 5, y: 5))]
-        XCTAssertNil(Self.bestLength(beacons, places, recordings: Array(places.indices)))
+        XCTAssertNil(Self.best(beacons, places, recordings: Array(places.indices)))
     }
 
     func testNoPlacesTellNothing() {
-        XCTAssertNil(Self.bestLength([Self.beacon(0, at: MapPoint(x: 5, y: 5))], [], recordings: []))
+        XCTAssertNil(Self.best([Self.beacon(0, at: MapPoint(x: 5, y: 5))], [], recordings: []))
     }
 
-    private static func bestLength(
+    private static func best(
         _ beacons: [RadioMap.Beacon], _ places: [RadioMap.Fingerprint], recordings: [Int]
-    ) -> Double? {
+    ) -> DetectionRange.Best? {
         DetectionRange(
             model: SignalModel(), beacons: beacons, exponent: 2, floorDistance: FloorDistance([Stage.map(width: 120)]),
             places: SurveyedPlaces(places, recordings: recordings)
-        ).bestLength()
+        ).best()
     }
 
     private static func beacon(_ index: Int, at point: MapPoint) -> RadioMap.Beacon {

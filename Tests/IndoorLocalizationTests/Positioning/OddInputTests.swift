@@ -92,6 +92,7 @@ final class OddInputTests: XCTestCase {
             for (index, spoil) in [
                 { $0.floorLoss = number }, { $0.rateLength = number }, { $0.supportWidth = number },
                 { $0.unsupportedShare = number }, { $0.receiverDeviation = number },
+                { $0.ratePriorDetections = number },
             ].enumerated() as EnumeratedSequence<[(inout RadioMap.Fit) -> Void]> {
                 var venue = Self.surveyedVenue
                 var fit = RadioMap.Fit()

@@ -51,6 +51,7 @@ final class SignalModelTests: XCTestCase {
     func testEachNumberThatTheSurveyTellsTakesItsPlace() {
         let cases: [(tell: (inout RadioMap.Fit) -> Void, expect: (inout SignalModel) -> Void)] = [
             ({ $0.floorLoss = 7 }, { $0.floorLoss = 7 }), ({ $0.rateLength = 3.5 }, { $0.rateLength = 3.5 }),
+            ({ $0.ratePriorDetections = 0.4 }, { $0.ratePriorDetections = 0.4 }),
             ({ $0.supportWidth = 0.75 }, { $0.supportWidth = 0.75 }),
             ({ $0.unsupportedShare = 0.3 }, { $0.unsupportedShare = 0.3 }),
             ({ $0.beaconLimit = 27 }, { $0.beaconLimit = 27 }),
@@ -69,6 +70,7 @@ final class SignalModelTests: XCTestCase {
     func testWhatTheSurveyDoesNotTellStaysAsItIsSet() {
         var model = model
         (model.floorLoss, model.rateLength, model.supportWidth) = (11, 2.5, 1.25)
+        model.ratePriorDetections = 0.2
         (model.unsupportedShare, model.beaconLimit, model.receiverOffsetDeviation) = (0.03, 4, 2)
         XCTAssertEqual(model.fitted(to: radioMap(RadioMap.Fit())), model)
         XCTAssertEqual(model.fitted(to: nil), model)

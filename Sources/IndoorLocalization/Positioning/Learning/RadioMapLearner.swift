@@ -91,11 +91,11 @@ public struct RadioMapLearner: Sendable {
             radioMap.fit.receiverDeviation = shadowing.offsetDeviation
         }
         let model = model.fitted(to: radioMap)
-        radioMap.fit.rateLength =
-            DetectionRange(
-                model: model, beacons: radioMap.beacons, exponent: exponent, floorDistance: floorDistance,
-                places: places
-            ).bestLength()
+        let rates = DetectionRange(
+            model: model, beacons: radioMap.beacons, exponent: exponent, floorDistance: floorDistance, places: places
+        ).best()
+        radioMap.fit.rateLength = rates?.length
+        radioMap.fit.ratePriorDetections = rates?.priorDetections
         var surveyed = venue
         surveyed.radioMap = radioMap
         let grids = Dictionary(
