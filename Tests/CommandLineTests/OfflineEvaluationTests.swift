@@ -8,7 +8,7 @@ final class OfflineEvaluationTests: XCTestCase {
     }
 
     func testTheCausalFiguresAreThoseOfEvaluateAndTheOfflineOnesAreOfTheSameInstants() throws {
-        let set = try shortSet(in: temporaryFolder())
+        let set = try ShortDataSet.write(to: temporaryFolder())
         let plain = try figures(Tool.run(["evaluate", set, "--json"]).output)
         let result = try Tool.run(["evaluate", set, "--json", "--offline"])
         XCTAssertEqual(result.status, 0, result.errors)
@@ -23,7 +23,7 @@ final class OfflineEvaluationTests: XCTestCase {
     }
 
     func testOfflineTellsTwoLinesAndAnyNumberOfJobsGivesTheSame() throws {
-        let set = try shortSet(in: temporaryFolder())
+        let set = try ShortDataSet.write(to: temporaryFolder())
         let result = try Tool.run(["evaluate", set, "--offline", "-j", "1"])
         XCTAssertEqual(result.status, 0, result.errors)
         let lines = result.output.split(separator: "\n")
@@ -31,18 +31,6 @@ final class OfflineEvaluationTests: XCTestCase {
         XCTAssertTrue(lines.first?.hasPrefix("set: n ") ?? false, result.output)
         XCTAssertTrue(lines.last?.hasPrefix("set offline: n ") ?? false, result.output)
         XCTAssertEqual(result.output, try Tool.run(["evaluate", set, "--offline", "-j", "2"]).output)
-    }
-
-    /// A data set without survey: the office's packet, and the first seconds of a track.
-    private func shortSet(in folder: String) throws -> String {
-        let set = folder + "/set"
-        try FileManager.default.createDirectory(atPath: set + "/tracks", withIntermediateDirectories: true)
-        for name in ["venue.json", "plans", "tiles"] {
-            let source = try FixtureFolder("office").path + "/" + name
-            try FileManager.default.createSymbolicLink(atPath: set + "/" + name, withDestinationPath: source)
-        }
-        _ = try ShortRecording(lines: 250).write(to: set + "/tracks")
-        return set
     }
 
     func testOfflineGoesWithTheParticleFilterAlone() throws {

@@ -25,6 +25,10 @@ struct EvaluateCommand: Command {
             share of the time on the way for which walking was told, "climbing told" that of all time for which a climb
             was, whether there was one or not. It goes with neither --json nor --offline nor --replays.
 
+            With --ideal each reading is replaced by one that errs just as the model expects of the true place, at the
+            time of the recorded one: what remains are the errors that are made even where the model is right. It goes
+            with neither --offline nor --motion.
+
             example: indoorloc evaluate Fixtures/office
                      indoorloc evaluate Fixtures/office --offline
                      indoorloc evaluate Fixtures/office --motion
@@ -38,6 +42,7 @@ struct EvaluateCommand: Command {
             CommandOption(
                 name: "offline", help: "also score the track as known after the fact, of all the recording"),
             CommandOption(name: "motion", help: "score motion alone, without any beacon"),
+            CommandOption(name: "ideal", help: "replace each reading by one drawn from the model"),
         ])
 
     private let path: String
@@ -46,6 +51,7 @@ struct EvaluateCommand: Command {
     private let isJSON: Bool
     private let isOffline: Bool
     private let isMotionAlone: Bool
+    private let isIdeal: Bool
     private let jobs: Int
     private let strictness: RecordingReader.Strictness
     private let seed: UInt64
@@ -63,6 +69,10 @@ struct EvaluateCommand: Command {
         settings = try arguments.settings()
         isOffline = arguments.has("offline")
         isMotionAlone = arguments.has("motion")
+        isIdeal = arguments.has("ideal")
+        if isIdeal, isOffline || isMotionAlone {
+            throw UsageError(message: "--ideal goes with neither --offline nor --motion", command: Self.syntax.name)
+        }
         if isMotionAlone, isJSON || isOffline || replays != nil {
             throw UsageError(
                 message: "--motion goes with neither --json nor --offline nor --replays", command: Self.syntax.name)
@@ -96,7 +106,7 @@ struct EvaluateCommand: Command {
         progress.show("tables of \(dataSet.name)")
         let evaluation = TrackEvaluation(
             venue: venue, field: SignalField(venue: venue, model: positioning.signal), settings: settings,
-            seed: seed, strictness: strictness, isOffline: isOffline, replays: replays)
+            seed: seed, strictness: strictness, isIdeal: isIdeal, isOffline: isOffline, replays: replays)
         let (causal, offline) = try await evaluation.score(dataSet.tracks, jobs: jobs, progress: progress)
         progress.clear()
         guard isJSON else {

@@ -19,11 +19,11 @@ struct RecordedSession: Sendable {
 
     /// Plays the recording and hands on what the session tells.
     ///
-    /// - Parameter passing: is given each reading before the session is.
+    /// - Parameter passing: is given each reading before the session is, and may change it.
     /// - Returns: what was passed over in the recording.
     /// - Throws: what is wrong with the recording, or what `body` throws.
     func play(
-        _ path: String, passing: (SensorReading) -> Void = { _ in }, _ body: (SessionReplay.Output) throws -> Void
+        _ path: String, passing: (inout SensorReading) -> Void = { _ in }, _ body: (SessionReplay.Output) throws -> Void
     ) async throws -> PassedOver {
         let isCapture = BTSnoopReader.isCapture(path: path)
         let tally = Mutex(isCapture ? PassedOver.capture(.init()) : .recording(.init()))
@@ -37,7 +37,8 @@ struct RecordedSession: Sendable {
             venues: venues, settings: settings, seed: seed, fields: fields, tellsMotion: tellsMotion)
         try replay.startMonitoring(geofences)
         var hasStarted = false
-        for try await reading in source.readings() {
+        for try await recorded in source.readings() {
+            var reading = recorded
             if !hasStarted {
                 try replay.start().forEach(body)
                 if var start {
@@ -46,7 +47,7 @@ struct RecordedSession: Sendable {
                 }
             }
             hasStarted = true
-            passing(reading)
+            passing(&reading)
             try replay.handle(reading).forEach(body)
         }
         if !hasStarted { try replay.start().forEach(body) }

@@ -10,6 +10,8 @@ struct TrackEvaluation: Sendable {
     let settings: SettingsStack
     let seed: UInt64
     let strictness: RecordingReader.Strictness
+    /// Whether readings are drawn anew, as the model expects them.
+    let isIdeal: Bool
     /// Whether they are also scored after the fact.
     let isOffline: Bool
     /// Folder for what the replays print; nil to keep nothing.
@@ -33,7 +35,7 @@ struct TrackEvaluation: Sendable {
             func addTask() {
                 guard next < tracks.count else { return }
                 let index = next
-                group.addTask { (index, try await self.scorers(of: tracks[index])) }
+                group.addTask { (index, try await self.scorers(of: tracks[index], seed: seed &+ UInt64(index))) }
                 next += 1
             }
             for _ in 0..<jobs { addTask() }
@@ -53,19 +55,23 @@ struct TrackEvaluation: Sendable {
         return (all.causal.score, all.offline.score)
     }
 
-    private func scorers(of track: String) async throws -> Scorers {
+    /// - Parameter seed: of the readings that are drawn anew.
+    private func scorers(of track: String, seed readingSeed: UInt64) async throws -> Scorers {
         var positions: [Position] = []
+        let (truths, end) = try truths(of: track)
+        var ideal = isIdeal ? IdealReadings(field: field, truths: truths, seed: readingSeed) : nil
         var lines: [String] = []
         let session = RecordedSession(
             venues: [venue], settings: settings, seed: seed, strictness: strictness, fields: [venue.id: field])
-        let tally = try await session.play(track) { output in
+        let tally = try await session.play(
+            track, passing: { reading in reading = ideal?.replacing(reading) ?? reading }
+        ) { output in
             if case .position(let position) = output.content { positions.append(position.asPrinted) }
             if replays != nil { lines.append(output.json) }
         }
         if let warning = tally.warning(for: track) { StandardError.write(warning) }
         if let replays { try write(lines, of: track, to: replays) }
         var scorers = Scorers(causal: TrackScorer(venue: venue), offline: TrackScorer(venue: venue))
-        let (truths, end) = try truths(of: track)
         scorers.causal.add(truths: truths, end: end, positions: positions)
         guard isOffline else { return scorers }
         let smoothed = try await smooth(track)

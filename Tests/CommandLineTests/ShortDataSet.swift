@@ -1,0 +1,19 @@
+import Foundation
+import IndoorLocalizationTesting
+
+/// A data set without survey: the office's packet, and the first seconds of a track.
+enum ShortDataSet {
+    /// Writes it as `set` into a folder.
+    ///
+    /// - Returns: its path.
+    static func write(to folder: String) throws -> String {
+        let set = folder + "/set"
+        try FileManager.default.createDirectory(atPath: set + "/tracks", withIntermediateDirectories: true)
+        for name in ["venue.json", "plans", "tiles"] {
+            let source = try FixtureFolder("office").path + "/" + name
+            try FileManager.default.createSymbolicLink(atPath: set + "/" + name, withDestinationPath: source)
+        }
+        _ = try ShortRecording(lines: 250).write(to: set + "/tracks")
+        return set
+    }
+}
