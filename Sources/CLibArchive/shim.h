@@ -34,3 +34,9 @@ static inline const char *clibarchive_system_reason(struct archive *archive) {
     if (number <= 0 || number == EILSEQ || number == EINVAL) return NULL;
     return strerror(number);
 }
+
+// Why an archive's last call failed, in the system's words or else in the library's; NULL if neither says.
+static inline const char *clibarchive_reason(struct archive *archive) {
+    const char *reason = clibarchive_system_reason(archive);
+    return reason ? reason : archive_error_string(archive);
+}

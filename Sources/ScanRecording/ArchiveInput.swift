@@ -55,8 +55,7 @@ struct ArchiveFailure: Error, Hashable, Sendable {
 
     /// The last error of an archive.
     init(of archive: OpaquePointer) {
-        let text = clibarchive_system_reason(archive) ?? archive_error_string(archive)
-        reason = text.map { String(cString: $0) } ?? "unknown error"
+        reason = clibarchive_reason(archive).map { String(cString: $0) } ?? "unknown error"
     }
 
     /// Refuses an empty path, by which the library means standard input and output.

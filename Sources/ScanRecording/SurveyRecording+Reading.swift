@@ -16,8 +16,7 @@ extension SurveyRecording {
             case .header:
                 continue
             case .truth(let truth):
-                guard let map = truth.mapID, let point = truth.point else { continue }
-                waypoints.append(Waypoint(instant: truth.instant, mapID: map, point: point, isHold: truth.isHold))
+                if let waypoint = truth.waypoint { waypoints.append(waypoint) }
             case .measurement(let recorded):
                 let (reading, decoded) = unfolding.unfold(recorded)
                 if case .sighting(let sighting) = reading { sightings.append(sighting) }
@@ -25,5 +24,13 @@ extension SurveyRecording {
             }
         }
         self.init(waypoints: waypoints, sightings: sightings, end: end)
+    }
+}
+
+extension Truth {
+    /// The same as a way point; nil where only the room is known.
+    package var waypoint: SurveyRecording.Waypoint? {
+        guard let mapID, let point else { return nil }
+        return SurveyRecording.Waypoint(instant: instant, mapID: mapID, point: point, isHold: isHold)
     }
 }

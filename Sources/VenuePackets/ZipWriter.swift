@@ -58,8 +58,7 @@ final class ZipWriter {
     }
 
     private func failure() -> PacketFileError {
-        let text = clibarchive_system_reason(archive) ?? archive_error_string(archive)
-        let reason = text.map { String(cString: $0) } ?? "unknown reason"
+        let reason = clibarchive_reason(archive).map { String(cString: $0) } ?? "unknown reason"
         return PacketFileError(message: "\(path) cannot be written: \(reason)")
     }
 }

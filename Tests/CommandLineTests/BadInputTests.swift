@@ -39,11 +39,7 @@ final class BadInputTests: XCTestCase {
 
     func testAVenueWithoutBeaconsIsToldSo() throws {
         let folder = try temporaryFolder()
-        let venue = """
-            {"format": "indoor-localization-venue", "formatVersion": 1, "id": 7, "name": "Kiosk", "version": 1,
-            "maps": [{"id": 77, "name": "Ground", "level": 0, "widthMeters": 20, "heightMeters": 10}], "beacons": []}
-            """
-        try Data(venue.utf8).write(to: URL(filePath: folder + "/venue.json"))
+        try Self.writeKiosk(to: folder)
         var recording = try ShortRecording(lines: 60)
         recording.lines.removeAll { !$0.contains("\"beacon\"") && !$0.contains("\"header\"") }
         let path = try recording.write(to: folder)
@@ -158,11 +154,7 @@ final class BadInputTests: XCTestCase {
 
     func testASurveyOfAnotherVenueIsToldSo() throws {
         let folder = try temporaryFolder()
-        let venue = """
-            {"format": "indoor-localization-venue", "formatVersion": 1, "id": 7, "name": "Kiosk", "version": 1,
-            "maps": [{"id": 77, "name": "Ground", "level": 0, "widthMeters": 20, "heightMeters": 10}], "beacons": []}
-            """
-        try Data(venue.utf8).write(to: URL(filePath: folder + "/venue.json"))
+        try Self.writeKiosk(to: folder)
         let result = try Tool.run(
             ["survey", "--venue", folder, "-o", folder + "/map.json", "Fixtures/office/survey/ground-west.jsonl"])
         XCTAssertEqual(result.status, 1)
@@ -236,5 +228,14 @@ final class BadInputTests: XCTestCase {
         let result = try Tool.run(["replay", "--venue", "Fixtures/office", path])
         XCTAssertEqual(result.status, 0)
         XCTAssertTrue(result.errors.contains("1 sighting dropped whose RSSI is no measurement"), result.errors)
+    }
+
+    /// A venue without beacons, whose map no fixture has.
+    private static func writeKiosk(to folder: String) throws {
+        let venue = """
+            {"format": "indoor-localization-venue", "formatVersion": 1, "id": 7, "name": "Kiosk", "version": 1,
+            "maps": [{"id": 77, "name": "Ground", "level": 0, "widthMeters": 20, "heightMeters": 10}], "beacons": []}
+            """
+        try Data(venue.utf8).write(to: URL(filePath: folder + "/venue.json"))
     }
 }

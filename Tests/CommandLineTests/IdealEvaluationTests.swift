@@ -2,16 +2,12 @@ import Foundation
 import XCTest
 
 final class IdealEvaluationTests: XCTestCase {
-    private func figures(_ text: String) throws -> [String: Any] {
-        try XCTUnwrap(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], text)
-    }
-
     func testIdealReadingsAreScoredInPlaceOfTheRecordedOnes() throws {
         let set = try ShortDataSet.write(to: temporaryFolder())
-        let plain = try figures(Tool.run(["evaluate", set, "--json"]).output)
+        let plain = try ShortDataSet.figures(Tool.run(["evaluate", set, "--json"]).output)
         let one = try Tool.run(["evaluate", set, "--json", "--ideal", "-j", "1"])
         XCTAssertEqual(one.status, 0, one.errors)
-        let ideal = try figures(one.output)
+        let ideal = try ShortDataSet.figures(one.output)
         XCTAssertEqual(ideal["n"] as? Int, plain["n"] as? Int)
         XCTAssertNotEqual(ideal["mean"] as? Double, plain["mean"] as? Double)
         XCTAssertEqual(one.output, try Tool.run(["evaluate", set, "--json", "--ideal", "-j", "2"]).output)

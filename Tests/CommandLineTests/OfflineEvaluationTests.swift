@@ -3,16 +3,12 @@ import IndoorLocalizationTesting
 import XCTest
 
 final class OfflineEvaluationTests: XCTestCase {
-    private func figures(_ text: String) throws -> [String: Any] {
-        try XCTUnwrap(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], text)
-    }
-
     func testTheCausalFiguresAreThoseOfEvaluateAndTheOfflineOnesAreOfTheSameInstants() throws {
         let set = try ShortDataSet.write(to: temporaryFolder())
-        let plain = try figures(Tool.run(["evaluate", set, "--json"]).output)
+        let plain = try ShortDataSet.figures(Tool.run(["evaluate", set, "--json"]).output)
         let result = try Tool.run(["evaluate", set, "--json", "--offline"])
         XCTAssertEqual(result.status, 0, result.errors)
-        var both = try figures(result.output)
+        var both = try ShortDataSet.figures(result.output)
         let offline = try XCTUnwrap(both.removeValue(forKey: "offline") as? [String: Any])
         XCTAssertEqual(both as NSDictionary, plain as NSDictionary)
         XCTAssertEqual(Set(offline.keys), Set(plain.keys).subtracting(["dataset", "method"]))

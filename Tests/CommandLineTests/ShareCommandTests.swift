@@ -11,14 +11,6 @@ import XCTest
 
 /// What the tool shares through a real broker, and what it prints of others.
 final class ShareCommandTests: XCTestCase {
-    private func broker() throws -> MosquittoBroker {
-        let broker = try MosquittoBroker(folder: try temporaryFolder())
-        // XCTest wants a block that may run anywhere; it runs after the test, when nobody else uses the broker.
-        nonisolated(unsafe) let stopped = broker
-        addTeardownBlock { stopped.kill() }
-        return broker
-    }
-
     /// The first seconds of a walk.
     private func walk() throws -> [SensorReading] {
         var reader = try RecordingReader(path: try FixtureFolder("recordings/one-floor").file("scan.jsonl.gz"))

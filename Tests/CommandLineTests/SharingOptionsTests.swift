@@ -9,14 +9,6 @@ import XCTest
 
 /// Prefix, interval and limits of what is shared, from the command line.
 final class SharingOptionsTests: XCTestCase {
-    private func broker() throws -> MosquittoBroker {
-        let broker = try MosquittoBroker(folder: try temporaryFolder())
-        // XCTest wants a block that may run anywhere; it runs after the test, when nobody else uses the broker.
-        nonisolated(unsafe) let stopped = broker
-        addTeardownBlock { stopped.kill() }
-        return broker
-    }
-
     private func options(_ words: [String]) throws -> SharingOptions {
         let arguments = try ParsedArguments(["--share", "mqtt://h/r"] + words, syntax: ServeCommand.syntax)
         // Not within the assertion, which would take an error for its own failure.

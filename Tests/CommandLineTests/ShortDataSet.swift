@@ -1,5 +1,6 @@
 import Foundation
 import IndoorLocalizationTesting
+import XCTest
 
 /// A data set without survey: the office's packet, and the first seconds of a track.
 enum ShortDataSet {
@@ -15,5 +16,10 @@ enum ShortDataSet {
         }
         _ = try ShortRecording(lines: 250).write(to: set + "/tracks")
         return set
+    }
+
+    /// What `evaluate --json` printed.
+    static func figures(_ text: String) throws -> [String: Any] {
+        try XCTUnwrap(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], text)
     }
 }

@@ -12,8 +12,8 @@ final class IdealReadingsTests: XCTestCase {
     func testReadingsAreSpreadAroundWhatTheTrueFieldExpects() throws {
         let field = Self.field
         let place = MapPoint(x: 12, y: 5)
-        let truth = Truth(instant: .zero, mapID: Self.mapID, point: place, isHold: true)
-        var ideal = IdealReadings(field: field, truths: [truth], seed: Self.seed)
+        let truth = SurveyRecording.Waypoint(instant: .zero, mapID: Self.mapID, point: place, isHold: true)
+        var ideal = IdealReadings(field: field, waypoints: [truth], seed: Self.seed)
         // Readings further apart than the correlation time err independently.
         let levels = (0..<4000).map { Self.level(ideal.replacing(Self.sighting(at: 2 * Double($0)))) }
         let mean = levels.reduce(0, +) / 4000
@@ -25,7 +25,7 @@ final class IdealReadingsTests: XCTestCase {
     }
 
     func testReadingsOfOneMomentShareTheirError() {
-        var field = IdealReadings(field: Self.field, truths: Self.way, seed: Self.seed)
+        var field = IdealReadings(field: Self.field, waypoints: Self.way, seed: Self.seed)
         let levels = (0..<20).map { Self.level(field.replacing(Self.sighting(at: 1 + 0.01 * Double($0)))) }
         let mean = levels.reduce(0, +) / 20
         let deviation = (levels.reduce(0) { $0 + ($1 - mean) * ($1 - mean) } / 20).squareRoot()
@@ -34,13 +34,13 @@ final class IdealReadingsTests: XCTestCase {
 
     func testOnTheWayThePlaceIsBetweenTheWayPoints() {
         // Past the beacon at (20, 5): its readings are strongest halfway.
-        var ideal = IdealReadings(field: Self.field, truths: Self.way, seed: Self.seed)
+        var ideal = IdealReadings(field: Self.field, waypoints: Self.way, seed: Self.seed)
         var means = [0.0, 0, 0]
         for round in 0..<300 {
             for (index, time) in [2.0, 20, 38].enumerated() {
                 means[index] += Self.level(ideal.replacing(Self.sighting(at: time + 1e-3 * Double(round)))) / 300
             }
-            ideal = IdealReadings(field: Self.field, truths: Self.way, seed: Self.seed + UInt64(round))
+            ideal = IdealReadings(field: Self.field, waypoints: Self.way, seed: Self.seed + UInt64(round))
         }
         XCTAssertGreaterThan(means[1], means[0] + 10)
         XCTAssertEqual(means[0], means[2], accuracy: 2)
@@ -48,7 +48,7 @@ final class IdealReadingsTests: XCTestCase {
 
     func testEqualSeedsDrawEqualReadings() {
         func levels(_ seed: UInt64) -> [Double] {
-            var ideal = IdealReadings(field: Self.field, truths: Self.way, seed: seed)
+            var ideal = IdealReadings(field: Self.field, waypoints: Self.way, seed: seed)
             return (0..<30).map { Self.level(ideal.replacing(Self.sighting(at: Double($0)))) }
         }
         XCTAssertEqual(levels(3), levels(3))
@@ -56,13 +56,14 @@ final class IdealReadingsTests: XCTestCase {
     }
 
     func testWhatIsNotOfAKnownBeaconAtAKnownPlaceStays() {
-        let late = Truth(instant: .init(seconds: 50), mapID: Self.mapID, point: MapPoint(x: 1, y: 5))
+        let late = SurveyRecording.Waypoint(
+            instant: .init(seconds: 50), mapID: Self.mapID, point: MapPoint(x: 1, y: 5), isHold: false)
         let room = Truth(instant: .zero, room: "kitchen")
-        for truths in [[], [late], [room]] {
-            var ideal = IdealReadings(field: Self.field, truths: truths, seed: Self.seed)
+        for waypoints in [[], [late], [room].compactMap(\.waypoint)] {
+            var ideal = IdealReadings(field: Self.field, waypoints: waypoints, seed: Self.seed)
             XCTAssertEqual(ideal.replacing(Self.sighting(at: 1)), Self.sighting(at: 1))
         }
-        var ideal = IdealReadings(field: Self.field, truths: Self.way, seed: Self.seed)
+        var ideal = IdealReadings(field: Self.field, waypoints: Self.way, seed: Self.seed)
         let stranger = SensorReading.sighting(
             Sighting(
                 instant: .init(seconds: 1),
@@ -73,8 +74,9 @@ final class IdealReadingsTests: XCTestCase {
     }
 
     private static let way = [
-        Truth(instant: .zero, mapID: mapID, point: MapPoint(x: 0, y: 5)),
-        Truth(instant: .init(seconds: 40), mapID: mapID, point: MapPoint(x: 40, y: 5)),
+        SurveyRecording.Waypoint(instant: .zero, mapID: mapID, point: MapPoint(x: 0, y: 5), isHold: false),
+        SurveyRecording.Waypoint(
+            instant: .init(seconds: 40), mapID: mapID, point: MapPoint(x: 40, y: 5), isHold: false),
     ]
 
     private static let field = SignalField(

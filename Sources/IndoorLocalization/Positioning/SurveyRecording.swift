@@ -18,6 +18,14 @@ public struct SurveyRecording: Sendable {
             self.point = point
             self.isHold = isHold
         }
+
+        /// Where the device is on its way from here to the next way point, at a time in seconds between both; nil if that is
+        /// on another map.
+        package func place(toward next: Waypoint, at seconds: Double) -> (mapID: MapID, point: MapPoint)? {
+            guard mapID == next.mapID else { return nil }
+            let share = (seconds - instant.seconds) / (next.instant.seconds - instant.seconds)
+            return (mapID, point + (next.point - point) * share)
+        }
     }
 
     /// Where the device was, ordered by instant.

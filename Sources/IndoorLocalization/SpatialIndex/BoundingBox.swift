@@ -51,6 +51,12 @@ extension Area {
         }
     }
 
+    /// Whether its box has a point of a plan.
+    package func touches(_ map: VenueMap) -> Bool {
+        guard let bounds else { return false }
+        return bounds.maxX >= 0 && bounds.minX <= map.width && bounds.maxY >= 0 && bounds.minY <= map.height
+    }
+
     /// A thousand times what a double of that size rounds.
     private static func margin(_ size: Double) -> Double { size * 1000 * .ulpOfOne }
 }

@@ -33,12 +33,11 @@ struct HeardBeacons {
     /// Why a session with these settings did not find the venue.
     func reasonForNoPosition(with settings: LocalizationSettings) -> String {
         guard let strongest else {
-            guard !known.isEmpty else {
-                return "'\(venue.name)' has neither beacons nor a radio map; add beacons, or survey it"
-                    + (hasMotion ? "; with --fix MAP,X,Y,RADIUS it is followed by motion alone" : "")
-            }
-            return "no beacon of '\(venue.name)' was heard in it"
-                + (hasMotion ? "; with --fix MAP,X,Y,RADIUS it is followed by motion alone" : "")
+            let reason =
+                known.isEmpty
+                ? "'\(venue.name)' has neither beacons nor a radio map; add beacons, or survey it"
+                : "no beacon of '\(venue.name)' was heard in it"
+            return reason + (hasMotion ? "; with --fix MAP,X,Y,RADIUS it is followed by motion alone" : "")
         }
         if let forced = settings.forcedVenue, forced != venue.id {
             return "forcedVenue accepts venue \(forced) alone, and '\(venue.name)' is venue \(venue.id)"

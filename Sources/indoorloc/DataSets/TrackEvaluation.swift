@@ -59,7 +59,9 @@ struct TrackEvaluation: Sendable {
     private func scorers(of track: String, seed readingSeed: UInt64) async throws -> Scorers {
         var positions: [Position] = []
         let (truths, end) = try truths(of: track)
-        var ideal = isIdeal ? IdealReadings(field: field, truths: truths, seed: readingSeed) : nil
+        var ideal =
+            isIdeal
+            ? IdealReadings(field: field, waypoints: truths.compactMap(\.waypoint), seed: readingSeed) : nil
         var lines: [String] = []
         let session = RecordedSession(
             venues: [venue], settings: settings, seed: seed, strictness: strictness, fields: [venue.id: field])

@@ -50,31 +50,7 @@ struct GeofenceOption: Sendable {
         guard !areas.isEmpty else {
             return "its map has no georeference; give a center and bearing, or controlPoints, in venue.json"
         }
-        guard !areas.contains(where: { $1.touches($0) }) else { return nil }
+        guard !areas.contains(where: { map, area in area.touches(map) }) else { return nil }
         return "it lies outside of the plan; coordinates are [longitude, latitude]"
-    }
-}
-
-extension Area {
-    /// Whether its bounding box has a point of a plan.
-    fileprivate func touches(_ map: VenueMap) -> Bool {
-        let corners =
-            switch self {
-            case .polygon(let corners): corners
-            case .circle(let center, let radius):
-                [center - MapPoint(x: radius, y: radius), center + MapPoint(x: radius, y: radius)]
-            }
-        guard let (left, right) = corners.map(\.x).range, let (top, bottom) = corners.map(\.y).range else {
-            return false
-        }
-        return right >= 0 && left <= map.width && bottom >= 0 && top <= map.height
-    }
-}
-
-extension [Double] {
-    /// The least and the largest number; nil without any.
-    fileprivate var range: (Double, Double)? {
-        guard let least = self.min(), let largest = self.max() else { return nil }
-        return (least, largest)
     }
 }

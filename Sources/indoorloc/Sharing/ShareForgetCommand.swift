@@ -7,9 +7,8 @@ struct ShareForgetCommand: Command {
         summary: "remove a device that '--home-assistant' had Home Assistant show",
         details: """
             ADDRESS is mqtt[s]://[USER@]HOST[:PORT]/ROOM, and --share-name the device; --share-prefix is that which it shares
-            with. Prints under which topics the
-            broker retained something of it, which is gone then. What still shares under that name comes back: stop it
-            before.
+            with. Prints under which topics the broker retained something of it, which is gone then. What still shares under
+            that name comes back: stop it before.
 
             example: indoorloc share forget --share-name forklift-7 mqtt://broker.example.org/warehouse
             """,

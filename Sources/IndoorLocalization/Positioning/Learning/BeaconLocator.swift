@@ -18,6 +18,9 @@ struct BeaconLocator {
         var rssi: Double
         /// Of how many sightings it is the mean.
         var count: Int
+
+        /// Up to a factor that all readings share.
+        var amplitude: Double { cmath_pow(10, rssi / 20) }
     }
 
     /// Inner products of a beacon's readings y, of the path loss h from one place for an exponent of 1, and of ones 1, in the
@@ -45,7 +48,7 @@ struct BeaconLocator {
 
     /// The place of each beacon, given its readings on the map that it stands on; nil for one without readings.
     func places(of readings: [[Reading]]) -> [MapPoint?] {
-        let beacons = readings.map { products(of: Self.thinned($0)) }
+        let beacons = readings.map { products(of: $0.thinned(to: Self.readingLimit)) }
         var best = (evidence: -Double.infinity, exponent: 0.0, power: 0.0)
         for exponent in Self.exponents {
             var power = model.defaultPower
@@ -60,13 +63,12 @@ struct BeaconLocator {
         return beacons.map { $0.map { posterior($0, best.exponent, best.power).point } }
     }
 
-    private static func thinned(_ readings: [Reading]) -> [Reading] {
-        let step = (readings.count + readingLimit - 1) / readingLimit
-        return readings.enumerated().filter { $0.offset % max(1, step) == 0 }.map(\.element)
-    }
-
     private func products(of readings: [Reading]) -> Products? {
-        guard let center = Self.center(of: readings), let factor = factor(readings) else { return nil }
+        // Power is integrated out apart.
+        let heard = readings.map { (point: $0.point, count: $0.count) }
+        guard let center = Self.center(of: readings), let factor = model.covariance(of: heard, constant: 0) else {
+            return nil
+        }
         let points = Self.candidates(around: center)
         let losses = points.map { point in
             readings.map {
@@ -99,10 +101,9 @@ struct BeaconLocator {
     private static func center(of readings: [Reading]) -> MapPoint? {
         var (weight, x, y) = (0.0, 0.0, 0.0)
         for reading in readings {
-            let amplitude = cmath_pow(10, reading.rssi / 20)
-            weight += amplitude
-            x += amplitude * reading.point.x
-            y += amplitude * reading.point.y
+            weight += reading.amplitude
+            x += reading.amplitude * reading.point.x
+            y += reading.amplitude * reading.point.y
         }
         return weight > 0 ? MapPoint(x: x / weight, y: y / weight) : nil
     }
@@ -111,21 +112,6 @@ struct BeaconLocator {
         var sum = 0.0
         for index in a.indices { sum += a[index] * b[index] }
         return sum
-    }
-
-    /// The covariance of readings at given path loss and power, factored.
-    private func factor(_ readings: [Reading]) -> Cholesky? {
-        let count = readings.count
-        let amplitude = model.shadowing * model.shadowing
-        var kernel = [Double](repeating: 0, count: count * count)
-        for row in 0..<count {
-            for column in 0...row {
-                let distance = readings[row].point.distance(to: readings[column].point)
-                kernel[row * count + column] = amplitude * model.shadowingCorrelation(distance: distance)
-            }
-            kernel[row * count + row] += model.surveyVariance(count: readings[row].count)
-        }
-        return Cholesky(kernel, order: count)
     }
 
     /// What the readings of a beacon tell if its power is near a mean and the exponent is known: its mean place and power,

@@ -98,9 +98,6 @@ struct FingerprintCutter {
             return walk.last.map { ($0.mapID, $0.point) }
         }
         guard after > 0 else { return (walk[0].mapID, walk[0].point) }
-        let (from, to) = (walk[after - 1], walk[after])
-        guard from.mapID == to.mapID else { return nil }
-        let share = (seconds - from.instant.seconds) / (to.instant.seconds - from.instant.seconds)
-        return (from.mapID, from.point + (to.point - from.point) * share)
+        return walk[after - 1].place(toward: walk[after], at: seconds)
     }
 }

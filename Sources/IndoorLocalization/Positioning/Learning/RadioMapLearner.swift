@@ -140,7 +140,7 @@ public struct RadioMapLearner: Sendable {
 
     /// A beacon stands on the map on which the amplitudes of its readings sum up to most.
     private static func amplitude(_ readings: [BeaconLocator.Reading]) -> Double {
-        readings.reduce(0) { $0 + cmath_pow(10, $1.rssi / 20) }
+        readings.reduce(0) { $0 + $1.amplitude }
     }
 
     /// Fits the common exponent and each beacon's power by least squares; returns the exponent.

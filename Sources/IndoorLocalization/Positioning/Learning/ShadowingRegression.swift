@@ -105,11 +105,15 @@ struct ShadowingRegression {
         }
         var groups: [Group] = []
         var residuals = 0
+        let constant = model.powerDeviation * model.powerDeviation
         for (map, byBeacon) in byMap.sorted(by: { $0.key < $1.key }) {
             for (beacon, all) in byBeacon.enumerated() where !all.isEmpty {
-                let stride = (all.count + Self.readingLimit - 1) / Self.readingLimit
-                let readings = all.enumerated().filter { $0.offset % stride == 0 }.map(\.element)
-                guard let factor = factor(readings) else { continue }
+                let readings = all.thinned(to: Self.readingLimit)
+                let heard = readings.map { entry in
+                    let place = places.fingerprints[entry.place]
+                    return (point: place.point, count: place.readings[entry.reading].count)
+                }
+                guard let factor = model.covariance(of: heard, constant: constant) else { continue }
                 let (effects, columns) = columns(
                     readings, floors: floorDistance.floors(from: beacons[beacon].mapID, to: map), telling)
                 let isTold = readings.count >= Self.smallestGroup && residuals < Self.residualLimit
@@ -203,22 +207,5 @@ struct ShadowingRegression {
         let expected = residuals.map(\.variance).reduce(0, +) / Double(residuals.count)
         let excess = (stretch * stretch - 1) * expected
         return max(0, model.surveyNoise * model.surveyNoise + excess).squareRoot()
-    }
-
-    /// The covariance of readings, factored.
-    private func factor(_ readings: [(place: Int, reading: Int)]) -> Cholesky? {
-        let count = readings.count
-        var kernel = [Double](repeating: 0, count: count * count)
-        let constant = model.powerDeviation * model.powerDeviation
-        let amplitude = model.shadowing * model.shadowing
-        for row in 0..<count {
-            let place = places.fingerprints[readings[row].place]
-            for column in 0...row {
-                let distance = place.point.distance(to: places.fingerprints[readings[column].place].point)
-                kernel[row * count + column] = constant + amplitude * model.shadowingCorrelation(distance: distance)
-            }
-            kernel[row * count + row] += model.surveyVariance(count: place.readings[readings[row].reading].count)
-        }
-        return Cholesky(kernel, order: count)
     }
 }
