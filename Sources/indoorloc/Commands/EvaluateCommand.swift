@@ -29,9 +29,15 @@ struct EvaluateCommand: Command {
             time of the recorded one: what remains are the errors that are made even where the model is right. It goes
             with neither --offline nor --motion.
 
+            --shift adds a constant to each RSSI of the tracks, as another receiver does; several with commas print a
+            line each, behind the name of the set. --without motion removes inertial samples, steps and air pressure
+            from the tracks; --without survey removes the survey and the packet's radio map. --survey-share learns from
+            a random share of the survey's recordings, chosen by --seed.
+
             example: indoorloc evaluate Fixtures/office
                      indoorloc evaluate Fixtures/office --offline
                      indoorloc evaluate Fixtures/office --motion
+                     indoorloc evaluate Fixtures/office --shift=-15,0,15
             """,
         options: [
             .method, .settings, .set, CommandOption(name: "json", help: "print one JSON object instead of a line"),
@@ -43,7 +49,7 @@ struct EvaluateCommand: Command {
                 name: "offline", help: "also score the track as known after the fact, of all the recording"),
             CommandOption(name: "motion", help: "score motion alone, without any beacon"),
             CommandOption(name: "ideal", help: "replace each reading by one drawn from the model"),
-        ])
+        ] + ParsedArguments.conditionOptions)
 
     private let path: String
     private let radioMap: String?
@@ -56,6 +62,7 @@ struct EvaluateCommand: Command {
     private let strictness: RecordingReader.Strictness
     private let seed: UInt64
     private let settings: SettingsStack
+    private let conditions: [EvaluationConditions]
 
     init(_ arguments: ParsedArguments) throws {
         path = arguments.operands[0]
@@ -70,8 +77,22 @@ struct EvaluateCommand: Command {
         isOffline = arguments.has("offline")
         isMotionAlone = arguments.has("motion")
         isIdeal = arguments.has("ideal")
+        conditions = try arguments.conditions()
         if isIdeal, isOffline || isMotionAlone {
             throw UsageError(message: "--ideal goes with neither --offline nor --motion", command: Self.syntax.name)
+        }
+        if conditions.count > 1, replays != nil {
+            throw UsageError(
+                message: "--replays takes one --shift: the files of a second one would replace those of the first",
+                command: Self.syntax.name)
+        }
+        if isMotionAlone, ParsedArguments.conditionOptions.contains(where: { arguments.has($0.name) }) {
+            throw UsageError(
+                message: "--motion goes with none of --shift, --without and --survey-share", command: Self.syntax.name)
+        }
+        if radioMap != nil, arguments.has("without") || arguments.has("survey-share") {
+            throw UsageError(
+                message: "--radio-map goes with neither --without nor --survey-share", command: Self.syntax.name)
         }
         if isMotionAlone, isJSON || isOffline || replays != nil {
             throw UsageError(
@@ -93,34 +114,54 @@ struct EvaluateCommand: Command {
             }
         }
         if isMotionAlone { return try evaluateMotion(of: dataSet, progress) }
-        var venue = dataSet.venue
-        let positioning = settings.resolved(in: venue).localization.positioning
+        let positioning = settings.resolved(in: dataSet.venue).localization.positioning
         if isOffline, positioning.method != .particle {
             throw UsageError(message: "--offline goes with the method particle alone", command: Self.syntax.name)
         }
-        if radioMap == nil, !dataSet.surveys.isEmpty {
-            var learning = SurveyLearning(venue: venue, model: positioning.signal)
-            try learning.add(dataSet.surveys, strictness: strictness, progress: progress)
-            venue.radioMap = learning.learner.finish() ?? venue.radioMap
-        }
+        let venue = try surveyed(dataSet, model: positioning.signal, progress)
         progress.show("tables of \(dataSet.name)")
-        let evaluation = TrackEvaluation(
-            venue: venue, field: SignalField(venue: venue, model: positioning.signal), settings: settings,
-            seed: seed, strictness: strictness, isIdeal: isIdeal, isOffline: isOffline, replays: replays)
-        let (causal, offline) = try await evaluation.score(dataSet.tracks, jobs: jobs, progress: progress)
-        progress.clear()
+        let field = SignalField(venue: venue, model: positioning.signal)
+        for conditions in conditions {
+            let evaluation = TrackEvaluation(
+                venue: venue, field: field, settings: settings, seed: seed, strictness: strictness, isIdeal: isIdeal,
+                conditions: conditions, isOffline: isOffline, replays: replays)
+            let scores = try await evaluation.score(dataSet.tracks, jobs: jobs, progress: progress)
+            progress.clear()
+            try write(scores, of: dataSet.name, under: conditions, method: positioning.method)
+        }
+    }
+
+    /// The data set's venue with what its survey tells.
+    private func surveyed(_ dataSet: DataSet, model: SignalModel, _ progress: ProgressLine) throws -> Venue {
+        let conditions = conditions.first ?? EvaluationConditions()
+        var venue = conditions.adapted(dataSet.venue)
+        let surveys = conditions.kept(dataSet.surveys, seed: seed)
+        guard radioMap == nil, !surveys.isEmpty else { return venue }
+        var learning = SurveyLearning(venue: venue, model: model)
+        try learning.add(surveys, strictness: strictness, progress: progress)
+        venue.radioMap = learning.learner.finish() ?? venue.radioMap
+        return venue
+    }
+
+    private func write(
+        _ scores: (causal: TrackScore, offline: TrackScore), of name: String, under conditions: EvaluationConditions,
+        method: PositioningMethod
+    ) throws {
+        let isShifted = self.conditions.count > 1 || conditions.shift != 0
         guard isJSON else {
-            let lines = [(dataSet.name, causal), ("\(dataSet.name) offline", isOffline ? offline : nil)]
+            let shift = isShifted ? " \(JSONText.number(conditions.shift, decimals: 1)) dB" : ""
+            let lines = [(name + shift, scores.causal), ("\(name)\(shift) offline", isOffline ? scores.offline : nil)]
             return try StandardOutput.write(
                 lines.compactMap { name, score in score.map { $0.figureLine(of: name) + "\n" } }.joined())
         }
         var json = JSONText()
-        json.add("dataset", dataSet.name)
-        json.add("method", positioning.method.rawValue)
-        causal.addFigures(to: &json)
+        json.add("dataset", name)
+        json.add("method", method.rawValue)
+        if isShifted { json.add("shift", conditions.shift, decimals: 1) }
+        scores.causal.addFigures(to: &json)
         if isOffline {
             var after = JSONText()
-            offline.addFigures(to: &after)
+            scores.offline.addFigures(to: &after)
             json.add("offline", after)
         }
         try StandardOutput.write(json.text + "\n")

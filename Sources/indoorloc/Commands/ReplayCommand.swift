@@ -93,6 +93,7 @@ struct ReplayCommand: Command {
                 passing: { reading in
                     progress.show("replay: \(Int(reading.instant.seconds)) s of the recording")
                     if !hasFoundVenue { heard.note(reading) }
+                    return reading
                 }
             ) { output in
                 if case .state(.getPacket) = output.content { hasFoundVenue = true }

@@ -19,11 +19,12 @@ struct RecordedSession: Sendable {
 
     /// Plays the recording and hands on what the session tells.
     ///
-    /// - Parameter passing: is given each reading before the session is, and may change it.
+    /// - Parameter passing: takes each reading before the session does, and may change it, or remove it with nil.
     /// - Returns: what was passed over in the recording.
     /// - Throws: what is wrong with the recording, or what `body` throws.
     func play(
-        _ path: String, passing: (inout SensorReading) -> Void = { _ in }, _ body: (SessionReplay.Output) throws -> Void
+        _ path: String, passing: (SensorReading) -> SensorReading? = { $0 },
+        _ body: (SessionReplay.Output) throws -> Void
     ) async throws -> PassedOver {
         let isCapture = BTSnoopReader.isCapture(path: path)
         let tally = Mutex(isCapture ? PassedOver.capture(.init()) : .recording(.init()))
@@ -38,17 +39,16 @@ struct RecordedSession: Sendable {
         try replay.startMonitoring(geofences)
         var hasStarted = false
         for try await recorded in source.readings() {
-            var reading = recorded
+            let reading = passing(recorded)
             if !hasStarted {
                 try replay.start().forEach(body)
                 if var start {
-                    start.instant = reading.instant
+                    start.instant = recorded.instant
                     try replay.handle(.fix(start)).forEach(body)
                 }
             }
             hasStarted = true
-            passing(&reading)
-            try replay.handle(reading).forEach(body)
+            if let reading { try replay.handle(reading).forEach(body) }
         }
         if !hasStarted { try replay.start().forEach(body) }
         try replay.finish().forEach(body)

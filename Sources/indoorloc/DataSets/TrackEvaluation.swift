@@ -12,6 +12,8 @@ struct TrackEvaluation: Sendable {
     let strictness: RecordingReader.Strictness
     /// Whether readings are drawn anew, as the model expects them.
     let isIdeal: Bool
+    /// How the tracks differ from what was recorded.
+    let conditions: EvaluationConditions
     /// Whether they are also scored after the fact.
     let isOffline: Bool
     /// Folder for what the replays print; nil to keep nothing.
@@ -66,7 +68,7 @@ struct TrackEvaluation: Sendable {
         let session = RecordedSession(
             venues: [venue], settings: settings, seed: seed, strictness: strictness, fields: [venue.id: field])
         let tally = try await session.play(
-            track, passing: { reading in reading = ideal?.replacing(reading) ?? reading }
+            track, passing: { conditions.adapted(ideal?.replacing($0) ?? $0) }
         ) { output in
             if case .position(let position) = output.content { positions.append(position.asPrinted) }
             if replays != nil { lines.append(output.json) }
@@ -109,7 +111,7 @@ struct TrackEvaluation: Sendable {
             venue: venue, field: field, settings: settings.resolved(in: venue).localization.positioning,
             seed: seed)
         for try await reading in RecordingSource(path: track, strictness: strictness).readings() {
-            smoother.observe(reading)
+            if let reading = conditions.adapted(reading) { smoother.observe(reading) }
         }
         return smoother.finish()
     }

@@ -1,0 +1,93 @@
+import IndoorLocalization
+
+/// How the tracks of a data set differ from what was recorded: another receiver, fewer sensors, a thinner survey.
+struct EvaluationConditions: Sendable {
+    /// What `--without` removes.
+    enum Part: String, CaseIterable, Sendable {
+        /// Inertial samples, steps and air pressure.
+        case motion
+        /// The survey's recordings and the packet's radio map.
+        case survey
+    }
+
+    /// Decibels added to the RSSI of each sighting, as by another receiver.
+    var shift = 0.0
+    /// The parts that are removed.
+    var without: Set<Part> = []
+    /// The share of the survey's recordings that is kept, in (0, 1].
+    var surveyShare = 1.0
+
+    /// The reading under these conditions; nil if it is removed.
+    func adapted(_ reading: SensorReading) -> SensorReading? {
+        switch reading {
+        case .sighting(var sighting):
+            guard shift != 0, Sighting.isMeasurement(rssi: sighting.rssi) else { return reading }
+            sighting.rssi += shift
+            return .sighting(sighting)
+        case .advertisement(var advertisement):
+            guard shift != 0, Sighting.isMeasurement(rssi: advertisement.rssi) else { return reading }
+            advertisement.rssi += shift
+            return .advertisement(advertisement)
+        case .motion, .step, .pressure:
+            return without.contains(.motion) ? nil : reading
+        case .gnss, .fix, .radio:
+            return reading
+        }
+    }
+
+    /// The survey's recordings that are kept: a random choice of their number, in their order.
+    func kept(_ surveys: [String], seed: UInt64) -> [String] {
+        guard !without.contains(.survey) else { return [] }
+        guard surveyShare < 1, !surveys.isEmpty else { return surveys }
+        var generator = SeededGenerator(seed: seed)
+        let count = max(1, Int((Double(surveys.count) * surveyShare).rounded()))
+        return surveys.indices.shuffled(using: &generator).prefix(count).sorted().map { surveys[$0] }
+    }
+
+    /// The venue without what is removed.
+    func adapted(_ venue: Venue) -> Venue {
+        var venue = venue
+        if without.contains(.survey) { venue.radioMap = nil }
+        return venue
+    }
+}
+
+extension ParsedArguments {
+    /// The options that set the conditions.
+    static let conditionOptions = [
+        CommandOption(name: "shift", argument: "DB", help: "add DB to each RSSI; several with commas: a line each"),
+        CommandOption(name: "without", argument: "WHAT", help: "remove 'motion', 'survey' or both, with a comma"),
+        CommandOption(name: "survey-share", argument: "S", help: "learn from this share of the survey, above 0 to 1"),
+    ]
+
+    /// The conditions that were asked for, one for each shift.
+    func conditions() throws(UsageError) -> [EvaluationConditions] {
+        var conditions = EvaluationConditions()
+        for word in value("without")?.split(separator: ",", omittingEmptySubsequences: false) ?? [] {
+            guard let part = EvaluationConditions.Part(rawValue: String(word)) else {
+                let known = EvaluationConditions.Part.allCases.map(\.rawValue).joined(separator: " or ")
+                throw UsageError(message: "--without takes \(known), not '\(word)'", command: syntax.name)
+            }
+            conditions.without.insert(part)
+        }
+        if let text = value("survey-share") {
+            guard let share = Double(text), share > 0, share <= 1 else {
+                throw UsageError(
+                    message: "--survey-share must be a number above 0 and at most 1, not '\(text)'",
+                    command: syntax.name)
+            }
+            conditions.surveyShare = share
+        }
+        guard let text = value("shift") else { return [conditions] }
+        var list: [EvaluationConditions] = []
+        for word in text.split(separator: ",", omittingEmptySubsequences: false) {
+            guard let shift = Double(word), abs(shift) <= 60 else {
+                throw UsageError(
+                    message: "--shift must be a number of decibels from -60 to 60, not '\(word)'", command: syntax.name)
+            }
+            conditions.shift = shift
+            list.append(conditions)
+        }
+        return list
+    }
+}

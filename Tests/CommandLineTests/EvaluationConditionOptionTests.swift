@@ -1,0 +1,135 @@
+import Foundation
+import IndoorLocalizationTesting
+import XCTest
+
+/// `evaluate` under other conditions than those recorded.
+final class EvaluationConditionOptionTests: XCTestCase {
+    func testAListOfShiftsPrintsALineEach() throws {
+        let set = try ShortDataSet.write(to: temporaryFolder())
+        let plain = try evaluate(set)
+        let result = try evaluate(set, "--shift", "-15,0,7.5")
+        let lines = result.output.split(separator: "\n").map(String.init)
+        XCTAssertEqual(lines.count, 3)
+        for (line, shift) in zip(lines, ["-15.0", "0.0", "7.5"]) {
+            XCTAssertTrue(line.hasPrefix("set \(shift) dB: n "), line)
+        }
+        // 0 dB is what was recorded.
+        XCTAssertEqual(plain.output, lines[1].replacing("set 0.0 dB", with: "set") + "\n")
+        XCTAssertNotEqual(lines[0].split(separator: ":").last, lines[1].split(separator: ":").last)
+    }
+
+    func testJSONTellsTheShiftWhereThereIsOne() throws {
+        let set = try ShortDataSet.write(to: temporaryFolder())
+        let plain = try ShortDataSet.figures(evaluate(set, "--json").output)
+        XCTAssertNil(plain["shift"])
+        XCTAssertEqual(try evaluate(set, "--json", "--shift", "0").output, try evaluate(set, "--json").output)
+        let lines = try evaluate(set, "--json", "--shift=-10,10").output.split(separator: "\n")
+        let shifted = try lines.map { try ShortDataSet.figures(String($0)) }
+        XCTAssertEqual(shifted.map { $0["shift"] as? Double }, [-10, 10])
+        for figures in shifted { XCTAssertEqual(figures["n"] as? Int, plain["n"] as? Int) }
+    }
+
+    func testOfflineTellsTheShiftToo() throws {
+        let set = try ShortDataSet.write(to: temporaryFolder())
+        let lines = try evaluate(set, "--offline", "--shift", "-6").output.split(separator: "\n").map(String.init)
+        XCTAssertEqual(lines.count, 2)
+        XCTAssertTrue(lines.first?.hasPrefix("set -6.0 dB: n ") ?? false, "\(lines)")
+        XCTAssertTrue(lines.last?.hasPrefix("set -6.0 dB offline: n ") ?? false, "\(lines)")
+    }
+
+    func testWithoutMotionNoSampleTells() throws {
+        let set = try ShortDataSet.write(to: temporaryFolder())
+        let removed = try evaluate(set, "--without", "motion")
+        XCTAssertNotEqual(removed.output, try evaluate(set).output)
+        // The same as of a recording that has none.
+        var recording = try ShortRecording(lines: 250)
+        recording.lines.removeAll { line in
+            ["motion", "step", "pressure"].contains { line.contains("\"type\":\"\($0)\"") }
+        }
+        XCTAssertLessThan(recording.lines.count, 251)
+        _ = try recording.write(to: set + "/tracks")
+        let never = try ShortDataSet.figures(evaluate(set, "--json").output)
+        let without = try ShortDataSet.figures(evaluate(set, "--json", "--without", "motion").output)
+        XCTAssertEqual(without as NSDictionary, never as NSDictionary)
+    }
+
+    func testWithoutSurveyIsWithoutItsRecordings() throws {
+        let (plain, surveyed) = (try ShortDataSet.write(to: temporaryFolder()), try surveyedSet())
+        let bare = try evaluate(plain).output
+        XCTAssertNotEqual(try evaluate(surveyed).output, bare)
+        XCTAssertEqual(try evaluate(surveyed, "--without", "survey").output, bare)
+        XCTAssertEqual(
+            try evaluate(surveyed, "--without", "motion,survey").output,
+            try evaluate(plain, "--without", "motion").output)
+    }
+
+    func testAShareOfTheSurveyIsLearnedFrom() throws {
+        let set = try surveyedSet()
+        let whole = try evaluate(set).output
+        XCTAssertEqual(try evaluate(set, "--survey-share", "1").output, whole)
+        let half = try evaluate(set, "--survey-share", "0.5").output
+        XCTAssertNotEqual(half, whole)
+        XCTAssertEqual(try evaluate(set, "--survey-share", "0.5").output, half, "equal seeds give the same")
+    }
+
+    func testWhatIsNoConditionIsAWrongCall() throws {
+        let shift = "--shift must be a number of decibels from -60 to 60, not "
+        for (text, word) in [("loud", "loud"), ("", ""), ("1,,2", ""), ("61", "61"), ("nan", "nan"), ("-61,0", "-61")] {
+            try assertUsageError("--shift=\(text)", shift + "'\(word)'")
+        }
+        for (text, word) in [("radio", "radio"), ("motion,plan", "plan"), ("Motion", "Motion")] {
+            try assertUsageError("--without=\(text)", "--without takes motion or survey, not '\(word)'")
+        }
+        let share = "--survey-share must be a number above 0 and at most 1, not "
+        for text in ["0", "-0.5", "1.01", "half", "nan", ""] {
+            try assertUsageError("--survey-share=\(text)", share + "'\(text)'")
+        }
+    }
+
+    func testWithoutNothingIsAWrongCall() throws {
+        for text in ["", "motion,"] {
+            try assertUsageError("--without=\(text)", "--without takes motion or survey, not ''")
+        }
+    }
+
+    /// A replay's file is named by its track: of several shifts only one would be left.
+    func testSeveralShiftsWriteNoReplays() throws {
+        let folder = try temporaryFolder()
+        let set = try ShortDataSet.write(to: folder)
+        let result = try Tool.run(["evaluate", set, "--shift", "-6,6", "--replays", folder + "/replays"])
+        XCTAssertEqual(result.status, 2)
+        XCTAssertTrue(result.errors.contains("--replays"), result.errors)
+    }
+
+    /// Motion alone hears no beacon and learns from no survey.
+    func testMotionAloneHasNoConditions() throws {
+        for option in ["--shift=3", "--without=motion", "--survey-share=0.5"] {
+            let result = try Tool.run(["evaluate", "Fixtures/office", "--motion", option])
+            XCTAssertEqual(result.status, 2, option)
+            XCTAssertTrue(result.errors.contains("--motion"), result.errors)
+        }
+    }
+
+    private func evaluate(_ arguments: String...) throws -> Tool.Result {
+        let result = try Tool.run(["evaluate"] + arguments)
+        XCTAssertEqual(result.status, 0, "\(arguments): \(result.errors)")
+        XCTAssertEqual(result.errors, "", "\(arguments)")
+        return result
+    }
+
+    private func assertUsageError(_ argument: String, _ message: String, line: UInt = #line) throws {
+        let result = try Tool.run(["evaluate", "Fixtures/office", argument])
+        XCTAssertEqual(result.status, 2, argument, line: line)
+        XCTAssertEqual(result.output, "", argument, line: line)
+        let advice = "Try 'indoorloc evaluate --help'.\n"
+        XCTAssertEqual(result.errors, "indoorloc evaluate: \(message)\n\(advice)", argument, line: line)
+    }
+
+    /// The short data set with the office's survey.
+    private func surveyedSet() throws -> String {
+        let set = try ShortDataSet.write(to: temporaryFolder())
+        let survey = try FixtureFolder("office").path + "/survey"
+        try FileManager.default.createSymbolicLink(atPath: set + "/survey", withDestinationPath: survey)
+        return set
+    }
+}
