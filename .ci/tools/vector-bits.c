@@ -33,33 +33,63 @@ static float uniform(float low, float high) {
 }
 
 static float mean[grid_cells], variance[grid_cells], rate[grid_cells], sums[grid_cells], prior[grid_cells];
-static float narrow[grid_cells], wide[grid_cells];
+static float states[9][room];
 static float x[room], y[room], velocity_x[room], velocity_y[room], bias[room], scale[room], weight[room], values[room];
 static bool is_walking[room];
 static int32_t cells[room], slots[room], lookup[grid_cells + 1], found[grid_cells + 2], picks[room + 1];
-static float by_slot[4 * (grid_cells + 1)];
 static struct cmath_wall_cell wall_cells[101];
 static float lines[16 * 100];
 
-static void likelihoods(int level) {
-    struct cmath_reading reading = {
-        .mean = mean, .variance = variance, .log_rate = rate, .first_column = 4, .columns = 30, .first_row = 5,
-        .rows = 20, .rssi = -71.5f, .noise = 14.25f, .counts = 1, .draw = 0.4f, .outside = -3.5f,
-        .inverse_freedom = 0.125f};
+static void rates(int level) {
+    const struct cmath_rates rates = {
+        .log_rate = rate, .first_column = 4, .columns = 30, .first_row = 5, .rows = 20, .draw = 0.4f, .outside = -3.5f};
     for (size_t cell = 0; cell < grid_cells; cell++) {
         mean[cell] = uniform(-100, -40);
         variance[cell] = uniform(0.1f, 40);
         rate[cell] = uniform(-6, 1);
         prior[cell] = uniform(0, 1);
         sums[cell] = 0;
-        narrow[cell] = wide[cell] = 1;
     }
     for (size_t index = 0; index < room; index++) cells[index] = (int32_t)uniform(-1, grid_cells);
-    cmath_join_grid_at(level, &reading, columns, 0, grid_cells, narrow, wide, sums);
-    cmath_join_cells_at(level, &reading, columns, cells, 0, grid_cells, narrow, wide, sums);
-    cmath_add_joined_at(level, 0.7f, 8, 0, grid_cells, narrow, wide, sums);
+    cmath_add_rates_grid_at(level, &rates, columns, sums);
+    cmath_add_rates_at(level, &rates, columns, cells, grid_cells, sums);
     HASH(sums);
-    tell("likelihood");
+    tell("rates");
+}
+
+static void receivers(int level) {
+    struct cmath_heard heard = {
+        .mean = mean, .variance = variance, .first_column = 4, .columns = 30, .first_row = 5, .rows = 20,
+        .rssi = -71.5f, .noise = 14.25f, .share = 0.7f, .caution = 0.8f, .x = 12.5f, .y = 17.25f, .directed = 1,
+        .outside = -3.5f, .freedom = 16};
+    const struct cmath_receivers all = {
+        states[0], states[1], states[2], states[3], states[4], states[5], states[6], states[7], states[8]};
+    for (size_t index = 0; index < room; index++) {
+        x[index] = uniform(-2, 42);
+        y[index] = uniform(-2, 32);
+        cells[index] = (int32_t)uniform(0, grid_cells + 1);
+        values[index] = 0;
+        for (size_t field = 0; field < 9; field++) states[field][index] = uniform(-1, 1);
+        states[3][index] += 81;
+        states[6][index] += 4;
+        states[8][index] += 4;
+    }
+    for (int turn = 0; turn < 4; turn++) {
+        heard.rssi -= 9;
+        heard.directed = turn != 2;
+        cmath_hear_at(level, &heard, columns, cells, x, y, first, count, all, values);
+        cmath_age_receivers_at(level, 0.01f, 0.9f, 0.76f, first, count, all);
+    }
+    HASH(states);
+    HASH(values);
+    tell("receivers");
+    cmath_hear_grid_at(level, &heard, columns, -1.5f, 2.25f, 0.9f, all, sums);
+    HASH(states);
+    HASH(sums);
+    tell("receivers-of-a-grid");
+}
+
+static void posterior(int level) {
     double result[7];
     cmath_posterior_at(level, prior, 0, grid_cells, sums, result);
     cmath_grid_moments_at(level, sums, 0, columns, rows, result + 2);
@@ -109,7 +139,7 @@ static void particles(int level) {
         is_walking[index] = uniform(0, 1) < 0.5f;
     }
     struct cmath_generator generator = {5, 0x9E3779B97F4A7C15};
-    const struct cmath_drift drift = {0.5f, 0.9f, 0.4f, 0.9f, 400000000, 200000000, 0.2f, 0.1f};
+    const struct cmath_drift drift = {0.5f, 0.9f, 0.4f, 0.9f, 400000000, 200000000, 300000000, 0.2f, 0.1f};
     const struct cmath_walk walk = {0.03f, 0.1f, 0.1f, 0.1f};
     const struct cmath_stride strides[2] = {{0.7f, 1, true}, {3.5f, 0, false}};
     for (int turn = 0; turn < 3; turn++) {
@@ -132,9 +162,8 @@ static void particles(int level) {
     cmath_cells_at(level, &grid, first, count, x, y, slots);
     for (size_t cell = 0; cell <= grid_cells; cell++) lookup[cell] = -1;
     size_t slot_count = cmath_find_slots(count, slots, lookup, found);
-    cmath_add_by_slot(first, count, weight, slots, slot_count, by_slot);
-    cmath_multiply_by_slot(first, count, weight, slots, by_slot);
     cmath_multiply_at(level, first, count, weight, 0.7f);
+    hash_bytes(&slot_count, sizeof slot_count);
     HASH(slots);
     HASH(weight);
     tell("weights");
@@ -157,7 +186,9 @@ static void particles(int level) {
 static void run(int level) {
     state = 7;
     hash = 0xCBF29CE484222325;
-    likelihoods(level);
+    rates(level);
+    receivers(level);
+    posterior(level);
     numbers(level);
     particles(level);
 }

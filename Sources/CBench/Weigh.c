@@ -27,58 +27,71 @@ static inline __attribute__((always_inline)) float logarithm(float x) {
     return (float)exponent * 0.693147181f + (f - 0.5f * f * f + f * f * f * p);
 }
 
-static inline __attribute__((always_inline)) void weigh(
-    const struct cbench_beacon *beacons, size_t beacon_count, int32_t columns, const int32_t *restrict cells,
+static inline __attribute__((always_inline)) void hear(
+    const struct cbench_beacon *beacons, size_t beacon_count, int32_t columns, struct cbench_particle *particles,
     size_t count, float *restrict sums) {
-    float scale = 1 / (float)columns;
     for (size_t index = 0; index < beacon_count; index++) {
         const struct cbench_beacon beacon = beacons[index];
-#pragma clang loop vectorize(enable)
-        for (size_t particle = 0; particle < count; particle++) {
-            int32_t cell = cells[particle];
-            // A cell's middle, so that rounding never reaches the next row.
-            int32_t row = (int32_t)(((float)cell + 0.5f) * scale);
-            int32_t column = cell - row * columns - beacon.first_column;
-            row -= beacon.first_row;
-            if (cell < 0 || row < 0 || row >= beacon.rows || column < 0 || column >= beacon.columns) continue;
+        float half = 0.5f * beacon.share * beacon.freedom, other = 0.5f * beacon.share * (beacon.freedom + 1);
+        for (size_t number = 0; number < count; number++) {
+            struct cbench_particle *particle = &particles[number];
+            int32_t row = particle->cell / columns - beacon.first_row;
+            int32_t column = particle->cell % columns - beacon.first_column;
+            if (particle->cell < 0 || row < 0 || row >= beacon.rows || column < 0 || column >= beacon.columns) continue;
             int32_t entry = row * beacon.columns + column;
-            float difference = beacon.rssi - beacon.mean[entry];
-            float variance = beacon.noise + beacon.variance[entry];
-            float density = -0.5f * (beacon.freedom + 1)
-                    * logarithm(1 + difference * difference / (beacon.freedom * variance))
-                - 0.5f * logarithm(variance);
-            float rate = beacon.log_rate ? beacon.draw * beacon.log_rate[entry] : 0;
-            sums[particle] += beacon.share * density + rate - beacon.outside;
+            float dx = beacon.x - particle->x, dy = beacon.y - particle->y;
+            float distance = __builtin_sqrtf(dx * dx + dy * dy + 0.25f);
+            float ux = dx / distance, uy = dy / distance;
+            float *c = particle->covariance, *z = particle->mean;
+            float h0 = c[0] + c[1] * ux + c[2] * uy, h1 = c[1] + c[3] * ux + c[4] * uy;
+            float h2 = c[2] + c[4] * ux + c[5] * uy;
+            float known = h0 + ux * h1 + uy * h2;
+            known = known > 0 ? known : 0;
+            float difference = beacon.rssi - beacon.mean[entry] - z[0] - ux * z[1] - uy * z[2];
+            float noise = beacon.noise + beacon.variance[entry], all = noise + known, square = difference * difference;
+            sums[number] += half * logarithm(all) - other * logarithm(all + square / beacon.freedom) - beacon.outside;
+            float trusted = noise * beacon.caution / beacon.share * (beacon.freedom * all + square)
+                / ((beacon.freedom + 1) * all);
+            float gain = 1 / (known + trusted), step = gain * difference;
+            z[0] += h0 * step;
+            z[1] += h1 * step;
+            z[2] += h2 * step;
+            c[0] -= h0 * h0 * gain;
+            c[1] -= h0 * h1 * gain;
+            c[2] -= h0 * h2 * gain;
+            c[3] -= h1 * h1 * gain;
+            c[4] -= h1 * h2 * gain;
+            c[5] -= h2 * h2 * gain;
         }
     }
 }
 
-#define CBENCH_WEIGH(name, target) \
+#define CBENCH_HEAR(name, target) \
     target static void name( \
-        const struct cbench_beacon *beacons, size_t beacon_count, int32_t columns, const int32_t *cells, \
+        const struct cbench_beacon *beacons, size_t beacon_count, int32_t columns, struct cbench_particle *particles, \
         size_t count, float *sums) { \
-        weigh(beacons, beacon_count, columns, cells, count, sums); \
+        hear(beacons, beacon_count, columns, particles, count, sums); \
     }
 
-CBENCH_WEIGH(weigh_anywhere, )
+CBENCH_HEAR(hear_anywhere, )
 #if defined(__x86_64__)
-CBENCH_WEIGH(weigh_avx2, CBENCH_AVX2)
-CBENCH_WEIGH(weigh_avx512, CBENCH_AVX512)
+CBENCH_HEAR(hear_avx2, CBENCH_AVX2)
+CBENCH_HEAR(hear_avx512, CBENCH_AVX512)
 #endif
 
-void cbench_weigh(
-    const struct cbench_beacon *beacons, size_t beacon_count, int32_t columns, const int32_t *cells, size_t count,
-    float *sums) {
+void cbench_hear(
+    const struct cbench_beacon *beacons, size_t beacon_count, int32_t columns, struct cbench_particle *particles,
+    size_t count, float *sums) {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq")
         && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl")) {
-        weigh_avx512(beacons, beacon_count, columns, cells, count, sums);
+        hear_avx512(beacons, beacon_count, columns, particles, count, sums);
         return;
     }
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
-        weigh_avx2(beacons, beacon_count, columns, cells, count, sums);
+        hear_avx2(beacons, beacon_count, columns, particles, count, sums);
         return;
     }
 #endif
-    weigh_anywhere(beacons, beacon_count, columns, cells, count, sums);
+    hear_anywhere(beacons, beacon_count, columns, particles, count, sums);
 }

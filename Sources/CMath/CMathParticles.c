@@ -73,7 +73,8 @@ INLINE void advance(
 }
 
 INLINE void drift_block(
-    const struct cmath_drift *given, const uint32_t *restrict turns, const uint32_t *restrict kick_high,
+    const struct cmath_drift *given, const uint32_t *restrict starts, const uint32_t *restrict turns,
+    const uint32_t *restrict kick_high,
     const uint32_t *restrict kick_low, const uint32_t *restrict wander_high, const uint32_t *restrict wander_low,
     size_t count, bool *restrict is_walking, float *restrict velocity_x, float *restrict velocity_y,
     float *restrict dx, float *restrict dy) {
@@ -81,8 +82,8 @@ INLINE void drift_block(
 #pragma clang loop vectorize(enable)
     for (size_t index = 0; index < count; index++) {
         int walked = is_walking[index];
-        int turned = turns[index] < (walked ? step.stop_chance : step.start_chance);
-        int walks = walked ^ turned;
+        int changed = starts[index] < (walked ? step.stop_chance : step.start_chance);
+        int walks = walked ^ changed, turned = changed | (turns[index] < step.turn_chance);
         is_walking[index] = walks;
         float kick_x, kick_y, wander_x, wander_y;
         normal_pair(kick_high[index], kick_low[index], &kick_x, &kick_y);
@@ -110,7 +111,7 @@ INLINE void drift(
             draw(generator, 1 + 3 * start + kind * length, length, high[kind], low[kind]);
         size_t here = first + start;
         drift_block(
-            step, high[0], high[1], low[1], high[2], low[2], length, is_walking + here, velocity_x + here,
+            step, high[0], low[0], high[1], low[1], high[2], low[2], length, is_walking + here, velocity_x + here,
             velocity_y + here, dx, dy);
         advance(
             walls, cells, lines, length, dx, dy, x + here, y + here, velocity_x + here, velocity_y + here,
@@ -228,26 +229,6 @@ size_t cmath_find_slots(size_t count, int32_t *restrict cells, int32_t *restrict
     }
     for (size_t slot = 0; slot < length; slot++) lookup[found[slot] + 1] = -1;
     return length;
-}
-
-void cmath_add_by_slot(
-    size_t first, size_t count, const float *weight, const int32_t *restrict slots, size_t slot_count,
-    float *restrict sums) {
-    __builtin_memset(sums, 0, 4 * slot_count * sizeof *sums);
-    weight += first;
-    // Neighbours often share a slot: with four sums for each, none waits for the one before.
-    for (size_t index = 0; index < count; index++) sums[4 * (size_t)slots[index] + (index & 3)] += weight[index];
-    for (size_t slot = 0; slot < slot_count; slot++) {
-        const float *part = sums + 4 * slot;
-        sums[slot] = (part[0] + part[1]) + (part[2] + part[3]);
-    }
-}
-
-void cmath_multiply_by_slot(
-    size_t first, size_t count, float *restrict weight, const int32_t *restrict slots, const float *restrict factors) {
-    weight += first;
-#pragma clang loop vectorize(disable) unroll_count(4)
-    for (size_t index = 0; index < count; index++) weight[index] *= factors[slots[index]];
 }
 
 INLINE void multiply(size_t first, size_t count, float *restrict values, float factor) {

@@ -15,31 +15,9 @@ int cmath_vector_level(void) { return 0; }
 /// Cells that are weighed at a time: as many as what is found on the way stays in the nearest cache.
 enum { block = 256 };
 
-/// More decibels than this between what is heard and what is expected count as this many: products stay numbers.
-static const float most_difference = 1e4f;
-
-/// Multiplies products with a variance and what the difference widens it to.
-INLINE void join(const struct cmath_reading reading, float mean, float variance, int is_inside, float *narrow, float *wide) {
-    float difference = reading.rssi - mean;
-    difference = difference < most_difference ? difference : most_difference;
-    difference = difference > -most_difference ? difference : -most_difference;
-    float v = reading.noise + variance;
-    *narrow *= is_inside ? v : 1;
-    *wide *= is_inside ? v + difference * difference * reading.inverse_freedom : 1;
-}
-
-/// Adds what a rate tells to the sums of the cells that are in a table.
-INLINE void add_rates(
-    const struct cmath_reading reading, const int32_t *restrict entries, const float *restrict rates, size_t count,
-    float *restrict sums) {
-#pragma clang loop vectorize(enable)
-    for (size_t index = 0; index < count; index++)
-        sums[index] += entries[index] < 0 ? 0 : reading.draw * rates[index] - reading.outside;
-}
-
-/// Finds where each cell lies in the table of a reading; -1 is outside.
+/// Finds where each cell lies in a rectangle; -1 is outside.
 INLINE void find_entries(
-    const struct cmath_reading reading, int32_t grid_columns, const int32_t *restrict cells, size_t count,
+    const struct cmath_rates rates, int32_t grid_columns, const int32_t *restrict cells, size_t count,
     int32_t *restrict entries) {
     float scale = 1 / (float)grid_columns;
 #pragma clang loop vectorize(enable)
@@ -47,119 +25,49 @@ INLINE void find_entries(
         int32_t cell = cells[index];
         // The middle of the cell divides more than rounding away from the next row.
         int32_t row = (int32_t)(((float)cell + 0.5f) * scale);
-        int32_t column = cell - row * grid_columns - reading.first_column;
-        row -= reading.first_row;
-        int is_inside = (cell >= 0) & ((uint32_t)row < (uint32_t)reading.rows)
-            & ((uint32_t)column < (uint32_t)reading.columns);
-        entries[index] = is_inside ? row * reading.columns + column : -1;
+        int32_t column = cell - row * grid_columns - rates.first_column;
+        row -= rates.first_row;
+        int is_inside = (cell >= 0) & ((uint32_t)row < (uint32_t)rates.rows)
+            & ((uint32_t)column < (uint32_t)rates.columns);
+        entries[index] = is_inside ? row * rates.columns + column : -1;
     }
 }
 
-/// Gathers within the arithmetic would take longer, even where there is an instruction for them.
-INLINE void gather(const float *table, const int32_t *restrict entries, size_t count, float *restrict found) {
-#pragma clang loop vectorize(disable) unroll_count(4)
-    for (size_t index = 0; index < count; index++) found[index] = table[entries[index] < 0 ? 0 : entries[index]];
-}
-
-INLINE void join_block(
-    const struct cmath_reading reading, int32_t grid_columns, const int32_t *cells, size_t count,
-    float *restrict narrow, float *restrict wide, float *restrict sums) {
+INLINE void add_rates(
+    const struct cmath_rates *given, int32_t grid_columns, const int32_t *cells, size_t count, float *restrict sums) {
+    const struct cmath_rates rates = *given;
     int32_t entries[block];
-    float means[block], variances[block], rates[block];
-    find_entries(reading, grid_columns, cells, count, entries);
-    if (reading.counts) {
-        gather(reading.mean, entries, count, means);
-        gather(reading.variance, entries, count, variances);
-#pragma clang loop vectorize(enable)
-        for (size_t index = 0; index < count; index++)
-            join(reading, means[index], variances[index], entries[index] >= 0, &narrow[index], &wide[index]);
-    }
-    if (reading.log_rate) {
-        gather(reading.log_rate, entries, count, rates);
-    } else {
-        __builtin_memset(rates, 0, count * sizeof *rates);
-    }
-    add_rates(reading, entries, rates, count, sums);
-}
-
-INLINE void join_cells(
-    const struct cmath_reading *reading, int32_t grid_columns, const int32_t *cells, size_t first, size_t count,
-    float *narrow, float *wide, float *sums) {
+    float found[block];
+    float outside = rates.draw * rates.outside;
     for (size_t start = 0; start < count; start += block) {
         size_t length = count - start < block ? count - start : block;
-        join_block(
-            *reading, grid_columns, cells + first + start, length, narrow + start, wide + start, sums + first + start);
+        find_entries(rates, grid_columns, cells + start, length, entries);
+        // Gathers within the arithmetic would take longer, even where there is an instruction for them.
+#pragma clang loop vectorize(disable) unroll_count(4)
+        for (size_t index = 0; index < length; index++)
+            found[index] = rates.log_rate[entries[index] < 0 ? 0 : entries[index]];
+#pragma clang loop vectorize(enable)
+        for (size_t index = 0; index < length; index++)
+            sums[start + index] += entries[index] < 0 ? 0 : rates.draw * found[index] - outside;
     }
 }
 CMATH_KINDS(
-    join_cells,
-    (const struct cmath_reading *reading, int32_t grid_columns, const int32_t *cells, size_t first, size_t count,
-     float *narrow, float *wide, float *sums),
-    (reading, grid_columns, cells, first, count, narrow, wide, sums))
+    add_rates,
+    (const struct cmath_rates *rates, int32_t grid_columns, const int32_t *cells, size_t count, float *sums),
+    (rates, grid_columns, cells, count, sums))
 
-INLINE void join_row(
-    const struct cmath_reading reading, size_t entry, size_t count, float *restrict narrow, float *restrict wide,
-    float *restrict sums) {
-    const float *restrict mean = reading.mean + entry;
-    const float *restrict variance = reading.variance + entry;
-    if (reading.counts) {
+INLINE void add_rates_grid(const struct cmath_rates *given, int32_t grid_columns, float *sums) {
+    const struct cmath_rates rates = *given;
+    float outside = rates.draw * rates.outside;
+    for (int32_t row = 0; row < rates.rows; row++) {
+        const float *restrict values = rates.log_rate + (size_t)row * (size_t)rates.columns;
+        float *restrict here = sums + (size_t)(rates.first_row + row) * (size_t)grid_columns + rates.first_column;
 #pragma clang loop vectorize(enable)
-        for (size_t index = 0; index < count; index++)
-            join(reading, mean[index], variance[index], 1, &narrow[index], &wide[index]);
-    }
-    if (reading.log_rate) {
-        const float *restrict rate = reading.log_rate + entry;
-#pragma clang loop vectorize(enable)
-        for (size_t index = 0; index < count; index++) sums[index] += reading.draw * rate[index] - reading.outside;
-    } else {
-#pragma clang loop vectorize(enable)
-        for (size_t index = 0; index < count; index++) sums[index] -= reading.outside;
-    }
-}
-
-INLINE void join_grid(
-    const struct cmath_reading *given, int32_t grid_columns, size_t start, size_t count, float *narrow, float *wide,
-    float *sums) {
-    const struct cmath_reading reading = *given;
-    // A rectangle as wide as the grid is one long row.
-    int is_whole = reading.columns == grid_columns;
-    size_t rows = is_whole ? 1 : (size_t)reading.rows;
-    size_t columns = is_whole ? (size_t)reading.rows * (size_t)reading.columns : (size_t)reading.columns;
-    size_t first = (size_t)reading.first_row * (size_t)grid_columns + (size_t)reading.first_column;
-    size_t row = start > first && !is_whole ? (start - first) / (size_t)grid_columns : 0;
-    for (; row < rows; row++) {
-        size_t left = first + row * (size_t)grid_columns;
-        size_t from = left > start ? left : start;
-        size_t to = left + columns < start + count ? left + columns : start + count;
-        if (left >= start + count) break;
-        if (from >= to) continue;
-        join_row(
-            reading, row * columns + (from - left), to - from, narrow + (from - start), wide + (from - start),
-            sums + (from - start));
+        for (int32_t column = 0; column < rates.columns; column++) here[column] += rates.draw * values[column] - outside;
     }
 }
 CMATH_KINDS(
-    join_grid,
-    (const struct cmath_reading *reading, int32_t grid_columns, size_t start, size_t count, float *narrow, float *wide,
-     float *sums),
-    (reading, grid_columns, start, count, narrow, wide, sums))
-
-INLINE void add_joined(
-    float share, float freedom, size_t first, size_t count, float *restrict narrow, float *restrict wide,
-    float *restrict sums) {
-    float of_narrow = 0.5f * share * freedom, of_wide = 0.5f * share * (freedom + 1);
-    sums += first;
-#pragma clang loop vectorize(enable)
-    for (size_t index = 0; index < count; index++) {
-        sums[index] += of_narrow * log_positive(narrow[index]) - of_wide * log_positive(wide[index]);
-        narrow[index] = 1;
-        wide[index] = 1;
-    }
-}
-CMATH_KINDS(
-    add_joined,
-    (float share, float freedom, size_t first, size_t count, float *narrow, float *wide, float *sums),
-    (share, freedom, first, count, narrow, wide, sums))
+    add_rates_grid, (const struct cmath_rates *rates, int32_t grid_columns, float *sums), (rates, grid_columns, sums))
 
 void cmath_subtract_cells(
     float factor, const float *restrict values, float outside, const int32_t *restrict cells, size_t count,

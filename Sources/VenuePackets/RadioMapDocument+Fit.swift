@@ -7,7 +7,7 @@ extension RadioMapDocument.Fit {
         ratePriorDetections = fit.ratePriorDetections
         supportWidth = fit.supportWidth
         unsupportedShare = fit.unsupportedShare
-        beaconLimit = fit.beaconLimit
+        bodyDeviation = fit.bodyDeviation
         receiverDeviation = fit.receiverDeviation
     }
 
@@ -20,17 +20,15 @@ extension RadioMapDocument.Fit {
         try check(ratePriorDetections, "ratePriorDetections", in: 0.001...1_000_000, unit: "detections")
         try check(supportWidth, "supportWidth", in: 0.01...1000, unit: "m")
         try check(unsupportedShare, "unsupportedShare", in: 1e-9...1, unit: "of 1")
+        try check(bodyDeviation, "bodyDeviation", in: 0...50, unit: "dB")
         try check(receiverDeviation, "receiverDeviation", in: 0...50, unit: "dB")
-        if let beaconLimit, beaconLimit < 0 {
-            throw PacketFileError(message: "is \(beaconLimit); give 0 or more", path: "$.fit.beaconLimit")
-        }
         var fit = RadioMap.Fit()
         fit.floorLoss = floorLoss
         fit.rateLength = rateLength
         fit.ratePriorDetections = ratePriorDetections
         fit.supportWidth = supportWidth
         fit.unsupportedShare = unsupportedShare
-        fit.beaconLimit = beaconLimit
+        fit.bodyDeviation = bodyDeviation
         fit.receiverDeviation = receiverDeviation
         return fit
     }

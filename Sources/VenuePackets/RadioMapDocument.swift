@@ -35,7 +35,7 @@ struct RadioMapDocument: Codable {
         var ratePriorDetections: Double?
         var supportWidth: Double?
         var unsupportedShare: Double?
-        var beaconLimit: Int?
+        var bodyDeviation: Double?
         var receiverDeviation: Double?
     }
 

@@ -42,7 +42,7 @@ final class RadioMapFileTests: XCTestCase {
         radioMap.fit.ratePriorDetections = 0.003
         radioMap.fit.supportWidth = 0.75
         radioMap.fit.unsupportedShare = 0.01
-        radioMap.fit.beaconLimit = 7
+        radioMap.fit.bodyDeviation = 2.7
         radioMap.fit.receiverDeviation = 1.0 / 3
         try RadioMapFile.write(radioMap, to: folder + "/a.json")
         let read = try RadioMapFile.read(folder + "/a.json")
@@ -62,7 +62,7 @@ final class RadioMapFileTests: XCTestCase {
             ("floorLoss", { $0.floorLoss = 0 }), ("rateLength", { $0.rateLength = 4 }),
             ("ratePriorDetections", { $0.ratePriorDetections = 1 }),
             ("supportWidth", { $0.supportWidth = 4 }), ("unsupportedShare", { $0.unsupportedShare = 1 }),
-            ("beaconLimit", { $0.beaconLimit = 0 }), ("receiverDeviation", { $0.receiverDeviation = 0 }),
+            ("bodyDeviation", { $0.bodyDeviation = 0 }), ("receiverDeviation", { $0.receiverDeviation = 0 }),
         ] as [(String, (inout RadioMap.Fit) -> Void)] {
             var radioMap = RadioMap(beacons: [], fingerprints: [], pathLossExponent: 2)
             tell(&radioMap.fit)
@@ -90,7 +90,8 @@ final class RadioMapFileTests: XCTestCase {
             ("rateLength", ["0", "-1", "0.009", "1001"], ["0.01", "1000"]),
             ("ratePriorDetections", ["0", "-1", "0.0009", "1000001"], ["0.001", "1000000"]),
             ("supportWidth", ["0", "0.009", "1001"], ["0.01", "1000"]),
-            ("unsupportedShare", ["0", "-0.1", "1.001"], ["0.001", "1"]), ("beaconLimit", ["-1"], ["0", "1000000"]),
+            ("unsupportedShare", ["0", "-0.1", "1.001"], ["0.001", "1"]),
+            ("bodyDeviation", ["-0.1", "50.1"], ["0", "50"]),
             ("receiverDeviation", ["-0.1", "50.1"], ["0", "50"]),
         ] {
             for number in wrong {

@@ -21,31 +21,42 @@ struct cbench_sighting {
 /// Bounds and values are checked as the package does; fragments are not put together. Writes at most `capacity` sightings; returns how many there are, and -1 where the event is malformed.
 long cbench_decode(const uint8_t *event, size_t length, struct cbench_sighting *sightings, size_t capacity);
 
-/// What one beacon tells on one map: its reading, and the rectangle of cells in which it is expected.
+/// One beacon's reading against a table of what is expected of it.
 struct cbench_beacon {
     const float *mean;
     const float *variance;
-    /// NULL without a survey.
-    const float *log_rate;
     int32_t first_column;
     int32_t columns;
     int32_t first_row;
     int32_t rows;
-    /// The reading in dBm without the receiver's offset, and its variance in dB² but for the table's.
+    /// The reading in dBm, and its variance in dB² but for the table's.
     float rssi;
     float noise;
     float share;
-    float draw;
+    float caution;
+    /// Where the beacon is, in metres.
+    float x;
+    float y;
     float outside;
     float freedom;
 };
 
-/// Adds the logarithm of each beacon's likelihood to the sum of each particle, by the cell that it is in; -1 is nowhere.
-///
-/// Plain loops with a logarithm of their own that the compiler makes vectors of, for the vectors that this machine has.
-void cbench_weigh(
-    const struct cbench_beacon *beacons, size_t beacon_count, int32_t columns, const int32_t *cells, size_t count,
-    float *sums);
+/// What a particle knows of its place and its receiver.
+struct cbench_particle {
+    float x;
+    float y;
+    /// Its cell in the grid; -1 is nowhere.
+    int32_t cell;
+    /// Mean and covariance of offset, body x and body y.
+    float mean[3];
+    float covariance[6];
+};
+
+/// Adds the logarithm of each beacon's likelihood to the sum of each particle, whose receiver learns of it: a plain loop over
+/// particles, with a logarithm of its own that the compiler makes vectors of where it can.
+void cbench_hear(
+    const struct cbench_beacon *beacons, size_t beacon_count, int32_t columns, struct cbench_particle *particles,
+    size_t count, float *sums);
 
 /// How often the calling thread has asked for memory; always 0 where a sanitizer brings its own allocator.
 uint64_t cbench_allocations(void);

@@ -4,6 +4,7 @@
 #define CMATH_H
 
 #include "CMathParticles.h"
+#include "CMathReceivers.h"
 #include "CMathVectors.h"
 #include "CMathWalls.h"
 

@@ -17,6 +17,8 @@ struct cmath_drift {
     /// Chances to begin and to stop walking, of 2^32.
     uint32_t start_chance;
     uint32_t stop_chance;
+    /// Chance to take another velocity while walking.
+    uint32_t turn_chance;
     /// Deviations in metres.
     float walking_wander;
     float standing_wander;
@@ -81,16 +83,6 @@ void cmath_cells(
 /// - Returns: the length of the list.
 size_t cmath_find_slots(
     size_t count, int32_t *_Nonnull cells, int32_t *_Nonnull lookup, int32_t *_Nonnull found);
-
-/// Adds up the weights of the particles from `first` on by slot; `sums` has room for four times the slots.
-void cmath_add_by_slot(
-    size_t first, size_t count, const float *_Nonnull weight, const int32_t *_Nonnull slots, size_t slot_count,
-    float *_Nonnull sums);
-
-/// Multiplies each weight from `first` on with the factor of its slot.
-void cmath_multiply_by_slot(
-    size_t first, size_t count, float *_Nonnull weight, const int32_t *_Nonnull slots,
-    const float *_Nonnull factors);
 
 /// Multiplies some numbers by one.
 void cmath_multiply(size_t first, size_t count, float *_Nonnull values, float factor);

@@ -18,56 +18,28 @@ struct cmath_generator {
     uint64_t step;
 };
 
-/// One beacon's reading against a table of what is expected of it, cell by cell of a rectangle.
-struct cmath_reading {
-    /// Expected RSSI in dBm.
-    const float *_Nonnull mean;
-    /// Variance in dB² of that expectation.
-    const float *_Nonnull variance;
-    /// Logarithm of the detections a second; NULL if unknown.
-    const float *_Nullable log_rate;
+/// How often one beacon is heard, cell by cell of a rectangle.
+struct cmath_rates {
+    /// Logarithm of the detections a second.
+    const float *_Nonnull log_rate;
     int32_t first_column;
     int32_t columns;
     int32_t first_row;
     int32_t rows;
-    /// The reading in dBm, and its variance in dB² beside that of the table.
-    float rssi;
-    float noise;
-    /// Whether the RSSI counts at all, and the factor of the rate.
-    int32_t counts;
+    /// The factor of the logarithm, and that logarithm outside the rectangle.
     float draw;
-    /// What is taken off inside the rectangle.
     float outside;
-    /// One over the degrees of freedom of Student's t distribution.
-    float inverse_freedom;
 };
 
-/// Joins a reading to others at some cells of a grid; -1 is a cell outside.
-///
-/// Student's t distribution of the difference d with the variance v and f degrees of freedom has, but for constants,
-/// the logarithm f/2 · log v - (f + 1)/2 · log(v + d²/f). Of readings that count alike, the variances and what d²
-/// widens them to are multiplied first, as logarithms take most of the time; `cmath_add_joined` takes these.
+/// Adds to the sums of some cells of a grid what a beacon's rate tells there, against that outside; -1 is a cell outside.
 ///
 /// - grid_columns: columns of the whole grid, which has at most 2^21 cells.
-/// - first, count: of the cells.
-/// - narrow: products of the variances, wide: of what these are widened to; of the cells from the first on, 1 where
-///   nothing was joined yet.
-/// - sums: of all cells; take at once what the rate tells, and `outside`.
-void cmath_join_cells(
-    const struct cmath_reading *_Nonnull reading, int32_t grid_columns, const int32_t *_Nonnull cells, size_t first,
-    size_t count, float *_Nonnull narrow, float *_Nonnull wide, float *_Nonnull sums);
-
-/// The same for the grid's cells from `start` on; `sums` begins with the sum of that cell, too.
-void cmath_join_grid(
-    const struct cmath_reading *_Nonnull reading, int32_t grid_columns, size_t start, size_t count,
-    float *_Nonnull narrow, float *_Nonnull wide, float *_Nonnull sums);
-
-/// Adds the logarithms of joined readings to the sums from `first` on, give or take 1e-5, and makes the products 1.
-///
-/// - share: how much each of these readings counts.
-void cmath_add_joined(
-    float share, float freedom, size_t first, size_t count, float *_Nonnull narrow, float *_Nonnull wide,
+void cmath_add_rates(
+    const struct cmath_rates *_Nonnull rates, int32_t grid_columns, const int32_t *_Nonnull cells, size_t count,
     float *_Nonnull sums);
+
+/// The same for a whole grid.
+void cmath_add_rates_grid(const struct cmath_rates *_Nonnull rates, int32_t grid_columns, float *_Nonnull sums);
 
 /// Takes off each sum a multiple of a number of its cell: `values[cell]`, or `outside` for -1.
 void cmath_subtract_cells(
@@ -100,15 +72,11 @@ void cmath_normal_pairs(struct cmath_generator generator, size_t count, float *_
 void cmath_sines_cosines(
     const float *_Nonnull angles, size_t count, float *_Nonnull sines, float *_Nonnull cosines);
 
-void cmath_join_cells_at(
-    int level, const struct cmath_reading *_Nonnull reading, int32_t grid_columns, const int32_t *_Nonnull cells,
-    size_t first, size_t count, float *_Nonnull narrow, float *_Nonnull wide, float *_Nonnull sums);
-void cmath_join_grid_at(
-    int level, const struct cmath_reading *_Nonnull reading, int32_t grid_columns, size_t start, size_t count,
-    float *_Nonnull narrow, float *_Nonnull wide, float *_Nonnull sums);
-void cmath_add_joined_at(
-    int level, float share, float freedom, size_t first, size_t count, float *_Nonnull narrow, float *_Nonnull wide,
-    float *_Nonnull sums);
+void cmath_add_rates_at(
+    int level, const struct cmath_rates *_Nonnull rates, int32_t grid_columns, const int32_t *_Nonnull cells,
+    size_t count, float *_Nonnull sums);
+void cmath_add_rates_grid_at(
+    int level, const struct cmath_rates *_Nonnull rates, int32_t grid_columns, float *_Nonnull sums);
 void cmath_exp_below_at(int level, float *_Nonnull values, float best, size_t count);
 void cmath_posterior_at(
     int level, const float *_Nonnull prior, size_t first, size_t count, float *_Nonnull values,

@@ -11,15 +11,20 @@ package struct Evidence: Sendable {
         /// Variance in dB² of the mean by fast fading.
         var variance: Float
         /// Share of the evidence that counts: less for repeated and for irrelevant readings.
-        var share: Float
+        package var share: Float
         /// How many independent detections this counts as.
         var draws: Float
     }
 
     /// Length of the stretch in seconds.
     var duration: Float
-    /// The beacons that were heard, ordered by index.
+    /// How long ago it was heard, as a mean over the readings, in seconds.
+    var age = 0.0
+    /// The beacons that were heard, the strongest first.
     package var heard: [Heard]
+
+    /// Orders what was heard, the strongest first.
+    mutating func order() { heard.sort { ($0.rssi, $1.beacon) > ($1.rssi, $0.beacon) } }
 }
 
 /// Gathers sightings into evidence.
@@ -27,6 +32,8 @@ package struct EvidenceCollector: Sendable {
     private struct Ear: Sendable {
         var sum = 0.0
         var count = 0
+        /// Sum of the readings' instants in seconds since the stretch began.
+        var times = 0.0
         var lastUsed: Instant?
     }
 
@@ -63,6 +70,7 @@ package struct EvidenceCollector: Sendable {
         start = start ?? instant
         ears[beacon].sum += rssi
         ears[beacon].count += 1
+        ears[beacon].times += (lastTake ?? start ?? instant).duration(to: instant).seconds
         recent.append(Reading(instant: instant, beacon: beacon, rssi: rssi))
     }
 
@@ -77,14 +85,19 @@ package struct EvidenceCollector: Sendable {
         let levels = recentLevels()
         let threshold = weakestRelevant(levels)
         var evidence = Evidence(duration: Float(duration), heard: [])
+        var (count, times) = (0, 0.0)
         for index in ears.indices {
             guard ears[index].count > 0 else { continue }
+            count += ears[index].count
+            times += ears[index].times
             let age = ears[index].lastUsed.map { $0.duration(to: now).seconds }
             let fresh = age.map { 1 - cmath_exp(-$0 / model.correlationTime) } ?? 1
             let isRelevant = levels[index].map { $0.mean >= threshold } ?? true
             evidence.heard.append(heard(index, share: isRelevant ? fresh : 0, draws: fresh))
             ears[index] = Ear(lastUsed: now)
         }
+        evidence.age = count > 0 ? since.duration(to: now).seconds - times / Double(count) : 0
+        evidence.order()
         return evidence
     }
 
@@ -131,6 +144,7 @@ package struct EvidenceCollector: Sendable {
                     beacon: index, rssi: Float(mean), variance: fading(count), share: mean >= threshold ? 1 : 0,
                     draws: 1))
         }
+        evidence.order()
         return evidence
     }
 

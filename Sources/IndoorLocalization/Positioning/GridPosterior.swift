@@ -10,18 +10,20 @@ package struct GridPosterior: Sendable {
     private var totals: [Double] = []
     /// Logarithm of the probability of each level, up to a common constant.
     package private(set) var levelEvidence: [Double] = []
+    /// Room for what each cell of a level would know of the receiver.
+    private var states = ReceiverStates()
 
     /// Creates a posterior that knows nothing of any level.
     package init() {}
 
     /// Weighs the evidence on every cell.
-    package init(field: SignalField, evidence: Evidence, offsets: [ReceiverOffset]) {
-        weigh(evidence, field: field, offsets: offsets)
+    package init(field: SignalField, evidence: Evidence, receivers: [ReceiverOffset]) {
+        weigh(evidence, field: field, receivers: receivers)
     }
 
     /// Weighs other evidence on every cell, in the same memory.
-    package mutating func weigh(_ evidence: Evidence, field: SignalField, offsets: [ReceiverOffset]) {
-        let likelihood = Likelihood(field: field, evidence: evidence, offsets: offsets)
+    package mutating func weigh(_ evidence: Evidence, field: SignalField, receivers: [ReceiverOffset]) {
+        let likelihood = Likelihood(field: field, evidence: evidence, receivers: receivers)
         ranges.removeAll(keepingCapacity: true)
         totals.removeAll(keepingCapacity: true)
         levelEvidence.removeAll(keepingCapacity: true)
@@ -34,7 +36,8 @@ package struct GridPosterior: Sendable {
         for index in weights.indices { weights[index] = 0 }
         for (index, level) in field.levels.enumerated() {
             let first = ranges[index].lowerBound
-            likelihood.add(toGrid: &weights, first: first, level: index)
+            hear(likelihood, level: index)
+            likelihood.addRates(toGrid: &weights, first: first, level: index)
             var result = (best: 0.0, sum: 0.0)
             withUnsafeMutableBytes(of: &result) { result in
                 guard let result = result.assumingMemoryBound(to: Double.self).baseAddress else { return }
@@ -43,6 +46,14 @@ package struct GridPosterior: Sendable {
             totals.append(result.sum)
             levelEvidence.append(result.best + cmath_log(result.sum * level.grid.cellSize * level.grid.cellSize))
         }
+    }
+
+    /// Adds what the receivers of the cells of a level make of what is heard.
+    private mutating func hear(_ likelihood: Likelihood, level index: Int) {
+        let range = ranges[index]
+        states.resize(to: range.count)
+        states.begin(0..<range.count, with: likelihood.receivers[index])
+        likelihood.hear(grid: &states, first: range.lowerBound, sums: &weights, level: index)
     }
 
     /// Mean place on a level, and the sum of the variances along both axes in m²; nil if nothing is probable there.

@@ -1,8 +1,9 @@
 import CMath
 
-/// Weighs evidence against the cells of one level of a signal field.
+/// Weighs evidence against places of a signal field, and lets the receiver's state be learned of it.
 ///
-/// Each heard beacon counts by Student's t distribution of the difference to the table. Which beacons were heard, and
+/// Each heard beacon counts by Student's t distribution of the difference to the table, whose variance holds what is not
+/// known of the receiver. Which beacons were heard, and
 /// which were not though they could have been, counts as draws from the shares that the beacons have of all detections
 /// at a place: a receiver that listens half the time hears half of everything, but the same shares.
 /// Source of the t distribution as robust noise: K. L. Lange, R. J. A. Little, J. M. G. Taylor, *Robust Statistical
@@ -10,12 +11,8 @@ import CMath
 package struct Likelihood {
     /// What one heard beacon comes to on one level.
     package struct Terms: Sendable {
-        /// The reading in dBm, less the receiver's offset.
-        package var rssi: Float
         /// Variance of the reading in dB², but for the table's.
         package var variance: Float
-        /// How much the reading counts.
-        package var share: Float
         /// How many detections it counts as.
         package var draw: Float
         /// The logarithm of its likelihood outside the beacon's table.
@@ -24,149 +21,152 @@ package struct Likelihood {
 
     let field: SignalField
     let evidence: Evidence
-    /// How much stronger this receiver hears than the one that made the map, if it is on that level; by level.
-    let offsets: [ReceiverOffset]
+    /// What is known of the receiver, if it is on that level; by level.
+    let receivers: [ReceiverOffset]
 
     /// Logarithm of the detections a second of a beacon where it should not be heard.
     private let unheard: Float
+    /// The heard beacons: the surest readings narrow what is known of the receiver before the others are weighed.
+    package var strongestFirst: [Evidence.Heard] { evidence.heard }
 
     /// Weighs evidence against a field.
-    package init(field: SignalField, evidence: Evidence, offsets: [ReceiverOffset]) {
+    package init(field: SignalField, evidence: Evidence, receivers: [ReceiverOffset]) {
         self.field = field
         self.evidence = evidence
-        self.offsets = offsets
-        unheard = cmath_logf(Float(field.model.unheardRate(of: field.beacons.count)))
+        self.receivers = receivers
+        unheard = cmath_logf(Float(field.unheardRate))
     }
 
-    /// Adds the logarithm of the likelihood at some cells, up to a constant common to all cells of all levels.
+    /// Adds the logarithm of how probable it is to hear these beacons and no others, at some cells.
     ///
     /// - Parameter cells: index of each cell in the level's grid, -1 beyond it; equal in number to `sums`.
-    package func add(to sums: inout [Float], level index: Int, cells: [Int32]) {
+    package func addRates(to sums: inout [Float], level index: Int, cells: [Int32]) {
+        guard field.isSurveyed else { return }
         let level = field.levels[index]
         precondition(sums.count == cells.count, "\(sums.count) sums for \(cells.count) cells")
-        join(cells.count, level: index) { reading, start, count, narrow, wide in
-            cmath_join_cells(reading, Int32(level.grid.columns), cells, start, count, narrow, wide, &sums)
-        } add: { share, start, count, narrow, wide in
-            cmath_add_joined(share, freedom, start, count, narrow, wide, &sums)
+        for heard in evidence.heard {
+            guard let table = level.tables[heard.beacon] else { continue }
+            let draw = draw(heard)
+            table.logRate.withUnsafeBufferPointer { rate in
+                guard let rate = rate.baseAddress else { return }
+                var part = rates(rate, table, draw)
+                cmath_add_rates(&part, Int32(level.grid.columns), cells, cells.count, &sums)
+            }
         }
-        guard field.isSurveyed else { return }
         cmath_subtract_cells(draws, level.logRate, level.outsideRate, cells, cells.count, &sums)
     }
 
     /// Adds the same for every cell of a level, whose sums begin at `first`.
-    package func add(toGrid sums: inout [Float], first: Int = 0, level index: Int) {
+    package func addRates(toGrid sums: inout [Float], first: Int = 0, level index: Int) {
+        guard field.isSurveyed else { return }
         let level = field.levels[index]
         precondition(sums.count >= first + level.grid.count, "\(sums.count) sums for \(level.grid.count) cells")
-        sums.withUnsafeMutableBufferPointer { sums in
-            guard let sums = sums.baseAddress.map({ $0 + first }) else { return }
-            join(level.grid.count, level: index) { reading, start, count, narrow, wide in
-                cmath_join_grid(reading, Int32(level.grid.columns), start, count, narrow, wide, sums + start)
-            } add: { share, start, count, narrow, wide in
-                cmath_add_joined(share, freedom, start, count, narrow, wide, sums)
-            }
-        }
-        if field.isSurveyed { cmath_subtract(draws, level.logRate, first, level.grid.count, &sums) }
-    }
-
-    /// Cells that are weighed at a time: as many as their products stay in the nearest cache.
-    private static let block = 512
-    /// Readings whose likelihoods are multiplied before a logarithm is taken, if these stay numbers and keep their
-    /// digits.
-    private static let mostJoined = 4
-    private static let joinable: ClosedRange<Float> = 1e-3...1e6
-    private static let mostJoinableFreedom: Float = 100
-
-    /// The degrees of freedom.
-    private var freedom: Float { Float(min(field.model.degreesOfFreedom, Self.mostFreedom)) }
-
-    /// Products of variances, or of what differences widen these to.
-    private typealias Products = UnsafeMutablePointer<Float>
-
-    /// Goes through the cells block by block and through the beacons that were heard on a level.
-    ///
-    /// - Parameters:
-    ///   - join: takes a reading, the first and the number of the cells, and the products to join it to.
-    ///   - add: takes how much the joined readings count, the cells, and the products to be added and made 1.
-    @inline(__always)
-    private func join(
-        _ count: Int, level index: Int,
-        join: (UnsafePointer<cmath_reading>, _ start: Int, _ count: Int, _ narrow: Products, _ wide: Products) -> Void,
-        add: (_ share: Float, _ start: Int, _ count: Int, _ narrow: Products, _ wide: Products) -> Void
-    ) {
-        let (heard, tables) = (evidence.heard, field.levels[index].tables)
-        // On the stack: a step of the filter asks for no memory.
-        var products = InlineArray<1024, Float>(repeating: 1)
-        withUnsafeMutableBytes(of: &products) { bytes in
-            guard let narrow = bytes.assumingMemoryBound(to: Float.self).baseAddress else { return }
-            let wide = narrow + Self.block
-            for start in stride(from: 0, to: count, by: Self.block) {
-                let length = min(Self.block, count - start)
-                var (joined, share): (Int, Float) = (0, 0)
-                for heard in heard {
-                    guard let table = tables[heard.beacon] else { continue }
-                    let terms = terms(heard, level: index)
-                    if terms.share != 0 {
-                        let isAlone = freedom > Self.mostJoinableFreedom || !Self.joinable.contains(terms.variance)
-                        if joined == Self.mostJoined || joined > 0 && (isAlone || terms.share != share) {
-                            add(share, start, length, narrow, wide)
-                            joined = 0
-                        }
-                        share = terms.share
-                        joined = isAlone ? Self.mostJoined : joined + 1
-                    }
-                    withReading(terms, table) { join($0, start, length, narrow, wide) }
-                }
-                if joined > 0 { add(share, start, length, narrow, wide) }
-            }
-        }
-    }
-
-    /// What a heard beacon comes to on a level.
-    package func terms(_ heard: Evidence.Heard, level: Int) -> Terms {
-        let (model, offset) = (field.model, offsets[level])
-        let variance = Float(field.readingDeviation * field.readingDeviation) + heard.variance + Float(offset.variance)
-        let rssi = heard.rssi - Float(offset.value)
-        let outside = density(
-            difference: rssi - SignalField.inaudible, variance: variance + Float(model.shadowing * model.shadowing))
-        let draw = field.isSurveyed ? draw(heard) : 0
-        return Terms(
-            rssi: rssi, variance: variance, share: heard.share, draw: draw,
-            outside: heard.share * outside + draw * unheard)
-    }
-
-    /// Beyond this many degrees of freedom, Student's t is normal to within 0.02 even at five deviations, while the
-    /// loop in C, which takes differences of logarithms, loses its digits.
-    private static let mostFreedom = 1e4
-
-    /// Hands the terms and the table to a loop in C.
-    @inline(__always)
-    private func withReading(
-        _ terms: Terms, _ table: SignalField.Table, _ body: (UnsafePointer<cmath_reading>) -> Void
-    ) {
-        table.mean.withUnsafeBufferPointer { mean in
-            table.variance.withUnsafeBufferPointer { variance in
+        for heard in evidence.heard {
+            guard let table = level.tables[heard.beacon] else { continue }
+            let draw = draw(heard)
+            sums.withUnsafeMutableBufferPointer { sums in
                 table.logRate.withUnsafeBufferPointer { rate in
+                    guard let rate = rate.baseAddress, let sums = sums.baseAddress else { return }
+                    var part = rates(rate, table, draw)
+                    cmath_add_rates_grid(&part, Int32(level.grid.columns), sums + first)
+                }
+            }
+        }
+        cmath_subtract(draws, level.logRate, first, level.grid.count, &sums)
+    }
+
+    /// Adds the logarithm of the likelihood of what is heard at some particles, whose receivers learn of it.
+    ///
+    /// - Parameter cells: of the particles of the range, counted from 1 in the level's grid; 0 is beyond it.
+    package func hear(
+        _ particles: inout ParticleFilter.Particles, _ range: Range<Int>, level index: Int, cells: [Int32],
+        sums: inout [Float]
+    ) {
+        let columns = Int32(field.levels[index].grid.columns)
+        precondition(sums.count >= range.count && cells.count >= range.count, "too few sums or cells")
+        particles.hear { x, y, receivers in
+            forEachReading(level: index) { reading in
+                cmath_hear(&reading, columns, cells, x, y, range.lowerBound, range.count, receivers, &sums)
+            }
+        }
+    }
+
+    /// Adds the same at the middle of every cell of a level.
+    ///
+    /// - Parameter states: of the receiver at each cell.
+    package func hear(grid states: inout ReceiverStates, first: Int, sums: inout [Float], level index: Int) {
+        let grid = field.levels[index].grid
+        states.withPointers { receivers in
+            sums.withUnsafeMutableBufferPointer { sums in
+                guard let sums = sums.baseAddress else { return }
+                forEachReading(level: index) { reading in
+                    cmath_hear_grid(
+                        &reading, Int32(grid.columns), Float(grid.origin.x), Float(grid.origin.y),
+                        Float(grid.cellSize), receivers, sums + first)
+                }
+            }
+        }
+    }
+
+    @inline(__always)
+    private func forEachReading(level index: Int, _ body: (inout cmath_heard) -> Void) {
+        let level = field.levels[index]
+        for heard in evidence.heard where heard.share > 0 {
+            guard let table = level.tables[heard.beacon] else { continue }
+            let terms = terms(heard, level: index)
+            let beacon = field.transmitters[heard.beacon]
+            table.mean.withUnsafeBufferPointer { mean in
+                table.variance.withUnsafeBufferPointer { variance in
                     guard let mean = mean.baseAddress, let variance = variance.baseAddress else { return }
-                    var reading = cmath_reading(
-                        mean: mean, variance: variance, log_rate: rate.isEmpty ? nil : rate.baseAddress,
-                        first_column: Int32(table.columns.lowerBound), columns: Int32(table.columns.count),
-                        first_row: Int32(table.rows.lowerBound), rows: Int32(table.rows.count), rssi: terms.rssi,
-                        noise: terms.variance, counts: terms.share == 0 ? 0 : 1, draw: terms.draw,
-                        outside: terms.outside, inverse_freedom: 1 / freedom)
+                    var reading = cmath_heard(
+                        mean: mean, variance: variance, first_column: Int32(table.columns.lowerBound),
+                        columns: Int32(table.columns.count), first_row: Int32(table.rows.lowerBound),
+                        rows: Int32(table.rows.count), rssi: heard.rssi, noise: terms.variance, share: heard.share,
+                        caution: Float(field.model.receiverCaution), x: Float(beacon.point.x),
+                        y: Float(beacon.point.y), directed: beacon.mapID == level.mapID ? 1 : 0,
+                        outside: terms.outside, freedom: freedom)
                     body(&reading)
                 }
             }
         }
     }
 
+    private func rates(_ rate: UnsafePointer<Float>, _ table: SignalField.Table, _ draw: Float) -> cmath_rates {
+        cmath_rates(
+            log_rate: rate, first_column: Int32(table.columns.lowerBound), columns: Int32(table.columns.count),
+            first_row: Int32(table.rows.lowerBound), rows: Int32(table.rows.count), draw: draw, outside: unheard)
+    }
+
+    /// Where a heard beacon is.
+    package func place(of heard: Evidence.Heard) -> MapPoint { field.transmitters[heard.beacon].point }
+
+    /// The numbers of the measurement model.
+    package var model: SignalModel { field.model }
+
+    /// What a heard beacon comes to on a level.
+    package func terms(_ heard: Evidence.Heard, level: Int) -> Terms {
+        let receiver = receivers[level]
+        let variance = Float(field.readingDeviation * field.readingDeviation) + heard.variance
+        let outside = density(
+            difference: heard.rssi - Float(receiver.value) - SignalField.inaudible,
+            variance: variance + Float(receiver.variance + model.shadowing * model.shadowing))
+        return Terms(
+            variance: variance, draw: field.isSurveyed ? draw(heard) : 0, outside: heard.share * outside)
+    }
+
+    /// Beyond this many degrees of freedom, Student's t is normal to within 0.02 even at five deviations, while the
+    /// loop in C, which takes differences of logarithms, loses its digits.
+    private static let mostFreedom = 1e4
+
+    /// The degrees of freedom.
+    private var freedom: Float { Float(min(field.model.degreesOfFreedom, Self.mostFreedom)) }
+
     private func density(difference: Float, variance: Float) -> Float {
-        let freedom = Float(field.model.degreesOfFreedom)
-        return -(freedom + 1) / 2 * cmath_log1pf(difference * difference / (freedom * variance)) - cmath_logf(variance)
-            / 2
+        -(freedom + 1) / 2 * cmath_log1pf(difference * difference / (freedom * variance)) - cmath_logf(variance) / 2
     }
 
     /// How many draws a heard beacon counts as.
-    private func draw(_ heard: Evidence.Heard) -> Float { Float(field.model.detectionWeight) * heard.draws }
+    private func draw(_ heard: Evidence.Heard) -> Float { Float(field.detectionWeight) * heard.draws }
 
     /// How many draws there were in all.
     private var draws: Float { evidence.heard.reduce(0) { $0 + draw($1) } }

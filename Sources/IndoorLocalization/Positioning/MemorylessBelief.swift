@@ -18,8 +18,8 @@ struct MemorylessBelief: Sendable {
     func place(level: Int) -> Place? { places.indices.contains(level) ? places[level] : nil }
 
     /// The mean of the grid posterior.
-    mutating func takeFingerprint(_ evidence: Evidence, field: SignalField, offsets: [ReceiverOffset]) {
-        posterior.weigh(evidence, field: field, offsets: offsets)
+    mutating func takeFingerprint(_ evidence: Evidence, field: SignalField, receivers: [ReceiverOffset]) {
+        posterior.weigh(evidence, field: field, receivers: receivers)
         probabilities = posterior.levelProbabilities
         places = field.levels.indices.map { level in
             posterior.moments(level: level, field: field).map { Place(point: $0.mean, variance: $0.variance) }

@@ -13,12 +13,12 @@ public enum MotionMode: String, Hashable, Sendable, CaseIterable {
 extension MotionModel {
     /// Creates the model of what carries the device.
     ///
-    /// | mode | steps | mean speed | keeps its way for | starts | stops | wanders standing / moving |
-    /// | --- | --- | --- | --- | --- | --- | --- |
-    /// | walking | felt | 1.1 m/s | 4 s | 0.2 /s | 0.1 /s | 0.15 / 0.3 m |
-    /// | shoppingCart | – | 0.8 m/s | 3 s | 0.2 /s | 0.15 /s | 0.15 / 0.3 m |
-    /// | wheelchair | – | 0.9 m/s | 5 s | 0.2 /s | 0.08 /s | 0.1 / 0.2 m |
-    /// | robot | – | 0.6 m/s | 8 s | 0.5 /s | 0.05 /s | 0.03 / 0.1 m |
+    /// | mode | steps | mean speed | keeps its way for | turns | starts | stops | wanders standing / moving |
+    /// | --- | --- | --- | --- | --- | --- | --- | --- |
+    /// | walking | felt | 1.1 m/s | 30 s | 0.1 /s | 0.4 /s | 0.06 /s | 0.15 / 0.3 m |
+    /// | shoppingCart | – | 0.8 m/s | 3 s | – | 0.4 /s | 0.15 /s | 0.15 / 0.3 m |
+    /// | wheelchair | – | 0.9 m/s | 5 s | – | 0.4 /s | 0.08 /s | 0.1 / 0.2 m |
+    /// | robot | – | 0.6 m/s | 8 s | – | 0.5 /s | 0.05 /s | 0.03 / 0.1 m |
     ///
     /// A mean speed is 1.25 times `walkingSpeed`, as of a normal distribution in the plane. Nothing on wheels has steps: an
     /// accelerometer on it feels the floor's joints, and steps found in these, or none found, would both be wrong. Who
@@ -28,6 +28,7 @@ extension MotionModel {
         self.init()
         guard mode != .walking else { return }
         usesSteps = false
+        turnRate = 0
         switch mode {
         case .walking: break
         case .shoppingCart: (walkingSpeed, velocityTime, stopRate) = (0.65, 3, 0.15)

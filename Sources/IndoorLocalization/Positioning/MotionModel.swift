@@ -5,11 +5,13 @@ public struct MotionModel: Hashable, Sendable {
     /// Standard deviation of a walker's velocity along each axis, in m/s: a mean speed of about 1.1 m/s.
     public var walkingSpeed = 0.9
     /// Seconds over which a walker keeps velocity and direction.
-    public var velocityTime = 4.0
+    public var velocityTime = 30.0
     /// Chance a second that somebody who stands begins to walk.
     public var startRate = 0.4
     /// Chance a second that somebody who walks stops.
-    public var stopRate = 0.1
+    public var stopRate = 0.06
+    /// Chance a second that somebody who walks takes another direction and speed.
+    public var turnRate = 0.1
     /// Metres that a standing device wanders within a second.
     public var standingWander = 0.15
     /// Metres that a walking device wanders within a second beside its velocity.

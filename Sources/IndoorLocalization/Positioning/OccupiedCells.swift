@@ -8,43 +8,36 @@ struct OccupiedCells: Sendable {
     private(set) var cells: [Int32] = []
     /// The place in `cells` of each particle's cell, in the particles' order.
     private(set) var slots: [Int32] = []
-    /// Weight of the particles in each cell.
-    private(set) var weights: [Float] = []
-    /// Room for the sums of weights: four for each cell.
-    private var sums: [Float] = []
 
     /// Finds the cells of some particles.
     ///
-    /// - Parameter lookup: room for the search, all -1 before and after.
-    mutating func find(_ particles: ParticleFilter.Particles, _ range: Range<Int>, grid: MapGrid, lookup: inout [Int32])
-    {
+    /// - Parameters:
+    ///   - lookup: room for the search, all -1 before and after.
+    ///   - all: takes the cell of each particle, counted from 1; 0 is outside.
+    mutating func find(
+        _ particles: ParticleFilter.Particles, _ range: Range<Int>, grid: MapGrid, lookup: inout [Int32],
+        all: inout [Int32]
+    ) {
         if lookup.count < grid.count + 1 { lookup = Array(repeating: -1, count: grid.count + 1) }
         slots.resize(to: range.count, with: 0)
-        var place = cmath_grid(
-            left: Float(grid.origin.x), top: Float(grid.origin.y), scale: 1 / Float(grid.cellSize),
-            columns: Int32(grid.columns), rows: Int32(grid.rows))
+        var place = grid.cells
         cmath_cells(&place, range.lowerBound, range.count, particles.x, particles.y, &slots)
+        all.resize(to: range.count, with: 0)
+        for index in 0..<range.count { all[index] = slots[index] }
         // One more than there are cells may be written to.
         cells.resize(to: min(range.count, grid.count + 1) + 1, with: 0)
         let count = cmath_find_slots(range.count, &slots, &lookup, &cells)
         cells.resize(to: count, with: 0)
     }
+}
 
-    /// Sets the weight of each cell to what its particles weigh.
-    mutating func weigh(_ weight: [Float], _ range: Range<Int>) {
-        sums.resize(to: 4 * cells.count, with: 0)
-        cmath_add_by_slot(range.lowerBound, range.count, weight, slots, cells.count, &sums)
-        weights.removeAll(keepingCapacity: true)
-        weights.append(contentsOf: sums.prefix(cells.count))
+extension MapGrid {
+    /// Where the grid lies, for a loop in C.
+    var cells: cmath_grid {
+        cmath_grid(
+            left: Float(origin.x), top: Float(origin.y), scale: 1 / Float(cellSize), columns: Int32(columns),
+            rows: Int32(rows))
     }
-
-    /// Multiplies what each cell weighs with its own factor.
-    mutating func multiply(by factors: [Float]) {
-        for slot in weights.indices { weights[slot] *= factors[slot] }
-    }
-
-    /// Multiplies what the cells weigh with one factor.
-    mutating func multiply(by factor: Float) { cmath_multiply(0, weights.count, &weights, factor) }
 }
 
 extension Array {

@@ -9,6 +9,7 @@ extension ParticleFilter {
             kick: Float(motion.walkingSpeed) * (1 - keep * keep).squareRoot(), speed: Float(motion.walkingSpeed),
             start_chance: Self.chance(rate: motion.startRate, seconds),
             stop_chance: Self.chance(rate: motion.stopRate, seconds),
+            turn_chance: Self.chance(rate: motion.turnRate, seconds),
             walking_wander: Float(motion.walkingWander * seconds.squareRoot()),
             standing_wander: Float(motion.standingWander * seconds.squareRoot()))
         for level in walls.indices {
@@ -21,6 +22,13 @@ extension ParticleFilter {
             }
             generator.skip(3 * range.count)
         }
+    }
+
+    /// Lets time pass for what the particles know of the receiver.
+    package mutating func passReceivers(seconds: Double, _ model: SignalModel) {
+        particles.receivers.pass(
+            seconds: seconds, wander: model.receiverOffsetDeviation > 0 ? model.receiverWander : 0,
+            bodyVariance: model.bodyDeviation * model.bodyDeviation, bodyTime: model.bodyTime)
     }
 
     /// The chance of what happens at some rate a second to happen within some seconds, of 2³².

@@ -2,7 +2,7 @@ import CMath
 
 extension ParticleFilter {
     /// The state of each particle, one array a quantity; level by level, in the levels' order.
-    struct Particles: Sendable {
+    package struct Particles: Sendable {
         var x: [Float] = []
         var y: [Float] = []
         var velocityX: [Float] = []
@@ -15,8 +15,29 @@ extension ParticleFilter {
         /// Index into the field's levels; never falls.
         var level: [Int32] = []
         var weight: [Float] = []
+        /// What each knows of the receiver.
+        var receivers = ReceiverStates()
 
         var count: Int { x.count }
+
+        /// Creates no particles.
+        package init() {}
+
+        /// Particles at some points, of one level and weight, that know no more of the receiver than that.
+        package mutating func place(_ points: [MapPoint], _ receiver: ReceiverOffset) {
+            resize(to: points.count)
+            for (index, point) in points.enumerated() { (x[index], y[index]) = (Float(point.x), Float(point.y)) }
+            forget(receiver)
+        }
+
+        /// Lets all know no more of the receiver than that.
+        package mutating func forget(_ receiver: ReceiverOffset) { receivers.begin(0..<count, with: receiver) }
+
+        /// Hands places and receivers to a loop in C.
+        @inline(__always)
+        mutating func hear(_ body: (_ x: [Float], _ y: [Float], _ receivers: cmath_receivers) -> Void) {
+            receivers.withPointers { body(x, y, $0) }
+        }
 
         /// The particles on a level.
         func range(of wanted: Int) -> Range<Int> { firstIndex(from: wanted)..<firstIndex(from: wanted + 1) }
@@ -58,6 +79,7 @@ extension ParticleFilter {
             isWalking.resize(to: count, with: false)
             level.resize(to: count, with: 0)
             weight.resize(to: count, with: 0)
+            receivers.resize(to: count)
         }
 
         /// Overwrites particles from `start` on with copies of others, all on one level and with the same weight.
@@ -71,6 +93,7 @@ extension ParticleFilter {
             cmath_gather(other.bias, picks, picks.count, &bias, start)
             cmath_gather(other.scale, picks, picks.count, &scale, start)
             cmath_gather_flags(other.isWalking, picks, picks.count, &isWalking, start)
+            receivers.replace(from: start, with: other.receivers, picks)
             for index in start..<start + picks.count {
                 self.level[index] = Int32(truncatingIfNeeded: level)
                 weight[index] = even
@@ -90,6 +113,7 @@ extension ParticleFilter {
                 level[index] = other.level[index]
                 weight[index] = other.weight[index]
             }
+            receivers.replace(range, with: other.receivers)
         }
 
         /// Chooses among some particles in proportion to their weights, evenly spread over them; evenly among all where

@@ -1,22 +1,31 @@
 import CMath
 
 extension ParticleFilter {
-    /// Weighs the particles level by level with the logarithms that `fill` writes. A level's share of all weight stays.
+    /// Weighs the particles level by level with what is heard, and lets their receivers learn of it. A level's share of all
+    /// weight stays.
     ///
     /// - Parameter fill: adds to a sum for each cell that particles are in; -1 is all that lies outside the grid.
     /// - Returns: the logarithm of each level's likelihood; minus infinity for a level without particles.
     package mutating func weigh(
-        field: SignalField,
-        fill: (_ level: Int, _ cells: [Int32], _ sums: inout [Float]) -> Void
+        _ likelihood: Likelihood, fill: (_ level: Int, _ cells: [Int32], _ sums: inout [Float]) -> Void
     ) -> [Double] {
         evidence.removeAll(keepingCapacity: true)
-        while occupied.count < field.levels.count { occupied.append(OccupiedCells()) }
-        for level in field.levels.indices {
+        while occupied.count < likelihood.field.levels.count { occupied.append(OccupiedCells()) }
+        for level in likelihood.field.levels.indices {
             let members = particles.range(of: level)
-            occupied[level].find(particles, members, grid: field.levels[level].grid, lookup: &lookup)
-            sums.removeAll(keepingCapacity: true)
-            sums.append(contentsOf: repeatElement(0, count: occupied[level].cells.count))
-            if !members.isEmpty { fill(level, occupied[level].cells, &sums) }
+            guard !members.isEmpty else {
+                evidence.append(-.infinity)
+                continue
+            }
+            occupied[level].find(
+                particles, members, grid: likelihood.field.levels[level].grid, lookup: &lookup, all: &heardCells)
+            cellSums.resize(to: 0, with: 0)
+            cellSums.resize(to: occupied[level].cells.count, with: 0)
+            fill(level, occupied[level].cells, &cellSums)
+            likelihood.addRates(to: &cellSums, level: level, cells: occupied[level].cells)
+            sums.resize(to: members.count, with: 0)
+            for (index, slot) in occupied[level].slots.enumerated() { sums[index] = cellSums[Int(slot)] }
+            likelihood.hear(&particles, members, level: level, cells: heardCells, sums: &sums)
             evidence.append(weigh(members, level: level))
         }
         return evidence
@@ -24,26 +33,35 @@ extension ParticleFilter {
 
     /// Weighs the particles of a level with the logarithms in `sums`.
     private mutating func weigh(_ members: Range<Int>, level: Int) -> Double {
-        occupied[level].weigh(particles.weight, members)
         guard let best = sums.max(), best.isFinite else { return -.infinity }
         cmath_exp_below(&sums, best, sums.count)
-        let before = occupied[level].weights.reduce(0, +)
+        let before = particles.weight(of: members)
         // The floor keeps every guess alive for the case that the evidence is an outlier as a whole.
-        for slot in sums.indices { sums[slot] += 1e-6 }
-        occupied[level].multiply(by: sums)
-        let after = occupied[level].weights.reduce(0, +)
+        for index in sums.indices { particles.weight[members.lowerBound + index] *= sums[index] + 1e-6 }
+        let after = particles.weight(of: members)
         // The level's sum stays.
         let scale = before / after
         guard scale.isFinite else {
             for index in members { particles.weight[index] = before / Float(members.count) }
-            occupied[level].weigh(particles.weight, members)
             return -.infinity
         }
-        cmath_multiply(0, sums.count, &sums, scale)
-        occupied[level].multiply(by: scale)
-        cmath_multiply_by_slot(
-            members.lowerBound, members.count, &particles.weight, occupied[level].slots, sums)
+        cmath_multiply(members.lowerBound, members.count, &particles.weight, scale)
         return Double(best) + cmath_log(Double(after / before))
+    }
+
+    /// Lets the receivers of some particles learn of evidence that the particles were drawn from.
+    mutating func teach(_ members: Range<Int>, level: Int, _ likelihood: Likelihood) {
+        guard !members.isEmpty else { return }
+        var place = likelihood.field.levels[level].grid.cells
+        heardCells.resize(to: members.count, with: 0)
+        cmath_cells(&place, members.lowerBound, members.count, particles.x, particles.y, &heardCells)
+        sums.resize(to: members.count, with: 0)
+        likelihood.hear(&particles, members, level: level, cells: heardCells, sums: &sums)
+    }
+
+    /// What the particles of a level know of the receiver's offset, in dB and dB²; nil without particles.
+    package func receiverOffset(level: Int) -> (mean: Double, variance: Double)? {
+        particles.receivers.offset(of: particles.range(of: level), weights: particles.weight)
     }
 
     /// Gives each level its share of all weight.
@@ -53,28 +71,7 @@ extension ParticleFilter {
             let sum = particles.weight(of: members)
             let scale = sum > 0 ? Float(probability) / sum : 0
             cmath_multiply(members.lowerBound, members.count, &particles.weight, scale)
-            if level < occupied.count { occupied[level].multiply(by: scale) }
         }
-    }
-
-    /// Mean and variance of a beacon's expected RSSI if the device is on a level, at the places where the particles were
-    /// last weighed; nil if no signal is expected there.
-    func expectation(field: SignalField, beacon: Int, level wanted: Int) -> (mean: Double, variance: Double)? {
-        let level = field.levels[wanted]
-        guard let table = level.tables[beacon], wanted < occupied.count else { return nil }
-        var (weight, sum, squares, all): (Float, Float, Float, Float) = (0, 0, 0, 0)
-        for (cell, share) in zip(occupied[wanted].cells, occupied[wanted].weights) {
-            all += share
-            guard cell >= 0 else { continue }
-            let (row, column) = cell.quotientAndRemainder(dividingBy: Int32(truncatingIfNeeded: level.grid.columns))
-            guard let entry = table.index(column: Int(column), row: Int(row)) else { continue }
-            weight += share
-            sum += share * table.mean[entry]
-            squares += share * table.mean[entry] * table.mean[entry]
-        }
-        guard weight > 0.5 * all, weight > 0 else { return nil }
-        let mean = sum / weight
-        return (Double(mean), Double(max(0, squares / weight - mean * mean)))
     }
 
     /// Mean place, sum of the variances along both axes in m², and mean velocity on a level; nil without particles.

@@ -20,6 +20,9 @@ package struct ParticleFilter: Sendable {
     /// Fewest particles on a level, however improbable it is: what is to be told of it needs some.
     private static let fewest = 100
 
+    /// On a level less probable than this all are drawn anew: who comes there was elsewhere before.
+    private static let remote = 0.02
+
     var particles = Particles()
     /// The particles before they are drawn anew; what it holds tells nothing, but its memory is used again.
     var spare = Particles()
@@ -35,6 +38,10 @@ package struct ParticleFilter: Sendable {
     var lookup: [Int32] = []
     var sums: [Float] = []
     var evidence: [Double] = []
+    /// What is known of the receiver before a guess of the place, by level.
+    package var receivers: [ReceiverOffset]
+    var heardCells: [Int32] = []
+    var cellSums: [Float] = []
     /// Number of particles.
     package let count: Int
     /// Mean and standard deviation of the step length of new particles, against the detector's.
@@ -53,6 +60,7 @@ package struct ParticleFilter: Sendable {
         self.resampling = resampling
         self.count = count
         stepDeviation = motion.stepScale
+        receivers = walls.map { _ in ReceiverOffset(deviation: 0) }
         generator = SeededGenerator(seed: seed)
     }
 
@@ -62,7 +70,7 @@ package struct ParticleFilter: Sendable {
     ///   - probabilities: of each level; sums to 1.
     ///   - share: of the particles of a level that are drawn anew, in [0, 1]; on a level without particles all are.
     package mutating func redistribute(
-        to probabilities: [Double], posterior: GridPosterior, field: SignalField, share: Double
+        to probabilities: [Double], posterior: GridPosterior, likelihood: Likelihood, share: Double
     ) {
         let part = share > 0 ? min(share, 1) : 0
         setAside(makingRoomFor: probabilities)
@@ -70,12 +78,15 @@ package struct ParticleFilter: Sendable {
         for (level, probability) in probabilities.enumerated() {
             let wanted = wanted(probability)
             let members = spare.range(of: level)
-            let fresh = members.isEmpty ? wanted : Int((Double(wanted) * part).rounded())
+            let isRemote = part > 0 && probability < Self.remote
+            let fresh = members.isEmpty || isRemote ? wanted : Int((Double(wanted) * part).rounded())
             let even = Float(probability / Double(wanted))
             resample(members, count: wanted - fresh, at: &next, level: level, weight: even)
+            let first = next
             for cell in posterior.draw(fresh, level: level, using: &generator) {
-                place(&next, cell: cell, level: level, field: field, weight: even)
+                place(&next, cell: cell, level: level, field: likelihood.field, weight: even)
             }
+            teach(first..<next, level: level, likelihood)
         }
         // A level on which nothing is probable has no cells to draw.
         particles.resize(to: next)
@@ -121,6 +132,7 @@ package struct ParticleFilter: Sendable {
         particles.isWalking[next] = generator.uniform() < motion.startRate / (motion.startRate + motion.stopRate)
         particles.level[next] = Int32(level)
         particles.weight[next] = weight
+        particles.receivers.begin(next..<next + 1, with: receivers[level])
         next += 1
     }
 }

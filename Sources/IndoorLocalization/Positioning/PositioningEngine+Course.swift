@@ -6,6 +6,9 @@ extension PositioningEngine {
     /// A mean direction of walking that is shorter than this, of 1 if all guesses agree, is none.
     private static let leastAgreement = 0.3
 
+    /// Guesses that walk in one direction, against all guesses: below this the device may as well stand.
+    private static let leastWalking = 0.5
+
     /// Where the device moves, in degrees clockwise from the plan's top; nil while it stands or when unclear.
     ///
     /// Steps tell it where they are felt, and stand for standing where they are not. Without them it is how the guesses
@@ -13,7 +16,10 @@ extension PositioningEngine {
     ///
     /// - Parameter velocity: mean of the level's guesses.
     func course(_ velocity: MapPoint, level: Int) -> Double? {
-        guard isMotionSensed || !hasHeard else { return velocity.course }
+        guard isMotionSensed || !hasHeard else {
+            let agreement = filter.walkingAgreement(level: level)
+            return agreement >= Self.leastWalking ? velocity.course : nil
+        }
         guard let latestStep, let now = lastAdvance, let heading = latestStep.heading,
             latestStep.instant.duration(to: now).seconds <= Self.longestStep
         else { return nil }
@@ -24,6 +30,22 @@ extension PositioningEngine {
 }
 
 extension ParticleFilter {
+    /// How much of a level's belief walks, and in one direction: 1 if all guesses walk the same way, 0 if they stand or walk
+    /// in all directions.
+    func walkingAgreement(level: Int) -> Double {
+        var (all, x, y) = (0.0, 0.0, 0.0)
+        for index in particles.range(of: level) {
+            let weight = Double(particles.weight[index])
+            all += weight
+            guard particles.isWalking[index] else { continue }
+            let (vx, vy) = (Double(particles.velocityX[index]), Double(particles.velocityY[index]))
+            let speed = max(cmath_hypot(vx, vy), 1e-6)
+            x += weight * vx / speed
+            y += weight * vy / speed
+        }
+        return all > 0 ? cmath_hypot(x, y) / all : 0
+    }
+
     /// Mean of how a level's guesses walk against how the device points, as the vector of that angle; zero without guesses.
     func lean(level: Int) -> (x: Double, y: Double) {
         var (all, x, y) = (0.0, 0.0, 0.0)

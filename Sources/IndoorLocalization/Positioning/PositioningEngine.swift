@@ -22,10 +22,12 @@ public struct PositioningEngine: Sendable {
     let links: FloorLinks
     /// Where on the plans it can be, for the same.
     var space: FloorSpace
+    /// What was known of the receiver before any evidence.
+    private var firstReceiver: ReceiverOffset
     /// By level: each guess of the level has a receiver that fits to it.
     private(set) var offsets: [ReceiverOffset]
     private var steps = StepDetector()
-    private var strides: [ParticleFilter.Stride] = []
+    private var strides: [(instant: Instant, stride: ParticleFilter.Stride)] = []
     /// When the latest step was taken, and the device's heading then in radians; nil before any.
     private(set) var latestStep: (instant: Instant, heading: Double?)?
     /// Whether steps would be felt, as of the latest advance.
@@ -62,6 +64,8 @@ public struct PositioningEngine: Sendable {
     private static let radiusOfDeviation = 1.51
     /// After so many steps their length is known twice as well: 35 m of way, between places known to within 2.5 m.
     private static let stepsToHalve = 50.0
+    /// Decibels by which what was learned of the receiver may be wrong where a place is guessed anew.
+    private static let offsetDoubt = 2.0
     /// Metres from floor to floor where the packet doesn't tell.
     private static let storey = 4.0
 
@@ -91,9 +95,10 @@ public struct PositioningEngine: Sendable {
         links = FloorLinks(venue: venue)
         space = FloorSpace(venue: venue)
         levels = LevelFilter(elevations: venue.maps.map { $0.elevation ?? Double($0.level) * Self.storey })
-        let offset = ReceiverOffset(
-            deviation: field.model.receiverOffsetDeviation, degreesOfFreedom: field.model.degreesOfFreedom)
-        offsets = field.levels.map { _ in offset }
+        firstReceiver = ReceiverOffset(
+            deviation: field.model.receiverOffsetDeviation, bodyDeviation: field.model.bodyDeviation)
+        offsets = Array(repeating: firstReceiver, count: field.levels.count)
+        filter.receivers = offsets
     }
 
     /// Whether any beacon of the venue was heard.
@@ -134,7 +139,7 @@ public struct PositioningEngine: Sendable {
         // Where nothing is heard that would tell, a step on stairs is not to lead through the building.
         let isOnStairs = !hasHeard && levels.isClimbing
         let length = isOnStairs ? min(length, DeadReckoningSettings.usualTread) : length
-        strides.append(ParticleFilter.Stride(length: length, heading: heading))
+        strides.append((instant, ParticleFilter.Stride(length: length, heading: heading)))
         reckonedWay += length
         if heading != nil { stepCount += 1 }
         latestStep = (instant, heading)
@@ -174,6 +179,8 @@ public struct PositioningEngine: Sendable {
                 value: earlier.rssiOffset,
                 deviation: min(earlier.rssiDeviation, field.model.receiverOffsetDeviation))
         }
+        firstReceiver = offsets.first ?? firstReceiver
+        filter.receivers = offsets
         filter.stepMean = earlier.stepScale
         filter.stepDeviation = min(earlier.stepDeviation, settings.motion.stepScale)
     }
@@ -204,12 +211,16 @@ public struct PositioningEngine: Sendable {
     public mutating func advance(to now: Instant) {
         let seconds = lastAdvance.map { max(0, $0.duration(to: now).seconds) } ?? 0
         lastAdvance = now
-        if seconds > 0, !filter.isEmpty { predict(now, seconds) }
-        strides.removeAll()
-        guard let evidence = collector.take(at: now) else { return reckon(after: seconds) }
+        guard let evidence = collector.take(at: now) else {
+            predict(now, seconds, until: now)
+            return reckon(after: seconds)
+        }
+        // What was heard counts at the time at which it was, and the belief goes on from there to now.
+        let age = evidence.heard.isEmpty ? 0 : min(max(0, evidence.age), seconds)
+        predict(now, seconds - age, until: now.advanced(by: .zero - .seconds(age)))
+        defer { predict(now, age, until: now) }
         snapshot = collector.snapshot(at: now) ?? snapshot
         guard settings.method == .particle else { return observeWithoutMemory(settings.method) }
-        for level in offsets.indices { offsets[level].pass(seconds: seconds) }
         let isFirst = lastLook == nil
         if !filter.isEmpty, seconds > 0 || !evidence.heard.isEmpty { update(evidence, seconds) }
         if isFirst || (lastLook?.duration(to: now).seconds ?? .infinity) >= settings.lookInterval { look(now) }
@@ -220,19 +231,23 @@ public struct PositioningEngine: Sendable {
         guard let snapshot, !snapshot.heard.isEmpty else { return }
         switch method {
         case .particle: break
-        case .fingerprint: memoryless.takeFingerprint(snapshot, field: field, offsets: offsets)
+        case .fingerprint: memoryless.takeFingerprint(snapshot, field: field, receivers: offsets)
         case .trilateration: memoryless.takeTrilateration(snapshot, field: field)
         }
     }
 
-    private mutating func predict(_ now: Instant, _ seconds: Double) {
+    /// Moves the particles on by some seconds, and by the steps until an instant.
+    private mutating func predict(_ now: Instant, _ seconds: Double, until end: Instant) {
+        let taken = strides.prefix { $0.instant <= end }
+        defer { strides.removeFirst(taken.count) }
+        guard seconds > 0, !filter.isEmpty else { return }
         let never = Instant(nanoseconds: .min)
         let lastReading = max(steps.lastReading ?? never, latestStep?.instant ?? never)
         let age = Double(now.nanoseconds) / 1e9 - Double(lastReading.nanoseconds) / 1e9
         // Where nothing is heard and steps have led so far, none lead nowhere.
         isMotionSensed = age < Self.motionTimeout || !hasHeard && latestStep != nil
         if isMotionSensed {
-            filter.walk(strides, seconds: seconds)
+            filter.walk(taken.map(\.stride), seconds: seconds)
         } else {
             filter.drift(seconds: seconds)
         }
@@ -242,7 +257,8 @@ public struct PositioningEngine: Sendable {
     /// lost.
     private mutating func look(_ now: Instant) {
         guard let snapshot, !snapshot.heard.isEmpty else { return }
-        var posterior = GridPosterior(field: field, evidence: snapshot, offsets: offsets)
+        let likelihood = Likelihood(field: field, evidence: snapshot, receivers: filter.receivers)
+        var posterior = GridPosterior(field: field, evidence: snapshot, receivers: filter.receivers)
         compare(posterior, now)
         lastLook = now
         if let remembered = remembered.take(), levels.isEmpty {
@@ -250,7 +266,7 @@ public struct PositioningEngine: Sendable {
         }
         if levels.isEmpty { levels.observe(evidence: posterior.levelEvidence, height: nil, after: 0) }
         filter.redistribute(
-            to: levelShares, posterior: posterior, field: field, share: settings.recoveryShare)
+            to: levelShares, posterior: posterior, likelihood: likelihood, share: settings.recoveryShare)
     }
 
     /// Compares the belief about the place with what the last seconds tell, on the level that is most believed in.
@@ -264,32 +280,43 @@ public struct PositioningEngine: Sendable {
     }
 
     private mutating func update(_ heard: Evidence, _ seconds: Double) {
-        let likelihood = Likelihood(field: field, evidence: heard, offsets: offsets)
+        let likelihood = Likelihood(field: field, evidence: heard, receivers: offsets)
+        filter.passReceivers(seconds: seconds, field.model)
         let expectation = Float(settings.priorShare * seconds)
-        let evidence = filter.weigh(field: field) { index, cells, sums in
+        let evidence = filter.weigh(likelihood) { index, cells, sums in
             let level = field.levels[index]
             for (position, cell) in cells.enumerated() {
                 sums[position] = expectation * cmath_logf(cell < 0 ? 1e-3 : level.prior[Int(cell)])
             }
-            likelihood.add(to: &sums, level: index, cells: cells)
         }
         levels.observe(
             evidence: evidence.map { $0 * settings.levelShare }, height: pressure.takeHeight(), after: seconds)
         filter.setLevelShares(levelShares)
-        learnOffsets(heard)
+        learnOffsets()
         filter.resampleIfNeeded(levels: field.levels.count)
     }
 
-    /// Compares what was heard with what the belief expects, level by level.
-    private mutating func learnOffsets(_ evidence: Evidence) {
-        for heard in evidence.heard {
-            for level in offsets.indices {
-                guard let (mean, variance) = filter.expectation(field: field, beacon: heard.beacon, level: level) else {
-                    continue
-                }
-                let noise = field.readingDeviation * field.readingDeviation + Double(heard.variance) + 2 * variance
-                offsets[level].observe(difference: Double(heard.rssi) - mean, variance: noise)
-            }
+    /// Takes over what the particles have learned of the receiver: it is the same one on all levels.
+    ///
+    /// New guesses of the place begin with what the belief as a whole has learned, less sure than it is: the belief may be
+    /// wrong.
+    private mutating func learnOffsets() {
+        let shares = levelShares
+        var (all, sum, squares) = (0.0, 0.0, 0.0)
+        for level in offsets.indices {
+            guard let (mean, variance) = filter.receiverOffset(level: level) else { continue }
+            offsets[level].begin(value: mean, deviation: variance.squareRoot())
+            all += shares[level]
+            sum += shares[level] * mean
+            squares += shares[level] * (variance + mean * mean)
+        }
+        guard all > 0 else { return }
+        let mean = sum / all
+        let variance = max(0, squares / all - mean * mean) + Self.offsetDoubt * Self.offsetDoubt
+        for level in offsets.indices {
+            filter.receivers[level] = firstReceiver
+            filter.receivers[level].begin(
+                value: mean, deviation: min(variance, max(firstReceiver.variance, 1)).squareRoot())
         }
     }
 

@@ -79,8 +79,9 @@ public struct RadioMap: Hashable, Sendable {
         public var supportWidth: Double?
         /// How likely a place far from the survey is, in (0, 1]: ``SignalModel/unsupportedShare``.
         public var unsupportedShare: Double?
-        /// How many of the strongest beacons count by their RSSI: ``SignalModel/beaconLimit``.
-        public var beaconLimit: Int?
+        /// How much the surveyors' bodies took from the beacons behind them, along each axis, as a standard deviation in dB:
+        /// ``SignalModel/bodyDeviation``.
+        public var bodyDeviation: Double?
         /// How much the receivers of the survey's walks differed from each other, as a standard deviation in dB. No less
         /// is expected of the one that is located: ``SignalModel/receiverOffsetDeviation``.
         public var receiverDeviation: Double?

@@ -58,6 +58,10 @@ package struct SignalField: Sendable {
     package let readingDeviation: Double
     /// Whether detection rates are known, from a survey.
     package let isSurveyed: Bool
+    /// Share of the detection evidence that is believed.
+    let detectionWeight: Double
+    /// Detections a second of a beacon where it should not be heard.
+    let unheardRate: Double
 
     /// Expected RSSI in dBm where a beacon has no table: below what receivers hear.
     static let inaudible: Float = -103
@@ -77,6 +81,8 @@ package struct SignalField: Sendable {
         readingDeviation = (surveyed * surveyed + model.unseenDeviation * model.unseenDeviation).squareRoot()
         (levels, isSurveyed) =
             SignalFieldBuilder(venue: venue, transmitters: list, model: model, parts: parts).levels()
+        detectionWeight = venue.radioMap == nil ? model.unsurveyedDetectionWeight : model.detectionWeight
+        unheardRate = model.unheardRate(of: list.beacons.count, isSurveyed: venue.radioMap != nil)
         walls = venue.maps.map { WallIndex(walls: $0.walls) }
     }
 }

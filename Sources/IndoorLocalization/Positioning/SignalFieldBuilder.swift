@@ -8,11 +8,14 @@ struct SignalFieldBuilder {
     let beacons: [VenueBeacon]
     let measurement: any MeasurementModel
     let prior: any MapPrior
+    /// Whether rates are expected of the levels where nothing else tells them: not of a model that a program brings.
+    private let expectsRates: Bool
 
     init(venue: Venue, transmitters: TransmitterList, model: SignalModel, parts: PositioningParts) {
         self.venue = venue
         self.model = model
         beacons = transmitters.venueBeacons
+        expectsRates = parts.measurement == nil && venue.radioMap == nil && model.unsurveyedDetectionWeight > 0
         measurement = parts.measurement ?? SurveyedPathLoss(venue: venue, model: model)
         prior = parts.prior ?? Self.standardPrior(of: venue, model: model)
     }
@@ -31,13 +34,20 @@ struct SignalFieldBuilder {
             measurement.makeTables(of: beacons, on: map.id, grid: grid, model: model)
         }
         let all = tables.joined().compactMap { $0 }
-        let isSurveyed = !all.isEmpty && all.allSatisfy { !$0.logRate.isEmpty }
+        var isSurveyed = !all.isEmpty && all.allSatisfy { !$0.logRate.isEmpty }
+        if !isSurveyed, expectsRates {
+            for level in tables.indices {
+                for beacon in tables[level].indices { tables[level][beacon]?.expectRates(model, of: beacons.count) }
+            }
+            isSurveyed = true
+        }
         if !isSurveyed {
             for level in tables.indices {
                 for beacon in tables[level].indices { tables[level][beacon]?.logRate = [] }
             }
         }
-        let none = Float(model.unheardRate)
+        let isExpected = venue.radioMap == nil
+        let none = Float(isExpected ? model.unsurveyedRate : model.unheardRate)
         let levels = venue.maps.indices.map { index in
             SignalField.Level(
                 mapID: venue.maps[index].id, grid: grids[index],
@@ -51,7 +61,7 @@ struct SignalFieldBuilder {
     /// Detections a second of all beacons, cell by cell.
     private func totalRate(_ tables: [SignalField.Table?], _ grid: MapGrid, _ none: Float) -> [Float] {
         var total = [Float](repeating: none, count: grid.count)
-        let unheard = Float(model.unheardRate(of: beacons.count))
+        let unheard = Float(model.unheardRate(of: beacons.count, isSurveyed: venue.radioMap != nil))
         for table in tables {
             guard let table else { continue }
             var entry = 0
@@ -63,5 +73,16 @@ struct SignalFieldBuilder {
             }
         }
         return total.map { max($0, 1e-6) }
+    }
+}
+
+extension SignalField.Table {
+    /// Expects the beacon to be heard as often as a usual receiver hears what is as strong.
+    fileprivate mutating func expectRates(_ model: SignalModel, of count: Int) {
+        let unheard = Float(model.unheardRate(of: count, isSurveyed: false))
+        logRate = mean.map { level in
+            let rate = 1 / (1 + cmath_expf((Float(model.sensitivity) - level) / Float(model.sensitivityWidth)))
+            return cmath_logf(rate + unheard)
+        }
     }
 }

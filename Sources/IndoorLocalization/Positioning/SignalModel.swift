@@ -34,9 +34,8 @@ public struct SignalModel: Hashable, Sendable {
     public var unseenDeviation = 2.0
     /// Degrees of freedom of Student's t distribution of the readings.
     public var degreesOfFreedom = 16.0
-    /// Only the RSSI of this many strongest beacons counts: the errors of the far ones come from the same obstacles,
-    /// so that many of them would outvote the near ones. A survey may tell another number.
-    public var beaconLimit = 10
+    /// Only the RSSI of this many strongest beacons counts, which bounds the time that a step takes.
+    public var beaconLimit = 64
     /// Readings of one beacon closer in time than this share their shadowing, in seconds.
     public var correlationTime = 1.0
 
@@ -51,11 +50,30 @@ public struct SignalModel: Hashable, Sendable {
     public var ratePrior = 2.0
     /// Detections a second assumed, of all beacons together, where the survey heard none and path loss is too high.
     public var unheardRate = 0.05
+    /// RSSI in dBm at which half of what a beacon sends is heard, and the decibels over which that changes, where no survey
+    /// tells.
+    public var sensitivity = -85.0
+    public var sensitivityWidth = 4.0
+    /// Share of the detection evidence that is believed where no survey tells; 0 leaves silence out there.
+    public var unsurveyedDetectionWeight = 1.0
+    /// Detections a second assumed there, of all beacons together, where path loss expects none.
+    public var unsurveyedRate = 0.4
     /// Share of the detection evidence that is believed.
     public var detectionWeight = 1.0
 
     /// Standard deviation of the receiver's offset from the one that the map was made with, in dB.
-    public var receiverOffsetDeviation = 3.0
+    public var receiverOffsetDeviation = 9.0
+
+    /// Decibels that the receiver's offset wanders within a second.
+    public var receiverWander = 0.1
+    /// How much more than its variance a reading's error is taken for where the receiver's offset is learned: it is partly
+    /// the same for the next ones.
+    public var receiverCaution = 1.0
+    /// Standard deviation along each axis, in dB, of what the body of whoever carries the device takes from the beacons
+    /// behind, where no survey tells.
+    public var bodyDeviation = 2.0
+    /// Seconds over which that body faces one way.
+    public var bodyTime = 6.0
 
     /// Width in metres of the band around the survey's places within which people are expected, where these don't tell.
     public var supportWidth = 2.0
@@ -79,7 +97,7 @@ public struct SignalModel: Hashable, Sendable {
         model.ratePriorDetections = fit.ratePriorDetections ?? ratePriorDetections
         model.supportWidth = fit.supportWidth ?? supportWidth
         model.unsupportedShare = fit.unsupportedShare ?? unsupportedShare
-        model.beaconLimit = fit.beaconLimit ?? beaconLimit
+        model.bodyDeviation = fit.bodyDeviation ?? bodyDeviation
         // Whoever sets it to 0 knows that the receiver is the survey's.
         if receiverOffsetDeviation > 0 {
             model.receiverOffsetDeviation = max(receiverOffsetDeviation, fit.receiverDeviation ?? 0)
@@ -89,7 +107,9 @@ public struct SignalModel: Hashable, Sendable {
 
     /// Detections a second of one of `count` beacons where it should not be heard: in a venue with many beacons each is as
     /// much rarer, or all of them together would seem to be heard everywhere.
-    func unheardRate(of count: Int) -> Double { unheardRate / Double(max(1, count)) }
+    func unheardRate(of count: Int, isSurveyed: Bool = true) -> Double {
+        (isSurveyed ? unheardRate : unsurveyedRate) / Double(max(1, count))
+    }
 
     /// Correlation of shadowing at two places `distance` metres apart: Matérn with ν = 3/2.
     ///

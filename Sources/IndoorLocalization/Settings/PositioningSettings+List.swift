@@ -86,10 +86,20 @@ extension SignalModel {
             "Degrees of freedom of Student's t distribution of the readings."),
         .wholeNumber(
             "beaconLimit", \.beaconLimit, in: 0...1_000_000, better: .greater,
-            "Only the RSSI of this many strongest beacons counts, where no survey tells."),
+            "Only the RSSI of this many strongest beacons counts."),
         .number(
             "correlationTime", \.correlationTime, in: 0.001...1e9, unit: "s",
             "Readings of one beacon closer in time than this share their shadowing."),
+        .number(
+            "receiverWander", \.receiverWander, in: 0...10, unit: "dB",
+            "How far the receiver's offset wanders within a second."),
+        .number(
+            "receiverCaution", \.receiverCaution, in: 0.1...100,
+            "How much more than its variance a reading's error is taken for where the offset is learned."),
+        .number(
+            "bodyDeviation", \.bodyDeviation, in: 0...50, unit: "dB",
+            "Standard deviation of what the body takes from beacons behind it, along each axis."),
+        .number("bodyTime", \.bodyTime, in: 0.01...1000, unit: "s", "Time over which the body faces one way."),
         .number(
             "receiverOffsetDeviation", \.receiverOffsetDeviation, in: 0...50, unit: "dB",
             "Standard deviation of the receiver's offset from the one that the map was made with, if the survey tells no more."
@@ -113,6 +123,18 @@ extension SignalModel {
         .number(
             "unheardRate", \.unheardRate, in: 1e-6...1000, unit: "1/s",
             "Detections of all beacons together assumed where the survey heard none and path loss is too high."),
+        .number(
+            "sensitivity", \.sensitivity, in: -127...20, unit: "dBm",
+            "RSSI at which half of what a beacon sends is heard, where no survey tells."),
+        .number(
+            "sensitivityWidth", \.sensitivityWidth, in: 0.1...50, unit: "dB",
+            "How gradually beacons cease to be heard around the sensitivity."),
+        .number(
+            "unsurveyedDetectionWeight", \.unsurveyedDetectionWeight, in: 0...100,
+            "Share of the detection evidence that is believed where no survey tells; 0 leaves silence out there."),
+        .number(
+            "unsurveyedRate", \.unsurveyedRate, in: 1e-9...1_000, unit: "1/s",
+            "Detections of all beacons together where path loss expects none, where no survey tells."),
         .number(
             "detectionWeight", \.detectionWeight, in: 0...10, "Share of the detection evidence that is believed."),
         .number(
@@ -157,6 +179,7 @@ extension MotionModel {
         .number(
             "startRate", \.startRate, in: 0...1000, unit: "1/s", "Chance that somebody who stands begins to walk."),
         .number("stopRate", \.stopRate, in: 0...1000, unit: "1/s", "Chance that somebody who walks stops."),
+        .number("turnRate", \.turnRate, in: 0...1000, unit: "1/s", "Chance that somebody who walks takes another way."),
         .number(
             "standingWander", \.standingWander, in: 0...100, unit: "m",
             "How far a standing device wanders within a second."),

@@ -36,7 +36,8 @@ package struct RememberedPlace: Hashable, Sendable {
     package static func spread(after seconds: Double, motion: MotionModel) -> Double {
         let rates = motion.startRate + motion.stopRate
         let walking = rates > 0 ? motion.startRate / rates : 0
-        let time = motion.velocityTime
+        // Whoever turns or stops has another velocity afterwards.
+        let time = 1 / (1 / max(motion.velocityTime, 1e-6) + motion.turnRate + motion.stopRate)
         let keep = time > 0 ? time * (1 - cmath_exp(-seconds / time)) : 0
         let walked = 2 * motion.walkingSpeed * motion.walkingSpeed * time * max(0, seconds - keep)
         let wandered = motion.walkingWander * motion.walkingWander * seconds

@@ -109,6 +109,8 @@ public struct StaticComparison: Hashable, Sendable {
         settings.signal.fastFading = 0
         settings.signal.degreesOfFreedom = 1e6
         settings.signal.receiverOffsetDeviation = 0
+        settings.signal.bodyDeviation = 0
+        settings.signal.unsurveyedDetectionWeight = 0
         // Every beacon tells as much as any other, and each reading as much as it is new.
         settings.signal.beaconLimit = Int.max
         settings.signal.correlationTime = world.isIndependent ? 1e-3 : 1e9

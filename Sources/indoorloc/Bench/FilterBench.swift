@@ -8,7 +8,7 @@ struct FilterBench {
     let venue: Venue
     let field: SignalField
     let evidence: [Evidence]
-    let offsets: [ReceiverOffset]
+    let receivers: [ReceiverOffset]
     private var filter: ParticleFilter
     private var turn = 0
 
@@ -18,19 +18,22 @@ struct FilterBench {
         venue = office.surveyed(every: 3)
         field = SignalField(venue: venue)
         evidence = office.evidence(on: field, of: venue, moments: 200, heard: Self.heard)
-        offsets = [ReceiverOffset(deviation: 2, degreesOfFreedom: field.model.degreesOfFreedom)]
+        receivers = [ReceiverOffset(deviation: 2)]
         filter = ParticleFilter(
             walls: field.walls, motion: MotionModel(), count: particles, seed: 1)
-        let posterior = GridPosterior(field: field, evidence: evidence[0], offsets: offsets)
-        filter.redistribute(to: [1], posterior: posterior, field: field, share: 1)
+        filter.receivers = receivers
+        let posterior = GridPosterior(field: field, evidence: evidence[0], receivers: receivers)
+        let likelihood = Likelihood(field: field, evidence: evidence[0], receivers: receivers)
+        filter.redistribute(to: [1], posterior: posterior, likelihood: likelihood, share: 1)
     }
 
     /// Half a second: predicts, weighs, resamples where that is due, and estimates.
     mutating func step() -> MapPoint? {
-        let likelihood = Likelihood(field: field, evidence: evidence[turn], offsets: offsets)
+        let likelihood = Likelihood(field: field, evidence: evidence[turn], receivers: receivers)
         turn = (turn + 1) % evidence.count
         filter.drift(seconds: 0.5)
-        _ = filter.weigh(field: field) { level, cells, sums in likelihood.add(to: &sums, level: level, cells: cells) }
+        filter.passReceivers(seconds: 0.5, field.model)
+        _ = filter.weigh(likelihood) { _, _, _ in }
         filter.setLevelShares([1])
         filter.resampleIfNeeded(levels: 1)
         return filter.moments(level: 0).map { filter.median(level: 0, from: $0.mean) }

@@ -4,7 +4,7 @@ import IndoorLocalization
 struct FixBench {
     let field: SignalField
     let evidence: [Evidence]
-    private let offsets: [ReceiverOffset]
+    private let receivers: [ReceiverOffset]
     private let readings: [[Trilateration.Reading]]
     private var posterior = GridPosterior()
     private var turn = 0
@@ -19,7 +19,7 @@ struct FixBench {
         let field = SignalField(venue: venue)
         self.field = field
         evidence = building.evidence(on: field, of: venue, moments: 50, heard: heard, interval: 4)
-        offsets = [ReceiverOffset(deviation: 2, degreesOfFreedom: field.model.degreesOfFreedom)]
+        receivers = [ReceiverOffset(deviation: 2)]
         readings = evidence.map { moment in
             moment.heard.map { heard in
                 Trilateration.Reading(
@@ -31,7 +31,7 @@ struct FixBench {
     /// The mean of the grid posterior.
     mutating func grid() -> MapPoint? {
         turn = (turn + 1) % evidence.count
-        posterior.weigh(evidence[turn], field: field, offsets: offsets)
+        posterior.weigh(evidence[turn], field: field, receivers: receivers)
         return posterior.moments(level: 0, field: field)?.mean
     }
 

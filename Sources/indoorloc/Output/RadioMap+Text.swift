@@ -10,7 +10,7 @@ extension RadioMap {
         add(readingDeviation, decimals: 1) { "readings lie \($0) dB off the map" }
         add(fit.floorLoss, decimals: 1) { "a floor takes \($0) dB" }
         add(fit.receiverDeviation, decimals: 1) { "receivers differ by \($0) dB" }
-        if let limit = fit.beaconLimit { parts.append("the \(limit) strongest beacons count") }
+        add(fit.bodyDeviation, decimals: 1) { "bodies take \($0) dB" }
         add(fit.rateLength, decimals: 2) { "detections are averaged over \($0) m" }
         add(fit.supportWidth, decimals: 2) { "people keep within \($0) m" }
         return parts.isEmpty ? nil : parts.joined(separator: ", ")

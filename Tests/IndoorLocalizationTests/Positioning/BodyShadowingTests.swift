@@ -35,23 +35,6 @@ final class BodyShadowingTests: XCTestCase {
         XCTAssertEqual(body.noise, 4, accuracy: 0.3 * 4)
     }
 
-    func testBesideABodyTheFarBeaconsAreNotWorthHearing() throws {
-        let limit = try XCTUnwrap(Self.shadowing(amplitude: 4)).beaconLimit(usual: 10)
-        XCTAssertGreaterThanOrEqual(limit, BodyShadowing.fewest)
-        XCTAssertLessThanOrEqual(limit, 8)
-    }
-
-    func testWithoutABodyAllBeaconsAreWorthHearing() throws {
-        let body = try XCTUnwrap(Self.shadowing(amplitude: 0))
-        XCTAssertEqual(body.beaconLimit(usual: 10), 20)
-        XCTAssertEqual(body.beaconLimit(usual: 35), 35, "no fewer than usual, if all are worth it")
-    }
-
-    func testWhereNoPlaceHearsMoreThanTheFewestTheUsualLimitStays() throws {
-        let body = try XCTUnwrap(Self.shadowing(amplitude: 4, beacons: BodyShadowing.fewest))
-        XCTAssertEqual(body.beaconLimit(usual: 10), 10)
-    }
-
     func testFewerThanFourBeaconsTellNothing() {
         XCTAssertNil(Self.shadowing(amplitude: 4, beacons: 3))
         XCTAssertNotNil(Self.shadowing(amplitude: 4, beacons: 4))
@@ -106,7 +89,7 @@ final class BodyShadowingTests: XCTestCase {
         _ residuals: [ShadowingRegression.Residual], _ beacons: [RadioMap.Beacon], _ places: [RadioMap.Fingerprint]
     ) -> BodyShadowing? {
         BodyShadowing(
-            residuals, beacons: beacons, exponent: 2, model: SignalModel(),
+            residuals, beacons: beacons,
             places: SurveyedPlaces(places, recordings: Array(places.indices)))
     }
 

@@ -65,9 +65,40 @@ final class EvidenceCollectorTests: XCTestCase {
         expectClose(collector.take(at: Instant(seconds: 5)).map { Double($0.duration) }, 0.5, within: 1e-6)
     }
 
-    func testBeaconsAreOrderedByIndex() {
-        for beacon in [5, 1, 7, 3] { hear(beacon, -60, at: 1) }
-        XCTAssertEqual(collector.take(at: Instant(seconds: 1))?.heard.map(\.beacon), [1, 3, 5, 7])
+    func testTheStrongestBeaconComesFirstAndEqualOnesByIndex() {
+        for (beacon, rssi) in [(5, -60.0), (1, -80), (7, -60), (3, -55), (2, -80)] { hear(beacon, rssi, at: 1) }
+        let (taken, snapshot) = (collector.take(at: Instant(seconds: 1)), collector.snapshot(at: Instant(seconds: 1)))
+        XCTAssertEqual(taken?.heard.map(\.beacon), [3, 5, 7, 1, 2])
+        XCTAssertEqual(snapshot?.heard.map(\.beacon), [3, 5, 7, 1, 2])
+    }
+
+    func testTheAgeIsTheMeanOverAllReadings() {
+        hear(0, -60, at: 0)
+        _ = collector.take(at: .zero)
+        hear(0, -60, at: 1)
+        hear(1, -70, at: 1)
+        hear(1, -70, at: 1.75)
+        // Two readings are 1 s old, one is 0.25 s old.
+        expectClose(collector.take(at: Instant(seconds: 2))?.age, 0.75, within: 1e-9)
+    }
+
+    func testTheAgeOfTheFirstStretchIsTheMeanToo() {
+        hear(0, -60, at: 5)
+        hear(0, -60, at: 5.5)
+        expectClose(collector.take(at: Instant(seconds: 5.5))?.age, 0.25, within: 1e-9)
+    }
+
+    func testWhatWasHeardJustNowHasNoAge() {
+        hear(0, -60, at: 3)
+        expectClose(collector.take(at: Instant(seconds: 3))?.age, 0, within: 1e-9)
+        hear(1, -60, at: 8)
+        expectClose(collector.take(at: Instant(seconds: 8))?.age, 0, within: 1e-9)
+    }
+
+    func testSilenceHasNoAge() {
+        hear(0, -60, at: 0)
+        _ = collector.take(at: .zero)
+        XCTAssertEqual(collector.take(at: Instant(seconds: 4))?.age, 0)
     }
 
     /// Behaviour §1.1, row beaconListMaxSize.

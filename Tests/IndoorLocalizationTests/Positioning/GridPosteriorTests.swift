@@ -10,15 +10,21 @@ final class GridPosteriorTests: XCTestCase {
         var generator = SeededGenerator(seed: seed)
         let field = Stage.surveyedField
         let evidence = Stage.evidence(at: MapPoint(x: 13, y: 7), beacons: [1, 4])
-        let offsets = [Stage.offset()]
-        var logarithms = [Float](repeating: 0, count: field.levels[0].grid.count)
-        Likelihood(field: field, evidence: evidence, offsets: offsets).add(toGrid: &logarithms, level: 0)
+        let receiver = Stage.offset(deviation: 3, bodyDeviation: 2)
+        let size = field.levels[0].grid.count
+        var logarithms = [Float](repeating: 0, count: size)
+        let likelihood = Stage.likelihood(field, evidence, receiver: receiver)
+        likelihood.addRates(toGrid: &logarithms, level: 0)
+        var states = ReceiverStates()
+        states.resize(to: size)
+        states.begin(0..<size, with: receiver)
+        likelihood.hear(grid: &states, first: 0, sums: &logarithms, level: 0)
         let best = logarithms.max() ?? 0
         let weights = zip(logarithms, field.levels[0].prior).map { Double($1 * exp($0 - best)) }
         let total = weights.reduce(0, +)
         let count = 20_000
         var drawn = [Int](repeating: 0, count: weights.count)
-        let posterior = GridPosterior(field: field, evidence: evidence, offsets: offsets)
+        let posterior = GridPosterior(field: field, evidence: evidence, receivers: [receiver])
         for cell in posterior.draw(count, level: 0, using: &generator) { drawn[cell] += 1 }
         XCTAssertEqual(drawn.reduce(0, +), count)
         // Evenly spread draws miss a cell's expectation by at most one.
@@ -30,14 +36,14 @@ final class GridPosteriorTests: XCTestCase {
     func testNoDrawsAreNoCells() {
         var generator = SeededGenerator(seed: 1)
         let posterior = GridPosterior(
-            field: Stage.packetField, evidence: Stage.evidence(at: MapPoint(x: 5, y: 5)), offsets: [Stage.offset()])
+            field: Stage.packetField, evidence: Stage.evidence(at: MapPoint(x: 5, y: 5)), receivers: [Stage.offset()])
         XCTAssertTrue(posterior.draw(0, level: 0, using: &generator).isEmpty)
     }
 
     func testTheLevelWhereTheBeaconsAreLoudEnoughHasMoreEvidence() {
         let posterior = GridPosterior(
             field: Stage.twoFloorField, evidence: Stage.evidence(at: MapPoint(x: 2.2, y: 2.2)),
-            offsets: [Stage.offset(), Stage.offset()])
+            receivers: [Stage.offset(), Stage.offset()])
         XCTAssertGreaterThan(posterior.levelEvidence[0], posterior.levelEvidence[1] + 2)
     }
 
@@ -48,7 +54,57 @@ final class GridPosteriorTests: XCTestCase {
         venue.beacons = []
         let field = SignalField(venue: venue)
         let nothing = Evidence(duration: 1, heard: [])
-        let posterior = GridPosterior(field: field, evidence: nothing, offsets: [Stage.offset(), Stage.offset()])
+        let posterior = GridPosterior(field: field, evidence: nothing, receivers: [Stage.offset(), Stage.offset()])
         XCTAssertEqual(posterior.levelEvidence[1] - posterior.levelEvidence[0], log(2), accuracy: 1e-3)
+    }
+
+    /// A receiver that hears everything weaker or stronger hears it at the same place.
+    func testAReceiverThatHearsAllWeakerIsFoundWhereItIs() throws {
+        let place = MapPoint(x: 13, y: 7)
+        for field in [Stage.packetField, Stage.surveyedField] {
+            let receivers = [Stage.offset(deviation: 9, bodyDeviation: 2)]
+            func mean(shift: Float) throws -> MapPoint {
+                var evidence = Stage.evidence(at: place)
+                for index in evidence.heard.indices { evidence.heard[index].rssi += shift }
+                let posterior = GridPosterior(field: field, evidence: evidence, receivers: receivers)
+                return try XCTUnwrap(posterior.moments(level: 0, field: field)).mean
+            }
+            let plain = try mean(shift: 0)
+            XCTAssertLessThan(plain.distance(to: place), 1.5)
+            for shift in [-15, 15] as [Float] {
+                XCTAssertLessThan(
+                    try mean(shift: shift).distance(to: plain), 1, "\(shift) dB, surveyed: \(field.isSurveyed)")
+            }
+        }
+    }
+
+    func testAReceiverThatIsTheSurveysIsTakenAtItsWord() throws {
+        // One beacon alone: 15 dB more are nearer to it, unless the receiver may be the reason.
+        var evidence = Stage.evidence(at: MapPoint(x: 8, y: 8), beacons: [0])
+        evidence.heard[0].rssi += 15
+        func distance(deviation: Double) throws -> Double {
+            let posterior = GridPosterior(
+                field: Stage.packetField, evidence: evidence, receivers: [Stage.offset(deviation: deviation)])
+            let mean = try XCTUnwrap(posterior.moments(level: 0, field: Stage.packetField)).mean
+            return mean.distance(to: Stage.beaconPoints[0])
+        }
+        XCTAssertLessThan(try distance(deviation: 0), 4)
+        XCTAssertGreaterThan(try distance(deviation: 20), 6)
+    }
+
+    func testTheSameMemoryServesForOtherEvidence() {
+        let (here, there) = (Stage.evidence(at: MapPoint(x: 3, y: 3)), Stage.evidence(at: MapPoint(x: 16, y: 14)))
+        let receivers = [Stage.offset(deviation: 9, bodyDeviation: 2), Stage.offset(deviation: 9, bodyDeviation: 2)]
+        var posterior = GridPosterior(field: Stage.twoFloorField, evidence: here, receivers: receivers)
+        posterior.weigh(there, field: Stage.twoFloorField, receivers: receivers)
+        let fresh = GridPosterior(field: Stage.twoFloorField, evidence: there, receivers: receivers)
+        XCTAssertEqual(posterior.levelEvidence, fresh.levelEvidence)
+        for level in 0...1 {
+            let (one, other) = (
+                posterior.moments(level: level, field: Stage.twoFloorField),
+                fresh.moments(level: level, field: Stage.twoFloorField)
+            )
+            XCTAssertEqual(one?.mean, other?.mean)
+        }
     }
 }

@@ -10,12 +10,15 @@ struct HallReceiver {
     private var generator: SeededGenerator
     private var shadows: [Double] = []
     private let offset: Double
+    /// Decibels by which this receiver hears everything stronger than others.
+    private let shift: Double
     private(set) var seconds = 0.0
     var place: MapPoint
 
     init(
         at place: MapPoint, seed: UInt64, method: PositioningMethod = .particle, venue: Venue = Stage.surveyedVenue,
-        field: SignalField = Stage.surveyedField, change: (inout PositioningSettings) -> Void = { _ in }
+        field: SignalField = Stage.surveyedField, shift: Double = 0,
+        change: (inout PositioningSettings) -> Void = { _ in }
     ) {
         var settings = PositioningSettings()
         settings.particleCount = 200
@@ -24,6 +27,7 @@ struct HallReceiver {
         engine = PositioningEngine(venue: venue, field: field, settings: settings, seed: seed)
         generator = SeededGenerator(seed: seed &+ 1000)
         offset = 2 * generator.normal()
+        self.shift = shift
         self.place = place
         castShadows()
     }
@@ -46,7 +50,8 @@ struct HallReceiver {
     mutating func listen(spoil: (inout PositioningEngine, Double) -> Void = { _, _ in }) {
         for half in [0.25, 0.5] {
             for (index, beacon) in Stage.beaconPoints.enumerated() where generator.uniform() < 0.8 {
-                let rssi = Stage.rssi(from: beacon, to: place) + offset + shadows[index] + 2.5 * generator.normal()
+                let level = Stage.rssi(from: beacon, to: place) + shift
+                let rssi = level + offset + shadows[index] + 2.5 * generator.normal()
                 let instant = Instant(seconds: seconds + half)
                 engine.observe(.sighting(Sighting(instant: instant, beacon: Stage.identity(index), rssi: rssi)))
                 spoil(&engine, seconds + half)

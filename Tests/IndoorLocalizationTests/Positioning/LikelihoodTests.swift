@@ -26,64 +26,118 @@ final class LikelihoodTests: XCTestCase {
     }
 
     func testCellByCellAndForTheWholeGridTheSumsAreTheSame() {
+        let receiver = Stage.offset(deviation: 9, bodyDeviation: 2)
         for field in Self.fields {
             for seed in UInt64(1)...5 {
                 let evidence = Self.randomEvidence(seed: seed)
-                let grid = Self.grid(field, evidence)
-                var cells = [Float](repeating: 0, count: grid.count)
-                Self.likelihood(field, evidence).add(to: &cells, level: 0, cells: grid.indices.map(Int32.init))
-                for cell in grid.indices { XCTAssertEqual(cells[cell], grid[cell], accuracy: 1e-3, "seed \(seed)") }
+                let grid = Self.grid(field, evidence, receiver: receiver)
+                let centers = grid.indices.map(field.levels[0].grid.center)
+                let single = Self.sums(field, evidence, centers, receiver: receiver)
+                for cell in grid.indices { XCTAssertEqual(single[cell], grid[cell], accuracy: 1e-3, "seed \(seed)") }
             }
         }
     }
 
     func testTheSumsOfBeforeAreKept() {
-        let evidence = Stage.evidence(at: MapPoint(x: 5, y: 5))
-        var sums: [Float] = [100, 0]
-        Self.likelihood(Stage.surveyedField, evidence).add(to: &sums, level: 0, cells: [3, 3])
+        let (field, place) = (Stage.surveyedField, MapPoint(x: 5, y: 5))
+        let sums = Self.sums(field, Stage.evidence(at: place), [place, place], before: [100, 0])
         XCTAssertEqual(sums[0] - sums[1], 100, accuracy: 1e-3)
+        XCTAssertNotEqual(sums[1], 0)
     }
 
     func testOutsideTheMapIsWorseThanAtTheTruePlace() {
         for field in Self.fields {
             let place = MapPoint(x: 10, y: 10)
-            var sums: [Float] = [0, 0]
-            let cell = Int32(field.levels[0].grid.cell(at: place) ?? 0)
-            Self.likelihood(field, Stage.evidence(at: place)).add(to: &sums, level: 0, cells: [cell, -1])
+            let sums = Self.sums(field, Stage.evidence(at: place), [place, MapPoint(x: 500, y: 10)])
             XCTAssertGreaterThan(sums[0], sums[1] + 3)
         }
     }
 
     func testTheReceiversOffsetIsTakenOff() {
-        var offset = Stage.offset(deviation: 6)
-        for _ in 0..<200 { offset.observe(difference: 8, variance: 9) }
+        var receiver = Stage.offset(deviation: 6)
+        receiver.begin(value: 8, deviation: 2)
         var loud = Stage.evidence(at: MapPoint(x: 5, y: 5))
-        for index in loud.heard.indices { loud.heard[index].rssi += Float(offset.value) }
+        for index in loud.heard.indices { loud.heard[index].rssi += 8 }
+        let places = [MapPoint(x: 5, y: 5), MapPoint(x: 15, y: 15), MapPoint(x: 500, y: 5)]
+        for field in Self.fields {
+            let with = Self.sums(field, loud, places, receiver: receiver)
+            let same = Stage.evidence(at: MapPoint(x: 5, y: 5))
+            let without = Self.sums(field, same, places, receiver: Stage.offset(deviation: 2))
+            for (one, other) in zip(with, without) { XCTAssertEqual(one, other, accuracy: 1e-3) }
+        }
+    }
+
+    /// A receiver of which nothing is known hears beacons of some levels; only their differences tell the place.
+    func testTheLessIsKnownOfTheReceiverTheLessTheLevelTells() {
         let places = [MapPoint(x: 5, y: 5), MapPoint(x: 15, y: 15)]
-        let field = Stage.surveyedField
-        let with = Self.sums(field, loud, places, offset: offset)
-        var same = Stage.evidence(at: MapPoint(x: 5, y: 5))
-        for index in same.heard.indices { same.heard[index].variance += Float(offset.variance) }
-        let without = Self.sums(field, same, places, offset: Stage.offset(deviation: 0))
-        XCTAssertEqual(with[0] - with[1], without[0] - without[1], accuracy: 0.01)
+        let evidence = Stage.evidence(at: places[0], beacons: [0])
+        let advantages = [0.0, 3, 9, 30].map { deviation in
+            let sums = Self.sums(Stage.levelField, evidence, places, receiver: Stage.offset(deviation: deviation))
+            return sums[0] - sums[1]
+        }
+        XCTAssertEqual(advantages, advantages.sorted(by: >))
+        XCTAssertGreaterThan(advantages[0], 2)
+        XCTAssertLessThan(advantages[3], 0.5)
+    }
+
+    func testABodyMayTakeFromTheBeaconsBehindIt() {
+        // Beacons to the left are weaker, those to the right stronger, by more than noise explains.
+        let place = MapPoint(x: 10, y: 10)
+        var evidence = Stage.evidence(at: place)
+        for index in evidence.heard.indices {
+            let beacon = Stage.beaconPoints[evidence.heard[index].beacon]
+            evidence.heard[index].rssi += Float(8 * (beacon.x - place.x) / beacon.distance(to: place))
+        }
+        let without = Self.sums(Stage.packetField, evidence, [place], receiver: Stage.offset(deviation: 3))
+        let with = Self.sums(
+            Stage.packetField, evidence, [place], receiver: Stage.offset(deviation: 3, bodyDeviation: 6))
+        XCTAssertGreaterThan(with[0], without[0] + 1)
+    }
+
+    func testTheStrongestBeaconIsWeighedFirst() {
+        let likelihood = Stage.likelihood(Stage.packetField, Stage.evidence(at: MapPoint(x: 3, y: 17)))
+        let heard = likelihood.strongestFirst
+        XCTAssertEqual(heard.first?.beacon, 5)
+        XCTAssertEqual(heard.map(\.rssi), heard.map(\.rssi).sorted(by: >))
+        XCTAssertEqual(likelihood.place(of: heard[0]), Stage.beaconPoints[5])
+    }
+
+    func testWhatAReadingCountsAsIsToldWithoutItsTable() throws {
+        var evidence = Stage.evidence(at: MapPoint(x: 5, y: 5), beacons: [2])
+        (evidence.heard[0].variance, evidence.heard[0].share, evidence.heard[0].draws) = (4, 0.5, 0.25)
+        let likelihood = Stage.likelihood(
+            Stage.surveyedField, evidence, receiver: Stage.offset(deviation: 3))
+        let terms = likelihood.terms(evidence.heard[0], level: 0)
+        let reading = pow(Stage.surveyedField.readingDeviation, 2)
+        XCTAssertEqual(Double(terms.variance), reading + 4, accuracy: 1e-4)
+        XCTAssertEqual(terms.draw, 0.25)
+        // Outside its table the beacon is expected at -103 dBm, give or take receiver, shadowing and noise.
+        let freedom = likelihood.model.degreesOfFreedom
+        let variance = reading + 4 + 9 + likelihood.model.shadowing * likelihood.model.shadowing
+        let difference = Double(evidence.heard[0].rssi) + 103
+        let density =
+            -(freedom + 1) / 2 * log1p(difference * difference / (freedom * variance)) - log(variance) / 2
+        XCTAssertEqual(Double(terms.outside), 0.5 * density, accuracy: 1e-3)
+        XCTAssertEqual(Stage.likelihood(Stage.levelField, evidence).terms(evidence.heard[0], level: 0).draw, 0)
     }
 
     func testAReadingThatCountsForNothingTellsNothingOfDistance() {
         var evidence = Stage.evidence(at: MapPoint(x: 5, y: 5), beacons: [0])
         evidence.heard[0].share = 0
-        let sums = Self.grid(Stage.packetField, evidence)
+        let sums = Self.grid(Stage.levelField, evidence)
         XCTAssertEqual(Set(sums), [0])
     }
 
     func testHalfAReadingTellsHalfAsMuch() {
         let places = [MapPoint(x: 5, y: 5), MapPoint(x: 15, y: 15)]
+        let receiver = Stage.offset(deviation: 0)
         var evidence = Stage.evidence(at: places[0], beacons: [0, 1, 2])
-        let whole = Self.sums(Stage.surveyedField, evidence, places)
+        let whole = Self.sums(Stage.surveyedField, evidence, places, receiver: receiver)
         for index in evidence.heard.indices {
             evidence.heard[index].share = 0.5
             evidence.heard[index].draws = 0.5
         }
-        let half = Self.sums(Stage.surveyedField, evidence, places)
+        let half = Self.sums(Stage.surveyedField, evidence, places, receiver: receiver)
         XCTAssertEqual(half[0] - half[1], (whole[0] - whole[1]) / 2, accuracy: 0.01)
     }
 
@@ -118,24 +172,33 @@ final class LikelihoodTests: XCTestCase {
         XCTAssertGreaterThan(sums[0], sums[1] + 2)
     }
 
-    private static func likelihood(
-        _ field: SignalField, _ evidence: Evidence, offset: ReceiverOffset = Stage.offset()
-    ) -> Likelihood {
-        Likelihood(field: field, evidence: evidence, offsets: field.levels.map { _ in offset })
-    }
-
-    private static func grid(_ field: SignalField, _ evidence: Evidence) -> [Float] {
-        var sums = [Float](repeating: 0, count: field.levels[0].grid.count)
-        likelihood(field, evidence).add(toGrid: &sums, level: 0)
+    /// Rates and readings at every cell.
+    private static func grid(
+        _ field: SignalField, _ evidence: Evidence, receiver: ReceiverOffset = Stage.offset()
+    ) -> [Float] {
+        let count = field.levels[0].grid.count
+        let likelihood = Stage.likelihood(field, evidence, receiver: receiver)
+        var sums = [Float](repeating: 0, count: count)
+        likelihood.addRates(toGrid: &sums, level: 0)
+        var states = ReceiverStates()
+        states.resize(to: count)
+        states.begin(0..<count, with: receiver)
+        likelihood.hear(grid: &states, first: 0, sums: &sums, level: 0)
         return sums
     }
 
+    /// Rates and readings at some places, each of a particle of its own.
     private static func sums(
-        _ field: SignalField, _ evidence: Evidence, _ places: [MapPoint], offset: ReceiverOffset = Stage.offset()
+        _ field: SignalField, _ evidence: Evidence, _ places: [MapPoint], receiver: ReceiverOffset = Stage.offset(),
+        before: [Float]? = nil
     ) -> [Float] {
-        var sums = [Float](repeating: 0, count: places.count)
+        let likelihood = Stage.likelihood(field, evidence, receiver: receiver)
+        var sums = before ?? [Float](repeating: 0, count: places.count)
         let cells = places.map { field.levels[0].grid.cell(at: $0).map(Int32.init) ?? -1 }
-        likelihood(field, evidence, offset: offset).add(to: &sums, level: 0, cells: cells)
+        likelihood.addRates(to: &sums, level: 0, cells: cells)
+        var particles = ParticleFilter.Particles()
+        particles.place(places, receiver)
+        likelihood.hear(&particles, 0..<places.count, level: 0, cells: cells.map { $0 + 1 }, sums: &sums)
         return sums
     }
 
@@ -148,6 +211,7 @@ final class LikelihoodTests: XCTestCase {
             evidence.heard[index].share = Float(generator.uniform())
             evidence.heard[index].draws = Float(generator.uniform())
         }
+        evidence.order()
         return evidence
     }
 }

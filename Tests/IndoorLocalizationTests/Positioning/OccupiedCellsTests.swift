@@ -9,8 +9,8 @@ final class OccupiedCellsTests: XCTestCase {
         let seed: UInt64 = 21
         let particles = Self.particles(count: 2000, seed: seed)
         var occupied = OccupiedCells()
-        var lookup: [Int32] = []
-        occupied.find(particles, 0..<2000, grid: Self.grid, lookup: &lookup)
+        var (lookup, all): ([Int32], [Int32]) = ([], [])
+        occupied.find(particles, 0..<2000, grid: Self.grid, lookup: &lookup, all: &all)
         for index in 0..<2000 {
             let point = MapPoint(x: Double(particles.x[index]), y: Double(particles.y[index]))
             let offset = ((point.x + 1) / Self.grid.cellSize, (point.y - 2) / Self.grid.cellSize)
@@ -18,6 +18,7 @@ final class OccupiedCellsTests: XCTestCase {
             guard abs(offset.0 - offset.0.rounded()) > 1e-5, abs(offset.1 - offset.1.rounded()) > 1e-5 else { continue }
             let cell = Self.grid.cell(at: point).map(Int32.init) ?? -1
             XCTAssertEqual(occupied.cells[Int(occupied.slots[index])], cell, "particle \(index), seed \(seed)")
+            XCTAssertEqual(all[index], cell + 1, "particle \(index), seed \(seed)")
         }
         XCTAssertEqual(Set(occupied.cells).count, occupied.cells.count)
         XCTAssertTrue(occupied.cells.contains(-1))
@@ -25,33 +26,30 @@ final class OccupiedCellsTests: XCTestCase {
 
     func testTheRoomForTheSearchIsLeftAsItWas() {
         var occupied = OccupiedCells()
-        var lookup: [Int32] = []
+        var (lookup, all): ([Int32], [Int32]) = ([], [])
         for seed in UInt64(1)...3 {
             let particles = Self.particles(count: 300, seed: seed)
-            occupied.find(particles, 0..<300, grid: Self.grid, lookup: &lookup)
+            occupied.find(particles, 0..<300, grid: Self.grid, lookup: &lookup, all: &all)
             XCTAssertEqual(Set(lookup), [-1], "seed \(seed)")
             XCTAssertEqual(occupied.slots.count, 300)
         }
     }
 
-    func testTheWeightOfACellIsThatOfItsParticles() {
+    func testTheCellsOfSomeParticlesAreThoseOfTheRangeAlone() {
         let particles = Self.particles(count: 500, seed: 5)
-        var occupied = OccupiedCells()
-        var lookup: [Int32] = []
-        occupied.find(particles, 100..<400, grid: Self.grid, lookup: &lookup)
-        occupied.weigh(particles.weight, 100..<400)
-        var expected = [Float](repeating: 0, count: occupied.cells.count)
-        for index in 100..<400 { expected[Int(occupied.slots[index - 100])] += particles.weight[index] }
-        for (weight, expected) in zip(occupied.weights, expected) { XCTAssertEqual(weight, expected, accuracy: 1e-5) }
-        XCTAssertEqual(occupied.weights.reduce(0, +), particles.weight(of: 100..<400), accuracy: 1e-3)
+        var (some, every) = (OccupiedCells(), OccupiedCells())
+        var (lookup, all, whole): ([Int32], [Int32], [Int32]) = ([], [], [])
+        every.find(particles, 0..<500, grid: Self.grid, lookup: &lookup, all: &whole)
+        some.find(particles, 100..<400, grid: Self.grid, lookup: &lookup, all: &all)
+        XCTAssertEqual(all, Array(whole[100..<400]))
+        XCTAssertEqual(some.slots.map { some.cells[Int($0)] + 1 }, all)
     }
 
     func testWithoutParticlesNoCellIsOccupied() {
         var occupied = OccupiedCells()
-        var lookup: [Int32] = []
-        occupied.find(ParticleFilter.Particles(), 0..<0, grid: Self.grid, lookup: &lookup)
-        occupied.weigh([], 0..<0)
-        XCTAssertTrue(occupied.cells.isEmpty && occupied.weights.isEmpty)
+        var (lookup, all): ([Int32], [Int32]) = ([], [])
+        occupied.find(ParticleFilter.Particles(), 0..<0, grid: Self.grid, lookup: &lookup, all: &all)
+        XCTAssertTrue(occupied.cells.isEmpty && occupied.slots.isEmpty && all.isEmpty)
     }
 
     func testTheParticlesOfALevelLieTogether() {

@@ -92,7 +92,7 @@ final class OddInputTests: XCTestCase {
             for (index, spoil) in [
                 { $0.floorLoss = number }, { $0.rateLength = number }, { $0.supportWidth = number },
                 { $0.unsupportedShare = number }, { $0.receiverDeviation = number },
-                { $0.ratePriorDetections = number },
+                { $0.ratePriorDetections = number }, { $0.bodyDeviation = number },
             ].enumerated() as EnumeratedSequence<[(inout RadioMap.Fit) -> Void]> {
                 var venue = Self.surveyedVenue
                 var fit = RadioMap.Fit()
@@ -100,11 +100,6 @@ final class OddInputTests: XCTestCase {
                 venue.radioMap?.fit = fit
                 run(venue, "number \(index) of the fit is \(number)")
             }
-        }
-        for limit in [Int.min, -1, 0, 1, .max] {
-            var venue = Self.surveyedVenue
-            venue.radioMap?.fit.beaconLimit = limit
-            run(venue, "a fit with \(limit) beacons")
         }
     }
 
@@ -153,6 +148,14 @@ final class OddInputTests: XCTestCase {
         }
     }
 
+    func testAnyNumberOfBeaconsThatCount() {
+        for limit in [Int.min, -1, 0, 1, .max] {
+            var settings = PositioningSettings()
+            settings.signal.beaconLimit = limit
+            run(Self.surveyedVenue, settings, "\(limit) beacons")
+        }
+    }
+
     private static func spoils(_ number: Double) -> [(inout PositioningSettings) -> Void] {
         [
             { $0.recoveryShare = number }, { $0.lookInterval = number }, { $0.levelShare = number },
@@ -174,6 +177,10 @@ final class OddInputTests: XCTestCase {
             { $0.signal.ratePrior = number }, { $0.signal.unheardRate = number },
             { $0.signal.detectionWeight = number }, { $0.signal.receiverOffsetDeviation = number },
             { $0.signal.supportWidth = number }, { $0.signal.unsupportedShare = number },
+            { $0.signal.receiverWander = number }, { $0.signal.receiverCaution = number },
+            { $0.signal.bodyDeviation = number }, { $0.signal.bodyTime = number },
+            { $0.signal.sensitivity = number }, { $0.signal.sensitivityWidth = number },
+            { $0.signal.unsurveyedDetectionWeight = number }, { $0.motion.turnRate = number },
         ]
     }
 }

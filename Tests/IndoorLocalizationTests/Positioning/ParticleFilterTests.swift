@@ -42,12 +42,23 @@ final class ParticleFilterTests: XCTestCase {
         XCTAssertEqual(filter.particles.x.filter { $0 < 50 }.count, 200)
     }
 
+    func testOnARemoteLevelAllAreDrawnFromTheEvidence() {
+        for (share, fresh) in [(0.1, [99, 100]), (0, [0, 0])] {
+            var filter = Self.empty(count: 1000, levels: 2)
+            Self.redistribute(&filter, to: [0.99, 0.01])
+            for index in 0..<filter.particles.count { filter.particles.x[index] = 100 }
+            Self.redistribute(&filter, to: [0.99, 0.01], share: share)
+            let counts = (0...1).map { filter.particles.range(of: $0).filter { filter.particles.x[$0] < 50 }.count }
+            XCTAssertEqual(counts, fresh, "share \(share)")
+        }
+    }
+
     func testWeighingKeepsEachLevelsShare() {
         let seed: UInt64 = 2
         var generator = SeededGenerator(seed: seed)
         var filter = Self.empty(count: 400, levels: 2)
         Self.redistribute(&filter, to: [0.6, 0.4])
-        _ = filter.weigh(field: Stage.twoFloorField) { _, _, sums in
+        _ = filter.weigh(Stage.likelihood(Stage.twoFloorField)) { _, _, sums in
             for index in sums.indices { sums[index] = Float(5 * generator.normal()) }
         }
         XCTAssertEqual(Self.weight(filter, of: 0), 0.6, accuracy: 1e-3, "seed \(seed)")
@@ -61,7 +72,7 @@ final class ParticleFilterTests: XCTestCase {
         for (number, index) in filter.particles.range(of: 1).enumerated() {
             (filter.particles.x[index], filter.particles.y[index]) = (number % 2 == 0 ? 3 : 9, 5)
         }
-        let evidence = filter.weigh(field: Stage.twoFloorField) { level, _, sums in
+        let evidence = filter.weigh(Stage.likelihood(Stage.twoFloorField)) { level, _, sums in
             for index in sums.indices { sums[index] = level == 0 ? -2 : (index == 0 ? 0 : -30) }
         }
         XCTAssertEqual(evidence[0], -2, accuracy: 1e-3)
@@ -72,13 +83,13 @@ final class ParticleFilterTests: XCTestCase {
         var filter = Self.cloud(at: MapPoint(x: 5.3, y: 7.1), count: 2)
         filter.particles.x[1] = 15
         filter.particles.weight = [0.9, 0.1]
-        let evidence = filter.weigh(field: Stage.packetField) { _, _, sums in sums = [0, -30] }
+        let evidence = filter.weigh(Stage.likelihood(Stage.packetField)) { _, _, sums in sums = [0, -30] }
         XCTAssertEqual(evidence[0], log(0.9), accuracy: 1e-5)
     }
 
     func testALevelWithoutParticlesHasNoLikelihood() {
         var filter = Self.cloud(at: MapPoint(x: 5, y: 5), count: 100)
-        let evidence = filter.weigh(field: Stage.twoFloorField) { _, _, _ in }
+        let evidence = filter.weigh(Stage.likelihood(Stage.twoFloorField)) { _, _, _ in }
         XCTAssertEqual(evidence[1], -.infinity)
     }
 
@@ -86,7 +97,7 @@ final class ParticleFilterTests: XCTestCase {
         var filter = Self.cloud(at: MapPoint(x: 5.3, y: 7.1), count: 3)
         filter.particles.x[2] = -50
         var asked: [Int32] = []
-        _ = filter.weigh(field: Stage.packetField) { _, cells, _ in asked = cells }
+        _ = filter.weigh(Stage.likelihood(Stage.packetField)) { _, cells, _ in asked = cells }
         let cell = Int32(Stage.packetField.levels[0].grid.cell(at: MapPoint(x: 5.3, y: 7.1)) ?? -2)
         XCTAssertEqual(asked, [cell, -1])
     }
@@ -218,22 +229,6 @@ final class ParticleFilterTests: XCTestCase {
         XCTAssertNotEqual(Self.journey(seed: 4).x, Self.journey(seed: 5).x)
     }
 
-    func testTheExpectedSignalIsThatOfThePlace() throws {
-        let field = Stage.packetField
-        let place = field.levels[0].grid.center(of: field.levels[0].grid.cell(at: MapPoint(x: 7, y: 7)) ?? 0)
-        var filter = Self.cloud(at: place, count: 10)
-        _ = filter.weigh(field: field) { _, _, _ in }
-        let expected = try XCTUnwrap(filter.expectation(field: field, beacon: 2, level: 0))
-        XCTAssertEqual(expected.mean, Stage.rssi(from: Stage.beaconPoints[2], to: place), accuracy: 0.01)
-        XCTAssertEqual(expected.variance, 0, accuracy: 0.01)
-    }
-
-    func testOutsideTheMapNoSignalIsExpected() {
-        var filter = Self.cloud(at: MapPoint(x: 500, y: 500), count: 10)
-        _ = filter.weigh(field: Stage.packetField) { _, _, _ in }
-        XCTAssertNil(filter.expectation(field: Stage.packetField, beacon: 2, level: 0))
-    }
-
     func testMomentsAreThoseOfTheWeights() throws {
         var filter = Self.cloud(at: MapPoint(x: 0, y: 0), count: 2)
         filter.particles.x = [0, 4]
@@ -298,7 +293,7 @@ final class ParticleFilterTests: XCTestCase {
             var filter = Self.cloud(at: MapPoint(x: 5, y: 5), count: 3)
             filter.particles.x[1] = wild
             var found: [Int32] = []
-            _ = filter.weigh(field: Stage.packetField) { _, cells, _ in found = cells }
+            _ = filter.weigh(Stage.likelihood(Stage.packetField)) { _, cells, _ in found = cells }
             XCTAssertEqual(found.map { $0 < 0 }, [false, true], "\(wild)")
         }
     }
@@ -333,11 +328,8 @@ final class ParticleFilterTests: XCTestCase {
     /// Particles that stand at one place with equal weights, without bias.
     private static func cloud(at point: MapPoint, count: Int, walls: [[MapPoint]] = []) -> ParticleFilter {
         var filter = empty(count: count, walls: walls)
-        let zeros = [Float](repeating: 0, count: count)
-        filter.particles = ParticleFilter.Particles(
-            x: zeros.map { _ in Float(point.x) }, y: zeros.map { _ in Float(point.y) }, velocityX: zeros,
-            velocityY: zeros, bias: zeros, scale: zeros.map { _ in 1 }, isWalking: zeros.map { _ in false },
-            level: zeros.map { _ in 0 }, weight: zeros.map { _ in 1 / Float(count) })
+        filter.particles.place(Array(repeating: point, count: count), Stage.offset())
+        for index in 0..<count { filter.particles.weight[index] = 1 / Float(count) }
         return filter
     }
 
@@ -356,10 +348,9 @@ final class ParticleFilterTests: XCTestCase {
         _ filter: inout ParticleFilter, to probabilities: [Double], share: Double = 0.03
     ) {
         let field = probabilities.count == 1 ? Stage.packetField : Stage.twoFloorField
-        let posterior = GridPosterior(
-            field: field, evidence: Stage.evidence(at: MapPoint(x: 10, y: 10)),
-            offsets: field.levels.map { _ in Stage.offset() })
-        filter.redistribute(to: probabilities, posterior: posterior, field: field, share: share)
+        let likelihood = Stage.likelihood(field, Stage.evidence(at: MapPoint(x: 10, y: 10)))
+        let posterior = GridPosterior(field: field, evidence: likelihood.evidence, receivers: likelihood.receivers)
+        filter.redistribute(to: probabilities, posterior: posterior, likelihood: likelihood, share: share)
     }
 
     private static func journey(seed: UInt64) -> ParticleFilter.Particles {

@@ -120,6 +120,38 @@ final class ParticleLoopTests: XCTestCase {
             Double(walking[10_000...].filter { $0 }.count) / 1e4, 1 - exp(-motion.startRate), accuracy: 0.016)
     }
 
+    func testWhoWalksTakesAnotherWayAsOftenAsTheRateSays() {
+        var motion = MotionModel()
+        (motion.stopRate, motion.velocityTime) = (0, 1e9)
+        for (rate, seconds) in [(0.0, 1.0), (0.5, 1), (0.5, 0.25), (3, 1)] {
+            motion.turnRate = rate
+            var filter = ParticleFilter(walls: [WallIndex(walls: [])], motion: motion, count: 10_000, seed: Self.seed)
+            filter.particles.resize(to: 10_000)
+            for index in 0..<10_000 {
+                filter.particles.isWalking[index] = true
+                filter.particles.velocityX[index] = 1
+            }
+            filter.drift(seconds: seconds)
+            let others = zip(filter.particles.velocityX, filter.particles.velocityY).filter { $0 != 1 || $1 != 0 }
+            let expected = 1 - exp(-rate * seconds)
+            // Four standard errors of a share of 10,000, and of a variance of as many.
+            XCTAssertEqual(Double(others.count) / 1e4, expected, accuracy: 0.02, "\(rate) a second")
+            guard !others.isEmpty else { continue }
+            let squares = others.reduce(0.0) { $0 + Double($1.0 * $1.0 + $1.1 * $1.1) } / Double(2 * others.count)
+            XCTAssertEqual(squares.squareRoot(), motion.walkingSpeed, accuracy: 0.06, "\(rate) a second")
+        }
+    }
+
+    func testWhoStandsKeepsTheWayItWouldTake() {
+        var motion = MotionModel()
+        (motion.startRate, motion.turnRate) = (0, 100)
+        var filter = ParticleFilter(walls: [WallIndex(walls: [])], motion: motion, count: 100, seed: Self.seed)
+        filter.particles.resize(to: 100)
+        filter.drift(seconds: 1)
+        XCTAssertFalse(filter.particles.isWalking.contains(true))
+        XCTAssertEqual(Set(filter.particles.velocityX), [0])
+    }
+
     private static func crowd(count: Int) -> ParticleFilter.Particles {
         var generator = SeededGenerator(seed: seed)
         var particles = ParticleFilter.Particles()
@@ -159,7 +191,7 @@ final class ParticleLoopTests: XCTestCase {
         var crowd = crowd(count: 1500)
         var drift = cmath_drift(
             seconds: 0.5, keep: 0.9, kick: 0.4, speed: 0.9, start_chance: 400_000_000, stop_chance: 200_000_000,
-            walking_wander: 0.2, standing_wander: 0.1)
+            turn_chance: 300_000_000, walking_wander: 0.2, standing_wander: 0.1)
         var walk = cmath_walk(drift: 0.03, turn: 0.1, stretch: 0.1, wander: 0.1)
         let strides = [
             cmath_stride(length: 0.7, heading: 1, has_heading: true),

@@ -48,6 +48,12 @@ enum PositioningStage {
     }()
 
     static let packetField = SignalField(venue: venue)
+    /// The same where silence tells nothing.
+    static let levelField: SignalField = {
+        var model = SignalModel()
+        model.unsurveyedDetectionWeight = 0
+        return SignalField(venue: venue, model: model)
+    }()
     static let surveyedField = SignalField(venue: surveyedVenue)
     static let twoFloorField = SignalField(venue: twoFloors)
 
@@ -91,16 +97,26 @@ enum PositioningStage {
 
     /// Evidence as it is heard at a place, without noise.
     static func evidence(at place: MapPoint, beacons: [Int] = Array(0..<8)) -> Evidence {
-        Evidence(
+        var evidence = Evidence(
             duration: 1,
             heard: beacons.map {
                 Evidence.Heard(
                     beacon: $0, rssi: Float(rssi(from: beaconPoints[$0], to: place)), variance: 1, share: 1, draws: 1)
             })
+        evidence.order()
+        return evidence
     }
 
-    static func offset(deviation: Double = 3) -> ReceiverOffset {
-        ReceiverOffset(deviation: deviation, degreesOfFreedom: 8)
+    static func offset(deviation: Double = 3, bodyDeviation: Double = 0) -> ReceiverOffset {
+        ReceiverOffset(deviation: deviation, bodyDeviation: bodyDeviation)
+    }
+
+    /// What weighs evidence against a field, with the same receiver on each of its levels.
+    static func likelihood(
+        _ field: SignalField, _ evidence: Evidence = Evidence(duration: 1, heard: []),
+        receiver: ReceiverOffset = offset()
+    ) -> Likelihood {
+        Likelihood(field: field, evidence: evidence, receivers: field.levels.map { _ in receiver })
     }
 }
 

@@ -109,6 +109,25 @@ final class RadioMapLearnerTests: XCTestCase {
         XCTAssertGreaterThan(noisy, quiet + 1)
     }
 
+    func testTheBodyOfWhoeverSurveysIsLearned() throws {
+        for (amplitude, range) in [(0.0, 0.0...1.2), (6, 2.5...5.5)] {
+            var recording = Stage.survey(noise: 1, seed: 12)
+            var generator = SeededGenerator(seed: 12)
+            let facing = recording.waypoints.map { _ in 2 * Double.pi * generator.uniform() }
+            recording.sightings = recording.sightings.map { sighting in
+                let place = Int(sighting.instant.seconds / 4)
+                let way = Stage.beaconPoints[Int(sighting.beacon.minor)] - recording.waypoints[place].point
+                let distance = MapPoint(x: 0, y: 0).distance(to: way)
+                var shadowed = sighting
+                shadowed.rssi += amplitude * (cos(facing[place]) * way.x + sin(facing[place]) * way.y) / distance
+                return shadowed
+            }
+            // 6 dB in a direction of its own at each place: 6/√2 dB along each axis.
+            let deviation = try XCTUnwrap(Self.learn([recording])?.fit.bodyDeviation)
+            XCTAssertTrue(range.contains(deviation), "\(deviation) dB of \(amplitude), seed 12")
+        }
+    }
+
     func testTooFewReadingsTellNoDeviation() throws {
         var recording = Stage.survey(of: [MapPoint(x: 10, y: 10)], noise: 2, seed: 1)
         recording.waypoints = Array(recording.waypoints.prefix(20))

@@ -17,10 +17,10 @@ final class SignalFieldTests: XCTestCase {
         }
     }
 
-    func testFromThePacketAloneNothingIsSurveyed() {
-        XCTAssertFalse(Stage.packetField.isSurveyed)
-        XCTAssertTrue(Stage.packetField.levels[0].logRate.isEmpty)
-        XCTAssertEqual(Set(Stage.packetField.levels[0].prior), [1])
+    func testWhereSilenceTellsNothingThePacketAloneHasNoRates() {
+        XCTAssertFalse(Stage.levelField.isSurveyed)
+        XCTAssertTrue(Stage.levelField.levels[0].logRate.isEmpty)
+        XCTAssertEqual(Set(Stage.levelField.levels[0].prior), [1])
     }
 
     func testThroughAFloorTheSignalIsWeaker() throws {
@@ -153,6 +153,35 @@ final class SignalFieldTests: XCTestCase {
         let center = level.grid.center(of: try XCTUnwrap(level.grid.cell(at: place)))
         let mean = try XCTUnwrap(value(\.mean, at: place, beacon: index, in: field))
         XCTAssertEqual(mean, Stage.rssi(from: silent.point, to: center, power: -50), accuracy: 0.01)
+    }
+
+    func testWithoutASurveyRatesMayBeExpectedFromTheReceiversSensitivity() throws {
+        var model = SignalModel()
+        (model.unsurveyedDetectionWeight, model.sensitivity, model.sensitivityWidth) = (0.5, -75, 3)
+        model.unsurveyedRate = 0.4
+        let field = SignalField(venue: Stage.venue, model: model)
+        XCTAssertTrue(field.isSurveyed)
+        XCTAssertEqual(field.detectionWeight, 0.5)
+        for point in [MapPoint(x: 2.2, y: 2.2), MapPoint(x: 9.1, y: 10.3), MapPoint(x: 18.6, y: 18.2)] {
+            let mean = try XCTUnwrap(value(\.mean, at: point, beacon: 0, in: field))
+            let rate = exp(try XCTUnwrap(value(\.logRate, at: point, beacon: 0, in: field)))
+            // A logistic curve, and what is heard where nothing should be.
+            XCTAssertEqual(rate, 1 / (1 + exp((-75 - mean) / 3)) + 0.4 / 8, accuracy: 1e-4, "\(point)")
+        }
+        model.detectionWeight = 0.3
+        XCTAssertEqual(SignalField(venue: Stage.surveyedVenue, model: model).detectionWeight, 0.3)
+    }
+
+    /// Another floor of a surveyed venue, where nobody surveyed and nothing is mounted.
+    func testWhereTheSurveyNeverHeardABeaconOfAnotherFloorItIsNotExpected() {
+        var venue = Stage.surveyedVenue
+        venue.maps.append(Stage.map(Stage.gallery, level: 1))
+        venue.radioMap?.fingerprints.append(
+            RadioMap.Fingerprint(
+                mapID: Stage.gallery, point: MapPoint(x: 10, y: 10), duration: 4,
+                readings: [RadioMap.Reading(beacon: 2, rssi: -80, count: 4)]))
+        let tables = SignalField(venue: venue).levels[1].tables
+        XCTAssertEqual(tables.indices.filter { tables[$0] != nil }, [2])
     }
 
     func testTheGridCoversThePlan() {

@@ -54,8 +54,8 @@ final class SignalModelTests: XCTestCase {
             ({ $0.ratePriorDetections = 0.4 }, { $0.ratePriorDetections = 0.4 }),
             ({ $0.supportWidth = 0.75 }, { $0.supportWidth = 0.75 }),
             ({ $0.unsupportedShare = 0.3 }, { $0.unsupportedShare = 0.3 }),
-            ({ $0.beaconLimit = 27 }, { $0.beaconLimit = 27 }),
-            ({ $0.receiverDeviation = 6 }, { $0.receiverOffsetDeviation = 6 }),
+            ({ $0.bodyDeviation = 3.5 }, { $0.bodyDeviation = 3.5 }),
+            ({ $0.receiverDeviation = 12 }, { $0.receiverOffsetDeviation = 12 }),
         ]
         for (index, (tell, expect)) in cases.enumerated() {
             var fit = RadioMap.Fit()
@@ -71,7 +71,7 @@ final class SignalModelTests: XCTestCase {
         var model = model
         (model.floorLoss, model.rateLength, model.supportWidth) = (11, 2.5, 1.25)
         model.ratePriorDetections = 0.2
-        (model.unsupportedShare, model.beaconLimit, model.receiverOffsetDeviation) = (0.03, 4, 2)
+        (model.unsupportedShare, model.bodyDeviation, model.receiverOffsetDeviation) = (0.03, 4, 2)
         XCTAssertEqual(model.fitted(to: radioMap(RadioMap.Fit())), model)
         XCTAssertEqual(model.fitted(to: nil), model)
     }
@@ -88,6 +88,13 @@ final class SignalModelTests: XCTestCase {
         var fit = RadioMap.Fit()
         fit.receiverDeviation = 1
         XCTAssertEqual(model.fitted(to: radioMap(fit)).receiverOffsetDeviation, model.receiverOffsetDeviation)
+    }
+
+    /// A phone in a pocket against one in a hand: most differ by less than 10 dB, some by 15.
+    func testAnyUsualReceiverIsExpected() {
+        XCTAssertEqual(model.receiverOffsetDeviation, 9)
+        XCTAssertEqual(model.bodyDeviation, 2)
+        XCTAssertEqual(model.beaconLimit, 64)
     }
 
     func testWhatIsHeardWhereNothingShouldBeIsSharedByAllBeacons() {

@@ -7,162 +7,71 @@ import XCTest
 final class VectorLoopTests: XCTestCase {
     private static let levels = 0...cmath_vector_level()
 
-    /// A table of 30 × 20 cells in a grid of 50 × 40, and a reading.
+    /// How often a beacon is heard in a table of 30 × 20 cells of a grid of 50 × 40.
     private struct Table {
-        var mean: [Float] = []
-        var variance: [Float] = []
         var rate: [Float] = []
         static let columns: Int32 = 50
         static let cells: Int32 = 2000
 
         init(seed: UInt64) {
             var generator = SeededGenerator(seed: seed)
-            for _ in 0..<600 {
-                mean.append(Float(-100 + 60 * generator.uniform()))
-                variance.append(Float(0.1 + 40 * generator.uniform()))
-                rate.append(Float(-6 + 7 * generator.uniform()))
+            for _ in 0..<600 { rate.append(Float(-6 + 7 * generator.uniform())) }
+        }
+
+        func with(_ body: (inout cmath_rates) -> Void) {
+            rate.withUnsafeBufferPointer { rate in
+                guard let rate = rate.baseAddress else { return XCTFail("the table is empty") }
+                var rates = cmath_rates(
+                    log_rate: rate, first_column: 7, columns: 30, first_row: 11, rows: 20, draw: 0.4, outside: -3.5)
+                body(&rates)
             }
         }
 
-        func with(isSurveyed: Bool = true, _ body: (inout cmath_reading) -> Void) {
-            mean.withUnsafeBufferPointer { mean in
-                variance.withUnsafeBufferPointer { variance in
-                    rate.withUnsafeBufferPointer { rate in
-                        var reading = cmath_reading(
-                            mean: mean.baseAddress!, variance: variance.baseAddress!,
-                            log_rate: isSurveyed ? rate.baseAddress : nil, first_column: 7, columns: 30, first_row: 11,
-                            rows: 20, rssi: -71.5, noise: 14.25, counts: 1, draw: 0.4, outside: -3.5,
-                            inverse_freedom: 1 / 8)
-                        body(&reading)
-                    }
-                }
-            }
-        }
-
-        /// Student's t distribution in double precision, as the textbook writes it.
-        func expected(_ cell: Int32, isSurveyed: Bool, share: Double = 0.7) -> Double {
+        /// What it adds to a cell, in double precision.
+        func expected(_ cell: Int32) -> Double {
             let (row, column) = (Int(cell / Self.columns) - 11, Int(cell % Self.columns) - 7)
             guard cell >= 0, (0..<20).contains(row), (0..<30).contains(column) else { return 0 }
-            let entry = row * 30 + column
-            let difference = -71.5 - Double(mean[entry])
-            let variance = 14.25 + Double(variance[entry])
-            let density = -4.5 * log1p(difference * difference / (8 * variance)) - log(variance) / 2
-            return share * density + (isSurveyed ? 0.4 * Double(rate[entry]) : 0) + 3.5
+            return 0.4 * (Double(rate[row * 30 + column]) + 3.5)
         }
     }
 
-    /// Adds the likelihood of tables' readings at some cells, all joined.
-    private static func weigh(
-        _ level: Int32, _ tables: [Table], _ cells: [Int32], isSurveyed: Bool = true, share: Float = 0.7,
-        _ sums: inout [Float]
-    ) {
-        var narrow = [Float](repeating: 1, count: cells.count)
-        var wide = narrow
-        for table in tables {
-            table.with(isSurveyed: isSurveyed) {
-                if share == 0 { $0.counts = 0 }
-                cmath_join_cells_at(level, &$0, Table.columns, cells, 0, cells.count, &narrow, &wide, &sums)
-            }
-        }
-        cmath_add_joined_at(level, share, 8, 0, cells.count, &narrow, &wide, &sums)
-        XCTAssertEqual(narrow + wide, Array(repeating: 1, count: 2 * cells.count), "products are made 1 again")
-    }
-
-    /// The same for all cells of a grid, in two parts.
-    private static func weighGrid(_ level: Int32, columns: Int32, _ reading: inout cmath_reading, _ sums: inout [Float])
-    {
-        let half = sums.count / 2 + 3
-        for part in [0..<half, half..<sums.count] {
-            var narrow = [Float](repeating: 1, count: part.count)
-            var wide = narrow
-            var some = Array(sums[part])
-            cmath_join_grid_at(level, &reading, columns, part.lowerBound, part.count, &narrow, &wide, &some)
-            sums.replaceSubrange(part, with: some)
-            cmath_add_joined_at(level, 0.7, 8, part.lowerBound, part.count, &narrow, &wide, &sums)
-        }
-    }
-
-    func testEachCellsLikelihoodIsThatOfTheFormula() {
-        for (seed, isSurveyed) in [(UInt64(1), true), (2, false)] {
-            let table = Table(seed: seed)
-            var generator = SeededGenerator(seed: seed)
-            let cells = (-1..<Table.cells).map { $0 }.shuffled(using: &generator)
-            for level in Self.levels {
-                var sums = cells.map { Float($0) / 100 }
-                Self.weigh(level, [table], cells, isSurveyed: isSurveyed, &sums)
-                for (cell, sum) in zip(cells, sums) {
-                    let expected = Double(cell) / 100 + table.expected(cell, isSurveyed: isSurveyed)
-                    XCTAssertEqual(Double(sum), expected, accuracy: 2e-5, "cell \(cell), level \(level)")
-                }
-            }
-        }
-    }
-
-    func testTheGridsLikelihoodIsThatOfItsCells() {
-        let table = Table(seed: 3)
-        let cells = Array(0..<Table.cells)
+    func testEachCellTakesWhatItsRateTellsAgainstThatOutside() {
+        let table = Table(seed: 1)
+        var generator = SeededGenerator(seed: 1)
+        let cells = (-1..<Table.cells).map { $0 }.shuffled(using: &generator)
         for level in Self.levels {
-            var (grid, single) = ([Float](repeating: 0, count: cells.count), [Float](repeating: 0, count: cells.count))
-            table.with { Self.weighGrid(level, columns: Table.columns, &$0, &grid) }
-            Self.weigh(level, [table], cells, &single)
-            XCTAssertEqual(grid, single, "level \(level)")
-        }
-    }
-
-    func testATableAsWideAsTheGridIsWeighedToItsLastCell() {
-        let table = Table(seed: 4)
-        for level in Self.levels {
-            var sums = [Float](repeating: 0, count: 30 * 31)
-            table.with {
-                $0.first_column = 0
-                Self.weighGrid(level, columns: 30, &$0, &sums)
-            }
-            XCTAssertEqual(sums[..<330].filter { $0 != 0 }.count, 0)
-            XCTAssertEqual(sums[330...].filter { $0 == 0 }.count, 0)
-        }
-    }
-
-    func testReadingsThatAreJoinedComeToWhatTheyComeToOneByOne() {
-        let (first, second) = (Table(seed: 6), Table(seed: 7))
-        let cells = (-1..<Table.cells).map { $0 }
-        for level in Self.levels {
-            var sums = [Float](repeating: 0, count: cells.count)
-            Self.weigh(level, [first, second], cells, &sums)
+            var sums = cells.map { Float($0) / 100 }
+            table.with { cmath_add_rates_at(level, &$0, Table.columns, cells, cells.count, &sums) }
             for (cell, sum) in zip(cells, sums) {
-                let expected = first.expected(cell, isSurveyed: true) + second.expected(cell, isSurveyed: true)
-                XCTAssertEqual(Double(sum), expected, accuracy: 3e-5, "cell \(cell), level \(level)")
-            }
-        }
-    }
-
-    func testAReadingThatDoesNotCountTellsByItsRateAlone() {
-        let table = Table(seed: 8)
-        let cells = (-1..<Table.cells).map { $0 }
-        for level in Self.levels {
-            var sums = [Float](repeating: 0, count: cells.count)
-            Self.weigh(level, [table], cells, share: 0, &sums)
-            for (cell, sum) in zip(cells, sums) {
-                let expected = table.expected(cell, isSurveyed: true, share: 0)
+                let expected = Double(cell) / 100 + table.expected(cell)
                 XCTAssertEqual(Double(sum), expected, accuracy: 1e-5, "cell \(cell), level \(level)")
             }
         }
     }
 
-    func testAnAbsurdReadingLeavesTheSumsNumbers() {
-        let table = Table(seed: 9)
-        let cells = (0..<Table.cells).map { $0 }
-        for rssi in [-1e30, 1e30] as [Float] {
-            var sums = [Float](repeating: 0, count: cells.count)
-            var narrow = [Float](repeating: 1, count: cells.count)
-            var wide = narrow
+    func testTheGridsRatesAreThoseOfItsCells() {
+        let table = Table(seed: 3)
+        let cells = Array(0..<Table.cells)
+        for level in Self.levels {
+            var (grid, single) = (cells.map { Float($0) / 100 }, cells.map { Float($0) / 100 })
             table.with {
-                $0.rssi = rssi
-                for _ in 0..<4 {
-                    cmath_join_cells(&$0, Table.columns, cells, 0, cells.count, &narrow, &wide, &sums)
-                }
+                cmath_add_rates_grid_at(level, &$0, Table.columns, &grid)
+                cmath_add_rates_at(level, &$0, Table.columns, cells, cells.count, &single)
             }
-            cmath_add_joined(0.7, 8, 0, cells.count, &narrow, &wide, &sums)
-            XCTAssertTrue(sums.allSatisfy(\.isFinite), "\(rssi) dBm")
+            XCTAssertEqual(grid, single, "level \(level)")
+        }
+    }
+
+    func testATableAsWideAsTheGridIsAddedToItsLastCell() {
+        let table = Table(seed: 4)
+        for level in Self.levels {
+            var sums = [Float](repeating: 0, count: 30 * 31)
+            table.with {
+                $0.first_column = 0
+                cmath_add_rates_grid_at(level, &$0, 30, &sums)
+            }
+            XCTAssertEqual(sums[..<330].filter { $0 != 0 }.count, 0)
+            XCTAssertEqual(sums[330...].filter { $0 == 0 }.count, 0)
         }
     }
 
@@ -173,7 +82,7 @@ final class VectorLoopTests: XCTestCase {
         let angles = (0..<1999).map { Float($0) * 0.02 - 20 }
         func bits(_ level: Int32) -> [[UInt32]] {
             var sums = [Float](repeating: 0, count: cells.count)
-            Self.weigh(level, [table], cells, &sums)
+            table.with { cmath_add_rates_at(level, &$0, Table.columns, cells, cells.count, &sums) }
             var (x, y) = (angles, angles)
             cmath_normal_pairs_at(level, SeededGenerator(seed: 99).ahead, angles.count, &x, &y)
             var (sines, cosines) = (x, y)

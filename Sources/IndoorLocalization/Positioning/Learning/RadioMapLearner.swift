@@ -106,9 +106,8 @@ public struct RadioMapLearner: Sendable {
         // Only known places tell in which direction a beacon is.
         let known = Set(venue.beacons.map(\.identity))
         let located = shadowing.residuals.filter { known.contains(radioMap.beacons[$0.beacon].identity) }
-        radioMap.fit.beaconLimit =
-            BodyShadowing(located, beacons: radioMap.beacons, exponent: exponent, model: model, places: places)?
-            .beaconLimit(usual: model.beaconLimit)
+        radioMap.fit.bodyDeviation =
+            BodyShadowing(located, beacons: radioMap.beacons, places: places)?.body.squareRoot()
     }
 
     /// Where the beacons stand: as known, else as the survey tells.

@@ -1,0 +1,154 @@
+#include "CMathReceivers.h"
+
+#include "VectorKinds.h"
+
+/// Guesses that are weighed at a time: as many as what is found on the way stays in the nearest cache.
+enum { block = 256 };
+
+/// More decibels than this between what is heard and what is expected count as this many.
+static const float most_difference = 1e3f;
+/// Square metres within which a beacon has hardly a direction.
+static const float near = 0.25f;
+
+/// The loop over guesses that have their table entries: weighs the reading and learns of the receiver.
+INLINE void hear_block(
+    const struct cmath_heard heard, size_t count, const float *restrict mean, const float *restrict variance,
+    const int32_t *restrict is_inside, const float *restrict x, const float *restrict y, float *restrict offset,
+    float *restrict body_x, float *restrict body_y, float *restrict c00, float *restrict c01, float *restrict c02,
+    float *restrict c11, float *restrict c12, float *restrict c22, float *restrict sums) {
+    float half = 0.5f * heard.share * heard.freedom, other = 0.5f * heard.share * (heard.freedom + 1);
+    float inverse = 1 / heard.freedom, most = heard.freedom + 1, stretch = heard.caution / heard.share;
+#pragma clang loop vectorize(enable)
+    for (size_t index = 0; index < count; index++) {
+        float dx = heard.x - x[index], dy = heard.y - y[index];
+        float scale = heard.directed / __builtin_elementwise_sqrt(dx * dx + dy * dy + near);
+        float ux = dx * scale, uy = dy * scale;
+        float h0 = c00[index] + c01[index] * ux + c02[index] * uy;
+        float h1 = c01[index] + c11[index] * ux + c12[index] * uy;
+        float h2 = c02[index] + c12[index] * ux + c22[index] * uy;
+        float known = h0 + ux * h1 + uy * h2;
+        known = known > 0 ? known : 0;
+        float difference = heard.rssi - mean[index] - offset[index] - ux * body_x[index] - uy * body_y[index];
+        difference = difference < most_difference ? difference : most_difference;
+        difference = difference > -most_difference ? difference : -most_difference;
+        float noise = heard.noise + variance[index];
+        float all = noise + known, square = difference * difference;
+        float likelihood = half * log_positive(all) - other * log_positive(all + square * inverse) - heard.outside;
+        sums[index] += is_inside[index] ? likelihood : 0;
+        // An outlier tells less of the receiver.
+        float trusted = noise * stretch * (heard.freedom * all + square) / (most * all);
+        float gain = is_inside[index] ? 1 / (known + trusted) : 0;
+        float step = gain * difference;
+        offset[index] += h0 * step;
+        body_x[index] += h1 * step;
+        body_y[index] += h2 * step;
+        c00[index] -= h0 * h0 * gain;
+        c01[index] -= h0 * h1 * gain;
+        c02[index] -= h0 * h2 * gain;
+        c11[index] -= h1 * h1 * gain;
+        c12[index] -= h1 * h2 * gain;
+        c22[index] -= h2 * h2 * gain;
+    }
+}
+
+/// Finds where each cell lies in a reading's table, and what that holds there.
+INLINE void look_up(
+    const struct cmath_heard heard, int32_t grid_columns, const int32_t *restrict cells, size_t count,
+    float *restrict mean, float *restrict variance, int32_t *restrict is_inside) {
+    int32_t entries[block];
+    float scale = 1 / (float)grid_columns;
+#pragma clang loop vectorize(enable)
+    for (size_t index = 0; index < count; index++) {
+        int32_t cell = cells[index] - 1;
+        // The middle of the cell divides more than rounding away from the next row.
+        int32_t row = (int32_t)(((float)cell + 0.5f) * scale);
+        int32_t column = cell - row * grid_columns - heard.first_column;
+        row -= heard.first_row;
+        int inside = (cell >= 0) & ((uint32_t)row < (uint32_t)heard.rows) & ((uint32_t)column < (uint32_t)heard.columns);
+        is_inside[index] = inside;
+        entries[index] = inside ? row * heard.columns + column : 0;
+    }
+#pragma clang loop vectorize(disable) unroll_count(4)
+    for (size_t index = 0; index < count; index++) {
+        mean[index] = heard.mean[entries[index]];
+        variance[index] = heard.variance[entries[index]];
+    }
+}
+
+INLINE void hear(
+    const struct cmath_heard *heard, int32_t grid_columns, const int32_t *cells, const float *x, const float *y,
+    size_t first, size_t count, struct cmath_receivers all, float *sums) {
+    float mean[block], variance[block];
+    int32_t is_inside[block];
+    for (size_t start = 0; start < count; start += block) {
+        size_t length = count - start < block ? count - start : block, here = first + start;
+        look_up(*heard, grid_columns, cells + start, length, mean, variance, is_inside);
+        hear_block(
+            *heard, length, mean, variance, is_inside, x + here, y + here, all.offset + here, all.body_x + here,
+            all.body_y + here, all.c00 + here, all.c01 + here, all.c02 + here, all.c11 + here, all.c12 + here,
+            all.c22 + here, sums + start);
+    }
+}
+CMATH_KINDS(
+    hear,
+    (const struct cmath_heard *heard, int32_t grid_columns, const int32_t *cells, const float *x, const float *y,
+     size_t first, size_t count, struct cmath_receivers receivers, float *sums),
+    (heard, grid_columns, cells, x, y, first, count, receivers, sums))
+
+INLINE void hear_grid(
+    const struct cmath_heard *heard, int32_t grid_columns, float left, float top, float size,
+    struct cmath_receivers all, float *sums) {
+    float x[block], y[block];
+    int32_t is_inside[block];
+    for (size_t index = 0; index < block; index++) is_inside[index] = 1;
+    for (int32_t row = 0; row < heard->rows; row++) {
+        size_t entry = (size_t)row * (size_t)heard->columns;
+        size_t cell = (size_t)(heard->first_row + row) * (size_t)grid_columns + (size_t)heard->first_column;
+        float middle = top + ((float)(heard->first_row + row) + 0.5f) * size;
+        for (size_t start = 0; start < (size_t)heard->columns; start += block) {
+            size_t rest = (size_t)heard->columns - start, length = rest < block ? rest : block, here = cell + start;
+            for (size_t index = 0; index < length; index++) {
+                x[index] = left + ((float)heard->first_column + (float)(start + index) + 0.5f) * size;
+                y[index] = middle;
+            }
+            hear_block(
+                *heard, length, heard->mean + entry + start, heard->variance + entry + start, is_inside, x, y,
+                all.offset + here, all.body_x + here, all.body_y + here, all.c00 + here, all.c01 + here,
+                all.c02 + here, all.c11 + here, all.c12 + here, all.c22 + here, sums + here);
+        }
+    }
+}
+CMATH_KINDS(
+    hear_grid,
+    (const struct cmath_heard *heard, int32_t grid_columns, float left, float top, float size,
+     struct cmath_receivers receivers, float *sums),
+    (heard, grid_columns, left, top, size, receivers, sums))
+
+INLINE void age_block(
+    float wander, float keep, float fresh, size_t count, float *restrict body_x, float *restrict body_y,
+    float *restrict c00, float *restrict c01, float *restrict c02, float *restrict c11, float *restrict c12,
+    float *restrict c22) {
+    float square = keep * keep;
+#pragma clang loop vectorize(enable)
+    for (size_t index = 0; index < count; index++) {
+        body_x[index] *= keep;
+        body_y[index] *= keep;
+        c00[index] += wander;
+        c01[index] *= keep;
+        c02[index] *= keep;
+        c11[index] = c11[index] * square + fresh;
+        c12[index] *= square;
+        c22[index] = c22[index] * square + fresh;
+    }
+}
+
+INLINE void age_receivers(
+    float wander, float keep, float fresh, size_t first, size_t count, struct cmath_receivers all) {
+    age_block(
+        wander, keep, fresh, count, all.body_x + first, all.body_y + first, all.c00 + first, all.c01 + first,
+        all.c02 + first, all.c11 + first, all.c12 + first, all.c22 + first);
+}
+CMATH_KINDS(
+    age_receivers,
+    (float wander, float keep, float fresh, size_t first, size_t count, struct cmath_receivers receivers),
+    (wander, keep, fresh, first, count, receivers))

@@ -1,0 +1,217 @@
+import CMath
+import XCTest
+
+@testable import IndoorLocalization
+
+/// The loops that learn the receiver, each against the formula it stands for, with every kind of vectors of this machine.
+final class ReceiverLoopTests: XCTestCase {
+    private typealias State = ReceiverReference.State
+    private static let levels = 0...cmath_vector_level()
+
+    /// What many guesses know, as the loops take it: nine numbers each, one array a number.
+    private struct Guesses {
+        var x: [Float] = []
+        var y: [Float] = []
+        /// Counted from 1; 0 is outside.
+        var cells: [Int32] = []
+        var fields = [[Float]](repeating: [], count: 9)
+        var sums: [Float] = []
+
+        init(count: Int, cells: Range<Int32>, seed: UInt64) {
+            var generator = SeededGenerator(seed: seed)
+            for _ in 0..<count {
+                x.append(Float(30 * generator.uniform() - 5))
+                y.append(Float(30 * generator.uniform() - 5))
+                self.cells.append(Int32.random(in: cells, using: &generator))
+                sums.append(Float(generator.normal()))
+                add(State.random(&generator))
+            }
+        }
+
+        /// Guesses at the middle of each cell of a table's grid, of one state.
+        init(middlesOf table: ReceiverReference.Table, _ state: State) {
+            for cell in 0..<Int(ReceiverReference.Table.cells) {
+                let middle = table.middle(cell)
+                x.append(middle.x)
+                y.append(middle.y)
+                cells.append(Int32(cell + 1))
+                sums.append(0)
+                add(state)
+            }
+        }
+
+        private mutating func add(_ state: State) {
+            for (field, value) in state.fields.enumerated() { fields[field].append(Float(value)) }
+        }
+
+        func state(_ index: Int) -> State { State(fields: fields.map { Double($0[index]) }) }
+
+        mutating func with(_ body: (cmath_receivers, inout [Float]) -> Void) {
+            var flat = fields.flatMap { $0 }
+            let count = x.count
+            flat.withUnsafeMutableBufferPointer { flat in
+                guard let base = flat.baseAddress else { return XCTFail("there are no guesses") }
+                let all = cmath_receivers(
+                    offset: base, body_x: base + count, body_y: base + 2 * count, c00: base + 3 * count,
+                    c01: base + 4 * count, c02: base + 5 * count, c11: base + 6 * count, c12: base + 7 * count,
+                    c22: base + 8 * count)
+                body(all, &sums)
+            }
+            for field in fields.indices { fields[field] = Array(flat[field * count..<(field + 1) * count]) }
+        }
+
+        mutating func hear(_ level: Int32, _ table: ReceiverReference.Table, first: Int = 0, count: Int? = nil) {
+            let (x, y, cells, number) = (x, y, cells, count ?? x.count)
+            table.with { heard in
+                with { receivers, sums in
+                    cmath_hear_at(
+                        level, &heard, ReceiverReference.Table.columns, Array(cells[first..<first + number]), x, y,
+                        first, number, receivers, &sums)
+                }
+            }
+        }
+
+        mutating func hearGrid(_ level: Int32, _ table: ReceiverReference.Table) {
+            table.with { heard in
+                with { receivers, sums in
+                    cmath_hear_grid_at(
+                        level, &heard, ReceiverReference.Table.columns, table.left, table.top, table.size, receivers,
+                        &sums)
+                }
+            }
+        }
+
+        var bits: [[UInt32]] { (fields + [sums]).map { $0.map(\.bitPattern) } }
+    }
+
+    func testEachGuessIsWeighedAndLearnsAsTheFormulasSay() {
+        for (seed, isDirected) in [(UInt64(1), true), (2, false)] {
+            var table = ReceiverReference.Table(seed: seed)
+            table.directed = isDirected ? 1 : 0
+            // More than one block of the loop, and its rest.
+            let guesses = Guesses(count: 1003, cells: 0..<ReceiverReference.Table.cells + 1, seed: seed)
+            for level in Self.levels {
+                var heard = guesses
+                heard.hear(level, table)
+                for index in guesses.x.indices {
+                    let expected = table.hear(
+                        guesses.state(index), cell: guesses.cells[index], x: guesses.x[index], y: guesses.y[index])
+                    let place = "guess \(index), level \(level), seed \(seed)"
+                    let gain = Double(heard.sums[index]) - Double(guesses.sums[index])
+                    XCTAssertEqual(gain, expected.likelihood, accuracy: 5e-5, place)
+                    let learned = heard.state(index)
+                    for (value, expected) in zip(learned.fields, expected.state.fields) {
+                        XCTAssertEqual(value, expected, accuracy: 2e-4 + 2e-5 * abs(expected), place)
+                    }
+                }
+            }
+        }
+    }
+
+    func testOneReadingAfterAnotherIsAsTheFormulasSay() {
+        let tables = (UInt64(10)..<18).map { ReceiverReference.Table(seed: $0) }
+        let guesses = Guesses(count: 300, cells: 1..<ReceiverReference.Table.cells + 1, seed: 9)
+        for level in Self.levels {
+            var heard = guesses
+            for table in tables { heard.hear(level, table) }
+            for index in guesses.x.indices {
+                var (state, sum) = (guesses.state(index), Double(guesses.sums[index]))
+                for table in tables {
+                    let next = table.hear(
+                        state, cell: guesses.cells[index], x: guesses.x[index], y: guesses.y[index])
+                    state = next.state
+                    sum += next.likelihood
+                }
+                XCTAssertEqual(Double(heard.sums[index]), sum, accuracy: 1e-3, "guess \(index), level \(level)")
+                for (value, expected) in zip(heard.state(index).fields, state.fields) {
+                    XCTAssertEqual(value, expected, accuracy: 2e-3 + 1e-4 * abs(expected), "guess \(index)")
+                }
+            }
+        }
+    }
+
+    func testSomeGuessesAreHeardAndTheOthersStayAsTheyAre() {
+        let table = ReceiverReference.Table(seed: 4)
+        let guesses = Guesses(count: 600, cells: 1..<ReceiverReference.Table.cells + 1, seed: 4)
+        for level in Self.levels {
+            var (some, all) = (guesses, guesses)
+            // The sums begin with that of the first guess.
+            some.sums = Array(guesses.sums[17..<567])
+            some.hear(level, table, first: 17, count: 550)
+            all.hear(level, table)
+            XCTAssertEqual(some.sums, Array(all.sums[17..<567]), "level \(level)")
+            for field in guesses.fields.indices {
+                XCTAssertEqual(some.fields[field][17..<567], all.fields[field][17..<567])
+                XCTAssertEqual(some.fields[field][..<17], guesses.fields[field][..<17])
+                XCTAssertEqual(some.fields[field][567...], guesses.fields[field][567...])
+            }
+        }
+    }
+
+    func testTheGridHearsWhatGuessesAtTheMiddleOfItsCellsHear() {
+        let state = State(fields: [1.5, -0.5, 0.25, 81, 2, -1, 4, 0.5, 5])
+        for seed in UInt64(5)...7 {
+            let table = ReceiverReference.Table(seed: seed)
+            for level in Self.levels {
+                var (grid, single) = (Guesses(middlesOf: table, state), Guesses(middlesOf: table, state))
+                grid.hearGrid(level, table)
+                single.hear(level, table)
+                XCTAssertEqual(grid.bits, single.bits, "level \(level), seed \(seed)")
+                XCTAssertEqual(grid.sums.filter { $0 != 0 }.count, 600, "the cells of the table")
+            }
+        }
+    }
+
+    func testAbsurdReadingsLeaveAllNumbersNumbers() {
+        for rssi in [-1e30, 1e30] as [Float] {
+            var table = ReceiverReference.Table(seed: 8)
+            table.rssi = rssi
+            var guesses = Guesses(count: 500, cells: 0..<ReceiverReference.Table.cells + 1, seed: 8)
+            for _ in 0..<4 { guesses.hear(cmath_vector_level(), table) }
+            XCTAssertTrue(guesses.fields.joined().allSatisfy(\.isFinite), "\(rssi) dBm")
+            XCTAssertTrue(guesses.sums.allSatisfy(\.isFinite), "\(rssi) dBm")
+        }
+    }
+
+    func testManyReadingsLeaveTheVariancesAboveNothing() {
+        var guesses = Guesses(count: 200, cells: 1..<ReceiverReference.Table.cells + 1, seed: 11)
+        for turn in 0..<500 { guesses.hear(cmath_vector_level(), ReceiverReference.Table(seed: UInt64(turn % 20))) }
+        for index in guesses.x.indices {
+            let state = guesses.state(index)
+            for axis in 0..<3 { XCTAssertGreaterThanOrEqual(state.covariance[axis][axis], 0, "guess \(index)") }
+        }
+    }
+
+    func testTimeLetsTheOffsetWanderAndTheBodyTurn() {
+        let guesses = Guesses(count: 777, cells: 0..<1, seed: 12)
+        for level in Self.levels {
+            var aged = guesses
+            aged.with { receivers, _ in cmath_age_receivers_at(level, 0.04, 0.8, 1.5, 5, 760, receivers) }
+            for index in guesses.x.indices {
+                let state = guesses.state(index)
+                let expected = (5..<765).contains(index) ? state.aged(wander: 0.04, keep: 0.8, fresh: 1.5) : state
+                for (value, expected) in zip(aged.state(index).fields, expected.fields) {
+                    XCTAssertEqual(value, expected, accuracy: 1e-5 * (1 + abs(expected)), "\(index), level \(level)")
+                }
+            }
+            XCTAssertEqual(aged.sums, guesses.sums)
+        }
+    }
+
+    /// Equal seeds give equal bytes, on whatever processor.
+    func testAllKindsOfVectorsComeToTheSameBits() {
+        let table = ReceiverReference.Table(seed: 13)
+        let guesses = Guesses(count: 1003, cells: 0..<ReceiverReference.Table.cells + 1, seed: 13)
+        func bits(_ level: Int32) -> [[UInt32]] {
+            var heard = guesses
+            for _ in 0..<5 {
+                heard.hear(level, table)
+                heard.with { receivers, _ in cmath_age_receivers_at(level, 0.01, 0.9, 0.8, 3, 990, receivers) }
+            }
+            var grid = Guesses(middlesOf: table, guesses.state(0))
+            grid.hearGrid(level, table)
+            return heard.bits + grid.bits
+        }
+        for level in Self.levels { XCTAssertEqual(bits(level), bits(0), "level \(level)") }
+    }
+}
