@@ -52,6 +52,7 @@ struct VenueParser {
         let paths = self.paths(of: root)
         let settings = self.settings(of: root)
         radioMapPath = file("radioMap", of: root)
+        checkKeys(of: root)
         guard let id, let name, let version else { return nil }
         return Venue(
             id: VenueID(rawValue: id), name: name, version: version, coordinate: coordinate, radius: radius,
