@@ -145,7 +145,7 @@ public actor Localizer {
     public var memory: SessionMemory { driver.machine.memory(at: timeline.now) }
 
     /// Ends the streams of all subscribers so far, behind what they were told.
-    package nonisolated func finishStreams() {
+    public nonisolated func finishStreams() {
         stateBroadcast.finish()
         statusBroadcast.finish()
         positionBroadcast.finish()
