@@ -17,7 +17,7 @@ public struct GeofenceFileError: Error, Hashable, Sendable, CustomStringConverti
     /// The file, then a problem a line; all in one line if the file as a whole is the problem.
     public var description: String {
         if problems.count == 1, let problem = problems.first, problem.path == "$" {
-            return "\(file): \(problem.message)"
+            return PrintableText.line("\(file): \(problem.message)")
         }
         return (["\(file) has no usable geofences:"] + problems.map { "  \($0)" }).joined(separator: "\n")
     }

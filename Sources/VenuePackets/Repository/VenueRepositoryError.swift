@@ -49,7 +49,8 @@ public enum VenueRepositoryError: Error, Hashable, Sendable, CustomStringConvert
     }
 
     public var description: String {
-        ([problems.isEmpty ? title : title + ":"] + problems.map { "  \($0)" }).joined(separator: "\n")
+        ([PrintableText.line(problems.isEmpty ? title : title + ":")] + problems.map { "  \($0)" }).joined(
+            separator: "\n")
     }
 
     /// What went wrong, in one line, without the list of what is wrong with a catalogue or packet.
