@@ -61,6 +61,15 @@ public enum RadioMapFile: Sendable {
         }
     }
 
+    /// The bytes of a radio map's file: equal ones give equal bytes.
+    ///
+    /// - Throws: `RadioMapFileError` if the radio map is wrong.
+    package static func document(of radioMap: RadioMap, named name: String) throws(RadioMapFileError) -> [UInt8] {
+        do throws(PacketFileError) { return try bytes(of: radioMap, named: name) } catch {
+            throw RadioMapFileError(file: name, path: error.path, message: error.message)
+        }
+    }
+
     /// Reads the file at a path.
     static func contents(of path: String) throws(PacketFileError) -> RadioMap {
         let absolute = LocalPath.absolute(path)
@@ -74,7 +83,8 @@ public enum RadioMapFile: Sendable {
 
     /// Reads the bytes of a file of that name.
     static func read(_ bytes: [UInt8], named name: String) throws(PacketFileError) -> RadioMap {
-        let isCompressed = name.hasSuffix(".gz")
+        // What came through a pipe has no telling name; no JSON begins like gzip.
+        let isCompressed = name.hasSuffix(".gz") || bytes.starts(with: [0x1F, 0x8B])
         let plain = isCompressed ? try GzipData.decompressed(bytes, limit: PacketLimit.radioMap) : bytes
         let document: RadioMapDocument
         do {

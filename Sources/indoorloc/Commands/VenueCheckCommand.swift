@@ -14,7 +14,7 @@ struct VenueCheckCommand: Command {
 
     private let path: String
 
-    init(_ arguments: ParsedArguments) { path = arguments.operands[0] }
+    init(_ arguments: ParsedArguments) throws { path = try arguments.input(operand: 0) }
 
     func run() throws {
         let problems = VenuePacketReader().check(path)
@@ -22,7 +22,7 @@ struct VenueCheckCommand: Command {
         var lines = problems.map(\.description)
         let counts = errors.counting("error") + ", " + (problems.count - errors).counting("warning")
         lines.append("\(path): " + (problems.isEmpty ? "no problems" : counts))
-        try StandardOutput.write(lines.joined(separator: "\n") + "\n")
+        try StandardOutput.write(lines: lines)
         if errors > 0 { throw ReportedFailure() }
     }
 }

@@ -160,7 +160,7 @@ struct VenueServerOptions: Sendable {
 }
 
 /// An error of a repository without what it means for a session, as a command runs none then.
-private struct CommandFailure: Error, CustomStringConvertible {
+private struct CommandFailure: ErrorOfSeveralLines, CustomStringConvertible {
     var description: String
 
     init(_ error: LocalizationError) {
@@ -172,7 +172,7 @@ extension VenuePacket {
     /// The same packet; what is wrong with its settings or its radio map is told on standard error.
     func tellingOfWarnings(_ path: String) -> VenuePacket {
         for warning in warnings where warning.path.hasPrefix("$.settings") || warning.path == "$.radioMap" {
-            StandardError.write("indoorloc: \(path): \(warning)\n")
+            StandardError.line("\(path): \(warning)")
         }
         return self
     }
