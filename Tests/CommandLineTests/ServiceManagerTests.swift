@@ -93,6 +93,12 @@ final class ServiceManagerTests: XCTestCase {
         try socket.wait(for: "READY=1")
         XCTAssertTrue(FileManager.default.fileExists(atPath: file), "the output is opened anew")
 
+        try FileManager.default.removeItem(atPath: file)
+        try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
+        service.send(SIGHUP)
+        try service.waitForError("positions.jsonl cannot be written: Is a directory; the earlier file stays")
+        try socket.wait(for: "READY=1")
+
         try Data("{\"positionInterval\": -1}".utf8).write(to: settings)
         service.send(SIGHUP)
         try service.waitForError("the earlier settings and geofences stay")

@@ -48,10 +48,12 @@ struct ServiceOutput {
         if losses > 0 { StandardError.line("\(place): \(LiveOutput.text(losses))") }
     }
 
-    /// Begins the file anew, if it was moved away.
-    mutating func reopen() throws {
+    /// Begins the file anew, if it was moved away; where that is not possible, the earlier one stays.
+    mutating func reopen() throws(OutputError) {
         try write()
-        try open()
+        do throws(OutputFile.Failure) { try open() } catch {
+            StandardError.line("\(error); the earlier file stays")
+        }
     }
 
     /// Writes; that it can't is told once.
