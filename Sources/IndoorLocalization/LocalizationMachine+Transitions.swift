@@ -36,6 +36,23 @@ extension LocalizationMachine {
         return Transition(state: way.state, directives: directives + way.directives)
     }
 
+    /// The venue source tells more than it was asked for.
+    mutating func learn(_ update: VenueUpdate, at now: Instant) -> Transition {
+        switch update {
+        case .failure(let error):
+            return error.endsSession
+                ? end(with: .error(error), at: now) : Transition(state: state, directives: [.report(error)])
+        case .packet(let venue):
+            return Transition(state: state, directives: [.announceVenue(venue)])
+        case .catalogue(let venues):
+            // Newer than the answer that is still to come, which then counts no more.
+            if case .started = state { return learn(venues, at: now) }
+            search.learn(venues)
+            guard case .searchVenue = state, let forced = placedVenue else { return Transition(state: state) }
+            return fetch(forced, at: now)
+        }
+    }
+
     /// The session is over.
     mutating func end(
         with final: LocalizationState, at now: Instant, leavesAreas: Bool = true

@@ -20,6 +20,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         /// The answer to the request for that venue's packet.
         case packet(VenueID, Venue)
         case packetFailed(VenueID, LocalizationError)
+        /// The venue source tells something without being asked.
+        case venues(VenueUpdate)
         /// The source has nothing more to deliver.
         case sourceEnded
         case sourceFailed(LocalizationError)
@@ -63,7 +65,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         /// Apart in memory: an estimate is large, and the other directives are not.
         indirect case emitMotion(MotionNews)
         case emitEvent(LocalizationEvent)
-        /// A venue's data, found by its coordinate, is there.
+        /// A venue's data, found by its coordinate, is there; or a newer version than the session goes on with.
         case announceVenue(Venue)
         case report(LocalizationError)
         /// The radio is to rest between passes as the settings say.
@@ -243,6 +245,9 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
             return fail(error, at: now)
         case (_, .progress), (_, .packet), (_, .packetFailed):
             return Transition(state: state)  // the answer to a request that was cancelled
+
+        case (_, .venues(let update)):
+            return learn(update, at: now)
 
         case (_, .reading(let reading)):
             return observe(reading, at: now)

@@ -12,6 +12,25 @@ public protocol VenueSource: Sendable {
     ///   - progress: called with the fraction that is there, from 0 to 1, never decreasing.
     /// - Throws: whatever made the packet unavailable.
     func packet(for id: VenueID, progress: @escaping @Sendable (Double) -> Void) async throws -> Venue
+
+    /// What becomes known after an answer was given, from now on; each call gives a stream of its own.
+    ///
+    /// A source that answers from a cache tells here what the server says later. By default there is nothing.
+    var updates: AsyncStream<VenueUpdate> { get }
+}
+
+extension VenueSource {
+    public var updates: AsyncStream<VenueUpdate> { AsyncStream { $0.finish() } }
+}
+
+/// What a venue source tells without being asked.
+public enum VenueUpdate: Hashable, Sendable {
+    /// The venues that can be recognised from now on.
+    case catalogue([VenueSummary])
+    /// A newer version of a venue is stored: it counts from the next time that the venue is entered.
+    case packet(Venue)
+    /// Something failed although the source had an answer. An error that ends a session ends it.
+    case failure(LocalizationError)
 }
 
 /// What is needed to recognise a venue without having its packet.

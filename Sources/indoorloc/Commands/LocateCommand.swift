@@ -51,7 +51,7 @@ struct LocateCommand: Command {
     }
 
     func run() async throws {
-        let packet = try await server.packet(venue, radioMap: radioMap)
+        let packet = try await server.packet(venue, radioMap: radioMap, isLive: true)
         geofences?.warn(of: [packet.venue])
         let source = try BluetoothScanSource(
             adapter: adapter, route: route, content: record == nil ? .beacons : .everything)

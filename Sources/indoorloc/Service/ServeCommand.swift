@@ -69,7 +69,8 @@ struct ServeCommand: Command {
         guard venues.isEmpty else {
             var packets: [Venue] = []
             for venue in venues {
-                packets.append(try await server.packet(venue, radioMap: arguments.value("radio-map")).venue)
+                let radioMap = arguments.value("radio-map")
+                packets.append(try await server.packet(venue, radioMap: radioMap, isLive: true).venue)
                 guard packets.dropLast().contains(where: { $0.id == packets.last?.id }) else { continue }
                 let message = "--venue \(venue): another packet is of the same venue; give each its own id"
                 throw UsageError(message: message, command: Self.syntax.name)
@@ -77,7 +78,7 @@ struct ServeCommand: Command {
             geofences?.warn(of: packets)
             return try await run(in: VenueLibrary(packets))
         }
-        try await server.withRepository { repository in try await run(in: repository) }
+        try await server.withLiveRepository { repository in try await run(in: repository) }
     }
 
     private func run(in venues: some VenueSource) async throws {
