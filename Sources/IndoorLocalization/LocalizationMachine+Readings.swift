@@ -16,6 +16,26 @@ extension LocalizationMachine {
         if case .sighting = reading { isDeaf = false }
         if case .advertisement = reading { isDeaf = false }
         guard let reading = accepted(reading) else { return Transition(state: state) }
+        guard let remark = remark(on: reading) else { return use(reading, at: now) }
+        var transition = use(reading, at: now)
+        transition.directives.insert(.report(remark), at: 0)
+        return transition
+    }
+
+    /// What is wrong with the source or the known venues, by a reading that was accepted; nil if nothing is.
+    private mutating func remark(on reading: SensorReading) -> LocalizationError? {
+        if let instant = instants.note(reading) { return .instantsStandStill(at: instant) }
+        guard case .searchVenue = state, case .sighting(let sighting) = reading else { return nil }
+        if search.owner(of: sighting.beacon) != nil {
+            unknownBeacons.hearKnown()
+            return nil
+        }
+        let beacons = unknownBeacons.hear(sighting.beacon, at: sighting.instant)
+        return beacons.map { .unknownBeacons($0.map(search.unknown)) }
+    }
+
+    /// What an accepted reading comes to.
+    private mutating func use(_ reading: SensorReading, at now: Instant) -> Transition {
         if case .fix(let fix) = reading, visit == nil, settings.forcedVenue != nil { return take(fix, at: now) }
         let turned = oriented(reading)
         if visit != nil { visit?.observe(turned) } else { recent.add(turned) }

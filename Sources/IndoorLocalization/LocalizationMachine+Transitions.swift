@@ -5,6 +5,8 @@ extension LocalizationMachine {
             return Transition(state: .error(error), directives: [.publish(.error(error)), .report(error)])
         }
         search = VenueSearchMachine(settings: settings.venueSearch, forced: settings.forcedVenue)
+        unknownBeacons = UnknownBeaconWatch()
+        instants = InstantWatch()
         backoff.reset()
         scan.begin()
         isDeaf = false
@@ -157,6 +159,7 @@ extension LocalizationMachine {
         }
         backoff.reset()
         retryAt = nil
+        unknownBeacons.end()
         let problems = useSettings(of: venue)
         var visit = VenueVisit(
             venue: venue, belief: makeBelief(venue, settings.positioning), settings: settings, since: now)

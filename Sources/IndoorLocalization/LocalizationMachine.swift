@@ -96,6 +96,10 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     var recent = RecentReadings()
     /// What the latest reading held, if that was an advertisement.
     var decoded: Sighting?
+    /// Whether only beacons of no known venue are heard.
+    var unknownBeacons = UnknownBeaconWatch()
+    /// Whether time passes by the readings.
+    var instants = InstantWatch()
     /// When the state itself wants a tick; nil if it waits for other events.
     var wakeAt: Instant?
     /// When a failed request is due again; nil if none has failed.
