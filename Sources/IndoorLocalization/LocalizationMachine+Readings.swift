@@ -78,15 +78,21 @@ extension LocalizationMachine {
         case .sighting(let sighting):
             guard sighting != previous else { return nil }
             let isUsable = Sighting.isMeasurement(rssi: sighting.rssi) && sighting.rssi >= settings.rssiThreshold
-            return isUsable ? reading : nil
+            return isUsable ? .sighting(named(sighting)) : nil
         case .advertisement(let advertisement):
-            // What is no beacon, or a broken one, is none of a session's business.
+            // What is no beacon, or a broken one, is none of a session's business, unless its address is known.
             decoded = try? advertisement.sighting()
-            guard let sighting = decoded, sighting.rssi >= settings.rssiThreshold else { return nil }
-            return .sighting(sighting)
+            let heard = decoded.map(named) ?? addresses.sighting(of: advertisement)
+            guard let heard, heard.rssi >= settings.rssiThreshold else { return nil }
+            return .sighting(heard)
         case .motion, .step, .pressure, .gnss, .fix, .radio:
             return reading
         }
+    }
+
+    /// The sighting with the identity by which the venue knows its transmitter.
+    private func named(_ sighting: Sighting) -> Sighting {
+        addresses.isEmpty ? sighting : addresses.resolve(sighting) { search.owner(of: $0) != nil }
     }
 
     /// What a satellite position tells of the device outdoors; nil if it is too vague, or older than the latest.

@@ -5,6 +5,7 @@ extension LocalizationMachine {
             return Transition(state: .error(error), directives: [.publish(.error(error)), .report(error)])
         }
         search = VenueSearchMachine(settings: settings.venueSearch, forced: settings.forcedVenue)
+        addresses = KnownAddresses()
         unknownBeacons = UnknownBeaconWatch()
         instants = InstantWatch()
         backoff.reset()
@@ -25,6 +26,7 @@ extension LocalizationMachine {
     /// The venues are known: look for one of them.
     mutating func learn(_ venues: [VenueSummary], at now: Instant) -> Transition {
         search.learn(venues)
+        addresses.learn(venues)
         backoff.reset()
         wakeAt = nil
         retryAt = nil
@@ -50,6 +52,8 @@ extension LocalizationMachine {
             // Newer than the answer that is still to come, which then counts no more.
             if case .started = state { return learn(venues, at: now) }
             search.learn(venues)
+            addresses.learn(venues)
+            if let venue = visit?.venue { addresses.learn(venue) }
             guard case .searchVenue = state, let forced = placedVenue else { return Transition(state: state) }
             return fetch(forced, at: now)
         }
@@ -160,6 +164,7 @@ extension LocalizationMachine {
         backoff.reset()
         retryAt = nil
         unknownBeacons.end()
+        addresses.learn(venue)
         let problems = useSettings(of: venue)
         var visit = VenueVisit(
             venue: venue, belief: makeBelief(venue, settings.positioning), settings: settings, since: now)

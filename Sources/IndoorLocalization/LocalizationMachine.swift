@@ -96,6 +96,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     var recent = RecentReadings()
     /// What the latest reading held, if that was an advertisement.
     var decoded: Sighting?
+    /// Which beacons are known by their address.
+    var addresses = KnownAddresses()
     /// Whether only beacons of no known venue are heard.
     var unknownBeacons = UnknownBeaconWatch()
     /// Whether time passes by the readings.

@@ -47,11 +47,13 @@ public struct VenueSummary: Hashable, Sendable {
     public var radius: Double?
     /// Beacons that stand in this venue and nowhere else.
     public var regions: Set<BeaconRegion>
+    /// Beacons that are known by the device address of their transmitter, too.
+    public var addresses: [DeviceAddress: BeaconIdentity]
 
     /// Creates a summary.
     public init(
         id: VenueID, name: String, version: Int, coordinate: Coordinate? = nil, radius: Double? = nil,
-        regions: Set<BeaconRegion>
+        regions: Set<BeaconRegion>, addresses: [DeviceAddress: BeaconIdentity] = [:]
     ) {
         self.id = id
         self.name = name
@@ -59,13 +61,16 @@ public struct VenueSummary: Hashable, Sendable {
         self.coordinate = coordinate
         self.radius = radius
         self.regions = regions
+        self.addresses = addresses
     }
 
     /// The summary of a packet: each of its beacons, and each that its radio map knows, is a region of its own.
     public init(of venue: Venue) {
+        let addressed = venue.beacons.compactMap { beacon in beacon.address.map { ($0, beacon.identity) } }
         let identities = venue.beacons.map(\.identity) + (venue.radioMap?.beacons.map(\.identity) ?? [])
         self.init(
             id: venue.id, name: venue.name, version: venue.version, coordinate: venue.coordinate,
-            radius: venue.radius, regions: Set(identities.map(BeaconRegion.init)))
+            radius: venue.radius, regions: Set(identities.map(BeaconRegion.init)),
+            addresses: Dictionary(addressed) { first, _ in first })
     }
 }

@@ -52,7 +52,8 @@ extension PositionerMachine {
         let stack = (parameters ?? PositionerParameters()).settings(settings, venue: venue.id)
         var belief = makeBelief(venue, stack.resolved(in: venue).localization.positioning)
         belief.lock(to: plan.mapID)
-        preparation = Preparation(venue: venue, settings: stack, belief: belief)
+        preparation = Preparation(
+            venue: venue, settings: stack, belief: belief, addresses: KnownAddresses(of: venue))
         let next = begin(at: now)
         return Transition(state: next.state, directives: [.publish(.ready)] + next.directives)
     }

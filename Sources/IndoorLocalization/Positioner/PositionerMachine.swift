@@ -60,6 +60,7 @@ package struct PositionerMachine<Belief: PositioningBelief>: Sendable {
         let venue: Venue
         let settings: SettingsStack
         let belief: Belief
+        let addresses: KnownAddresses
     }
 
     /// What the positioner is doing.

@@ -54,7 +54,8 @@ struct LocateCommand: Command {
         let packet = try await server.packet(venue, radioMap: radioMap, isLive: true)
         geofences?.warn(of: [packet.venue])
         let source = try BluetoothScanSource(
-            adapter: adapter, route: route, content: record == nil ? .beacons : .everything)
+            adapter: adapter, route: route,
+            content: record == nil ? .enough(for: [packet.venue]) : .everything)
         StandardError.write("indoorloc: \(source.choice)\n")
         // Whatever happens, the adapter is given back as it was found.
         do { try await locate(in: packet.venue, source.dutyCycledBySettings()) } catch {

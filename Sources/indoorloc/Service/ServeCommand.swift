@@ -76,17 +76,20 @@ struct ServeCommand: Command {
                 throw UsageError(message: message, command: Self.syntax.name)
             }
             geofences?.warn(of: packets)
-            return try await run(in: VenueLibrary(packets))
+            return try await run(in: VenueLibrary(packets), content: .enough(for: packets))
         }
-        try await server.withLiveRepository { repository in try await run(in: repository) }
+        try await server.withLiveRepository { repository in
+            // Any of the server's venues may have beacons that are known by their address.
+            try await run(in: repository, content: .everything)
+        }
     }
 
-    private func run(in venues: some VenueSource) async throws {
+    private func run(in venues: some VenueSource, content: ScanContent) async throws {
         if let replay {
             try await replay.checkStart()
             return try await serve(replay.dutyCycledBySettings(), in: venues)
         }
-        let source = try BluetoothScanSource(adapter: radio.adapter, route: radio.route, content: .beacons)
+        let source = try BluetoothScanSource(adapter: radio.adapter, route: radio.route, content: content)
         StandardError.write("indoorloc: \(source.choice)\n")
         // Whatever happens, the adapter is given back as it was found.
         do { try await serve(source.dutyCycledBySettings(), in: venues) } catch {
