@@ -69,7 +69,14 @@ public actor VenueRepository: VenueSource {
         self.transport = transport
         self.cache = VenueCache(path: LocalPath.absolute(cache), limit: limit)
         self.bundled = Dictionary(bundled.map { ($0.venueID, $0) }) { $0.version >= $1.version ? $0 : $1 }
-        retry = RetryPauses(first: server?.patience.firstPause ?? .zero, seed: seed) { try await clock.sleep(for: $0) }
+        retry = RetryPauses(first: server?.patience.firstPause ?? .zero, seed: seed) {
+            try await clock.sleep(for: $0)
+        } report: { [errorBroadcast, updateBroadcast] error, pause in
+            var told = LocalizationError(error)
+            told.message += "; trying again in \((pause.seconds * 10).rounded() / 10) s"
+            errorBroadcast.send(told)
+            updateBroadcast.send(.failure(told))
+        }
     }
 
     /// What failed without keeping the repository from giving an answer, from now on: a server that cannot be reached while

@@ -3,8 +3,9 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import LoopbackServers
 import ScanRecording
-import VenuePackets
 import XCTest
+
+@testable import VenuePackets
 
 /// Servers that answer without an end, hardly at all, or never: what is stored counts, and whoever waits is told.
 final class HostileServerTests: XCTestCase {
@@ -124,6 +125,32 @@ final class HostileServerTests: XCTestCase {
         let told = try await Bounded.first(2, of: errors).map(\.message)
         XCTAssertTrue(told[0].contains("it has not come within 0.1 s"), told[0])
         XCTAssertTrue(told[1].contains("in time: ") && told[1].hasSuffix("; going on with the stored venues"), told[1])
+    }
+
+    func testEachAttemptIsReportedWhileNothingIsStored() async throws {
+        let server = try rudeServer { _, _ in .with("HTTP/1.1 503 Busy", fallsSilent: true) }
+        let address = try VenueServer(
+            server.url,
+            patience: patience { patience in
+                patience.attempts = 3
+                patience.firstPause = .milliseconds(10)
+            })
+        let source = ScriptedSource()
+        let localizer = Localizer(
+            source: source, venues: VenueRepository(cache: try temporaryFolder(), server: address))
+        let errors = localizer.errors
+        await localizer.start()
+        let told = try await Bounded.first(3, of: errors)
+        XCTAssertEqual(told.map(\.code), [.network, .network, .network])
+        XCTAssertEqual(told.map { $0.message.contains("status 503") }, [true, true, true])
+        XCTAssertEqual(told.map { $0.message.contains("; trying again in 0.0 s") }, [true, true, false])
+        await localizer.stop()
+    }
+
+    func testALargeFileHasTheTimeThatItsSizeTakes() {
+        let patience = VenueServerPatience()
+        XCTAssertEqual(patience.deadline(for: nil), .seconds(60))
+        XCTAssertEqual(patience.deadline(for: 100 << 20), .seconds(60 + 6400))
     }
 
     func testAnEndlessHeadIsNotRead() async throws {

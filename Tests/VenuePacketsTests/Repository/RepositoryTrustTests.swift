@@ -207,7 +207,8 @@ final class RepositoryTrustTests: XCTestCase {
     func testPatienceOutOfRangeIsRefused() throws {
         for change: (inout VenueServerPatience) -> Void in [
             { $0.attempts = 0 }, { $0.connectTimeout = .zero }, { $0.stallTimeout = .milliseconds(10) },
-            { $0.slowestRate = 0 }, { $0.firstPause = .seconds(-1) },
+            { $0.slowestRate = 0 }, { $0.firstPause = .seconds(-1) }, { $0.transferTimeout = .zero },
+            { $0.transferTimeout = .seconds(3601) }, { $0.grace = .seconds(-1) }, { $0.grace = .seconds(3601) },
         ] {
             var patience = VenueServerPatience()
             change(&patience)
