@@ -64,4 +64,18 @@ final class VenueUpdateTests: XCTestCase {
             XCTAssertEqual(machine.handle(.venues(.failure(SessionStage.network)), at: 11), [])
         }
     }
+
+    func testAPositionerReportsAFailureAndEndsWithACredentialError() {
+        var stage = PositionerMachineStage()
+        XCTAssertEqual(stage.handle(.venues(.failure(SessionStage.network)), at: 9), [], "it is stopped")
+        stage.run()
+        let state = stage.machine.state
+        XCTAssertEqual(
+            stage.handle(.venues(.failure(SessionStage.network)), at: 11), [.report(SessionStage.network)])
+        XCTAssertEqual(stage.handle(.venues(.packet(SessionStage.office)), at: 11), [])
+        XCTAssertEqual(stage.machine.state, state)
+        let last = stage.handle(.venues(.failure(SessionStage.credential)), at: 12)
+        XCTAssertEqual(stage.machine.state, .stopped(SessionStage.credential))
+        XCTAssertTrue(last.contains(.report(SessionStage.credential)))
+    }
 }

@@ -220,6 +220,21 @@ final class HostileServerTests: XCTestCase {
         }
     }
 
+    func testAPositionerBeginsFromTheCacheAndTellsWhatFailed() async throws {
+        let cache = try await filledCache()
+        let server = try rudeServer { _, _ in RudeServer.Answer(bytes: [], fallsSilent: true) }
+        let repository = VenueRepository(cache: cache, server: try VenueServer(server.url, patience: patience()))
+        let plan = try await repository.fetchFloorPlan(1, of: 1).value
+        let positioner = Positioner(on: plan, source: ScriptedSource(), venues: repository)
+        let (states, errors) = (positioner.states, positioner.errors)
+        await positioner.prepare()
+        _ = try await Bounded.elements(of: states, until: "ready") { $0 == .ready }
+        let told = try await Bounded.first(1, of: errors)
+        XCTAssertEqual(told.first?.code, .network)
+        await positioner.stop()
+        await repository.endRefreshing()
+    }
+
     func testASessionOnARecordingBeginsFromTheCacheAndTellsWhatFailed() async throws {
         let root = try temporaryFolder()
         _ = try VenuePublisher(folder: root).publish([try FixtureFolder("office").path])
