@@ -101,7 +101,7 @@ private final class UnpackedFile {
             try DiskFolder.create(DiskFolder.parent(of: target))
             file = try OpenFile(target + ".unfinished", O_WRONLY | O_CREAT | O_TRUNC)
         } catch {
-            throw PacketFileError(message: "cannot be unpacked: \(error)")
+            throw PacketFileError(message: "cannot be unpacked: \(error)", storage: error)
         }
     }
 
@@ -111,13 +111,14 @@ private final class UnpackedFile {
         do throws(VenueRepositoryError) {
             try file.write(bytes)
         } catch {
-            throw PacketFileError(message: "cannot be unpacked: \(error)")
+            throw PacketFileError(message: "cannot be unpacked: \(error)", storage: error)
         }
     }
 
     func finish() throws(PacketFileError) {
         guard rename(file.path, target) == 0 else {
-            throw PacketFileError(message: "cannot be unpacked: \(VenueRepositoryError.system(target))")
+            let failure = VenueRepositoryError.system(target)
+            throw PacketFileError(message: "cannot be unpacked: \(failure)", storage: failure)
         }
         isFinished = true
     }

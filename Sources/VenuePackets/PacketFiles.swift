@@ -16,6 +16,8 @@ struct PacketFileError: Error, Hashable, Sendable {
     let message: String
     /// Where it is within the file's document.
     var path = "$"
+    /// What the disk says, if it is not the packet that is wrong.
+    var storage: VenueRepositoryError?
 }
 
 /// How large the parts of a packet may be: what a reader takes from outside must not exhaust the machine.
@@ -61,7 +63,7 @@ struct PacketFolder: PacketFiles {
         } catch let error as PacketFileError {
             throw error
         } catch {
-            throw PacketFileError(message: "\(file) cannot be read: \(error.systemReason)")
+            throw PacketFileError(message: "\(file) cannot be read: \(error.systemReason(reading: absolute))")
         }
     }
 }

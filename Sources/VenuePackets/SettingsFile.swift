@@ -30,7 +30,7 @@ public struct SettingsFile: Hashable, Sendable {
         do {
             bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
         } catch {
-            throw ReadingError(description: "\(path): cannot be read; check the path and its permissions")
+            throw ReadingError(description: "\(path): cannot be read: \(error.systemReason(reading: path))")
         }
         try self.init(bytes, name: path, source: .file)
     }

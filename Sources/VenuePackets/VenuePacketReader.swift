@@ -26,10 +26,15 @@ public struct VenuePacketReader: Sendable {
     ///
     /// Once there is no error, warnings also tell that a venue has nothing to hear, and name rooms and points of interest
     /// that no path reaches, on maps with paths. None if the packet is flawless.
-    public func check(_ path: String) -> [VenueProblem] {
+    public func check(_ path: String) -> [VenueProblem] { checked(path).problems }
+
+    /// What `check(_:)` gives, and the venue; nil if there is an error.
+    package func checked(_ path: String) -> (venue: Venue?, problems: [VenueProblem]) {
         let (packet, problems) = examine(path)
-        guard let packet, !problems.contains(where: { $0.severity == .error }) else { return problems }
-        return problems + Self.silence(of: packet.venue) + Self.unreachedPlaces(of: packet.venue)
+        guard let venue = packet?.venue, !problems.contains(where: { $0.severity == .error }) else {
+            return (nil, problems)
+        }
+        return (venue, problems + Self.silence(of: venue) + Self.unreachedPlaces(of: venue))
     }
 
     /// A warning if a device hears nothing in a venue that tells where it is.

@@ -3,6 +3,7 @@ import IndoorLocalization
 extension VenueParser {
     mutating func beacons(of root: JSONObject) -> [VenueBeacon] {
         var seen: [BeaconIdentity: String] = [:]
+        var seenAddresses: [DeviceAddress: String] = [:]
         return objects("beacons", of: root, isRequired: true).compactMap { entry in
             let identity = identity(of: entry)
             if let identity {
@@ -12,7 +13,16 @@ extension VenueParser {
                     seen[identity] = entry.path
                 }
             }
-            return beacon(entry, identity: identity)
+            let beacon = beacon(entry, identity: identity)
+            if let address = beacon?.address {
+                if let other = seenAddresses[address] {
+                    report(
+                        .warning, entry.path(of: "address"), "is that of \(other), which counts; correct one of them")
+                } else {
+                    seenAddresses[address] = entry.path
+                }
+            }
+            return beacon
         }
     }
 
@@ -30,7 +40,7 @@ extension VenueParser {
             pathLossExponent: pathLossExponent)
     }
 
-    private mutating func identity(of entry: JSONObject) -> BeaconIdentity? {
+    mutating func identity(of entry: JSONObject) -> BeaconIdentity? {
         let wanted = "32 hexadecimal digits as 8-4-4-4-12"
         let text = string("uuid", of: entry, wanted: wanted)
         let uuid = text.flatMap { BeaconUUID($0) }
@@ -42,7 +52,7 @@ extension VenueParser {
             uuid: uuid, major: UInt16(truncatingIfNeeded: major), minor: UInt16(truncatingIfNeeded: minor))
     }
 
-    private mutating func address(of entry: JSONObject) -> DeviceAddress? {
+    mutating func address(of entry: JSONObject) -> DeviceAddress? {
         let wanted = "six hexadecimal pairs with colons"
         guard let text = optionalString("address", of: entry, wanted: wanted) else { return nil }
         guard let address = DeviceAddress(text) else {

@@ -70,8 +70,19 @@ enum CatalogueDocument {
             "coordinate": center,
             "radius": summary.radius.map(JSONTree.number),
             "regions": .array(regions(summary.regions)),
+            "addresses": summary.addresses.isEmpty ? nil : .array(addresses(summary.addresses)),
         ]
         return fields.compactMapValues(\.self)
+    }
+
+    /// Beacons with their addresses, ordered by these.
+    private static func addresses(_ addresses: [DeviceAddress: BeaconIdentity]) -> [JSONTree] {
+        addresses.sorted { $0.key < $1.key }.map { address, beacon in
+            .object([
+                "address": .string(address.description), "uuid": .string(beacon.uuid.description),
+                "major": .number(Double(beacon.major)), "minor": .number(Double(beacon.minor)),
+            ])
+        }
     }
 
     /// Regions by UUID and major, with all their minors in one list: a venue's thousand beacons take a line each otherwise.

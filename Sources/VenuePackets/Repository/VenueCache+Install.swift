@@ -30,7 +30,7 @@ extension VenueCache {
         do throws(PacketFileError) {
             try unpack(parts, into: packet)
         } catch {
-            throw .broken(parts.source, error.path, error.message)
+            throw error.storage ?? .broken(parts.source, error.path, error.message)
         }
         for (name, path) in parts.files {
             try DiskFolder.create(DiskFolder.parent(of: packet + "/" + name))
@@ -69,7 +69,9 @@ extension VenueCache {
                     try DiskFolder.create(DiskFolder.parent(of: target))
                     try FileManager.default.copyItem(atPath: path + "/" + name, toPath: target)
                 } catch {
-                    throw PacketFileError(message: "\(name) cannot be copied: \(error.systemReason)")
+                    let reason = "cannot be copied: " + error.systemReason(reading: path + "/" + name)
+                    throw PacketFileError(
+                        message: "\(name) \(reason)", storage: .storage(path: target, reason: reason))
                 }
             }
         }

@@ -73,10 +73,15 @@ extension VenueParser {
         let radius = optionalNumber("radius", of: entry, .length)
         var regions: Set<BeaconRegion> = []
         for object in objects("regions", of: entry, isRequired: true) { regions.formUnion(self.regions(of: object)) }
+        var addresses: [DeviceAddress: BeaconIdentity] = [:]
+        for object in objects("addresses", of: entry) {
+            guard let address = address(of: object), let beacon = identity(of: object) else { continue }
+            addresses[address] = beacon
+        }
         guard let id, let name, let version else { return nil }
         return VenueSummary(
             id: VenueID(rawValue: id), name: name, version: version, coordinate: coordinate, radius: radius,
-            regions: regions)
+            regions: regions, addresses: addresses)
     }
 
     private mutating func regions(of object: JSONObject) -> [BeaconRegion] {

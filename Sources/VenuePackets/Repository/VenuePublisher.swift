@@ -198,7 +198,7 @@ extension VenuePublisher {
             }
             try zip.finish()
         } catch {
-            throw .broken(origin(of: packet), error.path, error.message)
+            throw error.storage ?? .broken(origin(of: packet), error.path, error.message)
         }
         var sources: [(file: PublishedFile, path: String)] = []
         var files: [String: PublishedFile] = [:]

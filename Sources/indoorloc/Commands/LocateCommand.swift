@@ -53,10 +53,11 @@ struct LocateCommand: Command {
 
     func run() async throws {
         try record?.output.check()
-        let packet = try await server.packet(venue, radioMap: radioMap)
+        let packet = try await server.packet(venue, radioMap: radioMap, isLive: true)
         geofences?.warn(of: [packet.venue])
         let source = try BluetoothScanSource(
-            adapter: adapter, route: route, content: record == nil ? .beacons : .everything)
+            adapter: adapter, route: route,
+            content: record == nil ? .enough(for: [packet.venue]) : .everything)
         StandardError.line("\(source.choice)")
         // Whatever happens, the adapter is given back as it was found.
         do { try await locate(in: packet.venue, source.dutyCycledBySettings()) } catch {

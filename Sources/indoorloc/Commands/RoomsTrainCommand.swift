@@ -93,7 +93,7 @@ struct RoomsTrainCommand: Command {
         if path.hasSuffix(".json") {
             let bytes: Data
             do { bytes = try Data(contentsOf: URL(filePath: path)) } catch {
-                throw DataSetError(description: "\(path) cannot be read: \(error.systemReason)")
+                throw DataSetError(description: "\(path) cannot be read: \(error.systemReason(reading: path))")
             }
             let tellsRooms = try RoomTrainingImport.tellsRooms([UInt8](bytes), named: path)
             guard room != nil || tellsRooms else {

@@ -67,3 +67,10 @@ extension ParsedArguments {
         return .seconds(try number("seconds", in: 1...31_536_000, else: 1))
     }
 }
+
+extension ScanContent {
+    /// What a session in these venues needs to hear: a beacon that is known by its address may send anything.
+    static func enough(for venues: [Venue]) -> ScanContent {
+        venues.contains { $0.beacons.contains { $0.address != nil } } ? .everything : .beacons
+    }
+}

@@ -80,23 +80,26 @@ struct ServeCommand: Command {
         guard venues.isEmpty else {
             var packets: [Venue] = []
             for venue in venues {
-                packets.append(try await server.packet(venue, radioMap: radioMap).venue)
+                packets.append(try await server.packet(venue, radioMap: radioMap, isLive: true).venue)
                 guard packets.dropLast().contains(where: { $0.id == packets.last?.id }) else { continue }
                 let message = "--venue \(venue): another packet is of the same venue; give each its own id"
                 throw UsageError(message: message, command: Self.syntax.name)
             }
             geofences?.warn(of: packets)
-            return try await run(in: VenueLibrary(packets))
+            return try await run(in: VenueLibrary(packets), content: .enough(for: packets))
         }
-        try await server.withRepository { repository in try await run(in: repository) }
+        try await server.withLiveRepository { repository in
+            // Any of the server's venues may have beacons that are known by their address.
+            try await run(in: repository, content: .everything)
+        }
     }
 
-    private func run(in venues: some VenueSource) async throws {
+    private func run(in venues: some VenueSource, content: ScanContent) async throws {
         if let replay {
             try await replay.checkStart()
             return try await serve(replay.dutyCycledBySettings(), in: venues)
         }
-        let source = try BluetoothScanSource(adapter: radio.adapter, route: radio.route, content: .beacons)
+        let source = try BluetoothScanSource(adapter: radio.adapter, route: radio.route, content: content)
         StandardError.line("\(source.choice)")
         // Whatever happens, the adapter is given back as it was found.
         do { try await serve(source.dutyCycledBySettings(), in: venues) } catch {

@@ -25,7 +25,8 @@ struct SimulatedWalk: Sendable {
         let packet = try VenuePacketReader().read(venue)
         let document: Data
         do { document = try Data(contentsOf: URL(filePath: path)) } catch {
-            throw DataSetError(description: "\(path): cannot be read: \(error.systemReason). Give a walk's document.")
+            throw DataSetError(
+                description: "\(path): cannot be read: \(error.systemReason(reading: path)). Give a walk's document.")
         }
         let simulator: WalkSimulator
         do throws(SimulationError) {
