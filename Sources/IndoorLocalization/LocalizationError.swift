@@ -40,3 +40,12 @@ extension LocalizationError {
         self = error as? LocalizationError ?? LocalizationError(code: code, message: message, cause: "\(error)")
     }
 }
+
+extension LocalizationError {
+    /// A venue whose model would be larger than a session may hold; nil if it isn't.
+    init?(tooLarge venue: Venue) {
+        guard let problem = ModelSize.problem(of: venue) else { return nil }
+        self.init(
+            code: .critical, message: "venue \(venue.id) is too large: \(problem.path) \(problem.message)")
+    }
+}

@@ -1,4 +1,5 @@
 import CLibArchive
+import IndoorLocalization
 
 /// Reads a plain or gzip-compressed file in chunks; the content decides which it is, not the name.
 ///
@@ -29,6 +30,8 @@ final class ArchiveInput {
     }
 
     private var isAtEnd = false
+    /// Bytes up to here, after inflation.
+    private var inflated = 0
 
     deinit { archive_read_free(archive) }
 
@@ -43,6 +46,13 @@ final class ArchiveInput {
         bytes.removeLast(Self.chunkSize - max(0, read))
         guard read >= 0 else { throw ArchiveFailure(of: archive) }
         isAtEnd = read == 0
+        inflated += read
+        // The bytes behind all filters are those of the file itself.
+        let compressed = Int(archive_filter_bytes(archive, -1))
+        guard inflated <= InputLimits.standard.inflatedSize(ofCompressed: compressed) else {
+            throw ArchiveFailure(
+                reason: "\(compressed) bytes unpack to more than \(inflated), as no recording does; record it anew")
+        }
     }
 }
 

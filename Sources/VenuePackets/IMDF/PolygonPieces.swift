@@ -54,7 +54,7 @@ struct PolygonPieces {
                 || edges(of: other, 1).contains { edge in own.contains { $0.crossing(edge) != nil } }
         }
         let corners = (rings + near.joined()).reduce(0) { $0 + $1.count }
-        guard corners <= PacketLimit.corners else { return nil }
+        guard corners <= InputLimits.standard.corners else { return nil }
         if near.isEmpty, rings.count == 1, PolygonDefect(in: rings[0]) == nil { return rings }
         return PolygonPieces(edges: own + near.enumerated().flatMap { edges(of: $1, $0 + 1) }).polygons()
     }
