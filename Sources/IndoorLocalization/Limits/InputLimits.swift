@@ -68,6 +68,9 @@ package struct InputLimits: Hashable, Sendable {
     /// Readings of a radio map: 32 bytes each.
     package var radioMapReadings = 4_000_000
 
+    /// Sightings and places of one survey recording, 64 bytes each: five hours of 200 sightings a second.
+    package var surveyReadings = 4_000_000
+
     // MARK: The model that a venue makes
 
     /// Cells of all maps together, some 40 bytes each: the largest venue has 1,400,000.

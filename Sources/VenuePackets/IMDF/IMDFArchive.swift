@@ -13,8 +13,8 @@ struct IMDFArchive {
         /// Corners of the units and fixtures of a level, multiplied for each two whose boxes meet, and added up: each is
         /// cut along the others. The units of an airport's level have 2,000,000.
         static let cornerPairs = 10_000_000
-        /// Pairs of units and fixtures of a level whose boxes meet: an airport's level has some 20,000.
-        static let pairs = 60_000
+        /// Pairs of units and fixtures of a level whose boxes meet: an airport's level has some 5,000.
+        static let pairs = 20_000
         /// Corners of the units, fixtures and openings of a level: each is compared with the nodes of the ways.
         static let corners = 50_000
         /// Features of one file: the walls of a level are compared with each other.

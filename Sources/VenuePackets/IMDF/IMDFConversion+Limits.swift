@@ -7,10 +7,10 @@ extension IMDFConversion {
     /// Units and fixtures are cut along those that they overlap, and ways lead around the corners of all of them.
     mutating func checkLimits(of plans: [Plan]) {
         for plan in plans {
-            let outlines = [IMDFFeatureType.unit, .fixture, .opening].flatMap { type in
-                features(type, on: plan).flatMap { self.outlines(of: $0, on: plan) }
-            }
-            let corners = outlines.reduce(0) { $0 + $1.corners }
+            let things = features(.unit, on: plan) + features(.fixture, on: plan)
+            let outlines = things.flatMap { self.outlines(of: $0, on: plan) }
+            let openings = features(.opening, on: plan).flatMap { $0.geometry?.lines ?? [] }
+            let corners = openings.reduce(outlines.reduce(0) { $0 + $1.corners }) { $0 + $1.count }
             if corners > IMDFArchive.Limit.corners {
                 refuse(
                     plan,
@@ -19,7 +19,7 @@ extension IMDFConversion {
             } else if Self.overlapsTooOften(outlines) {
                 refuse(
                     plan,
-                    "its units, fixtures and openings overlap more than \(IMDFArchive.Limit.pairs) times; draw each place once"
+                    "its units and fixtures overlap more than \(IMDFArchive.Limit.pairs) times; draw each place once"
                 )
             }
         }
@@ -40,13 +40,19 @@ extension IMDFConversion {
         return rings + (feature.geometry?.lines ?? []).map { (PlanBox(around: plan.frame.points(at: $0)), $0.count) }
     }
 
+    /// Whether boxes have more in common than neighbours, which share a wall.
+    private static func overlap(_ one: PlanBox, _ other: PlanBox) -> Bool {
+        min(one.maxX, other.maxX) - max(one.minX, other.minX) > IMDFWalls.thickestWall
+            && min(one.maxY, other.maxY) - max(one.minY, other.minY) > IMDFWalls.thickestWall
+    }
+
     /// Sweeps the boxes by their left edges, and stops at the limit.
     private static func overlapsTooOften(_ outlines: [Outline]) -> Bool {
         var open: [Outline] = []
         var (pairs, corners) = (0, 0)
         for outline in outlines.sorted(by: { $0.box.minX < $1.box.minX }) {
             open.removeAll { $0.box.maxX < outline.box.minX }
-            for other in open where other.box.meets(outline.box) {
+            for other in open where overlap(other.box, outline.box) {
                 pairs += 1
                 corners += other.corners * outline.corners
                 if pairs > IMDFArchive.Limit.pairs || corners > IMDFArchive.Limit.cornerPairs { return true }
