@@ -72,4 +72,11 @@ extension LocalizationError {
                 + "or not at all; have the source give each reading the instant at which it was sensed",
             reason: .instantsStandStill(instant))
     }
+
+    /// A venue whose model would be larger than a session may hold; nil if it isn't.
+    init?(tooLarge venue: Venue) {
+        guard let problem = ModelSize.problem(of: venue) else { return nil }
+        self.init(
+            code: .critical, message: "venue \(venue.id) is too large: \(problem.path) \(problem.message)")
+    }
 }

@@ -161,6 +161,7 @@ extension LocalizationMachine {
             let message = "the packet of venue \(wanted) holds venue \(venue.id); correct the venue source"
             return fail(LocalizationError(code: .generic, message: message), at: now)
         }
+        if let error = LocalizationError(tooLarge: venue) { return end(with: .error(error), at: now) }
         backoff.reset()
         retryAt = nil
         unknownBeacons.end()

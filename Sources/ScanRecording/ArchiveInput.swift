@@ -1,4 +1,5 @@
 import CLibArchive
+import IndoorLocalization
 
 /// Reads a plain or gzip-compressed file in chunks; the content decides which it is, not the name.
 ///
@@ -38,6 +39,8 @@ final class ArchiveInput {
     private var isAtEnd = false
     /// What was looked at before somebody read it.
     private var ahead: [UInt8] = []
+    /// Bytes up to here, after inflation.
+    private var inflated = 0
 
     deinit {
         archive_read_free(archive)
@@ -71,6 +74,14 @@ final class ArchiveInput {
         case ARCHIVE_OK: bytes += UnsafeRawBufferPointer(start: block, count: count)
         case ARCHIVE_EOF: isAtEnd = true
         default: throw ArchiveFailure(of: archive)
+        }
+        guard !isAtEnd else { return }
+        inflated += count
+        // The bytes behind all filters are those of the file itself.
+        let compressed = Int(archive_filter_bytes(archive, -1))
+        guard inflated <= InputLimits.standard.inflatedSize(ofCompressed: compressed) else {
+            throw ArchiveFailure(
+                reason: "\(compressed) bytes unpack to more than \(inflated), as no recording does; record it anew")
         }
     }
 }

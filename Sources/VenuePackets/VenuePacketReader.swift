@@ -68,7 +68,7 @@ public struct VenuePacketReader: Sendable {
     ) -> (packet: VenuePacket?, problems: [VenueProblem]) {
         do throws(PacketFileError) {
             let (storage, files) = try open(path)
-            let bytes = try files.read(Self.venueFile, limit: PacketLimit.venueFile)
+            let bytes = try files.read(Self.venueFile, limit: InputLimits.standard.venueFile)
             var (venue, parser) = Self.walk(bytes)
             for reference in parser.fileReferences where !files.contains(reference.file) {
                 parser.report(
@@ -77,6 +77,9 @@ public struct VenuePacketReader: Sendable {
             let radioMap = Self.radioMap(
                 from: files, given: radioMap, beacons: venue?.beacons ?? [], parser: &parser)
             venue?.radioMap = radioMap
+            if let venue, let problem = ModelSize.problem(of: venue) {
+                parser.report(.error, problem.path, problem.message)
+            }
             guard let venue else { return (nil, parser.problems) }
             let packet = VenuePacket(
                 venue: venue, storage: storage, radioMapPath: parser.radioMapPath, warnings: parser.problems)
@@ -96,7 +99,7 @@ public struct VenuePacketReader: Sendable {
             if let given {
                 radioMap = try RadioMapFile.contents(of: given)
             } else {
-                radioMap = try RadioMapFile.read(files.read(file, limit: PacketLimit.radioMap), named: file)
+                radioMap = try RadioMapFile.read(files.read(file, limit: InputLimits.standard.radioMap), named: file)
             }
             let maps = Set(radioMap.beacons.map(\.mapID) + radioMap.fingerprints.map(\.mapID))
             for map in maps.subtracting(parser.mapIDs).sorted() {

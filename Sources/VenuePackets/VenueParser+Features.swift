@@ -4,7 +4,7 @@ extension VenueParser {
     mutating func beacons(of root: JSONObject) -> [VenueBeacon] {
         var seen: [BeaconIdentity: String] = [:]
         var seenAddresses: [DeviceAddress: String] = [:]
-        return objects("beacons", of: root, isRequired: true).compactMap { entry in
+        return objects("beacons", of: root, isRequired: true, limit: limits.beacons).compactMap { entry in
             let identity = identity(of: entry)
             if let identity {
                 if let other = seen[identity] {
@@ -64,7 +64,7 @@ extension VenueParser {
 
     mutating func rooms(of root: JSONObject) -> [Room] {
         var seen: [Int: String] = [:]
-        return objects("rooms", of: root).compactMap { entry in
+        return objects("rooms", of: root, limit: limits.places).compactMap { entry in
             let id = uniqueID(of: entry, among: &seen)
             let name = string("name", of: entry, wanted: "the room's name")
             let mapID = mapID(of: entry)
@@ -77,7 +77,7 @@ extension VenueParser {
 
     mutating func pointsOfInterest(of root: JSONObject) -> [PointOfInterest] {
         var seen: [Int: String] = [:]
-        return objects("pois", of: root).compactMap { entry in
+        return objects("pois", of: root, limit: limits.places).compactMap { entry in
             let id = uniqueID(of: entry, among: &seen)
             let name = string("name", of: entry, wanted: "the point's name")
             let description = optionalString("description", of: entry, wanted: "a description")
@@ -93,13 +93,13 @@ extension VenueParser {
 
     mutating func fences(of root: JSONObject) -> [Fence] {
         var seen: [Int: String] = [:]
-        return objects("events", of: root).compactMap { entry in
+        return objects("events", of: root, limit: limits.places).compactMap { entry in
             let id = uniqueID(of: entry, among: &seen)
             let name = string("name", of: entry, wanted: "the event's name")
             let mapID = mapID(of: entry)
-            let problemsBefore = problems.count
+            let problemsBefore = problemCount
             let area = area(of: entry)
-            if area == nil, problems.count == problemsBefore {
+            if area == nil, problemCount == problemsBefore {
                 report(.error, entry.path, "has no shape; give a polygon, or x, y and radius")
             }
             let timeout = optionalDuration("timeout", of: entry)

@@ -74,9 +74,11 @@ final class BrokerTrustTests: XCTestCase {
     func testAPasswordFileThatIsOfNoUseIsNamed() throws {
         let empty = try temporaryFolder() + "/empty"
         try Data("\nsecret".utf8).write(to: URL(filePath: empty))
+        // Of a file without a line's end, no more is read than a password may have.
+        let endless = "/dev/zero"
         for (path, reason) in [
             (empty, "it has no password on its first line"), (empty + "-not", "No such file or directory"),
-            (try temporaryFolder(), "Is a directory"),
+            (try temporaryFolder(), "Is a directory"), (endless, "its first line is longer than 65536 bytes"),
         ] {
             XCTAssertThrowsError(try MQTTCredentials(user: "cart", passwordFile: path)) { error in
                 XCTAssertEqual("\(error)", "\(path): \(reason)")

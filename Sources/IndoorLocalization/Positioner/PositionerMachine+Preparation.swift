@@ -56,6 +56,7 @@ extension PositionerMachine {
                 "the packet of venue \(venue.id) has no map \(plan.mapID) of the floor plan; fetch the plan anew"
             return end(LocalizationError(code: .critical, message: message), at: now)
         }
+        if let error = LocalizationError(tooLarge: venue) { return end(error, at: now) }
         backoff.reset()
         retryAt = nil
         let stack = (parameters ?? PositionerParameters()).settings(settings, venue: venue.id)

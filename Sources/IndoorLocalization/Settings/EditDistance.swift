@@ -1,7 +1,12 @@
 /// How unlike two texts are.
 package enum EditDistance {
+    /// Bytes of a key that is compared: twice those of the longest setting.
+    private static let longestKey = 100
+
     /// The dotted key that is most like a given one, whatever its case; nil if none is alike.
     package static func nearestKey(to key: String, among keys: [String]) -> String? {
+        // No key is that long, and the comparison takes time with the length.
+        guard key.utf8.count <= longestKey else { return nil }
         let wanted = key.lowercased()
         let nearest = keys.map { (key: $0, distance: between($0.lowercased(), wanted)) }
             .min { $0.distance < $1.distance }

@@ -57,7 +57,7 @@ public enum GeofenceFile: Sendable {
         do throws(PacketFileError) {
             let file = URL(filePath: absolute)
             let folder = PacketFolder(path: file.deletingLastPathComponent().path)
-            bytes = try folder.read(file.lastPathComponent, limit: PacketLimit.venueFile)
+            bytes = try folder.read(file.lastPathComponent, limit: InputLimits.standard.venueFile)
         } catch {
             throw problem(of: path, error.message)
         }

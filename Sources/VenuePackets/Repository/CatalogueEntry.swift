@@ -31,8 +31,8 @@ enum CatalogueDocument {
     static let format = "indoor-localization-catalogue"
     /// The highest `formatVersion` that is understood.
     static let formatVersion = 1
-    /// Bytes that a catalogue may have, uncompressed: room for some 100,000 venues.
-    static let limit = 64 << 20
+    /// Bytes that a catalogue may have, uncompressed: room for some 30,000 venues.
+    static let limit = InputLimits.standard.catalogue
 
     /// The document; fields without a value are left out.
     static func tree(_ entries: [CatalogueEntry]) -> JSONTree {

@@ -57,7 +57,7 @@ extension VenueCache {
     /// Unpacks or copies the document and the files that it names; others are left out.
     private func unpack(_ parts: Parts, into folder: String) throws(PacketFileError) {
         let (storage, files) = try VenuePacketReader().open(parts.packet)
-        let document = try files.read(VenuePacketReader.venueFile, limit: PacketLimit.venueFile)
+        let document = try files.read(VenuePacketReader.venueFile, limit: InputLimits.standard.venueFile)
         let names = VenuePacketReader.walk(document).parser.fileReferences.map(\.file)
         let wanted = Set(names.filter { files.contains($0) && parts.files[$0] == nil } + [VenuePacketReader.venueFile])
         switch storage {

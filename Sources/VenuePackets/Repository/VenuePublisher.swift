@@ -194,7 +194,8 @@ extension VenuePublisher {
             }
             let zip = try ZipWriter(path: made + "/packet.zip")
             for name in names.sorted() where !apart.contains(name) {
-                try zip.add(name, bytes: try PacketFolder(path: source).read(name, limit: PacketLimit.radioMap))
+                try zip.add(
+                    name, bytes: try PacketFolder(path: source).read(name, limit: InputLimits.standard.radioMap))
             }
             try zip.finish()
         } catch {

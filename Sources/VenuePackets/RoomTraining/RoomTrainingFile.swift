@@ -65,7 +65,7 @@ public enum RoomTrainingFile: Sendable {
         }
         let file = URL(filePath: absolute)
         let folder = PacketFolder(path: file.deletingLastPathComponent().path)
-        let bytes = try folder.read(file.lastPathComponent, limit: PacketLimit.radioMap)
+        let bytes = try folder.read(file.lastPathComponent, limit: InputLimits.standard.training)
         let document = try TrainingDocument.decode(Document.self, from: bytes)
         guard document.format == format else {
             throw PacketFileError(

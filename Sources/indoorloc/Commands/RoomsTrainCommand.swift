@@ -91,16 +91,18 @@ struct RoomsTrainCommand: Command {
 
     private func learn(_ path: String) throws -> RoomTrainingSet {
         if path.hasSuffix(".json") {
-            let bytes: Data
-            do { bytes = try Data(contentsOf: URL(filePath: path)) } catch {
-                throw DataSetError(description: "\(path) cannot be read: \(error.systemReason(reading: path))")
+            let bytes: [UInt8]
+            do throws(BoundedFileError) {
+                bytes = try BoundedFile.read(path, limit: InputLimits.standard.training)
+            } catch {
+                throw DataSetError(description: "\(path) \(error)")
             }
-            let tellsRooms = try RoomTrainingImport.tellsRooms([UInt8](bytes), named: path)
+            let tellsRooms = try RoomTrainingImport.tellsRooms(bytes, named: path)
             guard room != nil || tellsRooms else {
                 throw UsageError(message: "--room is missing, for \(path)", command: Self.syntax.name)
             }
             if tellsRooms { warnOfUnusedRoom(path) }
-            return try RoomTrainingImport.read([UInt8](bytes), named: path, room: room, uuid: uuid)
+            return try RoomTrainingImport.read(bytes, named: path, room: room, uuid: uuid)
         }
         var recording = try RoomRecording(path: path, strictness: strictness)
         if !recording.stays.isEmpty, recording.stays.allSatisfy({ $0.room != nil }) { warnOfUnusedRoom(path) }

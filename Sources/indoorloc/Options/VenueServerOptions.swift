@@ -108,11 +108,14 @@ struct VenueServerOptions: Sendable {
     }
 
     private static func firstLine(of path: String) throws(VenueRepositoryError) -> String {
-        do {
-            let text = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+        do throws(BoundedFileError) {
+            let bytes = try BoundedFile.read(path, limit: InputLimits.standard.secret)
+            let text = String(decoding: bytes, as: UTF8.self)
             return text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+        } catch .unreadable(let reason) {
+            throw .storage(path: path, reason: reason)
         } catch {
-            throw .storage(path: path, reason: error.systemReason(reading: path))
+            throw .storage(path: path, reason: "\(error)")
         }
     }
 

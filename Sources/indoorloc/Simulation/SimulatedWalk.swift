@@ -24,9 +24,10 @@ struct SimulatedWalk: Sendable {
         try output.check()
         let packet = try VenuePacketReader().read(venue)
         let document: Data
-        do { document = try Data(contentsOf: URL(filePath: path)) } catch {
-            throw DataSetError(
-                description: "\(path): cannot be read: \(error.systemReason(reading: path)). Give a walk's document.")
+        do throws(BoundedFileError) {
+            document = Data(try BoundedFile.read(path, limit: InputLimits.standard.walk))
+        } catch {
+            throw DataSetError(description: "\(path): \(error). Give a walk's document.")
         }
         let simulator: WalkSimulator
         do throws(SimulationError) {
