@@ -29,7 +29,7 @@ public struct SettingsFile: Hashable, Sendable {
         } catch .tooLong {
             throw Self.tooLong(path)
         } catch {
-            throw ReadingError(description: "\(path): cannot be read: \(error.systemReason(reading: path))")
+            throw ReadingError(description: "\(path): \(error)")
         }
         try self.init(bytes, name: path, source: .file)
     }
