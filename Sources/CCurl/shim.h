@@ -32,6 +32,13 @@ static inline long ccurl_status(CURL *handle) {
     return status;
 }
 
+// What was wrong with the server's certificate, as OpenSSL numbers it (X509_V_ERR_…); 0 if nothing was.
+static inline long ccurl_certificate_defect(CURL *handle) {
+    long defect = 0;
+    curl_easy_getinfo(handle, CURLINFO_SSL_VERIFYRESULT, &defect);
+    return defect;
+}
+
 // The kinds of authentication are numbers with a cast, which Swift does not import.
 static inline CURLcode ccurl_use_bearer(CURL *handle) {
     return curl_easy_setopt(handle, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);

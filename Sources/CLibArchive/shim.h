@@ -1,8 +1,10 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <locale.h>
 #include <string.h>
+#include <unistd.h>
 
 // libarchive turns the names of a zip into the charset of the calling thread's locale, and in the "C" locale, which a
 // process has unless it asks for another, it refuses every name beyond ASCII. These two give the thread a UTF-8 locale
@@ -40,3 +42,18 @@ static inline const char *clibarchive_reason(struct archive *archive) {
     const char *reason = clibarchive_system_reason(archive);
     return reason ? reason : archive_error_string(archive);
 }
+
+// Creates or empties a file that its owner alone may read, as it tells where somebody was; the descriptor, or -1 and
+// errno. Here because Swift code without libc has no open, which takes a varying number of arguments.
+static inline int clibarchive_create_private(const char *path) {
+    return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+}
+
+// Opens a file to read it; the descriptor, or -1 and errno. Not left to libarchive, which reads a pipe to its end when it
+// closes it: of one that stays open, it would wait for ever.
+static inline int clibarchive_open(const char *path) { return open(path, O_RDONLY | O_CLOEXEC); }
+
+// The system's words for its last error.
+static inline const char *clibarchive_last_reason(void) { return strerror(errno); }
+
+static inline int clibarchive_close(int descriptor) { return close(descriptor); }

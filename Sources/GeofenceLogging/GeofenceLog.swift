@@ -19,6 +19,7 @@ public actor GeofenceLog {
     /// The path of the file.
     public nonisolated let path: String
     private let settings: GeofenceLogSettings
+    private let now: @Sendable () -> DeviceMoment
     private var database: SQLiteDatabase?
 
     /// Opens a log, which is begun if there is no such file.
@@ -26,10 +27,18 @@ public actor GeofenceLog {
     /// - Throws: `GeofenceLogError` if the file cannot be opened, or if it is no log or one of a later edition; then
     ///   nothing in it is changed.
     public init(path: String, settings: GeofenceLogSettings = GeofenceLogSettings()) throws(GeofenceLogError) {
+        try self.init(path: path, settings: settings, now: DeviceMoment.now)
+    }
+
+    /// Opens a log whose retention counts from another clock than the device's.
+    init(
+        path: String, settings: GeofenceLogSettings, now: @escaping @Sendable () -> DeviceMoment
+    ) throws(GeofenceLogError) {
         let database = try SQLiteDatabase(path: path, waiting: settings.busyTimeout)
         try Self.prepare(database)
         self.path = path
         self.settings = settings
+        self.now = now
         self.database = database
     }
 
@@ -42,6 +51,8 @@ public actor GeofenceLog {
         guard !records.isEmpty else { return [] }
         var numbers: [Int64] = []
         try database.transaction { () throws(GeofenceLogError) in
+            // Before the records: the first one must not tell how old the others are.
+            let present = settings.retention == nil ? nil : try RetentionClock.stored(in: database, at: now())
             for record in records {
                 let rows = try database.run(
                     """
@@ -50,7 +61,8 @@ public actor GeofenceLog {
                     """, record.values)
                 numbers += rows.compactMap { $0.first?.integer }
             }
-            try forget(in: database, at: records.map(\.time).max() ?? 0)
+            try present?.store(in: database)
+            try forget(in: database, at: min(present?.time ?? 0, records.map(\.time).max() ?? 0))
         }
         return numbers
     }

@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 
 /// A connection to one database file; whoever holds it calls it from one place at a time.
 final class SQLiteDatabase {
@@ -14,8 +15,13 @@ final class SQLiteDatabase {
         case text(String)
     }
 
-    /// Opens a file, which is made if it is not there.
+    /// Opens a file, which is made if it is not there: for its owner alone, as it tells where somebody was.
     init(path: String, waiting: Duration) throws(GeofenceLogError) {
+        // SQLite would make it readable for all; its journals take the mode of the file. What goes wrong, SQLite tells.
+        if !path.isEmpty, path != ":memory:" {
+            let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            if file >= 0 { close(file) }
+        }
         var handle: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let code = sqlite3_open_v2(path, &handle, flags, nil)

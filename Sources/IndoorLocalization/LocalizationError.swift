@@ -12,18 +12,29 @@ public struct LocalizationError: Error, Hashable, Sendable, CustomStringConverti
         case critical
     }
 
+    /// A cause that a program may want to tell from others.
+    public enum Reason: Hashable, Sendable {
+        /// Beacons were heard for 5 s, and none of a known venue: up to eight of them, in the order of being heard.
+        case unknownBeacons([UnknownBeacon])
+        /// The instants of what the source delivers do not advance; where they stand still.
+        case instantsStandStill(Instant)
+    }
+
     /// What the error means for the session.
     public var code: Code
     /// What was wrong, where, and what to do.
     public var message: String
     /// The description of the underlying error; nil if there is none.
     public var cause: String?
+    /// The cause as a value, for those that have one; nil for others.
+    public var reason: Reason?
 
     /// Creates an error.
-    public init(code: Code, message: String, cause: String? = nil) {
+    public init(code: Code, message: String, cause: String? = nil, reason: Reason? = nil) {
         self.code = code
         self.message = message
         self.cause = cause
+        self.reason = reason
     }
 
     /// Whether the session ends with this error.
@@ -38,5 +49,34 @@ extension LocalizationError {
     /// Passes on a `LocalizationError`; wraps any other error with what was being done.
     init(reporting error: any Error, code: Code, _ message: String) {
         self = error as? LocalizationError ?? LocalizationError(code: code, message: message, cause: "\(error)")
+    }
+}
+
+extension LocalizationError {
+    /// Beacons are heard, but none of a known venue; a session reports it once, and goes on searching.
+    public static func unknownBeacons(_ beacons: [UnknownBeacon]) -> LocalizationError {
+        let names = beacons.map(\.description).joined(separator: ", ")
+        return LocalizationError(
+            code: .generic,
+            message: "the beacons that are heard are of no known venue: \(names); correct uuid, major and minor in the "
+                + "packet, or add the venue",
+            reason: .unknownBeacons(beacons))
+    }
+
+    /// Readings come, but their instants do not advance; a session reports it once, and goes on.
+    public static func instantsStandStill(at instant: Instant) -> LocalizationError {
+        LocalizationError(
+            code: .generic,
+            message:
+                "the instants of the readings do not advance beyond \(instant.seconds) s, so that positions come late "
+                + "or not at all; have the source give each reading the instant at which it was sensed",
+            reason: .instantsStandStill(instant))
+    }
+
+    /// A venue whose model would be larger than a session may hold; nil if it isn't.
+    init?(tooLarge venue: Venue) {
+        guard let problem = ModelSize.problem(of: venue) else { return nil }
+        self.init(
+            code: .critical, message: "venue \(venue.id) is too large: \(problem.path) \(problem.message)")
     }
 }

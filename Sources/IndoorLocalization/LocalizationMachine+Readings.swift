@@ -16,6 +16,26 @@ extension LocalizationMachine {
         if case .sighting = reading { isDeaf = false }
         if case .advertisement = reading { isDeaf = false }
         guard let reading = accepted(reading) else { return Transition(state: state) }
+        guard let remark = remark(on: reading) else { return use(reading, at: now) }
+        var transition = use(reading, at: now)
+        transition.directives.insert(.report(remark), at: 0)
+        return transition
+    }
+
+    /// What is wrong with the source or the known venues, by a reading that was accepted; nil if nothing is.
+    private mutating func remark(on reading: SensorReading) -> LocalizationError? {
+        if let instant = instants.note(reading) { return .instantsStandStill(at: instant) }
+        guard case .searchVenue = state, case .sighting(let sighting) = reading else { return nil }
+        if search.owner(of: sighting.beacon) != nil {
+            unknownBeacons.hearKnown()
+            return nil
+        }
+        let beacons = unknownBeacons.hear(sighting.beacon, at: sighting.instant)
+        return beacons.map { .unknownBeacons($0.map(search.unknown)) }
+    }
+
+    /// What an accepted reading comes to.
+    private mutating func use(_ reading: SensorReading, at now: Instant) -> Transition {
         if case .fix(let fix) = reading, visit == nil, settings.forcedVenue != nil { return take(fix, at: now) }
         let turned = oriented(reading)
         if visit != nil { visit?.observe(turned) } else { recent.add(turned) }
@@ -58,15 +78,21 @@ extension LocalizationMachine {
         case .sighting(let sighting):
             guard sighting != previous else { return nil }
             let isUsable = Sighting.isMeasurement(rssi: sighting.rssi) && sighting.rssi >= settings.rssiThreshold
-            return isUsable ? reading : nil
+            return isUsable ? .sighting(named(sighting)) : nil
         case .advertisement(let advertisement):
-            // What is no beacon, or a broken one, is none of a session's business.
+            // What is no beacon, or a broken one, is none of a session's business, unless its address is known.
             decoded = try? advertisement.sighting()
-            guard let sighting = decoded, sighting.rssi >= settings.rssiThreshold else { return nil }
-            return .sighting(sighting)
+            let heard = decoded.map(named) ?? addresses.sighting(of: advertisement)
+            guard let heard, heard.rssi >= settings.rssiThreshold else { return nil }
+            return .sighting(heard)
         case .motion, .step, .pressure, .gnss, .fix, .radio:
             return reading
         }
+    }
+
+    /// The sighting with the identity by which the venue knows its transmitter.
+    private func named(_ sighting: Sighting) -> Sighting {
+        addresses.isEmpty ? sighting : addresses.resolve(sighting) { search.owner(of: $0) != nil }
     }
 
     /// What a satellite position tells of the device outdoors; nil if it is too vague, or older than the latest.

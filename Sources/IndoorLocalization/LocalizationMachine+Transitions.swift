@@ -5,6 +5,9 @@ extension LocalizationMachine {
             return Transition(state: .error(error), directives: [.publish(.error(error)), .report(error)])
         }
         search = VenueSearchMachine(settings: settings.venueSearch, forced: settings.forcedVenue)
+        addresses = KnownAddresses()
+        unknownBeacons = UnknownBeaconWatch()
+        instants = InstantWatch()
         backoff.reset()
         scan.begin()
         isDeaf = false
@@ -23,6 +26,7 @@ extension LocalizationMachine {
     /// The venues are known: look for one of them.
     mutating func learn(_ venues: [VenueSummary], at now: Instant) -> Transition {
         search.learn(venues)
+        addresses.learn(venues)
         backoff.reset()
         wakeAt = nil
         retryAt = nil
@@ -34,6 +38,25 @@ extension LocalizationMachine {
         guard let forced = placedVenue else { return Transition(state: .searchVenue, directives: directives) }
         let way = fetch(forced, at: now)
         return Transition(state: way.state, directives: directives + way.directives)
+    }
+
+    /// The venue source tells more than it was asked for.
+    mutating func learn(_ update: VenueUpdate, at now: Instant) -> Transition {
+        switch update {
+        case .failure(let error):
+            return error.endsSession
+                ? end(with: .error(error), at: now) : Transition(state: state, directives: [.report(error)])
+        case .packet(let venue):
+            return Transition(state: state, directives: [.announceVenue(venue)])
+        case .catalogue(let venues):
+            // Newer than the answer that is still to come, which then counts no more.
+            if case .started = state { return learn(venues, at: now) }
+            search.learn(venues)
+            addresses.learn(venues)
+            if let venue = visit?.venue { addresses.learn(venue) }
+            guard case .searchVenue = state, let forced = placedVenue else { return Transition(state: state) }
+            return fetch(forced, at: now)
+        }
     }
 
     /// The session is over.
@@ -138,8 +161,11 @@ extension LocalizationMachine {
             let message = "the packet of venue \(wanted) holds venue \(venue.id); correct the venue source"
             return fail(LocalizationError(code: .generic, message: message), at: now)
         }
+        if let error = LocalizationError(tooLarge: venue) { return end(with: .error(error), at: now) }
         backoff.reset()
         retryAt = nil
+        unknownBeacons.end()
+        addresses.learn(venue)
         let problems = useSettings(of: venue)
         var visit = VenueVisit(
             venue: venue, belief: makeBelief(venue, settings.positioning), settings: settings, since: now)

@@ -20,6 +20,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         /// The answer to the request for that venue's packet.
         case packet(VenueID, Venue)
         case packetFailed(VenueID, LocalizationError)
+        /// The venue source tells something without being asked.
+        case venues(VenueUpdate)
         /// The source has nothing more to deliver.
         case sourceEnded
         case sourceFailed(LocalizationError)
@@ -63,7 +65,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         /// Apart in memory: an estimate is large, and the other directives are not.
         indirect case emitMotion(MotionNews)
         case emitEvent(LocalizationEvent)
-        /// A venue's data, found by its coordinate, is there.
+        /// A venue's data, found by its coordinate, is there; or a newer version than the session goes on with.
         case announceVenue(Venue)
         case report(LocalizationError)
         /// The radio is to rest between passes as the settings say.
@@ -94,6 +96,12 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     var recent = RecentReadings()
     /// What the latest reading held, if that was an advertisement.
     var decoded: Sighting?
+    /// Which beacons are known by their address.
+    var addresses = KnownAddresses()
+    /// Whether only beacons of no known venue are heard.
+    var unknownBeacons = UnknownBeaconWatch()
+    /// Whether time passes by the readings.
+    var instants = InstantWatch()
     /// When the state itself wants a tick; nil if it waits for other events.
     var wakeAt: Instant?
     /// When a failed request is due again; nil if none has failed.
@@ -243,6 +251,9 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
             return fail(error, at: now)
         case (_, .progress), (_, .packet), (_, .packetFailed):
             return Transition(state: state)  // the answer to a request that was cancelled
+
+        case (_, .venues(let update)):
+            return learn(update, at: now)
 
         case (_, .reading(let reading)):
             return observe(reading, at: now)

@@ -21,6 +21,7 @@ public actor Localizer {
     private var scan = CurrentTask()
     private var reception = CurrentTask()
     private var fetch = CurrentTask()
+    private var updates = CurrentTask()
     private var alarm = SessionAlarm()
     /// Rooms and fences entered and left so far, also in earlier sessions, whether anybody listened or not.
     public private(set) var eventHistory: EventHistory
@@ -91,7 +92,8 @@ public actor Localizer {
     ///
     /// Of those that nobody takes, the newest 1024 are kept, of a recording all.
     public nonisolated var outdoorPositions: AsyncStream<OutdoorPosition> { outdoorBroadcast.subscribe() }
-    /// Data of venues that were found by their coordinate, before any of their beacons was heard.
+    /// Data of venues that were found by their coordinate, before any of their beacons was heard; and newer versions that
+    /// the venue source has stored while a session goes on with an older one.
     public nonisolated var downloadedVenues: AsyncStream<Venue> { venueBroadcast.subscribe() }
     /// Rooms and fences entered and left, from now on.
     ///
@@ -114,7 +116,10 @@ public actor Localizer {
     ///
     /// With settings out of range, the session ends at once with a critical error that names them.
     public func start() async {
-        if state.isOver { timeline.begin() }
+        if state.isOver {
+            timeline.begin()
+            updates.follow(venues.updates, for: self) { await $0.learn($1, of: $2) }
+        }
         await perform(driver.handle(.start, at: timeline.now))
     }
 
@@ -145,7 +150,7 @@ public actor Localizer {
     public var memory: SessionMemory { driver.machine.memory(at: timeline.now) }
 
     /// Ends the streams of all subscribers so far, behind what they were told.
-    package nonisolated func finishStreams() {
+    public nonisolated func finishStreams() {
         stateBroadcast.finish()
         statusBroadcast.finish()
         positionBroadcast.finish()
@@ -226,6 +231,11 @@ public actor Localizer {
         await perform(driver.handle(Event(answer), at: timeline.now))
     }
 
+    private func learn(_ update: VenueUpdate, of number: Int) async {
+        guard updates.isCurrent(number) else { return }
+        await perform(driver.handle(.venues(update), at: timeline.now))
+    }
+
     /// Asks the venue source; on a recording, time stands still until the answer is there.
     private func ask(_ request: VenueRequest) async {
         let task = fetch.ask(venues, request, for: self) { await $0.answer($1, of: $2) }
@@ -258,6 +268,7 @@ public actor Localizer {
             case .stopScanning:
                 scan.cancel()
                 reception.cancel()
+                updates.cancel()
             case .cancelFetch: fetch.cancel()
             case .fetchCatalogue:
                 await ask(.catalogue)

@@ -1,3 +1,5 @@
+import IndoorLocalization
+
 /// An MQTT broker, and how one is let in there.
 public struct MQTTBroker: Hashable, Sendable {
     /// The port that brokers listen on, by assignment of IANA.
@@ -13,18 +15,34 @@ public struct MQTTBroker: Hashable, Sendable {
     public var credentials: MQTTCredentials?
     /// How the connection is kept from others; nil for one in the clear.
     public var security: MQTTSecurity?
+    /// Whether a password may be sent without TLS, where everybody on the way can read it. To this machine itself
+    /// (localhost, 127.0.0.0/8, ::1) it may in any case.
+    public var allowsPlainPassword: Bool
 
     /// Describes a broker.
     ///
     /// - Parameter port: nil for the standard one, with or without TLS.
     public init(
         host: String = "localhost", port: UInt16? = nil, credentials: MQTTCredentials? = nil,
-        security: MQTTSecurity? = nil
+        security: MQTTSecurity? = nil, allowsPlainPassword: Bool = false
     ) {
         self.host = host
         self.port = port ?? (security == nil ? Self.standardPort : Self.standardSecurePort)
         self.credentials = credentials
         self.security = security
+        self.allowsPlainPassword = allowsPlainPassword
+    }
+
+    /// Whether others could read the password on its way: it goes to another machine, without TLS.
+    package var sendsPasswordInTheClear: Bool {
+        security == nil && credentials?.password != nil && !LoopbackHost.contains(host)
+    }
+
+    /// Refuses to send a password that others could read, unless that is allowed.
+    ///
+    /// - Throws: `MQTTSharingError.plainPassword`.
+    package func checkSecrecy() throws(MQTTSharingError) {
+        if sendsPasswordInTheClear, !allowsPlainPassword { throw .plainPassword(host: host) }
     }
 }
 

@@ -1,4 +1,5 @@
 import Glibc
+import IndoorLocalization
 
 /// The name and the password that a broker knows a client by. The password is never printed.
 public struct MQTTCredentials: Hashable, Sendable {
@@ -24,18 +25,17 @@ public struct MQTTCredentials: Hashable, Sendable {
             throw .badFile(path: path, reason: MQTTSharingError.text(ofSystemError: errno))
         }
         defer { fclose(file) }
-        var (text, capacity) = (nil as UnsafeMutablePointer<CChar>?, 0)
-        defer { free(text) }
-        errno = 0
-        let count = getline(&text, &capacity, file)
-        guard count >= 0 || errno == 0 else {
-            throw .badFile(path: path, reason: MQTTSharingError.text(ofSystemError: errno))
+        // With one byte more than a password may have, and the zero that ends it.
+        let limit = InputLimits.standard.secret
+        var text = [UInt8](repeating: 0, count: limit + 1)
+        let count = fread(&text, 1, text.count, file)
+        guard ferror(file) == 0 else { throw .badFile(path: path, reason: MQTTSharingError.text(ofSystemError: errno)) }
+        let line = text.prefix(count).prefix { $0 != UInt8(ascii: "\n") && $0 != UInt8(ascii: "\r") }
+        guard line.count <= limit else {
+            throw .badFile(path: path, reason: "its first line is longer than \(limit) bytes")
         }
-        let line = text.map { String(cString: $0).prefix { !$0.isNewline } } ?? ""
-        guard count > 0, !line.isEmpty else {
-            throw .badFile(path: path, reason: "it has no password on its first line")
-        }
-        self.init(user: user, password: String(line))
+        guard !line.isEmpty else { throw .badFile(path: path, reason: "it has no password on its first line") }
+        self.init(user: user, password: String(decoding: line, as: UTF8.self))
     }
 
     /// Takes the password from an environment variable; none where that is not set, or empty.

@@ -18,6 +18,8 @@ public enum MQTTSharingError: Error, Hashable, Sendable {
     case noAnswer(host: String, port: UInt16, to: String)
     /// The broker does not let this user in without a password, and none was given.
     case missingPassword(host: String, user: String)
+    /// The password would be sent without TLS, and nobody has allowed that.
+    case plainPassword(host: String)
     /// The broker does not let this user in, with this password.
     case refusedCredentials(host: String, user: String?)
     /// The broker refuses the connection for another reason.
@@ -75,6 +77,9 @@ extension MQTTSharingError: CustomStringConvertible {
                 + "broker's, and the port is that for TLS where TLS is used"
         case .missingPassword(let host, let user):
             "the broker at \(host) does not let in '\(user)' without a password: \(Self.passwordPlaces)"
+        case .plainPassword(let host):
+            "the password would be sent to \(host) unencrypted, where others can read it: use mqtts, or allow it "
+                + "(allowsPlainPassword, --share-plain-password)"
         case .refusedCredentials(let host, let user?):
             "the broker at \(host) does not let in '\(user)' with this password: correct the user and the password"
         case .refusedCredentials(let host, nil):
@@ -82,8 +87,8 @@ extension MQTTSharingError: CustomStringConvertible {
         case .refused(let host, let reason):
             "the broker at \(host) refuses the connection: \(reason); see the broker's log"
         case .insecure(let host, let reason):
-            "no secure connection to \(host): \(reason); the port must be one with TLS, and the broker's certificate for "
-                + "that host and signed by an authority of the CA file"
+            "no secure connection to \(host): \(reason); the port must be one with TLS, and the broker's certificate "
+                + "valid at this machine's time, for that host and signed by an authority of the CA file"
         case .connectionLost(let host, let reason):
             "the connection to the broker at \(host) is lost: \(reason); see whether the broker runs, and its log"
         case .overrun(let host):

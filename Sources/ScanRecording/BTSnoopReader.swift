@@ -73,12 +73,21 @@ public struct BTSnoopReader: ~Copyable {
         }
     }
 
+    /// Reads a file that is open already.
+    init(path: String, adapter: UInt16?, strictness: RecordingReader.Strictness, input: ArchiveInput) {
+        self.path = path
+        self.strictness = strictness
+        self.adapter = adapter
+        decoder = BTSnoopDecoder(adapter: adapter)
+        self.input = input
+    }
+
     /// Whether a file begins as a capture does; false if it can't be read, too.
+    ///
+    /// A pipe has lost its beginning then: what is read of it cannot be read again.
     public static func isCapture(path: String) -> Bool {
         guard let input = try? ArchiveInput(path: path) else { return false }
-        var bytes: [UInt8] = []
-        try? input.read(into: &bytes)
-        return bytes.starts(with: BTSnoopRecord.identification)
+        return (try? input.begins(with: BTSnoopRecord.identification)) ?? false
     }
 
     /// The next advertisement or, of an anonymous one, sighting; nil after the last one and after an error.

@@ -44,6 +44,7 @@ public struct BTSnoopWriter: ~Copyable {
 
     /// Creates the file, or replaces the one that is there, and writes what the instant zero is.
     ///
+    /// A new file is for its owner alone to read (mode 0600), as it tells where somebody was.
     /// - Parameters:
     ///   - datalink: how packets are laid out.
     ///   - startMicroseconds: when the instant zero was, in microseconds since 1970-01-01 UTC.
@@ -52,21 +53,29 @@ public struct BTSnoopWriter: ~Copyable {
     public init(
         path: String, datalink: BTSnoopDatalink = .monitor, startMicroseconds: Int64 = unknownStart, adapter: UInt16 = 0
     ) throws(BTSnoopError) {
+        try self.init(
+            path: path, datalink: datalink, startMicroseconds: startMicroseconds, adapter: adapter, descriptor: nil)
+    }
+
+    /// Writes to an open file, which stays open, if one is given. The path is its name in errors.
+    package init(
+        path: String, datalink: BTSnoopDatalink, startMicroseconds: Int64, adapter: UInt16, descriptor: Int32?
+    ) throws(BTSnoopError) {
         self.path = path
         self.datalink = datalink
         encoder = BTSnoopRecordEncoder(datalink: datalink, adapter: adapter, startMicroseconds: startMicroseconds)
-        (output, offset) = try Self.create(path, encoder)
+        (output, offset) = try Self.create(path, encoder, descriptor)
     }
 
     private static func create(
-        _ path: String, _ encoder: BTSnoopRecordEncoder
+        _ path: String, _ encoder: BTSnoopRecordEncoder, _ descriptor: Int32?
     ) throws(BTSnoopError) -> (ArchiveOutput, Int64) {
         let beginning: [UInt8]
         do throws(BTSnoopError.Problem) { beginning = try encoder.beginning() } catch {
             throw BTSnoopError(file: path, problem: error)
         }
         do throws(ArchiveFailure) {
-            let output = try ArchiveOutput(path: path, isCompressed: path.hasSuffix(".gz"))
+            let output = try ArchiveOutput(path: path, descriptor: descriptor)
             try output.write(beginning)
             return (output, Int64(beginning.count))
         } catch {

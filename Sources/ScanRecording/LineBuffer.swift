@@ -7,7 +7,7 @@ package struct LineBuffer {
     package enum Piece: Equatable {
         /// A line without its newline, at these offsets of `bytes`.
         case line(Range<Int>)
-        /// A line that was longer than the limit.
+        /// A line that is longer than the limit; told once, before its end.
         case tooLong
         /// Nothing whole: append more bytes, or take the end.
         case needsMore
@@ -44,22 +44,23 @@ package struct LineBuffer {
             searched = start
             if isSkipping {
                 isSkipping = false
-                return .tooLong
+                return next()
             }
             return line.count > Self.maximumLineLength ? .tooLong : .line(line)
         }
         if isComplete {
-            guard start < bytes.count || isSkipping else { return .end }
+            guard start < bytes.count, !isSkipping else { return .end }
             let line = start..<bytes.count
             start = bytes.count
             searched = start
-            let wasTooLong = isSkipping || line.count > Self.maximumLineLength
-            isSkipping = false
-            return wasTooLong ? .tooLong : .line(line)
+            return line.count > Self.maximumLineLength ? .tooLong : .line(line)
         }
-        if bytes.count - start > Self.maximumLineLength {
+        if isSkipping {
+            start = bytes.count
+        } else if bytes.count - start > Self.maximumLineLength {
             isSkipping = true
             start = bytes.count
+            return .tooLong
         }
         return .needsMore
     }

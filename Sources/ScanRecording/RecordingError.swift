@@ -16,6 +16,8 @@ public struct RecordingError: Error, Hashable, Sendable, CustomStringConvertible
         case unsupportedVersion(Int)
         /// The line is longer than the limit in bytes.
         case lineTooLong(limit: Int)
+        /// What is read as a whole, such as a survey, has more sightings and places than the limit.
+        case tooManyReadings(limit: Int)
         /// The line is no JSON object; column in bytes, from 1.
         case malformedJSON(column: Int, reason: String)
         /// A field stands twice in the line.
@@ -69,6 +71,7 @@ extension RecordingError.Problem {
         case .repeatedHeader: "is a second header"
         case .unsupportedVersion(let version): "is \(version)"
         case .lineTooLong(let limit): "is longer than \(limit) bytes"
+        case .tooManyReadings(let limit): "is one more than the \(limit) sightings and places that a survey may have"
         case .malformedJSON(let column, let reason): "is not a JSON object: \(reason) at byte \(column)"
         case .duplicateField: "stands twice"
         case .missingField: "is missing"
@@ -88,6 +91,7 @@ extension RecordingError.Problem {
         case .repeatedHeader: "Split joined recordings into a file each"
         case .unsupportedVersion: "This package reads versions 1 to \(RecordingHeader.newestVersion): update it"
         case .lineTooLong, .malformedJSON: "Write one JSON object a line, or read leniently to skip such lines"
+        case .tooManyReadings: "Divide the recording into several"
         case .duplicateField: "Keep one of the two"
         case .missingField: "Add it, or read leniently to skip such lines"
         case .wrongType, .outOfRange: "Correct the value and its unit, or read leniently to skip such lines"

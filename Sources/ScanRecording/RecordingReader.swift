@@ -61,6 +61,13 @@ public struct RecordingReader: ~Copyable {
         }
     }
 
+    /// Reads a file that is open already.
+    init(path: String, strictness: Strictness, input: ArchiveInput) {
+        self.path = path
+        self.strictness = strictness
+        self.input = input
+    }
+
     /// The next entry, the header first; nil after the last one and after an error.
     ///
     /// - Throws: what is wrong with the file or, when strict, with a line.

@@ -17,17 +17,37 @@ public struct RecordingWriter: ~Copyable {
 
     /// Creates the file, or replaces the one that is there, and writes the header.
     ///
+    /// A new file is for its owner alone to read (mode 0600), as it tells where somebody was.
     /// - Throws: `.unwritable` if the file can't be created, or what is wrong with the header.
     public init(path: String, header: RecordingHeader = RecordingHeader()) throws(RecordingError) {
         self.path = path
         output = try Self.create(path, header)
     }
 
-    private static func create(_ path: String, _ header: RecordingHeader) throws(RecordingError) -> ArchiveOutput {
+    /// Writes to an open file, which stays open. The path is its name in errors, and tells whether to compress.
+    package init(path: String, header: RecordingHeader, descriptor: Int32) throws(RecordingError) {
+        self.path = path
+        output = try Self.create(path, header, descriptor)
+    }
+
+    /// Goes on at the end of a recording whose last instant is known; the open file is written from where it stands.
+    package init(path: String, continuing latest: Instant, descriptor: Int32) throws(RecordingError) {
+        self.path = path
+        self.latest = latest
+        do throws(ArchiveFailure) {
+            output = try ArchiveOutput(path: path, descriptor: descriptor)
+        } catch {
+            throw RecordingError(file: path, problem: .unwritable(error.reason))
+        }
+    }
+
+    private static func create(
+        _ path: String, _ header: RecordingHeader, _ descriptor: Int32? = nil
+    ) throws(RecordingError) -> ArchiveOutput {
         var decoder = RecordDecoder()
         let line = try line(of: .header(header), after: nil, checkedBy: &decoder, file: path, number: 1)
         do throws(ArchiveFailure) {
-            let output = try ArchiveOutput(path: path, isCompressed: path.hasSuffix(".gz"))
+            let output = try ArchiveOutput(path: path, descriptor: descriptor)
             try output.write(line)
             return output
         } catch {

@@ -5,6 +5,12 @@ extension SurveyRecording {
     ///
     /// - Throws: what is wrong with the file or, when strict, with a line.
     public init(path: String, strictness: RecordingReader.Strictness = .strict) throws(RecordingError) {
+        try self.init(path: path, strictness: strictness, limits: .standard)
+    }
+
+    package init(
+        path: String, strictness: RecordingReader.Strictness, limits: InputLimits
+    ) throws(RecordingError) {
         var reader = try RecordingReader(path: path, strictness: strictness)
         var unfolding = AdvertisementUnfolding()
         var waypoints: [Waypoint] = []
@@ -21,6 +27,10 @@ extension SurveyRecording {
                 let (reading, decoded) = unfolding.unfold(recorded)
                 if case .sighting(let sighting) = reading { sightings.append(sighting) }
                 if let decoded { sightings.append(decoded) }
+            }
+            guard sightings.count + waypoints.count <= limits.surveyReadings else {
+                throw RecordingError(
+                    file: path, line: reader.tally.lines, problem: .tooManyReadings(limit: limits.surveyReadings))
             }
         }
         self.init(waypoints: waypoints, sightings: sightings, end: end)

@@ -1,9 +1,11 @@
 import CLibArchive
+import IndoorLocalization
 
 /// Bytes in the gzip format (RFC 1952).
 enum GzipData {
-    /// The bytes within; at most `limit` of them, whatever the compressed ones say.
+    /// The bytes within; at most `limit` of them, and at most what `InputLimits.inflation` allows.
     static func decompressed(_ bytes: [UInt8], limit: Int) throws(PacketFileError) -> [UInt8] {
+        let limit = min(limit, InputLimits.standard.inflatedSize(ofCompressed: bytes.count))
         guard let archive = archive_read_new() else { throw PacketFileError(message: "out of memory") }
         defer { archive_read_free(archive) }
         archive_read_support_filter_gzip(archive)

@@ -3,15 +3,12 @@ import IndoorLocalization
 
 /// Reads plan images from the files of this machine, where venue sources put them.
 public struct LocalImageReader: PlanImageReader {
-    /// Bytes that an image may have: a plan of a large building has some ten million.
-    private static let limit = 1 << 30
-
     /// Creates a reader.
     public init() {}
 
     /// The bytes of the image at a path, read piece by piece.
     ///
-    /// - Throws: `LocalizationError` with code `generic` if it cannot be read or has more than 1 GiB; `CancellationError`
+    /// - Throws: `LocalizationError` with code `generic` if it cannot be read or has more than 512 MiB; `CancellationError`
     ///   when the task is cancelled.
     @concurrent public func image(
         at path: String, progress: @escaping @Sendable (Double) -> Void
@@ -19,7 +16,9 @@ public struct LocalImageReader: PlanImageReader {
         do throws(VenueRepositoryError) {
             let file = try OpenFile(path, O_RDONLY)
             let size = try file.size()
-            guard size <= Self.limit else { throw .storage(path: path, reason: "\(size) bytes are no plan image") }
+            guard size <= InputLimits.standard.image else {
+                throw .storage(path: path, reason: "\(size) bytes are no plan image")
+            }
             var bytes: [UInt8] = []
             bytes.reserveCapacity(size)
             progress(0)

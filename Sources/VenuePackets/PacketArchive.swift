@@ -1,4 +1,5 @@
 import Glibc
+import IndoorLocalization
 
 /// A packet kept as a zip, its files at the top or all within one top folder.
 ///
@@ -11,12 +12,18 @@ struct PacketArchive: PacketFiles {
     private let prefix: String
     /// The files within that folder.
     let files: Set<String>
+    /// The bytes that all files may unpack to.
+    private let inflatedSize: Int
 
     /// Lists the zip.
     ///
     /// - Parameter marker: the file that tells which folder is the packet's: the top, or the one below it with it.
     /// - Throws: `PacketFileError` if it is not a zip, or a hostile one.
     init(path: String, marker: String = VenuePacketReader.venueFile) throws(PacketFileError) {
+        var status = stat()
+        let size = stat(path, &status) == 0 ? Int(status.st_size) : 0
+        inflatedSize = InputLimits.standard.inflatedSize(ofCompressed: size)
+        try ZipDirectory.check(path)
         var names: Set<String> = []
         let archive = try ZipReader(path: path)
         while let entry = try archive.next() {
@@ -27,8 +34,9 @@ struct PacketArchive: PacketFiles {
             guard names.insert(entry.name).inserted else {
                 throw PacketFileError(message: "the zip has two entries \"\(entry.name)\"; pack it anew")
             }
-            guard names.count <= PacketLimit.entries else {
-                throw PacketFileError(message: "the zip has more than \(PacketLimit.entries) files; is it a packet?")
+            guard names.count <= InputLimits.standard.zipEntries else {
+                throw PacketFileError(
+                    message: "the zip has more than \(InputLimits.standard.zipEntries) files; is it a packet?")
             }
         }
         let prefix = Self.topFolder(of: names, with: marker)
@@ -51,6 +59,7 @@ struct PacketArchive: PacketFiles {
     func contains(_ file: String) -> Bool { files.contains(file) }
 
     func read(_ file: String, limit: Int) throws(PacketFileError) -> [UInt8] {
+        let limit = min(limit, inflatedSize)
         let archive = try ZipReader(path: path)
         while let entry = try archive.next() {
             guard entry.isFile, entry.name == prefix + file else { continue }
@@ -69,6 +78,7 @@ struct PacketArchive: PacketFiles {
     /// Unpacks some of the files into a folder, under their paths within the packet, a piece at a time.
     func unpack(_ wanted: Set<String>, into folder: String) throws(PacketFileError) {
         let archive = try ZipReader(path: path)
+        let limit = min(InputLimits.standard.unpacked, inflatedSize)
         var total = 0
         while let entry = try archive.next() {
             guard entry.isFile, entry.name.hasPrefix(prefix) else { continue }
@@ -77,8 +87,8 @@ struct PacketArchive: PacketFiles {
             let target = try UnpackedFile(folder + "/" + file)
             while let chunk = try archive.chunk() {
                 total += chunk.count
-                guard total <= PacketLimit.unpacked else {
-                    throw PacketFileError(message: "the zip unpacks to more than \(PacketLimit.unpacked) bytes")
+                guard total <= limit else {
+                    throw PacketFileError(message: "the zip unpacks to more than the \(limit) bytes that it may")
                 }
                 try target.append(chunk)
             }
@@ -101,7 +111,7 @@ private final class UnpackedFile {
             try DiskFolder.create(DiskFolder.parent(of: target))
             file = try OpenFile(target + ".unfinished", O_WRONLY | O_CREAT | O_TRUNC)
         } catch {
-            throw PacketFileError(message: "cannot be unpacked: \(error)")
+            throw PacketFileError(message: "cannot be unpacked: \(error)", storage: error)
         }
     }
 
@@ -111,13 +121,14 @@ private final class UnpackedFile {
         do throws(VenueRepositoryError) {
             try file.write(bytes)
         } catch {
-            throw PacketFileError(message: "cannot be unpacked: \(error)")
+            throw PacketFileError(message: "cannot be unpacked: \(error)", storage: error)
         }
     }
 
     func finish() throws(PacketFileError) {
         guard rename(file.path, target) == 0 else {
-            throw PacketFileError(message: "cannot be unpacked: \(VenueRepositoryError.system(target))")
+            let failure = VenueRepositoryError.system(target)
+            throw PacketFileError(message: "cannot be unpacked: \(failure)", storage: failure)
         }
         isFinished = true
     }

@@ -16,20 +16,8 @@ struct PacketFileError: Error, Hashable, Sendable {
     let message: String
     /// Where it is within the file's document.
     var path = "$"
-}
-
-/// How large the parts of a packet may be: what a reader takes from outside must not exhaust the machine.
-enum PacketLimit {
-    /// Bytes of `venue.json`: room for some 50,000 beacons.
-    static let venueFile = 16 << 20
-    /// Bytes of a radio map, uncompressed.
-    static let radioMap = 256 << 20
-    /// Bytes of all that is unpacked from one zip: the image and tiles of a large building.
-    static let unpacked = 4 << 30
-    /// Files in one zip; tiles are a zip of their own within it.
-    static let entries = 10_000
-    /// Corners of one polygon: the check for crossings is quadratic at worst; no room has that many corners.
-    static let corners = 5_000
+    /// What the disk says, if it is not the packet that is wrong.
+    var storage: VenueRepositoryError?
 }
 
 /// A packet kept as a folder.
@@ -50,18 +38,8 @@ struct PacketFolder: PacketFiles {
             if let refusal = LocalPath.refusal(absolute) { throw refusal }
             throw PacketFileError(message: "there is no \(file); a packet is a folder or a zip with that file")
         }
-        do {
-            // Mapped, a file that is too large costs nothing.
-            let data = try Data(contentsOf: URL(filePath: absolute), options: .mappedIfSafe)
-            guard data.count <= limit else {
-                throw PacketFileError(
-                    message: "\(file) has \(data.count) bytes, more than the \(limit) that it may have")
-            }
-            return [UInt8](data)
-        } catch let error as PacketFileError {
-            throw error
-        } catch {
-            throw PacketFileError(message: "\(file) cannot be read: \(error.systemReason)")
+        do throws(BoundedFileError) { return try BoundedFile.read(absolute, limit: limit) } catch {
+            throw PacketFileError(message: "\(file) \(error)")
         }
     }
 }

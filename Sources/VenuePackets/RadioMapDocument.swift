@@ -1,8 +1,8 @@
 import IndoorLocalization
 
 /// A radio map as its file holds it.
-struct RadioMapDocument: Codable {
-    struct Beacon: Codable {
+struct RadioMapDocument: Encodable {
+    struct Beacon: Encodable {
         var uuid: String
         var major: Int
         var minor: Int
@@ -13,7 +13,7 @@ struct RadioMapDocument: Codable {
         var power: Double
     }
 
-    struct Reading: Codable {
+    struct Reading: Encodable {
         /// Index into `beacons`.
         var beacon: Int
         var rssi: Double
@@ -21,7 +21,7 @@ struct RadioMapDocument: Codable {
         var weight: Double?
     }
 
-    struct Fingerprint: Codable {
+    struct Fingerprint: Encodable {
         var mapId: Int
         var x: Double
         var y: Double
@@ -29,7 +29,7 @@ struct RadioMapDocument: Codable {
         var readings: [Reading]
     }
 
-    struct Fit: Codable {
+    struct Fit: Encodable {
         var floorLoss: Double?
         var rateLength: Double?
         var ratePriorDetections: Double?

@@ -61,6 +61,15 @@ public enum RadioMapFile: Sendable {
         }
     }
 
+    /// The bytes of a radio map's file: equal ones give equal bytes.
+    ///
+    /// - Throws: `RadioMapFileError` if the radio map is wrong.
+    package static func document(of radioMap: RadioMap, named name: String) throws(RadioMapFileError) -> [UInt8] {
+        do throws(PacketFileError) { return try bytes(of: radioMap, named: name) } catch {
+            throw RadioMapFileError(file: name, path: error.path, message: error.message)
+        }
+    }
+
     /// Reads the file at a path.
     static func contents(of path: String) throws(PacketFileError) -> RadioMap {
         let absolute = LocalPath.absolute(path)
@@ -69,32 +78,26 @@ public enum RadioMapFile: Sendable {
         }
         let file = URL(filePath: absolute)
         let folder = PacketFolder(path: file.deletingLastPathComponent().path)
-        return try read(folder.read(file.lastPathComponent, limit: PacketLimit.radioMap), named: path)
+        return try read(folder.read(file.lastPathComponent, limit: InputLimits.standard.radioMap), named: path)
     }
 
     /// Reads the bytes of a file of that name.
     static func read(_ bytes: [UInt8], named name: String) throws(PacketFileError) -> RadioMap {
-        let isCompressed = name.hasSuffix(".gz")
-        let plain = isCompressed ? try GzipData.decompressed(bytes, limit: PacketLimit.radioMap) : bytes
+        // What came through a pipe has no telling name; no JSON begins like gzip.
+        let isCompressed = name.hasSuffix(".gz") || bytes.starts(with: [0x1F, 0x8B])
+        let plain = isCompressed ? try GzipData.decompressed(bytes, limit: InputLimits.standard.radioMap) : bytes
         let document: RadioMapDocument
-        do {
-            document = try JSONDecoder().decode(RadioMapDocument.self, from: Data(plain))
-        } catch {
+        do throws(PacketFileError) { document = try RadioMapReader.document(plain) } catch {
             // That a file is of another kind says more than what it lacks of a radio map.
-            if let kind = try? JSONDecoder().decode(FileKind.self, from: Data(plain)) { try check(kind) }
-            throw PacketFileError(decoding: error, of: plain)
+            let kind = RadioMapReader.kind(of: plain)
+            if kind.format != nil || kind.version != nil { try check(kind) }
+            throw error
         }
-        try check(FileKind(format: document.format, version: document.version))
+        try check(RadioMapReader.Kind(format: document.format, version: document.version))
         return try document.radioMap()
     }
 
-    /// What a document says that it is.
-    private struct FileKind: Decodable {
-        var format: String?
-        var version: Int?
-    }
-
-    private static func check(_ kind: FileKind) throws(PacketFileError) {
+    private static func check(_ kind: RadioMapReader.Kind) throws(PacketFileError) {
         guard kind.format == format else {
             let found = kind.format.map { "is \"\($0)\"" } ?? "is missing"
             throw PacketFileError(message: "\(found); a radio map has \"\(format)\" here", path: "$.format")
@@ -118,23 +121,5 @@ public enum RadioMapFile: Sendable {
             throw PacketFileError(message: "cannot be written as JSON, a number is not finite: \(error)")
         }
         return name.hasSuffix(".gz") ? try GzipData.compressed(bytes) : bytes
-    }
-}
-
-extension PacketFileError {
-    /// A decoder's error, with its path in the form of a problem's.
-    init(decoding error: any Error, of bytes: [UInt8]) {
-        let (context, message): (DecodingError.Context?, String) =
-            switch error {
-            case DecodingError.keyNotFound(let key, let context): (context, "the field \(key.stringValue) is missing")
-            case DecodingError.typeMismatch(let type, let context): (context, "is not of type \(type)")
-            case DecodingError.valueNotFound(let type, let context): (context, "is null, not of type \(type)")
-            case DecodingError.dataCorrupted(let context): (context, JSONSyntaxError(in: bytes).message)
-            default: (nil, "\(error)")
-            }
-        let path = (context?.codingPath ?? []).map { key in
-            key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)"
-        }
-        self.init(message: message, path: "$" + path.joined())
     }
 }

@@ -94,7 +94,7 @@ public struct RemoteSettings: Sendable {
                 let piece = [UInt8](bytes)
                 return body.withLock { body in
                     body += piece
-                    return body.count <= SettingsFile.limit
+                    return body.count <= InputLimits.standard.settings
                 }
             }
         } catch {

@@ -13,9 +13,6 @@ public struct SettingsFile: Hashable, Sendable {
         public let description: String
     }
 
-    /// No file is longer, in bytes.
-    package static let limit = 1_048_576
-
     /// What the file gives, in its order, each with its line as in `settings.json:12`.
     public private(set) var entries: [SettingsEntry] = []
     /// What the file gives twice; of these the first is among the entries.
@@ -27,10 +24,12 @@ public struct SettingsFile: Hashable, Sendable {
     ///   values are right is told by `SettingsStack.load`.
     public init(path: String) throws(ReadingError) {
         let bytes: [UInt8]
-        do {
-            bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+        do throws(BoundedFileError) {
+            bytes = try BoundedFile.read(path, limit: InputLimits.standard.settings)
+        } catch .tooLong {
+            throw Self.tooLong(path)
         } catch {
-            throw ReadingError(description: "\(path): cannot be read; check the path and its permissions")
+            throw ReadingError(description: "\(path): \(error)")
         }
         try self.init(bytes, name: path, source: .file)
     }
@@ -42,9 +41,8 @@ public struct SettingsFile: Hashable, Sendable {
     ///   - source: who gave it.
     /// - Throws: as `init(path:)`.
     public init(_ bytes: [UInt8], name: String, source: SettingsSource) throws(ReadingError) {
-        guard bytes.count <= Self.limit else {
-            throw ReadingError(description: "\(name): is longer than 1 MiB; settings are shorter")
-        }
+        let limits = InputLimits.standard
+        guard bytes.count <= limits.settings else { throw Self.tooLong(name) }
         let tree: JSONTree
         do { tree = try JSONTree(bytes) } catch {
             throw ReadingError(description: "\(name): \(error.message)")
@@ -53,7 +51,12 @@ public struct SettingsFile: Hashable, Sendable {
             throw ReadingError(description: "\(name): is \(tree.summary); give an object with settings")
         }
         var taken: Set<String> = []
-        for leaf in JSONKeyLines(bytes).leaves {
+        let leaves = JSONKeyLines(bytes, limit: limits.settingCount + 1).leaves
+        guard leaves.count <= limits.settingCount else {
+            throw ReadingError(
+                description: "\(name): has more than \(limits.settingCount) settings; there are fewer to set")
+        }
+        for leaf in leaves {
             let key = leaf.keys.joined(separator: ".")
             let place = "\(name):\(leaf.line)"
             let own = SettingsRegistry.standard.alias(key)?.target ?? key
@@ -65,6 +68,10 @@ public struct SettingsFile: Hashable, Sendable {
             let value = Self.value(leaf.keys[...], of: tree) ?? .number(.infinity)
             entries.append(SettingsEntry(key: key, value: value, place: place))
         }
+    }
+
+    private static func tooLong(_ name: String) -> ReadingError {
+        ReadingError(description: "\(name): is longer than 1 MiB; settings are shorter")
     }
 
     private static func value(_ keys: ArraySlice<String>, of tree: JSONTree) -> JSONValue? {

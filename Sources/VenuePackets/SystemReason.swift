@@ -9,4 +9,15 @@ extension Error {
         if let error = self as? POSIXError { return String(cString: strerror(error.code.rawValue)) }
         return (self as? CocoaError)?.underlying?.systemReason ?? "\(self)"
     }
+
+    /// The system's words where a file cannot be read.
+    ///
+    /// Foundation reads no devices, and says of each that it is not permitted.
+    package func systemReason(reading path: String) -> String {
+        var status = stat()
+        guard stat(path, &status) == 0, [S_IFCHR, S_IFBLK].contains(status.st_mode & S_IFMT) else {
+            return systemReason
+        }
+        return "it is a device; give a file"
+    }
 }

@@ -29,7 +29,13 @@ extension VenuePacket {
         do {
             let folder = to.deletingLastPathComponent().path
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            let size = try FileManager.default.attributesOfItem(atPath: from.path)[.size] as? Int ?? 0
+            guard size <= InputLimits.standard.image else {
+                throw VenuePacketError(file: source, message: "has \(size) bytes, more than a plan may have")
+            }
             try Data(contentsOf: from, options: .mappedIfSafe).write(to: to, options: .atomic)
+        } catch let error as VenuePacketError {
+            throw error
         } catch {
             throw VenuePacketError(file: target, message: "cannot be written: \(error.systemReason)")
         }

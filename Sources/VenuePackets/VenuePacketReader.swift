@@ -26,10 +26,15 @@ public struct VenuePacketReader: Sendable {
     ///
     /// Once there is no error, warnings also tell that a venue has nothing to hear, and name rooms and points of interest
     /// that no path reaches, on maps with paths. None if the packet is flawless.
-    public func check(_ path: String) -> [VenueProblem] {
+    public func check(_ path: String) -> [VenueProblem] { checked(path).problems }
+
+    /// What `check(_:)` gives, and the venue; nil if there is an error.
+    package func checked(_ path: String) -> (venue: Venue?, problems: [VenueProblem]) {
         let (packet, problems) = examine(path)
-        guard let packet, !problems.contains(where: { $0.severity == .error }) else { return problems }
-        return problems + Self.silence(of: packet.venue) + Self.unreachedPlaces(of: packet.venue)
+        guard let venue = packet?.venue, !problems.contains(where: { $0.severity == .error }) else {
+            return (nil, problems)
+        }
+        return (venue, problems + Self.silence(of: venue) + Self.unreachedPlaces(of: venue))
     }
 
     /// A warning if a device hears nothing in a venue that tells where it is.
@@ -63,7 +68,7 @@ public struct VenuePacketReader: Sendable {
     ) -> (packet: VenuePacket?, problems: [VenueProblem]) {
         do throws(PacketFileError) {
             let (storage, files) = try open(path)
-            let bytes = try files.read(Self.venueFile, limit: PacketLimit.venueFile)
+            let bytes = try files.read(Self.venueFile, limit: InputLimits.standard.venueFile)
             var (venue, parser) = Self.walk(bytes)
             for reference in parser.fileReferences where !files.contains(reference.file) {
                 parser.report(
@@ -72,6 +77,9 @@ public struct VenuePacketReader: Sendable {
             let radioMap = Self.radioMap(
                 from: files, given: radioMap, beacons: venue?.beacons ?? [], parser: &parser)
             venue?.radioMap = radioMap
+            if let venue, let problem = ModelSize.problem(of: venue) {
+                parser.report(.error, problem.path, problem.message)
+            }
             guard let venue else { return (nil, parser.problems) }
             let packet = VenuePacket(
                 venue: venue, storage: storage, radioMapPath: parser.radioMapPath, warnings: parser.problems)
@@ -91,7 +99,7 @@ public struct VenuePacketReader: Sendable {
             if let given {
                 radioMap = try RadioMapFile.contents(of: given)
             } else {
-                radioMap = try RadioMapFile.read(files.read(file, limit: PacketLimit.radioMap), named: file)
+                radioMap = try RadioMapFile.read(files.read(file, limit: InputLimits.standard.radioMap), named: file)
             }
             let maps = Set(radioMap.beacons.map(\.mapID) + radioMap.fingerprints.map(\.mapID))
             for map in maps.subtracting(parser.mapIDs).sorted() {

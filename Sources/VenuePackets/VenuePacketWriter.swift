@@ -68,7 +68,7 @@ public struct VenuePacketWriter: Sendable {
         do throws(PacketFileError) {
             let archive = try ZipWriter(path: LocalPath.absolute(zip))
             for file in try Self.files(in: path) {
-                try archive.add(file, bytes: try PacketFolder(path: path).read(file, limit: PacketLimit.unpacked))
+                try archive.add(file, bytes: try PacketFolder(path: path).read(file, limit: InputLimits.standard.image))
             }
             try archive.finish()
         } catch {

@@ -3,7 +3,8 @@ import IndoorLocalization
 extension VenueParser {
     mutating func beacons(of root: JSONObject) -> [VenueBeacon] {
         var seen: [BeaconIdentity: String] = [:]
-        return objects("beacons", of: root, isRequired: true).compactMap { entry in
+        var seenAddresses: [DeviceAddress: String] = [:]
+        return objects("beacons", of: root, isRequired: true, limit: limits.beacons).compactMap { entry in
             let identity = identity(of: entry)
             if let identity {
                 if let other = seen[identity] {
@@ -12,7 +13,16 @@ extension VenueParser {
                     seen[identity] = entry.path
                 }
             }
-            return beacon(entry, identity: identity)
+            let beacon = beacon(entry, identity: identity)
+            if let address = beacon?.address {
+                if let other = seenAddresses[address] {
+                    report(
+                        .warning, entry.path(of: "address"), "is that of \(other), which counts; correct one of them")
+                } else {
+                    seenAddresses[address] = entry.path
+                }
+            }
+            return beacon
         }
     }
 
@@ -30,7 +40,7 @@ extension VenueParser {
             pathLossExponent: pathLossExponent)
     }
 
-    private mutating func identity(of entry: JSONObject) -> BeaconIdentity? {
+    mutating func identity(of entry: JSONObject) -> BeaconIdentity? {
         let wanted = "32 hexadecimal digits as 8-4-4-4-12"
         let text = string("uuid", of: entry, wanted: wanted)
         let uuid = text.flatMap { BeaconUUID($0) }
@@ -42,7 +52,7 @@ extension VenueParser {
             uuid: uuid, major: UInt16(truncatingIfNeeded: major), minor: UInt16(truncatingIfNeeded: minor))
     }
 
-    private mutating func address(of entry: JSONObject) -> DeviceAddress? {
+    mutating func address(of entry: JSONObject) -> DeviceAddress? {
         let wanted = "six hexadecimal pairs with colons"
         guard let text = optionalString("address", of: entry, wanted: wanted) else { return nil }
         guard let address = DeviceAddress(text) else {
@@ -54,7 +64,7 @@ extension VenueParser {
 
     mutating func rooms(of root: JSONObject) -> [Room] {
         var seen: [Int: String] = [:]
-        return objects("rooms", of: root).compactMap { entry in
+        return objects("rooms", of: root, limit: limits.places).compactMap { entry in
             let id = uniqueID(of: entry, among: &seen)
             let name = string("name", of: entry, wanted: "the room's name")
             let mapID = mapID(of: entry)
@@ -67,7 +77,7 @@ extension VenueParser {
 
     mutating func pointsOfInterest(of root: JSONObject) -> [PointOfInterest] {
         var seen: [Int: String] = [:]
-        return objects("pois", of: root).compactMap { entry in
+        return objects("pois", of: root, limit: limits.places).compactMap { entry in
             let id = uniqueID(of: entry, among: &seen)
             let name = string("name", of: entry, wanted: "the point's name")
             let description = optionalString("description", of: entry, wanted: "a description")
@@ -83,13 +93,13 @@ extension VenueParser {
 
     mutating func fences(of root: JSONObject) -> [Fence] {
         var seen: [Int: String] = [:]
-        return objects("events", of: root).compactMap { entry in
+        return objects("events", of: root, limit: limits.places).compactMap { entry in
             let id = uniqueID(of: entry, among: &seen)
             let name = string("name", of: entry, wanted: "the event's name")
             let mapID = mapID(of: entry)
-            let problemsBefore = problems.count
+            let problemsBefore = problemCount
             let area = area(of: entry)
-            if area == nil, problems.count == problemsBefore {
+            if area == nil, problemCount == problemsBefore {
                 report(.error, entry.path, "has no shape; give a polygon, or x, y and radius")
             }
             let timeout = optionalDuration("timeout", of: entry)

@@ -84,20 +84,31 @@ extension VenueParser {
     }
 
     /// The values of an array, each with its path; nil if the field is absent or not an array.
-    mutating func optionalArray(_ key: String, of object: JSONObject) -> [(value: JSONTree, path: String)]? {
-        object[key].flatMap { array($0, at: object.path(of: key)) }
+    mutating func optionalArray(
+        _ key: String, of object: JSONObject, limit: Int? = nil
+    ) -> [(value: JSONTree, path: String)]? {
+        object[key].flatMap { array($0, at: object.path(of: key), limit: limit) }
     }
 
-    mutating func array(_ value: JSONTree, at path: String) -> [(value: JSONTree, path: String)]? {
+    mutating func array(
+        _ value: JSONTree, at path: String, limit: Int? = nil
+    ) -> [(value: JSONTree, path: String)]? {
         guard case .array(let values) = value else { return wrong(value, at: path, wanted: "an array") }
+        guard values.count <= limit ?? limits.entries else {
+            let limit = limit ?? limits.entries
+            report(.error, path, "has \(values.count) entries, more than the \(limit) that it may have; divide it")
+            return nil
+        }
         return values.enumerated().map { ($0.element, "\(path)[\($0.offset)]") }
     }
 
     /// The objects of an array; none if the field is absent, which is a problem if it is required.
-    mutating func objects(_ key: String, of object: JSONObject, isRequired: Bool = false) -> [JSONObject] {
+    mutating func objects(
+        _ key: String, of object: JSONObject, isRequired: Bool = false, limit: Int? = nil
+    ) -> [JSONObject] {
         if isRequired, !required(key, of: object, wanted: "an array") { return [] }
         var objects: [JSONObject] = []
-        for (value, path) in optionalArray(key, of: object) ?? [] {
+        for (value, path) in optionalArray(key, of: object, limit: limit) ?? [] {
             if case .object(let fields) = value {
                 objects.append(JSONObject(fields: fields, path: path))
             } else {

@@ -2,7 +2,7 @@ import IndoorLocalization
 
 extension VenueParser {
     mutating func maps(of root: JSONObject) -> [VenueMap] {
-        let entries = objects("maps", of: root, isRequired: true)
+        let entries = objects("maps", of: root, isRequired: true, limit: limits.maps)
         if case .array([])? = root["maps"] {
             report(.error, "$.maps", "is empty; give at least one map, positions are on a map")
         }
@@ -102,7 +102,7 @@ extension VenueParser {
     /// All control points; nil if one is wrong, as the rest would give another fit.
     private mutating func controlPoints(of object: JSONObject) -> [Georeference.ControlPoint]? {
         var points: [Georeference.ControlPoint] = []
-        let problemsBefore = problems.count
+        let problemsBefore = problemCount
         for entry in objects("controlPoints", of: object) {
             let point = point(of: entry)
             let coordinate = coordinate(of: entry)
@@ -110,7 +110,7 @@ extension VenueParser {
                 points.append(Georeference.ControlPoint(point: point, coordinate: coordinate))
             }
         }
-        return problems.count == problemsBefore ? points : nil
+        return problemCount == problemsBefore ? points : nil
     }
 
     private mutating func checkFit(_ transform: GeoTransform, at path: String) {

@@ -4,10 +4,10 @@ extension VenueParser {
     mutating func paths(of root: JSONObject) -> PathGraph? {
         guard let object = optionalObject("paths", of: root) else { return nil }
         var seen: [Int: String] = [:]
-        let nodes = objects("nodes", of: object, isRequired: true).compactMap { entry in
+        let nodes = objects("nodes", of: object, isRequired: true, limit: limits.ways).compactMap { entry in
             node(entry, among: &seen)
         }
-        let edges = objects("edges", of: object, isRequired: true).compactMap { entry in
+        let edges = objects("edges", of: object, isRequired: true, limit: limits.ways).compactMap { entry in
             edge(entry, nodes: seen)
         }
         return PathGraph(nodes: nodes, edges: edges)

@@ -48,8 +48,13 @@ extension VenueParser {
     /// The corners of a polygon; a problem if it does not enclose one clear area.
     mutating func polygon(_ value: JSONTree, at path: String) -> [MapPoint]? {
         guard let corners = points(value, at: path) else { return nil }
-        guard corners.count <= PacketLimit.corners else {
-            report(.error, path, "has \(corners.count) corners; simplify it to \(PacketLimit.corners) at most")
+        guard corners.count <= InputLimits.standard.corners else {
+            report(.error, path, "has \(corners.count) corners; simplify it to \(InputLimits.standard.corners) at most")
+            return nil
+        }
+        cornerSquares += corners.count * corners.count
+        guard cornerSquares <= limits.cornerSquares else {
+            report(.error, path, "has, with the polygons before it, too many corners to be checked; simplify them")
             return nil
         }
         if let defect = PolygonDefect(in: corners) {

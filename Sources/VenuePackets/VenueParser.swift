@@ -17,7 +17,18 @@ struct VenueParser {
         var file: String
     }
 
-    private(set) var problems: [VenueProblem] = []
+    /// The first problems, up to `InputLimits.problems`; the last of them then tells how many more there are.
+    var problems: [VenueProblem] {
+        guard problemCount > limits.problems else { return foundProblems }
+        let more = "has \(problemCount - limits.problems) more problems; correct the others first"
+        return foundProblems + [VenueProblem(severity: .error, path: "$", message: more)]
+    }
+    /// The number of all problems.
+    private(set) var problemCount = 0
+    private var foundProblems: [VenueProblem] = []
+    let limits = InputLimits.standard
+    /// The squares of the numbers of corners of all polygons up to here.
+    var cornerSquares = 0
     /// The files that the document names, in its order; their paths do not leave the packet.
     var fileReferences: [FileReference] = []
     /// The path of the radio map, nil if the document names none.
@@ -28,7 +39,9 @@ struct VenueParser {
     var maps: [MapID: VenueMap] = [:]
 
     mutating func report(_ severity: VenueProblem.Severity, _ path: String, _ message: String) {
-        problems.append(VenueProblem(severity: severity, path: path, message: message))
+        problemCount += 1
+        guard problemCount <= limits.problems else { return }
+        foundProblems.append(VenueProblem(severity: severity, path: path, message: message))
     }
 
     /// The venue; nil if a field without which there is none is wrong.
@@ -52,6 +65,7 @@ struct VenueParser {
         let paths = self.paths(of: root)
         let settings = self.settings(of: root)
         radioMapPath = file("radioMap", of: root)
+        checkKeys(of: root)
         guard let id, let name, let version else { return nil }
         return Venue(
             id: VenueID(rawValue: id), name: name, version: version, coordinate: coordinate, radius: radius,
@@ -96,6 +110,10 @@ struct VenueParser {
         for (key, tree) in object.fields.sorted(by: { $0.key < $1.key }) {
             let path = object.path(of: key)
             let dotted = prefix.isEmpty ? key : prefix + "." + key
+            guard known.count < limits.settingCount else {
+                report(.warning, path, "is of no effect; there are more than \(limits.settingCount) settings")
+                return settings
+            }
             if case .object(let fields) = tree {
                 let inner = JSONObject(fields: fields, path: path)
                 settings[key] = .object(self.settings(in: inner, prefix: dotted, known: &known))

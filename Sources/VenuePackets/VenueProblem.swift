@@ -22,7 +22,8 @@ public struct VenueProblem: Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    public var description: String { "\(severity.rawValue): \(path): \(message)" }
+    /// The problem in one line: what a packet has in a name or a key is escaped, so that it cannot pass for another one.
+    public var description: String { PrintableText.line("\(severity.rawValue): \(path): \(message)") }
 }
 
 /// A venue packet that cannot be used, with all that is wrong with it.
@@ -46,7 +47,7 @@ public struct VenuePacketError: Error, Hashable, Sendable, CustomStringConvertib
     /// The file, then a problem a line; all in one line if the packet as a whole is the problem.
     public var description: String {
         if problems.count == 1, let problem = problems.first, problem.path == "$" {
-            return "\(file): \(problem.message)"
+            return PrintableText.line("\(file): \(problem.message)")
         }
         let errors = problems.filter { $0.severity == .error }
         // Also a map that was given beside the packet, which is then not to blame.

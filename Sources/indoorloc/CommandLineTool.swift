@@ -1,4 +1,5 @@
 import IndoorLocalization
+import VenuePackets
 
 /// How the tool ends.
 enum ExitStatus: Int32 {
@@ -37,12 +38,17 @@ enum CommandLineTool {
             return .success
         } catch let error as UsageError {
             let name = error.command.isEmpty ? "indoorloc" : "indoorloc \(error.command)"
-            StandardError.write("\(name): \(error.message)\nTry '\(name) --help'.\n")
+            StandardError.write("\(name): \(PrintableText.line(error.message))\nTry '\(name) --help'.\n")
             return .usage
         } catch is ReportedFailure {
             return .failure
         } catch {
-            StandardError.write("indoorloc: \(text(of: error, in: words))\n")
+            let text = text(of: error, in: words)
+            guard error is any ErrorOfSeveralLines else {
+                StandardError.line(text)
+                return .failure
+            }
+            StandardError.write("indoorloc: \(text)\n")
             return .failure
         }
     }
@@ -84,10 +90,31 @@ enum CommandLineTool {
             let name = command.syntax.name.split(separator: " ").map(String.init)
             if words.starts(with: name) { return Call(command: command, rest: Array(words.dropFirst(name.count))) }
         }
-        let group = members(of: words.first ?? "")
-        if group.isEmpty { throw UsageError(message: "there is no command '\(words.first ?? "")'", command: "") }
-        let list = group.map { $0.syntax.name }.joined(separator: "' or '")
-        throw UsageError(message: "'\(words.joined(separator: " "))' is no command; say '\(list)'", command: "")
+        throw UsageError(message: unknownCommand(words), command: "")
+    }
+
+    /// That there is no such command, with the nearest one, or with those of the group that was named.
+    private static func unknownCommand(_ words: [String]) -> String {
+        let first = words.first ?? ""
+        let names = commands.map { $0.syntax.name }
+        let group = members(of: first).map { $0.syntax.name }
+        // Options and operands behind the name are no part of it.
+        let called = group.isEmpty ? first : words.prefix(2).joined(separator: " ")
+        let whole = group.isEmpty ? "there is no command '\(called)'" : "'\(called)' is no command"
+        // Of two words the first may be a group that is misspelled; alone it may be one, too.
+        let near = group.isEmpty ? names + Set(names.compactMap(groupName)).sorted() : group
+        let pair = words.prefix(2).joined(separator: " ")
+        let nearest =
+            EditDistance.nearestWord(to: pair, among: near.filter { $0.contains(" ") })
+            ?? EditDistance.nearestWord(to: called, among: near)
+        if let nearest { return whole + "; did you mean '\(nearest)'?" }
+        return group.isEmpty ? whole : whole + "; say '\(group.joined(separator: "' or '"))'"
+    }
+
+    /// The first word of a command of several: `venue`.
+    private static func groupName(of command: String) -> String? {
+        let words = command.split(separator: " ")
+        return words.count > 1 ? words.first.map(String.init) : nil
     }
 
     /// The commands whose first word, of several, is this one: those of `venue`.
@@ -145,6 +172,15 @@ protocol Command: Sendable {
     /// Does it.
     func run() async throws
 }
+
+/// An error that tells several problems, a line each; whatever stands in one of them, it stays one line.
+protocol ErrorOfSeveralLines: Error {}
+
+extension SettingsFailure: ErrorOfSeveralLines {}
+extension VenuePacketError: ErrorOfSeveralLines {}
+extension GeofenceFileError: ErrorOfSeveralLines {}
+extension IMDFError: ErrorOfSeveralLines {}
+extension VenueRepositoryError: ErrorOfSeveralLines {}
 
 /// A failure that has been told on standard output or standard error already.
 struct ReportedFailure: Error {}

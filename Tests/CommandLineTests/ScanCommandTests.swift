@@ -73,6 +73,65 @@ final class ScanCommandTests: XCTestCase {
         XCTAssertEqual(count, 1 + (try readings().count))
     }
 
+    private func scan(_ path: String, _ options: String..., source: ScriptedSource) async throws {
+        try await ScanCommand(ParsedArguments(["--record", path] + options, syntax: ScanCommand.syntax)).listen(
+            to: source)
+    }
+
+    func testARadioThatCannotBeUsedLeavesWhatWasThere() async throws {
+        struct NoRadio: Error {}
+        let path = try temporaryFolder() + "/walk.jsonl"
+        try await scan(path, source: ScriptedSource(try readings(), pace: .live))
+        let before = try bytes(path)
+        // The radio tells of itself, but hears nothing.
+        let events = Array(try readings().prefix(1))
+        for readings in [[], events] {
+            do {
+                try await scan(
+                    path, "--overwrite", source: ScriptedSource(readings, pace: .live, failure: NoRadio()))
+                XCTFail("it should have thrown")
+            } catch { XCTAssertTrue(error is NoRadio, "\(error)") }
+            XCTAssertEqual(try bytes(path), before)
+        }
+    }
+
+    func testARecordingThatIsThereIsRefusedReplacedOrContinued() async throws {
+        for name in ["walk.jsonl", "walk.jsonl.gz"] {
+            let path = try temporaryFolder() + "/" + name
+            let source = ScriptedSource(try readings(), pace: .live)
+            try await scan(path, source: source)
+            let before = try bytes(path)
+            do {
+                try await scan(path, source: source)
+                XCTFail("it should have thrown")
+            } catch {
+                XCTAssertEqual(
+                    "\(error)",
+                    "\(path) is there already: say --append to go on with it, or --overwrite to replace it")
+            }
+            XCTAssertEqual(try bytes(path), before)
+            try await scan(path, "--append", source: source)
+            var reader = try RecordingReader(path: path)
+            let entries = try reader.readAll()
+            XCTAssertEqual(entries.count, 1 + 2 * (try readings().count), name)
+            XCTAssertEqual(entries.compactMap(\.instant), entries.compactMap(\.instant).sorted(), name)
+            XCTAssertTrue(try bytes(path).starts(with: before), "what was there has changed")
+            try await scan(path, "--overwrite", source: source)
+            var replaced = try RecordingReader(path: path)
+            XCTAssertEqual(try replaced.readAll().count, 1 + (try readings().count), name)
+        }
+    }
+
+    func testALineThatWasCutOffIsNotContinued() async throws {
+        let path = try temporaryFolder() + "/walk.jsonl"
+        let source = ScriptedSource(try readings(), pace: .live)
+        try await scan(path, source: source)
+        try bytes(path).dropLast().write(to: URL(filePath: path))
+        try await scan(path, "--append", source: source)
+        var reader = try RecordingReader(path: path)
+        XCTAssertEqual(try reader.readAll().count, 1 + 2 * (try readings().count))
+    }
+
     func testBeaconLinesTellSmoothedRSSIDistanceAndProximity() throws {
         var lines = ScanLines()
         let sighting = Sighting(instant: Instant(seconds: 1.5), beacon: beacon, rssi: -59, measuredPower: -59)
@@ -94,6 +153,14 @@ final class ScanCommandTests: XCTestCase {
                 "--record 'walk.txt' must end in .jsonl, .jsonl.gz, .btsnoop, .snoop, .log or .cfa"
             ),
             (["--seconds", "0"], "--seconds must be a whole number from 1 to 31536000, not '0'"),
+            (["--append"], "--append needs --record"),
+            (
+                ["--record", "a.jsonl", "--append", "--overwrite"], "--append and --overwrite contradict each other"
+            ),
+            (
+                ["--record", "a.snoop", "--append"],
+                "--append goes with a recording, .jsonl or .jsonl.gz; a capture cannot go on"
+            ),
             (["extra"], "'extra' is one operand too many"),
         ] {
             let result = try Tool.run(["scan"] + words)

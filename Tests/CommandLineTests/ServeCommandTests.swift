@@ -173,13 +173,21 @@ final class ServeCommandTests: XCTestCase {
         XCTAssertEqual(service.told, [])
     }
 
-    func testAFullDiskIsToldOfTheFile() throws {
-        let service = try ServiceProcess(
-            ServiceProcess.walk("one-floor", from: 5)
-                + ["--state-directory", try temporaryFolder(), "--output", "/dev/full"])
-        XCTAssertEqual(try service.end(), 1)
-        XCTAssertTrue(
-            service.errors.contains { $0.hasSuffix("/dev/full: No space left on device") }, "\(service.errors)")
+    func testTheOutputIsForItsOwnerAloneAndNoInput() throws {
+        let folder = try temporaryFolder()
+        let walk = try ServiceProcess.walk("one-floor", from: 5)
+        let file = folder + "/positions.jsonl"
+        let service = try ServiceProcess(walk + ["--state-directory", folder, "--once", "--output", file])
+        XCTAssertEqual(try service.end(), 0)
+        let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+        XCTAssertEqual(mode, 0o600)
+        let settings = folder + "/settings.json"
+        try Data("{}".utf8).write(to: URL(filePath: settings))
+        let refused = try ServiceProcess(
+            walk + ["--state-directory", folder, "--once", "--settings", settings, "--output", settings])
+        XCTAssertEqual(try refused.end(), 1)
+        XCTAssertTrue(refused.errors.contains { $0.contains("is read by this command, too") }, "\(refused.errors)")
+        XCTAssertEqual(try bytes(settings), Data("{}".utf8))
     }
 
     func testItEndsWellWhenNobodyReadsAnyMore() throws {

@@ -45,18 +45,34 @@ final class ServiceManagerTests: XCTestCase {
         XCTAssertFalse(socket.messages.contains { $0.contains("WATCHDOG") }, "\(socket.messages)")
     }
 
-    func testAStalledServiceIsNotAliveAndASecondSignalEndsItAtOnce() throws {
+    func testAServiceWhoseLinesNobodyTakesStaysAliveKeepsItsMemoryAndEndsOnASignal() throws {
+        let folder = try temporaryFolder()
+        let socket = try NotifySocket(in: folder)
+        // A page of lines, which are long before the end, and then a mebibyte that is kept for whoever reads.
+        let service = try start(
+            socket, watchdog: "400000", readsOutput: false,
+            ["--set", "positionInterval=0.05", "--save-every", "0.1", "--state-directory", folder])
+        try socket.wait(for: "STATUS=in ")
+        for _ in 0..<10 { try socket.wait(for: "WATCHDOG=1") }
+        XCTAssertTrue(FileManager.default.fileExists(atPath: folder + "/memory.json"))
+        let begun = ContinuousClock.now
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+        XCTAssertLessThan(begun.duration(to: .now), .seconds(20), "the reader was waited for")
+        XCTAssertTrue(
+            service.errors.contains { $0.contains("standard output: ") && $0.contains("lost") }, "\(service.errors)")
+    }
+
+    func testAFullDiskIsToldOnceAndTheServiceGoesOn() throws {
         let socket = try NotifySocket(in: temporaryFolder())
-        // Nobody takes its lines: once the pipe is full, it can do nothing more.
-        let service = try start(socket, watchdog: "400000", readsOutput: false, ["--set", "positionInterval=0.05"])
-        try socket.wait(for: "WATCHDOG=1")
-        let deadline = ContinuousClock.now + .seconds(Tool.bound)
-        // It feeds four times within the watchdog's time; five times that time without anything is the end of it.
-        while socket.next(within: 2) != nil { XCTAssertLessThan(.now, deadline, "it is still fed") }
+        let service = try start(socket, ["--output", "/dev/full"])
+        try service.waitForError("/dev/full: No space left on device; the service goes on")
+        // It finds its place, which it does some time after the first line.
+        try socket.wait(for: "STATUS=in ")
         service.send(SIGTERM)
-        XCTAssertNil(socket.next(within: 1), "the first signal waits for a clean end, which cannot come")
-        service.send(SIGTERM)
-        XCTAssertEqual(try service.end(), 128 + SIGTERM)
+        XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+        XCTAssertEqual(service.errors.count { $0.contains("No space left") }, 1, "\(service.errors)")
+        XCTAssertTrue(service.errors.contains { $0.contains("lines were lost") }, "\(service.errors)")
     }
 
     func testSIGHUPReadsTheSettingsAgain() throws {
@@ -76,6 +92,12 @@ final class ServiceManagerTests: XCTestCase {
         XCTAssertTrue(reloading.contains("\nMONOTONIC_USEC="), reloading)
         try socket.wait(for: "READY=1")
         XCTAssertTrue(FileManager.default.fileExists(atPath: file), "the output is opened anew")
+
+        try FileManager.default.removeItem(atPath: file)
+        try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
+        service.send(SIGHUP)
+        try service.waitForError("positions.jsonl cannot be written: Is a directory; the earlier file stays")
+        try socket.wait(for: "READY=1")
 
         try Data("{\"positionInterval\": -1}".utf8).write(to: settings)
         service.send(SIGHUP)

@@ -135,6 +135,22 @@ final class ShareCommandTests: XCTestCase {
         }
     }
 
+    func testAPasswordInTheClearIsRefusedUnlessAskedFor() throws {
+        let file = try temporaryFolder() + "/password"
+        try Data("s3cret\n".utf8).write(to: URL(filePath: file))
+        let words = ["share", "watch", "mqtt://cart@broker.invalid/hall", "--share-password-file", file]
+        let refused = try Tool.run(words)
+        XCTAssertEqual(refused.status, 2)
+        XCTAssertTrue(refused.errors.contains("sent to broker.invalid unencrypted"), refused.errors)
+        XCTAssertTrue(refused.errors.contains("--share-plain-password"), refused.errors)
+        let asked = try Tool.run(words + ["--share-plain-password"])
+        XCTAssertEqual(asked.status, 1)
+        XCTAssertTrue(
+            asked.errors.hasPrefix("indoorloc: warning: the password is sent to broker.invalid unencrypted"),
+            asked.errors)
+        XCTAssertTrue(asked.errors.contains("no address of the host 'broker.invalid' is known"), asked.errors)
+    }
+
     func testThePasswordComesFromAFileAndTheAuthorityFromAnOption() throws {
         let file = try temporaryFolder() + "/password"
         try Data("s3cret\n".utf8).write(to: URL(filePath: file))

@@ -75,6 +75,25 @@ final class SurveyAndSimulateTests: XCTestCase {
         }
     }
 
+    func testAWalkThroughAWallIsToldAndAnEndlessOneIsRefused() throws {
+        let folder = try temporaryFolder()
+        func simulate(_ points: String) throws -> Tool.Result {
+            let walk = folder + "/walk.json"
+            let text = "{\"format\": \"indoor-localization-walk\", \"version\": 1, \"points\": [\(points)]}"
+            try Data(text.utf8).write(to: URL(filePath: walk))
+            return try Tool.run(
+                ["simulate", "--venue", "Fixtures/office", "--path", walk, "-o", folder + "/walk.jsonl", "--overwrite"])
+        }
+        let through = try simulate(#"{"mapId": 1, "x": 1, "y": 1}, {"mapId": 1, "x": 35, "y": 19}"#)
+        XCTAssertEqual(through.status, 0, through.errors)
+        XCTAssertTrue(through.errors.contains("the way to points[1] goes through "), through.errors)
+        let before = try bytes(folder + "/walk.jsonl")
+        let endless = try simulate(#"{"mapId": 1, "x": 1, "y": 1}, {"mapId": 1, "x": 1000000, "y": 1}"#)
+        XCTAssertEqual(endless.status, 1)
+        XCTAssertTrue(endless.errors.contains("at most 24 h and 3000000 are simulated"), endless.errors)
+        XCTAssertEqual(try bytes(folder + "/walk.jsonl"), before)
+    }
+
     func testASettingOfTheCommandLineChangesTheWalk() throws {
         let output = try temporaryFolder() + "/walk.jsonl"
         let call = [

@@ -20,6 +20,13 @@ final class UsageErrorTests: XCTestCase {
         try assertUsageError(["--teleport"], "there is no command '--teleport'")
     }
 
+    func testAMisspelledCommandIsToldWithTheNearest() throws {
+        try assertUsageError(["repaly", "x"], "there is no command 'repaly'; did you mean 'replay'?")
+        try assertUsageError(["venue", "chekc", "x"], "'venue chekc' is no command; did you mean 'venue check'?")
+        try assertUsageError(["vneue", "check"], "there is no command 'vneue'; did you mean 'venue check'?")
+        try assertUsageError(["vneue"], "there is no command 'vneue'; did you mean 'venue'?")
+    }
+
     func testAGroupWithoutACommandOfIt() throws {
         let names = ["check", "info", "import", "export", "route", "publish", "fetch"].map { "'venue \($0)'" }
         let advice = "is no command; say " + names.joined(separator: " or ")

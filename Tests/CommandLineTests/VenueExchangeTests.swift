@@ -220,6 +220,17 @@ final class VenueExchangeTests: XCTestCase {
         }
     }
 
+    func testAVenueWithoutAPlaceOnEarthIsToldBeforeTheReplay() throws {
+        let file = try temporary("track.geojson")
+        let result = try Tool.run([
+            "replay", "--venue", "Fixtures/packets/accepted/smallest", "Fixtures/office/tracks/ground.jsonl",
+            "--geojson", file,
+        ])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertEqual(result.output, "", "the replay has begun")
+        XCTAssertTrue(result.errors.contains("has no georeference"), result.errors)
+    }
+
     func testATrackOfAnotherVenueIsToldAsSuch() throws {
         let packet = try temporary("museum")
         XCTAssertEqual(try Tool.run(["venue", "import", "-o", packet, "Fixtures/imdf/museum"]).status, 0)

@@ -1,4 +1,5 @@
 import Foundation
+import IndoorLocalization
 import LoopbackServers
 import XCTest
 
@@ -107,6 +108,93 @@ final class VenueServerCommandTests: XCTestCase {
         XCTAssertEqual(remote.status, 0, remote.errors)
         XCTAssertEqual(remote.output, local.output)
         XCTAssertFalse(remote.output.isEmpty)
+    }
+
+    func testServeBeginsFromTheCacheWhileTheServerIsSilent() throws {
+        let cache = try temporaryFolder()
+        let good = try server()
+        XCTAssertEqual(try Tool.run(["venue", "fetch", "--server", good.url(), "--cache", cache, "1"]).status, 0)
+        let silent = try RudeServer { _, _ in RudeServer.Answer(bytes: [], fallsSilent: true) }
+        addTeardownBlock { silent.stop() }
+        let walk = try ServiceProcess.walk("one-floor", from: 5).dropFirst(2)
+        for venue in [["--venue", "1"], []] {
+            let begin = ContinuousClock.now
+            let service = try ServiceProcess(
+                ["--server", silent.url, "--cache", cache, "--state-directory", try temporaryFolder(), "--once"] + venue
+                    + walk)
+            XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+            let seconds = begin.duration(to: .now).seconds
+            print("first position of serve \(venue) with a silent server after \(seconds) s")
+            XCTAssertTrue(service.told.contains { $0.contains("\"position\"") }, "\(service.told)")
+            // With a venue's number the server is asked before the session, whose own errors are lines of output.
+            let lines = venue.isEmpty ? service.told : service.errors
+            XCTAssertTrue(lines.contains { $0.contains("it has not come within 1.0 s; going on with") }, "\(lines)")
+        }
+    }
+
+    func testAnEndlessErrorDoesNotKeepFetchWaiting() throws {
+        let rude = try RudeServer { _, _ in
+            .endless("HTTP/1.1 404 Not Found", .init([UInt8](repeating: 65, count: 1 << 16)))
+        }
+        addTeardownBlock { rude.stop() }
+        let result = try Tool.run(["venue", "fetch", "--server", rude.url, "--cache", try temporaryFolder()])
+        XCTAssertEqual(result.status, 1)
+        XCTAssertTrue(result.errors.contains("(status 404)"), result.errors)
+    }
+
+    func testAFullDiskIsNotCalledABadPacket() throws {
+        let folder = try temporaryFolder()
+        let beacons = (1...500).map { minor in
+            #"{"uuid": "6C1D5B0E-3A47-4F0B-9C7E-0D5A1E2B3C4F", "major": 1, "minor": \#(minor), "mapId": 1, "x": 1, "y": 1}"#
+        }
+        let document = #"""
+            {"format": "indoor-localization-venue", "formatVersion": 1, "id": 1, "name": "Hall", "version": 1,
+            "maps": [{"id": 1, "name": "Hall", "level": 0, "widthMeters": 10, "heightMeters": 10}],
+            "beacons": [\#(beacons.joined(separator: ",\n"))]}
+            """#
+        try Data(document.utf8).write(to: URL(filePath: folder + "/venue.json"))
+        let root = try temporaryFolder()
+        let published = try Tool.run(["venue", "publish", root, folder])
+        XCTAssertEqual(published.status, 0, published.errors)
+        let server = try NginxServer(root: root, folder: try temporaryFolder())
+        addTeardownBlock { server.stop() }
+        // Files of at most 32 blocks of 512 bytes: enough for the download, not for what it unpacks to.
+        let line = "trap '' XFSZ; ulimit -f 32; exec \"$0\" venue fetch --server \(server.url()) --cache \"$1\" 1"
+        let result = try Tool.run(["-c", line, try Tool.path(), try temporaryFolder()], program: "/bin/sh")
+        XCTAssertEqual(result.status, 1)
+        XCTAssertTrue(result.errors.contains("File too large"), result.errors)
+        XCTAssertFalse(result.errors.contains("not a usable"), result.errors)
+    }
+
+    func testADeviceThatHoldsNothingIsReportedAsEmpty() throws {
+        let recording = "Fixtures/recordings/one-floor/scan.jsonl.gz"
+        let replay = ["replay", "--venue", "Fixtures/office", recording]
+        for arguments in [
+            replay + ["--radio-map", "/dev/null"], replay + ["--settings", "/dev/null"],
+            replay + ["--geofences", "/dev/null"],
+            ["venue", "fetch", "--server", "http://127.0.0.1:1", "--token-file", "/dev/null"],
+        ] {
+            let result = try Tool.run(arguments)
+            XCTAssertNotEqual(result.status, 0)
+            XCTAssertTrue(result.errors.contains("/dev/null"), result.errors)
+            XCTAssertTrue(["is not JSON", "holds no token"].contains(where: result.errors.contains), result.errors)
+            XCTAssertFalse(result.errors.contains("Permission denied"), result.errors)
+        }
+    }
+
+    func testCredentialsInTheClearAreRefusedUnlessAskedFor() throws {
+        let folder = try temporaryFolder()
+        try Data("s3cret\n".utf8).write(to: URL(filePath: folder + "/token"))
+        let words = [
+            "venue", "fetch", "--server", "http://venues.invalid", "--cache", folder, "--token-file", folder + "/token",
+        ]
+        let refused = try Tool.run(words)
+        XCTAssertEqual(refused.status, 1)
+        XCTAssertTrue(refused.errors.contains("--plain-credentials"), refused.errors)
+        let asked = try Tool.run(words + ["--plain-credentials"])
+        XCTAssertTrue(asked.errors.hasPrefix("indoorloc: warning: the credentials are sent"), asked.errors)
+        XCTAssertTrue(asked.errors.contains("http://venues.invalid/catalogue.json cannot be fetched"), asked.errors)
+        for result in [refused, asked] { XCTAssertFalse(result.errors.contains("s3cret"), result.errors) }
     }
 
     func testCredentialsComeFromFilesAndAreNotPrinted() throws {

@@ -22,6 +22,18 @@ final class GeofenceLogTests: XCTestCase {
         XCTAssertEqual(read, [expected[2], expected[0], expected[1]], "ordered by time")
     }
 
+    func testTheLogAndItsJournalsAreForTheirOwnerAlone() async throws {
+        let path = try temporaryLog()
+        let log = try GeofenceLog(path: path)
+        try await log.append([record(at: 100)])
+        let folder = URL(filePath: path).deletingLastPathComponent().path
+        for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+            let mode = try FileManager.default.attributesOfItem(atPath: folder + "/" + name)[.posixPermissions] as? Int
+            XCTAssertEqual(mode, 0o600, name)
+        }
+        await log.close()
+    }
+
     func testTheHistorySurvivesARestart() async throws {
         let path = try temporaryLog()
         var log = try GeofenceLog(path: path)

@@ -24,6 +24,40 @@ final class WalkSimulatorTests: XCTestCase {
         XCTAssertNotEqual(try simulator(seed: 5).entries(), try simulator(seed: 6).entries())
     }
 
+    func testAWalkThatWouldFillTheMemoryIsRefusedBeforeItBegins() throws {
+        let far = SimulatedHall.walk([corner, MapPoint(x: 1e6, y: 10)])
+        let hall = SimulatedHall.venue(beacons: 5)
+        XCTAssertThrowsError(try WalkSimulator(venue: hall, path: far, seed: 1)) { error in
+            guard case .tooLong(let hours, let readings)? = error as? SimulationError else {
+                return XCTFail("\(error)")
+            }
+            XCTAssertEqual(hours, 1e6 / 3600, accuracy: 1)
+            XCTAssertGreaterThan(readings, 1e7)
+            XCTAssertTrue("\(error)".contains("at most 24 h and 3000000"), "\(error)")
+        }
+        // A short walk among many beacons is no better.
+        let crowd = SimulatedHall.venue(beacons: 5)
+        var settings = SimulationSettings()
+        settings.sensors.motionRate = 1000
+        let hour = SimulatedHall.stay(at: corner, seconds: 3600)
+        XCTAssertThrowsError(try WalkSimulator(venue: crowd, path: hour, settings: settings, seed: 1))
+        XCTAssertNoThrow(try WalkSimulator(venue: crowd, path: hour, seed: 1))
+    }
+
+    func testWaysThroughWallsAreFound() throws {
+        var hall = SimulatedHall.venue(beacons: 1)
+        hall.maps[0].walls = [
+            [MapPoint(x: 15, y: 0), MapPoint(x: 15, y: 12)], [MapPoint(x: 25, y: 0), MapPoint(x: 25, y: 30)],
+        ]
+        let path = SimulatedHall.walk([
+            MapPoint(x: 10, y: 5), MapPoint(x: 12, y: 14), MapPoint(x: 20, y: 14), MapPoint(x: 10, y: 6),
+            MapPoint(x: 30, y: 6),
+        ])
+        let simulator = try WalkSimulator(venue: hall, path: path, seed: 1)
+        XCTAssertEqual(simulator.wallCrossings.map(\.point), [3, 4], "through the door first, then through walls")
+        XCTAssertEqual(simulator.wallCrossings.map(\.walls), [1, 2])
+    }
+
     func testEntriesAreOrderedByTime() throws {
         let instants = try simulator(seed: 5).entries().compactMap(\.instant)
         XCTAssertEqual(instants, instants.sorted())

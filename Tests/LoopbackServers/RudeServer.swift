@@ -9,10 +9,32 @@ package final class RudeServer: Sendable {
         package var bytes: [UInt8]
         /// Whether the connection stays open, without another byte.
         package var fallsSilent = false
+        /// What is sent behind that again and again, until the other end hangs up; nil for nothing.
+        package var endless: Endless?
+
+        /// Bytes without an end.
+        package struct Endless: Sendable {
+            /// What is sent each time.
+            package var bytes: [UInt8]
+            /// Milliseconds between two times; 0 for as fast as they are taken.
+            package var interval: Int32
+
+            /// Repeats these bytes.
+            package init(_ bytes: [UInt8], every interval: Int32 = 0) {
+                (self.bytes, self.interval) = (bytes, interval)
+            }
+        }
 
         /// An answer of these bytes.
         package init(bytes: [UInt8], fallsSilent: Bool = false) {
             (self.bytes, self.fallsSilent) = (bytes, fallsSilent)
+        }
+
+        /// An answer with these header lines, whose body has no end.
+        package static func endless(_ lines: String, _ endless: Endless) -> Answer {
+            var answer = with(lines)
+            answer.endless = endless
+            return answer
         }
 
         /// An answer with these header lines and that body.
@@ -25,6 +47,7 @@ package final class RudeServer: Sendable {
     private struct State {
         var requests: [String] = []
         var silent: [Int32] = []
+        var endless: Set<Int32> = []
         var isStopped = false
     }
 
@@ -46,12 +69,13 @@ package final class RudeServer: Sendable {
 
     /// Ends the server, and all connections.
     package func stop() {
-        let silent = state.withLock { state in
+        state.withLock { state in
             state.isStopped = true
-            defer { state.silent = [] }
-            return state.silent
+            state.silent.forEach { close($0) }
+            state.silent = []
+            // Their threads close them.
+            state.endless.forEach { shutdown($0, Int32(SHUT_RDWR)) }
         }
-        silent.forEach { close($0) }
         // Wakes the thread that waits for connections, which then closes the socket.
         shutdown(listener, Int32(SHUT_RDWR))
     }
@@ -64,15 +88,41 @@ package final class RudeServer: Sendable {
             let path = request.split(separator: " ").dropFirst().first.map(String.init) ?? ""
             state.withLock { $0.requests.append(request) }
             let answer = answer(path, request)
-            var rest = answer.bytes[...]
-            while !rest.isEmpty {
-                let count = rest.withUnsafeBytes { send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-                guard count > 0 else { break }
-                rest = rest.dropFirst(count)
+            let isTaken = Self.send(answer.bytes, to: connection)
+            if let endless = answer.endless, isTaken {
+                // Others must not wait for the end of what has none.
+                state.withLock { _ = $0.endless.insert(connection) }
+                Thread.detachNewThread { self.pour(endless, into: connection) }
+            } else if answer.fallsSilent {
+                state.withLock { $0.silent.append(connection) }
+            } else {
+                Self.end(connection)
             }
-            if answer.fallsSilent { state.withLock { $0.silent.append(connection) } } else { Self.end(connection) }
         }
         close(listener)
+    }
+
+    private func pour(_ endless: Answer.Endless, into connection: Int32) {
+        var watched = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
+        // The other end sends nothing more: what can be read is that it hangs up.
+        while poll(&watched, 1, endless.interval) == 0, Self.send(endless.bytes, to: connection) {}
+        state.withLock { state in
+            state.endless.remove(connection)
+            close(connection)
+        }
+    }
+
+    /// Sends; whether all of it was taken.
+    private static func send(_ bytes: [UInt8], to connection: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Foundation.send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
     }
 
     /// Closes so that what was sent arrives.

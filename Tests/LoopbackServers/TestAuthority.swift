@@ -27,12 +27,28 @@ package struct TestAuthority {
         return identity
     }
 
-    private func vouch(for name: String, names: String, _ files: (certificate: String, key: String)) throws {
+    /// Makes an identity of a server on 127.0.0.1 that is valid for so many days, also ones that are over.
+    package func server(days: Int) throws -> (certificate: String, key: String) {
+        let identity = ("\(folder)/days\(days).pem", "\(folder)/days\(days).key")
+        try vouch(for: "127.0.0.1", names: "IP:127.0.0.1", identity, days: days)
+        return identity
+    }
+
+    /// Makes an identity of a server on another machine.
+    package func stranger() throws -> (certificate: String, key: String) {
+        let identity = ("\(folder)/stranger.pem", "\(folder)/stranger.key")
+        try vouch(for: "elsewhere.example.org", names: "DNS:elsewhere.example.org", identity)
+        return identity
+    }
+
+    private func vouch(
+        for name: String, names: String, _ files: (certificate: String, key: String), days: Int = 3650
+    ) throws {
         try Self.openssl(["req", "-subj", "/CN=\(name)", "-keyout", files.key, "-out", folder + "/request"] + Self.key)
         try Data("subjectAltName=\(names)".utf8).write(to: URL(filePath: folder + "/names"))
         try Self.openssl([
             "x509", "-req", "-in", folder + "/request", "-CA", certificate, "-CAkey", folder + "/authority.key",
-            "-CAcreateserial", "-days", "3650", "-extfile", folder + "/names", "-out", files.certificate,
+            "-CAcreateserial", "-days", "\(days)", "-extfile", folder + "/names", "-out", files.certificate,
         ])
     }
 

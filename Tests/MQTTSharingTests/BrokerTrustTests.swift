@@ -1,8 +1,9 @@
 import Foundation
 import IndoorLocalization
 import LoopbackServers
-import MQTTSharing
 import XCTest
+
+@testable import MQTTSharing
 
 /// Whom a broker lets in, whom a device trusts, and what is said where it does not work.
 final class BrokerTrustTests: XCTestCase {
@@ -73,9 +74,11 @@ final class BrokerTrustTests: XCTestCase {
     func testAPasswordFileThatIsOfNoUseIsNamed() throws {
         let empty = try temporaryFolder() + "/empty"
         try Data("\nsecret".utf8).write(to: URL(filePath: empty))
+        // Of a file without a line's end, no more is read than a password may have.
+        let endless = "/dev/zero"
         for (path, reason) in [
             (empty, "it has no password on its first line"), (empty + "-not", "No such file or directory"),
-            (try temporaryFolder(), "Is a directory"),
+            (try temporaryFolder(), "Is a directory"), (endless, "its first line is longer than 65536 bytes"),
         ] {
             XCTAssertThrowsError(try MQTTCredentials(user: "cart", passwordFile: path)) { error in
                 XCTAssertEqual("\(error)", "\(path): \(reason)")
@@ -101,6 +104,35 @@ final class BrokerTrustTests: XCTestCase {
         _ = try await hears.hearsPosition(of: "fork", x: 9)
         await other.disconnect()
         await sharing.disconnect()
+    }
+
+    func testAPasswordIsNotSentInTheClearUnlessAllowed() async throws {
+        let credentials = MQTTCredentials(user: "cart", password: password)
+        for host in ["broker.invalid", "10.0.0.7", "127.example.invalid"] {
+            let broker = MQTTBroker(host: host, credentials: credentials)
+            do {
+                // Refused before anybody is asked for the host's address.
+                try await MQTTPositionSharing.testConnect(broker)
+                XCTFail("the password was sent to \(host)")
+            } catch {
+                XCTAssertEqual(error, .plainPassword(host: host))
+                XCTAssertFalse("\(error)".contains(password), "\(error)")
+            }
+        }
+        for broker in [
+            MQTTBroker(host: "broker.invalid", credentials: credentials, security: MQTTSecurity()),
+            MQTTBroker(host: "broker.invalid", credentials: MQTTCredentials(user: "cart")),
+            MQTTBroker(host: "broker.invalid", credentials: credentials, allowsPlainPassword: true),
+            MQTTBroker(host: "127.0.0.1", credentials: credentials),
+            MQTTBroker(host: "localhost", credentials: credentials), MQTTBroker(host: "::1", credentials: credentials),
+        ] {
+            XCTAssertNoThrow(try broker.checkSecrecy(), "\(broker)")
+        }
+    }
+
+    func testAnErrorWithoutANumberIsNotCalledASuccess() {
+        XCTAssertEqual(MQTTSharingError.text(ofSystemError: 0), "the system names no reason")
+        XCTAssertEqual(MQTTSharingError.text(ofSystemError: ENOENT), "No such file or directory")
     }
 
     func testAnUnknownAuthorityIsNotTrusted() async throws {

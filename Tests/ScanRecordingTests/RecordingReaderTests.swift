@@ -31,6 +31,26 @@ final class RecordingReaderTests: XCTestCase {
         return (Array(entries.dropFirst()), reader.tally)
     }
 
+    // MARK: - Surveys
+
+    func testASurveyWithTooManyReadingsIsRefused() throws {
+        let sighting =
+            #"{"t":1,"type":"beacon","uuid":"00000000-0000-4000-8000-000000000001","major":1,"minor":1,"rssi":-70}"#
+        let folder = try TemporaryFolder()
+        let lines = [header] + Array(repeating: sighting, count: 4)
+        let path = try folder.write("survey.jsonl", lines.joined(separator: "\n"))
+        var limits = InputLimits()
+        limits.surveyReadings = 4
+        XCTAssertEqual(try SurveyRecording(path: path, strictness: .strict, limits: limits).sightings.count, 4)
+        limits.surveyReadings = 3
+        XCTAssertThrowsError(try SurveyRecording(path: path, strictness: .strict, limits: limits)) { error in
+            XCTAssertEqual(
+                "\(error)",
+                "\(path):5: is one more than the 3 sightings and places that a survey may have. "
+                    + "Divide the recording into several.")
+        }
+    }
+
     // MARK: - The file
 
     func testAMissingFileIsAnErrorThatNamesIt() throws {

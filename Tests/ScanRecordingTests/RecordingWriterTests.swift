@@ -1,3 +1,4 @@
+import Foundation
 import IndoorLocalization
 import ScanRecording
 import XCTest
@@ -31,6 +32,16 @@ final class RecordingWriterTests: XCTestCase {
         try assertRefused([.sighting(Sighting(instant: .zero, beacon: beacon, rssi: 127))], field: "rssi")
         try assertRefused([.step(Step(instant: Instant(seconds: 1))), .step(Step(instant: .zero))], field: "t")
         try assertRefused([.step(Step(instant: Instant(nanoseconds: .max)))], field: "t")
+    }
+
+    func testANewRecordingIsForItsOwnerAlone() throws {
+        let folder = try TemporaryFolder()
+        for name in ["r.jsonl", "r.jsonl.gz"] {
+            var writer = try RecordingWriter(path: folder.path + "/" + name)
+            try writer.close()
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/" + name)
+            XCTAssertEqual(attributes[.posixPermissions] as? Int, 0o600, name)
+        }
     }
 
     func testAFolderThatIsNotThereIsAnError() {

@@ -143,4 +143,23 @@ final class PacketZipTests: XCTestCase {
         XCTAssertEqual(map.tilesPath, folder + "/tiles/ground.zip")
         XCTAssertTrue(FileManager.default.fileExists(atPath: map.tilesPath ?? ""))
     }
+
+    /// libarchive reads the directory before it gives the first entry, some 200 bytes of memory for each of these.
+    func testAZipWithALargeDirectoryIsRefused() throws {
+        let name = String(repeating: "n", count: 180)
+        let zip = try makeZip([("venue.json", document)] + (0..<20_000).map { ("\(name)\($0)", "") })
+        let problems = VenuePacketReader().check(zip)
+        XCTAssertEqual(problems.count, 1)
+        XCTAssertTrue(problems.first?.message.contains("has a directory larger than the 4194304 bytes") ?? false)
+    }
+
+    func testAZipThatGrowsManyTimesIsRefused() throws {
+        let zeros = String(repeating: "0,", count: 10_000_000)
+        let map = #"{"format":"indoor-localization-radio-map","version":1,"x":[\#(zeros)0]}"#
+        let document = document.replacing("\"id\": 7,", with: "\"id\": 7, \"radioMap\": \"map.json\",")
+        let zip = try makeZip([("venue.json", document), ("plän.svg", "x"), ("map.json", map)])
+        let problems = VenuePacketReader().check(zip).filter { $0.path == "$.radioMap" }
+        XCTAssertTrue(
+            problems.first?.message.contains("unpacks to more than the 16777216 bytes") ?? false, "\(problems)")
+    }
 }

@@ -150,7 +150,7 @@ final class RadioMapFileTests: XCTestCase {
             (document(beacons: beacon + "," + beacon), "$.beacons[1]"),
             (document(beacons: beacon.replacing("0305E8", with: "")), "$.beacons[0].uuid"),
             (document(beacons: beacon.replacing("\"major\": 1", with: "\"major\": 65536")), "$.beacons[0]"),
-            (document(beacons: beacon.replacing("-60", with: "1e999")), "$"),
+            (document(beacons: beacon.replacing("-60", with: "1e999")), "$.beacons[0]"),
             (document(beacons: beacon, readings: reading(beacon: 1)), "$.fingerprints[0].readings[0].beacon"),
             (document(beacons: beacon, readings: reading(beacon: -1)), "$.fingerprints[0].readings[0].beacon"),
             (document(beacons: beacon, readings: reading(count: 0)), "$.fingerprints[0].readings[0]"),

@@ -80,7 +80,7 @@ final class SettingsFileTests: XCTestCase {
             XCTAssertEqual("\($0)", "settings.json: is longer than 1 MiB; settings are shorter")
         }
         XCTAssertThrowsError(try SettingsFile(path: "/nowhere/settings.json")) {
-            XCTAssertEqual("\($0)", "/nowhere/settings.json: cannot be read; check the path and its permissions")
+            XCTAssertEqual("\($0)", "/nowhere/settings.json: cannot be read: No such file or directory")
         }
     }
 

@@ -62,4 +62,19 @@ extension CurrentTask {
             }
         }
     }
+
+    /// Hands each element of a stream to an actor, until the stream ends or the actor goes away.
+    mutating func follow<Shell: Actor, Element: Sendable>(
+        _ stream: AsyncStream<Element>, for shell: Shell,
+        receive: @escaping @Sendable (isolated Shell, Element, Int) async -> Void
+    ) {
+        begin { number in
+            Task { [weak shell] in
+                for await element in stream {
+                    guard let shell, !Task.isCancelled else { return }
+                    await receive(shell, element, number)
+                }
+            }
+        }
+    }
 }

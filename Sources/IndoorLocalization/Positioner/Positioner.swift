@@ -21,6 +21,7 @@ public actor Positioner {
     private var delay = DeliveryDelay()
     private var scan = CurrentTask()
     private var fetch = CurrentTask()
+    private var updates = CurrentTask()
     private var alarm = SessionAlarm()
 
     private nonisolated let stateBroadcast = Broadcast<PositionerState>(.unbounded, replaysLatest: true)
@@ -125,8 +126,16 @@ public actor Positioner {
     func monitor(_ change: GeofenceChange) async { await handle(.monitor(change)) }
 
     private func handle(_ event: Machine.Event) async {
-        if state.isStopped { timeline.begin() }
+        if state.isStopped {
+            timeline.begin()
+            updates.follow(venues.updates, for: self) { await $0.learn($1, of: $2) }
+        }
         await perform(driver.handle(event, at: timeline.now))
+    }
+
+    private func learn(_ update: VenueUpdate, of number: Int) async {
+        guard updates.isCurrent(number) else { return }
+        await perform(driver.handle(.venues(update), at: timeline.now))
     }
 
     private func receive(_ reading: SensorReading, of number: Int) async {
@@ -196,7 +205,9 @@ public actor Positioner {
                 delay = DeliveryDelay()
             case .schedule(let schedule):
                 do { try source.keep(schedule) } catch { errorBroadcast.send(error) }
-            case .cancelFetch: fetch.cancel()
+            case .cancelFetch:
+                fetch.cancel()
+                updates.cancel()
             case .fetchCatalogue: await ask(.catalogue)
             case .fetchPacket(let id): await ask(.packet(id))
             case .publish(let state): stateBroadcast.send(state)

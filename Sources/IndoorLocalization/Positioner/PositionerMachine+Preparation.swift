@@ -30,6 +30,15 @@ extension PositionerMachine {
         return Transition(state: next.state, directives: [.publish(.connected)] + next.directives)
     }
 
+    /// The venue source tells more than it was asked for. A newer packet counts from the next preparation on.
+    mutating func learn(_ update: VenueUpdate, at now: Instant) -> Transition {
+        switch update {
+        case .catalogue, .packet: return Transition(state: state)
+        case .failure(let error) where error.endsSession: return end(error, at: now)
+        case .failure(let error): return Transition(state: state, directives: [.report(error)])
+        }
+    }
+
     /// From connected on: fetches the packet if that is wanted.
     private mutating func load(at now: Instant) -> Transition {
         guard let goal, goal >= .ready else { return Transition(state: .connected) }
@@ -47,12 +56,14 @@ extension PositionerMachine {
                 "the packet of venue \(venue.id) has no map \(plan.mapID) of the floor plan; fetch the plan anew"
             return end(LocalizationError(code: .critical, message: message), at: now)
         }
+        if let error = LocalizationError(tooLarge: venue) { return end(error, at: now) }
         backoff.reset()
         retryAt = nil
         let stack = (parameters ?? PositionerParameters()).settings(settings, venue: venue.id)
         var belief = makeBelief(venue, stack.resolved(in: venue).localization.positioning)
         belief.lock(to: plan.mapID)
-        preparation = Preparation(venue: venue, settings: stack, belief: belief)
+        preparation = Preparation(
+            venue: venue, settings: stack, belief: belief, addresses: KnownAddresses(of: venue))
         let next = begin(at: now)
         return Transition(state: next.state, directives: [.publish(.ready)] + next.directives)
     }

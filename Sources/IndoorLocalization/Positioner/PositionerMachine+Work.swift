@@ -28,10 +28,13 @@ extension PositionerMachine {
         let sighting: Sighting?
         switch reading {
         case .sighting(let heard): sighting = heard
-        case .advertisement(let advertisement): sighting = try? advertisement.sighting()
+        case .advertisement(let advertisement):
+            if preparation?.addresses.knows(advertisement.address) == true { return true }
+            sighting = try? advertisement.sighting()
         case .motion, .step, .pressure, .gnss, .fix, .radio: sighting = nil
         }
         guard let sighting, let summary else { return false }
+        if preparation?.addresses.knows(sighting.address) == true { return true }
         let (uuid, major) = (sighting.beacon.uuid, sighting.beacon.major)
         return summary.regions.contains(BeaconRegion(sighting.beacon))
             || summary.regions.contains(BeaconRegion(uuid: uuid, major: major))

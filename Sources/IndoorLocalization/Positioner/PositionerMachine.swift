@@ -21,6 +21,8 @@ package struct PositionerMachine<Belief: PositioningBelief>: Sendable {
         case catalogueFailed(LocalizationError)
         case packet(Venue)
         case packetFailed(LocalizationError)
+        /// The venue source tells something without being asked.
+        case venues(VenueUpdate)
         /// The source delivered something, so long after it was sensed.
         case reading(SensorReading, delay: Duration)
         case sourceEnded
@@ -60,6 +62,7 @@ package struct PositionerMachine<Belief: PositioningBelief>: Sendable {
         let venue: Venue
         let settings: SettingsStack
         let belief: Belief
+        let addresses: KnownAddresses
     }
 
     /// What the positioner is doing.
@@ -143,6 +146,7 @@ package struct PositionerMachine<Belief: PositioningBelief>: Sendable {
         case .packet(let venue): return prepare(venue, at: now)
         case .packetFailed(let error):
             return preparation == nil ? fail(error, at: now) : Transition(state: state)
+        case .venues(let update): return learn(update, at: now)
         case .reading(let reading, let delay): return observe(reading, delay, at: now)
         case .sourceEnded: return work(.sourceEnded, at: now)
         case .sourceFailed(let error):

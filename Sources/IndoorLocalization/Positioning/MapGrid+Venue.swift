@@ -18,7 +18,8 @@ extension MapGrid {
             high = MapPoint(x: max(high.x, point.x), y: max(high.y, point.y))
         }
         let area = max(1, (high.x - low.x) * (high.y - low.y))
-        let cell = min(max((area / Self.cellTarget).squareRoot(), 0.5), 1.5)
+        let usual = min(max((area / Self.cellTarget).squareRoot(), 0.5), 1.5)
+        let cell = max(usual, ModelSize.leastCellSize(of: venue))
         self.init(from: low, to: high, cellSize: cell)
     }
 }

@@ -23,13 +23,7 @@ package struct WallIndex: Sendable {
 
     /// Sorts the segments of polylines into cells; a segment with an end that is no place is no wall.
     package init(walls: [[MapPoint]]) {
-        var segments: [Segment] = []
-        for wall in walls {
-            for (from, to) in zip(wall, wall.dropFirst()) where from != to && Self.isPlace(from) && Self.isPlace(to) {
-                segments.append(
-                    Segment(x: Float(from.x), y: Float(from.y), dx: Float(to.x - from.x), dy: Float(to.y - from.y)))
-            }
-        }
+        let segments = Self.segments(of: walls)
         guard !segments.isEmpty else {
             grid = cmath_walls(left: 0, top: 0, scale: 1, columns: 0, rows: 0, reach: 1)
             (cells, lines) = ([], [])
@@ -43,6 +37,26 @@ package struct WallIndex: Sendable {
         table.append([])
         self.grid = grid
         (cells, lines) = (table.cells, table.lines)
+    }
+
+    /// The cells around walls, added up over all of them: memory and time of an index grow with them.
+    package static func cellCount(around walls: [[MapPoint]]) -> Int {
+        let segments = segments(of: walls)
+        guard !segments.isEmpty else { return 0 }
+        let grid = grid(over: segments)
+        let reach = grid.reach + slack(of: grid)
+        return segments.reduce(0) { $0 + Distances.cells(around: $1, grid, reach).count }
+    }
+
+    private static func segments(of walls: [[MapPoint]]) -> [Segment] {
+        var segments: [Segment] = []
+        for wall in walls {
+            for (from, to) in zip(wall, wall.dropFirst()) where from != to && isPlace(from) && isPlace(to) {
+                segments.append(
+                    Segment(x: Float(from.x), y: Float(from.y), dx: Float(to.x - from.x), dy: Float(to.y - from.y)))
+            }
+        }
+        return segments
     }
 
     /// Whether a point may lie in a building: squares of its coordinates are numbers, too.
@@ -111,9 +125,9 @@ extension WallIndex {
         init(segments: [Segment], grid: cmath_walls, reach: Float) {
             near = Array(repeating: [], count: Int(grid.columns) * Int(grid.rows))
             for (wall, segment) in segments.enumerated() {
-                let columns = Self.range(segment.x, segment.dx, grid.left, grid.scale, reach, grid.columns)
-                for row in Self.range(segment.y, segment.dy, grid.top, grid.scale, reach, grid.rows) {
-                    for column in columns {
+                let block = Self.cells(around: segment, grid, reach)
+                for row in block.rows {
+                    for column in block.columns {
                         let x = grid.left + (Float(column) + 0.5) / grid.scale
                         let y = grid.top + (Float(row) + 0.5) / grid.scale
                         let distance = segment.distance(toX: x, y: y)
@@ -122,6 +136,15 @@ extension WallIndex {
                     }
                 }
             }
+        }
+
+        /// The columns and rows that may lie within reach of a wall.
+        static func cells(
+            around segment: Segment, _ grid: cmath_walls, _ reach: Float
+        ) -> (columns: Range<Int>, rows: Range<Int>, count: Int) {
+            let columns = range(segment.x, segment.dx, grid.left, grid.scale, reach, grid.columns)
+            let rows = range(segment.y, segment.dy, grid.top, grid.scale, reach, grid.rows)
+            return (columns, rows, columns.count * rows.count)
         }
 
         private static func range(

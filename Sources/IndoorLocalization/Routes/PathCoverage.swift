@@ -40,7 +40,9 @@ package struct PathCoverage: Sendable {
     /// A way that leads into a room reaches it; else one next to it does, if it can be seen from within.
     package func gap(of room: Room) -> Gap? {
         guard let ways = network.ways[room.mapID], let area = room.area else { return nil }
-        let entering = ways.ways.filter { area.meets($0.segment) }
+        // Most ways are elsewhere, and a box is compared much faster than a polygon.
+        guard let box = area.bounds else { return nil }
+        let entering = ways.ways.filter { box.meets($0.segment) && area.meets($0.segment) }
         if entering.contains(where: isMain) { return nil }
         return entering.isEmpty ? gap(of: area.samples, by: ways) : .apart
     }
@@ -110,6 +112,14 @@ extension Area {
             let middle = MapPoint(x: sum.x / Double(corners.count), y: sum.y / Double(corners.count))
             return ([middle] + corners.map { middle + ($0 - middle) * 0.5 }).filter(contains)
         }
+    }
+}
+
+extension BoundingBox {
+    /// Whether the box around a straight piece touches this one.
+    fileprivate func meets(_ segment: WaySegment) -> Bool {
+        min(segment.from.x, segment.to.x) <= maxX && max(segment.from.x, segment.to.x) >= minX
+            && min(segment.from.y, segment.to.y) <= maxY && max(segment.from.y, segment.to.y) >= minY
     }
 }
 

@@ -79,6 +79,19 @@ package struct VenueSearchMachine: Hashable, Sendable {
             ?? owners[BeaconRegion(uuid: beacon.uuid)]
     }
 
+    /// The beacon with the known one that is nearest to it. Linear in the number of known regions.
+    package func unknown(_ beacon: BeaconIdentity) -> UnknownBeacon {
+        var best: (distance: IdentityDistance, region: BeaconRegion, venue: VenueID)?
+        for (region, venue) in owners {
+            guard let distance = IdentityDistance(of: beacon, to: region) else { continue }
+            // Of equally near ones always the same, whatever the order of the dictionary.
+            let isNearer =
+                best.map { (distance, region.number) < ($0.distance, $0.region.number) } ?? true
+            if isNearer { best = (distance, region, venue) }
+        }
+        return UnknownBeacon(identity: beacon, nearest: best?.region, venueID: best?.venue)
+    }
+
     /// Whether the venue is among those that can be recognised.
     package func knows(_ venue: VenueID) -> Bool { summaries[venue] != nil }
 
@@ -221,4 +234,9 @@ extension VenueSearchMachine {
     private func isRecent(_ instant: Instant?, at now: Instant) -> Bool {
         instant.map { $0.duration(to: now) < settings.gnssSilence } ?? false
     }
+}
+
+extension BeaconRegion {
+    /// Orders the regions of one UUID.
+    fileprivate var number: Int { Int(major ?? 0) << 16 | Int(minor ?? 0) }
 }

@@ -2,8 +2,8 @@ import IndoorLocalization
 
 /// Draws the readings of a track anew from what the tables of a venue expect at its true places.
 ///
-/// They come when the recorded ones came, of the same beacons, and err just as the measurement model says. The errors that
-/// an engine makes of them are those of a model without a fault.
+/// They come when the recorded ones came, of the same beacons, and err just as the measurement model says. What an engine
+/// makes of them is no bound: recorded readings may scatter less than the model expects.
 package struct IdealReadings: Sendable {
     private let field: SignalField
     private let waypoints: [SurveyRecording.Waypoint]

@@ -14,6 +14,8 @@ public enum SimulationError: Error, Hashable, Sendable, CustomStringConvertible 
     case unknownMap(MapID, field: String)
     /// A point is outdoors, but nobody knows where its map lies on Earth.
     case noGeoreference(MapID, field: String)
+    /// The walk would give more readings than a recording is made of, or last longer than a day.
+    case tooLong(hours: Double, readings: Double)
     /// There is no setting of that name.
     case unknownSetting(String)
     /// The setting is another kind of value.
@@ -30,6 +32,10 @@ public enum SimulationError: Error, Hashable, Sendable, CustomStringConvertible 
         case .unknownMap(let id, let field): "\(field): the venue has no map \(id). Take an id of its maps."
         case .noGeoreference(let id, let field):
             "\(field): is outdoors, but map \(id) has no usable georeference. Add one to the venue, or stay inside."
+        case .tooLong(let hours, let readings):
+            "points: the walk takes \((hours * 10).rounded() / 10) h and gives \(Int(min(readings, 1e15))) readings; at most "
+                + "\(Int(WalkSimulator.longestWalk / 3600)) h and \(Int(WalkSimulator.mostReadings)) are simulated. "
+                + "Walk a shorter way, or faster, or make the sensors and beacons slower."
         case .unknownSetting(let name):
             "settings.\(name): there is no such setting"
                 + (EditDistance.nearestKey(to: name, among: SimulationSettings.names).map { "; did you mean \($0)?" }

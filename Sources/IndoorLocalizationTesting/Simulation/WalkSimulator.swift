@@ -21,6 +21,7 @@ public struct WalkSimulator: Sendable {
 
     /// Creates a simulator.
     ///
+    /// A walk lasts a day at most, and gives three million readings.
     /// - Throws: what is wrong with the path or the settings. Beacons on maps that the venue lacks stay silent.
     public init(
         venue: Venue, path: WalkPath, settings: SimulationSettings = SimulationSettings(), seed: UInt64
@@ -33,6 +34,7 @@ public struct WalkSimulator: Sendable {
         try path.check()
         transforms = try Self.transforms(of: path, in: venue)
         timeline = WalkTimeline(path, venue: venue, sensors: settings.sensors)
+        try checkLength()
     }
 
     /// Creates a simulator of a walk's document.

@@ -30,6 +30,7 @@ final class MQTTConnection {
 
     /// - Parameter will: what the broker publishes if the connection breaks; nil for nothing.
     init(_ broker: MQTTBroker, clientID: String, will: MQTTMessage?) throws(MQTTSharingError) {
+        try broker.checkSecrecy()
         guard Self.isLibraryReady, let client = mosquitto_new(clientID, true, nil) else {
             throw .library(function: "mosquitto_new", reason: MQTTSharingError.text(ofSystemError: errno))
         }
@@ -248,7 +249,7 @@ extension MQTTConnection {
             return .insecure(host: broker.host, reason: loggedError ?? "the handshake was broken off")
         case MOSQ_ERR_KEEPALIVE: return .connectionLost(host: broker.host, reason: "it was silent for too long")
         case MOSQ_ERR_CONN_LOST where verdict == nil: return .connectionLost(host: broker.host, reason: earlyEnd)
-        case MOSQ_ERR_CONN_LOST where number == 0:
+        case MOSQ_ERR_CONN_LOST where number == 0, MOSQ_ERR_ERRNO where number == 0:
             return .connectionLost(host: broker.host, reason: "the broker closed it")
         case MOSQ_ERR_CONN_LOST, MOSQ_ERR_ERRNO:
             return .connectionLost(host: broker.host, reason: MQTTSharingError.text(ofSystemError: number))
@@ -275,7 +276,8 @@ extension MQTTConnection {
 extension MQTTSharingError {
     /// What the system says of an error number.
     static func text(ofSystemError number: Int32) -> String {
-        guard let text = strerror(number) else { return "unknown error" }
+        // Without a number, its text would be "Success".
+        guard number != 0, let text = strerror(number) else { return "the system names no reason" }
         return String(cString: text)
     }
 }

@@ -46,6 +46,22 @@ public struct GeoJSONWriter: Sendable {
         return Self.collection(features, named: venue.name)
     }
 
+    /// Refuses a venue whose tracks cannot be written, wherever they lead, before there is a track.
+    ///
+    /// - Throws: `GeoJSONError` if no map is georeferenced, or none rightly.
+    public func check(_ venue: Venue) throws(GeoJSONError) {
+        var failure = GeoJSONError.notGeoreferenced(venue.maps.map(\.id))
+        for map in venue.maps {
+            do throws(GeoJSONError) {
+                _ = try GeoJSONPlans(of: venue, needed: [map.id])
+                return
+            } catch {
+                if case .wrongGeoreference = error { failure = error }
+            }
+        }
+        throw failure
+    }
+
     /// The collection with a feature a line; its type comes first, as readers look for it there.
     private static func collection(_ features: [JSONTree], named name: String) -> [UInt8] {
         var bytes = Array("{\"type\":\"FeatureCollection\",\"name\":".utf8) + JSONTree.string(name).line()

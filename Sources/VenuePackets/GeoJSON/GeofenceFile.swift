@@ -17,7 +17,7 @@ public struct GeofenceFileError: Error, Hashable, Sendable, CustomStringConverti
     /// The file, then a problem a line; all in one line if the file as a whole is the problem.
     public var description: String {
         if problems.count == 1, let problem = problems.first, problem.path == "$" {
-            return "\(file): \(problem.message)"
+            return PrintableText.line("\(file): \(problem.message)")
         }
         return (["\(file) has no usable geofences:"] + problems.map { "  \($0)" }).joined(separator: "\n")
     }
@@ -57,7 +57,7 @@ public enum GeofenceFile: Sendable {
         do throws(PacketFileError) {
             let file = URL(filePath: absolute)
             let folder = PacketFolder(path: file.deletingLastPathComponent().path)
-            bytes = try folder.read(file.lastPathComponent, limit: PacketLimit.venueFile)
+            bytes = try folder.read(file.lastPathComponent, limit: InputLimits.standard.venueFile)
         } catch {
             throw problem(of: path, error.message)
         }

@@ -9,7 +9,14 @@ struct IMDFArchive {
         /// Bytes of one file: airports have some 10 MB of units.
         static let file = 32 << 20
         /// Bytes of all files that are read.
-        static let total = 128 << 20
+        static let total = 64 << 20
+        /// Corners of the units and fixtures of a level, multiplied for each two whose boxes meet, and added up: each is
+        /// cut along the others. The units of an airport's level have 2,000,000.
+        static let cornerPairs = 10_000_000
+        /// Pairs of units and fixtures of a level whose boxes meet: an airport's level has some 5,000.
+        static let pairs = 20_000
+        /// Corners of the units, fixtures and openings of a level: each is compared with the nodes of the ways.
+        static let corners = 50_000
         /// Features of one file: the walls of a level are compared with each other.
         static let features = 50_000
     }

@@ -101,7 +101,7 @@ extension IMDFConversion {
                     remark(
                         feature, .leftOut,
                         "its outline has too many corners to tell where one walks in it: simplify it to "
-                            + "\(PacketLimit.corners) together with what lies in it")
+                            + "\(InputLimits.standard.corners) together with what lies in it")
                     continue
                 }
                 walkable += pieces
@@ -143,8 +143,9 @@ extension IMDFConversion {
     /// The shape of a room or fence; nil if the packet's rules refuse it.
     mutating func area(of rings: [[MapPoint]], of feature: IMDFFeature) -> Area? {
         guard let outline = rings.first else { return nil }
-        if outline.count > PacketLimit.corners {
-            remark(feature, .changed, "its outline has more than \(PacketLimit.corners) corners: it has no shape")
+        if outline.count > InputLimits.standard.corners {
+            remark(
+                feature, .changed, "its outline has more than \(InputLimits.standard.corners) corners: it has no shape")
             return nil
         }
         if PolygonDefect(in: outline) != nil {

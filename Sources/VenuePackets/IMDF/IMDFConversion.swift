@@ -56,6 +56,10 @@ struct IMDFConversion {
         makePlans()
         let levels = contents[.level].compactMap { plans[$0.id] }
             .sorted { ($0.ordinal, $0.level.id) < ($1.ordinal, $1.level.id) }
+        checkLimits(of: levels)
+        guard problems.isEmpty else {
+            return Venue(id: VenueID(rawValue: number), name: feature.id, version: version, maps: [])
+        }
         let maps = levels.map { self.map($0) }
         connect(levels)
         let rooms = levels.flatMap { self.rooms(on: $0) }

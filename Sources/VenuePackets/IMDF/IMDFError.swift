@@ -14,7 +14,7 @@ public struct IMDFProblem: Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    public var description: String { file.isEmpty ? message : "\(file): \(path): \(message)" }
+    public var description: String { PrintableText.line(file.isEmpty ? message : "\(file): \(path): \(message)") }
 }
 
 /// An archive that cannot be imported, with all that is wrong with it.

@@ -81,7 +81,7 @@ public struct IMDFReport: Hashable, Sendable, CustomStringConvertible {
             let features = all.count == 1 ? "1 \(kind)" : "\(all.count) \(Self.plural(of: kind)), each"
             return "\(outcome): \(features): \(group.reason) (\(all.prefix(shown).joined(separator: ", "))\(more))"
         }
-        return lines.joined(separator: "\n")
+        return lines.map(PrintableText.line).joined(separator: "\n")
     }
 
     /// The plural of a thing: `levels`, `addresses`, `amenities`, `points of interest`.

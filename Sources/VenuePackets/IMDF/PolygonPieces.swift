@@ -44,7 +44,8 @@ struct PolygonPieces {
 
     /// Simple polygons that together are the inside of the rings without the inside of the others.
     ///
-    /// A single simple ring is returned as it is. Quadratic in the number of corners; nil if there are too many.
+    /// A single simple ring is returned as it is. Quadratic in the number of corners; nil if there are too many, or if they cross
+    /// too often.
     static func pieces(of rings: [[MapPoint]], without others: [[[MapPoint]]]) -> [[MapPoint]]? {
         let box = PlanBox(around: rings.first ?? [])
         let own = edges(of: rings, 0)
@@ -54,7 +55,7 @@ struct PolygonPieces {
                 || edges(of: other, 1).contains { edge in own.contains { $0.crossing(edge) != nil } }
         }
         let corners = (rings + near.joined()).reduce(0) { $0 + $1.count }
-        guard corners <= PacketLimit.corners else { return nil }
+        guard corners <= InputLimits.standard.corners else { return nil }
         if near.isEmpty, rings.count == 1, PolygonDefect(in: rings[0]) == nil { return rings }
         return PolygonPieces(edges: own + near.enumerated().flatMap { edges(of: $1, $0 + 1) }).polygons()
     }
@@ -68,12 +69,17 @@ struct PolygonPieces {
 
     private let edges: [Edge]
 
-    private func polygons() -> [[MapPoint]] {
+    /// Edges times heights that an area is cut with: a hall of 200 corners with 100 obstacles has 400,000.
+    private static let mostCuts = 400_000
+
+    /// Nil if there are too many cuts.
+    private func polygons() -> [[MapPoint]]? {
         var heights = Set(edges.flatMap { [$0.top.y, $0.bottom.y] })
         for (index, edge) in edges.enumerated() {
             for other in edges[(index + 1)...] {
                 if let height = edge.crossing(other) { heights.insert(height) }
             }
+            guard heights.count * edges.count <= Self.mostCuts else { return nil }
         }
         let levels = heights.sorted()
         var open: [Piece] = []

@@ -13,8 +13,8 @@ struct CachedCatalogue {
 
     /// The catalogue of that server, if the cache has it.
     init?(of server: VenueServer, in cache: VenueCache) {
-        guard let bytes = try? Data(contentsOf: URL(filePath: Self.path(in: cache))),
-            let tree = try? JSONTree([UInt8](bytes)), case .object(let fields) = tree,
+        guard let bytes = try? BoundedFile.read(Self.path(in: cache), limit: 2 * CatalogueDocument.limit),
+            let tree = try? JSONTree(bytes), case .object(let fields) = tree,
             fields["format"] == .string(Self.format), fields["server"] == .string(server.url),
             let document = fields["catalogue"]
         else { return nil }

@@ -31,8 +31,8 @@ enum CatalogueDocument {
     static let format = "indoor-localization-catalogue"
     /// The highest `formatVersion` that is understood.
     static let formatVersion = 1
-    /// Bytes that a catalogue may have, uncompressed: room for some 100,000 venues.
-    static let limit = 64 << 20
+    /// Bytes that a catalogue may have, uncompressed: room for some 30,000 venues.
+    static let limit = InputLimits.standard.catalogue
 
     /// The document; fields without a value are left out.
     static func tree(_ entries: [CatalogueEntry]) -> JSONTree {
@@ -70,8 +70,19 @@ enum CatalogueDocument {
             "coordinate": center,
             "radius": summary.radius.map(JSONTree.number),
             "regions": .array(regions(summary.regions)),
+            "addresses": summary.addresses.isEmpty ? nil : .array(addresses(summary.addresses)),
         ]
         return fields.compactMapValues(\.self)
+    }
+
+    /// Beacons with their addresses, ordered by these.
+    private static func addresses(_ addresses: [DeviceAddress: BeaconIdentity]) -> [JSONTree] {
+        addresses.sorted { $0.key < $1.key }.map { address, beacon in
+            .object([
+                "address": .string(address.description), "uuid": .string(beacon.uuid.description),
+                "major": .number(Double(beacon.major)), "minor": .number(Double(beacon.minor)),
+            ])
+        }
     }
 
     /// Regions by UUID and major, with all their minors in one list: a venue's thousand beacons take a line each otherwise.

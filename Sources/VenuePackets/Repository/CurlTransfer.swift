@@ -14,6 +14,13 @@ final class CurlTransfer {
     private let handle: Handle
     private let receive: (TransferHead, UnsafeRawBufferPointer) -> Bool
     private var isStopped = false
+    /// Bytes of all heads so far, redirects included.
+    private var headSize = 0
+    /// Whether the head alone is the answer: nobody wants the body of an error.
+    private var isAnswered = false
+
+    /// Bytes that the heads of an answer may have.
+    private static let headLimit = 64 << 10
 
     /// Fetches a file.
     static func run(
@@ -51,7 +58,7 @@ final class CurlTransfer {
             curl_multi_remove_handle(multi, handle)
             if stop.isRequested { return .failure(.cancelled) }
             guard let code else { return .failure(.broken("libcurl gave up")) }
-            if code == CURLE_OK { return .success(head) }
+            if code == CURLE_OK || isAnswered { return .success(head) }
             let text = message.baseAddress.map { String(cString: $0) } ?? ""
             return .failure(failure(code, text.isEmpty ? String(cString: curl_easy_strerror(code)) : text))
         }
@@ -73,13 +80,30 @@ final class CurlTransfer {
     private func failure(_ code: CURLcode, _ reason: String) -> TransferFailure {
         switch code {
         case CURLE_WRITE_ERROR where isStopped: .stopped
+        case CURLE_WRITE_ERROR where headSize > Self.headLimit:
+            .broken("the head of its answer has more than \(Self.headLimit) bytes")
         case CURLE_OPERATION_TIMEDOUT: .timedOut(reason)
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM, CURLE_SSL_ISSUER_ERROR,
             CURLE_SSL_INVALIDCERTSTATUS:
-            .untrusted(reason)
+            .untrusted(reason + "; " + advice(code))
         case CURLE_SSL_CONNECT_ERROR:
             .broken("no encrypted connection came about (\(reason)); does that port speak https, or is it http://…?")
         default: .broken(reason)
+        }
+    }
+}
+
+extension CurlTransfer {
+    /// What to do where the server is not trusted.
+    private func advice(_ code: CURLcode) -> String {
+        if code == CURLE_SSL_CACERT_BADFILE { return "correct the file of the authority's certificate" }
+        // X509_V_ERR_CERT_NOT_YET_VALID and X509_V_ERR_CERT_HAS_EXPIRED; X509_V_OK or X509_V_ERR_UNSPECIFIED, from which
+        // libcurl begins, where only the name is wrong.
+        switch ccurl_certificate_defect(handle) {
+        case 0, 1: return "use the name that the server's certificate is for"
+        case 9: return "correct this machine's clock"
+        case 10: return "renew the server's certificate, or correct this machine's clock"
+        default: return "give the certificate of its authority"
         }
     }
 }
@@ -93,14 +117,14 @@ extension CurlTransfer {
         // Without it, a time-out of name resolution would raise a signal in some builds of libcurl.
         ccurl_set_number(handle, CURLOPT_NOSIGNAL, 1)
         setUpRoute(request.url, server)
-        setUpPatience(server.patience)
+        setUpPatience(server.patience, size: request.size)
         setUpCredentials(server.credentials)
         if request.acceptsCompressed { ccurl_set_text(handle, CURLOPT_ACCEPT_ENCODING, "gzip") }
         let context = Unmanaged.passUnretained(self).toOpaque()
         ccurl_set_pointer(handle, CURLOPT_HEADERDATA, context)
         ccurl_set_receiver(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
-            CurlTransfer.from(context)?.takeLine(UnsafeRawBufferPointer(start: bytes, count: size * count))
-            return size * count
+            let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+            return CurlTransfer.from(context)?.takeLine(line) == true ? size * count : 0
         }
         ccurl_set_pointer(handle, CURLOPT_WRITEDATA, context)
         ccurl_set_receiver(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
@@ -128,7 +152,9 @@ extension CurlTransfer {
         if let authority = server.certificateAuthority { ccurl_set_text(handle, CURLOPT_CAINFO, authority) }
     }
 
-    private func setUpPatience(_ patience: VenueServerPatience) {
+    private func setUpPatience(_ patience: VenueServerPatience, size: Int?) {
+        let deadline = patience.deadline(for: size)
+        ccurl_set_number(handle, CURLOPT_TIMEOUT_MS, Int(deadline.nanoseconds / 1_000_000))
         ccurl_set_number(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(patience.connectTimeout.nanoseconds / 1_000_000))
         ccurl_set_number(handle, CURLOPT_LOW_SPEED_LIMIT, patience.slowestRate)
         ccurl_set_number(handle, CURLOPT_LOW_SPEED_TIME, Int(patience.stallTimeout.seconds.rounded(.up)))
@@ -156,8 +182,10 @@ extension CurlTransfer {
 
 // What libcurl tells during the transfer.
 extension CurlTransfer {
-    /// Takes in a line of a head; a redirect's is followed by another head.
-    private func takeLine(_ bytes: UnsafeRawBufferPointer) {
+    /// Takes in a line of a head; a redirect's is followed by another head. Whether to go on.
+    private func takeLine(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        headSize += bytes.count
+        guard headSize <= Self.headLimit else { return false }
         let line = String(decoding: bytes, as: UTF8.self)
         if line.hasPrefix("HTTP/") {
             head = TransferHead()
@@ -165,7 +193,12 @@ extension CurlTransfer {
             head.isDelimited = !line.hasPrefix("HTTP/1")
         }
         head.status = ccurl_status(handle)
-        guard let colon = line.firstIndex(of: ":") else { return }
+        if line == "\r\n" || line == "\n" {
+            // Of an interim answer and of a redirect, another head follows; of an error, nothing that is wanted.
+            isAnswered = head.status >= 400
+            return !isAnswered
+        }
+        guard let colon = line.firstIndex(of: ":") else { return true }
         let value = line[line.index(after: colon)...].trimmed
         switch line[..<colon].lowercased() {
         case "etag": head.tag = EntityTag(value)
@@ -173,6 +206,7 @@ extension CurlTransfer {
         case "content-length", "transfer-encoding": head.isDelimited = true
         default: break
         }
+        return true
     }
 
     /// The first byte of `bytes 500-999/1000` (RFC 9110 14.4); nil for anything else.
@@ -187,7 +221,10 @@ extension CurlTransfer {
     }
 
     private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard head.status == 200 || head.status == 206 else { return true }
+        guard head.status == 200 || head.status == 206 else {
+            isAnswered = true
+            return false
+        }
         if receive(head, bytes) { return true }
         isStopped = true
         return false

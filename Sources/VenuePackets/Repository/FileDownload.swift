@@ -47,7 +47,7 @@ struct FileDownload: Sendable {
         // Whole already: only the end of an earlier process kept it from being used.
         if let start, start.offset == file.size { return .fetched(start.tag) }
         let body = BodyWriter(partial, url: url, start: start, limit: file.size, progress)
-        let request = TransferRequest(url: url, unless: start == nil ? unless : nil, rest: start)
+        let request = TransferRequest(url: url, unless: start == nil ? unless : nil, rest: start, size: file.size)
         let head: TransferHead
         do throws(TransferFailure) {
             head = try await transport.fetch(request) { body.take($0, $1) }

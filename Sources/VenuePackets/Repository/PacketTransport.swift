@@ -4,7 +4,7 @@ protocol PacketTransport: Sendable {
     ///
     /// - Parameter receive: called with the answer's head and the next bytes of its body, if the answer has status 200 or
     ///   206; whether to go on.
-    /// - Returns: the answer's head, after all of its body.
+    /// - Returns: the answer's head: of status 200 or 206 after all of its body, of another one at once.
     func fetch(
         _ request: TransferRequest, _ receive: @escaping @Sendable (TransferHead, UnsafeRawBufferPointer) -> Bool
     ) async throws(TransferFailure) -> TransferHead
@@ -28,6 +28,8 @@ struct TransferRequest: Hashable, Sendable {
     var rest: Rest?
     /// Whether it may come compressed; it is delivered uncompressed.
     var acceptsCompressed = false
+    /// Bytes of the file, as the catalogue says; nil if unknown.
+    var size: Int?
 }
 
 /// What an answer says before its body.

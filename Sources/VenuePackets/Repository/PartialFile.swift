@@ -1,4 +1,5 @@
 import FoundationEssentials
+import IndoorLocalization
 import Glibc
 
 /// A download that is not whole yet: its bytes so far, and the tag of the file on the server that they are of.
@@ -33,7 +34,7 @@ final class PartialFile: Sendable {
     /// Where to go on: how many bytes are there, and of which file; nil if it begins anew.
     func start() throws(VenueRepositoryError) -> TransferRequest.Rest? {
         let size = try file.size()
-        guard size > 0, let bytes = try? Data(contentsOf: URL(filePath: tagPath)),
+        guard size > 0, let bytes = try? BoundedFile.read(tagPath, limit: InputLimits.standard.secret),
             let tag = EntityTag(String(decoding: bytes, as: UTF8.self)), tag.isStrong
         else {
             try clear()

@@ -8,6 +8,8 @@ struct RetryPauses: Sendable {
     let seed: UInt64
     /// Passes the time.
     let sleep: @Sendable (Duration) async throws -> Void
+    /// Is told what failed, and how long it is until the next attempt.
+    let report: @Sendable (VenueRepositoryError, Duration) -> Void
 
     /// Runs the body up to so many times.
     ///
@@ -22,6 +24,7 @@ struct RetryPauses: Sendable {
             } catch {
                 guard error.isTransient else { throw error }
                 let pause = backoff.next()
+                report(error, pause)
                 do { try await sleep(pause) } catch { throw .cancelled }
             }
         }

@@ -30,7 +30,7 @@ extension VenueCache {
         do throws(PacketFileError) {
             try unpack(parts, into: packet)
         } catch {
-            throw .broken(parts.source, error.path, error.message)
+            throw error.storage ?? .broken(parts.source, error.path, error.message)
         }
         for (name, path) in parts.files {
             try DiskFolder.create(DiskFolder.parent(of: packet + "/" + name))
@@ -57,7 +57,7 @@ extension VenueCache {
     /// Unpacks or copies the document and the files that it names; others are left out.
     private func unpack(_ parts: Parts, into folder: String) throws(PacketFileError) {
         let (storage, files) = try VenuePacketReader().open(parts.packet)
-        let document = try files.read(VenuePacketReader.venueFile, limit: PacketLimit.venueFile)
+        let document = try files.read(VenuePacketReader.venueFile, limit: InputLimits.standard.venueFile)
         let names = VenuePacketReader.walk(document).parser.fileReferences.map(\.file)
         let wanted = Set(names.filter { files.contains($0) && parts.files[$0] == nil } + [VenuePacketReader.venueFile])
         switch storage {
@@ -69,7 +69,9 @@ extension VenueCache {
                     try DiskFolder.create(DiskFolder.parent(of: target))
                     try FileManager.default.copyItem(atPath: path + "/" + name, toPath: target)
                 } catch {
-                    throw PacketFileError(message: "\(name) cannot be copied: \(error.systemReason)")
+                    let reason = "cannot be copied: " + error.systemReason(reading: path + "/" + name)
+                    throw PacketFileError(
+                        message: "\(name) \(reason)", storage: .storage(path: target, reason: reason))
                 }
             }
         }

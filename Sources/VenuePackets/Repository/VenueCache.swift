@@ -79,8 +79,10 @@ struct VenueCache: Sendable {
         // Who has it alone puts it in its place or removes it, neither of which takes long.
         file.awaitSharedLock()
         guard file.isInPlace else { return .gone }
-        guard let bytes = try? Data(contentsOf: URL(filePath: file.path + "/" + Self.recordFile)),
-            let record = StoredRecord([UInt8](bytes)), record.summary.id == id, record.summary.version == version
+        guard
+            let bytes = try? BoundedFile.read(
+                file.path + "/" + Self.recordFile, limit: InputLimits.standard.venueFile),
+            let record = StoredRecord(bytes), record.summary.id == id, record.summary.version == version
         else { return .broken }
         return .stored(StoredVersion(folder: file, record: record))
     }

@@ -28,19 +28,19 @@ extension VenueParser {
             report(
                 .error, "$.formatVersion", "is \(version), this reader knows 1; use a newer reader or write version 1")
         }
-        guard problems.isEmpty, required("venues", of: root, wanted: "an array"), case .array? = root["venues"] else {
-            if problems.isEmpty { report(.error, "$.venues", "is no array; give the venues") }
+        guard problemCount == 0, required("venues", of: root, wanted: "an array"), case .array? = root["venues"] else {
+            if problemCount == 0 { report(.error, "$.venues", "is no array; give the venues") }
             return nil
         }
         var seen: [Int: String] = [:]
         var content = CatalogueContent()
         for entry in objects("venues", of: root) {
             let id = uniqueID(of: entry, among: &seen)
-            let problemsBefore = problems.count
+            let (problemsBefore, toldBefore) = (problemCount, problems.count)
             let parsed = catalogueEntry(entry, id: id)
             guard let venue = id.map({ VenueID(rawValue: $0) }), content.entries[venue] == nil else { continue }
-            if problems.count > problemsBefore {
-                content.broken[venue] = Array(problems[problemsBefore...])
+            if problemCount > problemsBefore {
+                content.broken[venue] = Array(problems.dropFirst(toldBefore))
             } else {
                 content.entries[venue] = parsed
             }
@@ -73,10 +73,15 @@ extension VenueParser {
         let radius = optionalNumber("radius", of: entry, .length)
         var regions: Set<BeaconRegion> = []
         for object in objects("regions", of: entry, isRequired: true) { regions.formUnion(self.regions(of: object)) }
+        var addresses: [DeviceAddress: BeaconIdentity] = [:]
+        for object in objects("addresses", of: entry) {
+            guard let address = address(of: object), let beacon = identity(of: object) else { continue }
+            addresses[address] = beacon
+        }
         guard let id, let name, let version else { return nil }
         return VenueSummary(
             id: VenueID(rawValue: id), name: name, version: version, coordinate: coordinate, radius: radius,
-            regions: regions)
+            regions: regions, addresses: addresses)
     }
 
     private mutating func regions(of object: JSONObject) -> [BeaconRegion] {
@@ -127,5 +132,6 @@ extension VenueParser {
 extension IntegerRule {
     /// A file of a venue: at most what a packet may unpack to.
     fileprivate static let fileSize = IntegerRule(
-        range: 1...PacketLimit.unpacked, wanted: "a whole number of bytes from 1 to \(PacketLimit.unpacked)")
+        range: 1...InputLimits.standard.unpacked,
+        wanted: "a whole number of bytes from 1 to \(InputLimits.standard.unpacked)")
 }

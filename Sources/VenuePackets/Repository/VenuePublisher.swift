@@ -194,11 +194,12 @@ extension VenuePublisher {
             }
             let zip = try ZipWriter(path: made + "/packet.zip")
             for name in names.sorted() where !apart.contains(name) {
-                try zip.add(name, bytes: try PacketFolder(path: source).read(name, limit: PacketLimit.radioMap))
+                try zip.add(
+                    name, bytes: try PacketFolder(path: source).read(name, limit: InputLimits.standard.radioMap))
             }
             try zip.finish()
         } catch {
-            throw .broken(origin(of: packet), error.path, error.message)
+            throw error.storage ?? .broken(origin(of: packet), error.path, error.message)
         }
         var sources: [(file: PublishedFile, path: String)] = []
         var files: [String: PublishedFile] = [:]

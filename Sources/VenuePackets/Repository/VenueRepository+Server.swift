@@ -2,6 +2,13 @@ import FoundationEssentials
 import IndoorLocalization
 
 extension VenueRepository {
+    /// Takes the stored catalogue of the server, unless one is known.
+    func recallCatalogue() {
+        guard let server, catalogueContent == nil, let stored = CachedCatalogue(of: server, in: cache) else { return }
+        catalogueContent = try? Self.content(
+            of: stored.document, url: server.address(of: CatalogueDocument.fileName))
+    }
+
     /// Fetches the server's catalogue, or takes the stored one if that fails; what is wrong with its entries is reported.
     ///
     /// - Parameter hasLocal: whether there are venues without it; then one attempt must do.
@@ -9,9 +16,9 @@ extension VenueRepository {
     func loadCatalogue(hasLocal: Bool) async throws(VenueRepositoryError) -> VenueRepositoryError? {
         guard let server else { return nil }
         let url = server.address(of: CatalogueDocument.fileName)
+        recallCatalogue()
         let stored = CachedCatalogue(of: server, in: cache)
         let storedContent = stored.flatMap { try? Self.content(of: $0.document, url: url) }
-        catalogueContent = catalogueContent ?? storedContent
         let hasStored = storedContent != nil
         do throws(VenueRepositoryError) {
             let attempts = hasStored || hasLocal ? 1 : server.patience.attempts
@@ -132,7 +139,7 @@ extension VenueRepository {
         }
     }
 
-    private func newerEntry(than stored: StoredVersion?, of id: VenueID) -> CatalogueEntry? {
+    func newerEntry(than stored: StoredVersion?, of id: VenueID) -> CatalogueEntry? {
         guard let entry = entries?[id], entry.summary.version > stored?.version ?? .min else { return nil }
         return entry
     }

@@ -7,8 +7,9 @@ import IndoorLocalization
 ///     let localizer = Localizer(source: source, venues: repository)
 ///
 /// A packet is looked for in the cache, then among the bundled packets, then on the server; of a venue that is in several
-/// of these the newest version counts. Without a network a session begins with what is stored: the failure is told by
-/// `errors`, not thrown. Several repositories and processes may share one cache.
+/// of these the newest version counts. What is stored waits no longer than `VenueServerPatience.grace` for the server: then
+/// a session begins with it, and what the server still sends comes as an update. A failure is told by `errors` and
+/// `updates`, not thrown. Several repositories and processes may share one cache.
 public actor VenueRepository: VenueSource {
     /// For what a venue was handed out last; its files stay until another one is handed out for that.
     private enum Purpose: Hashable { case session, lookUp }
@@ -22,6 +23,14 @@ public actor VenueRepository: VenueSource {
     var entries: [VenueID: CatalogueEntry]? { catalogueContent?.entries }
     /// What of it was reported as wrong since it was last asked for.
     var reportedProblems: [VenueProblem] = []
+    /// The request for the catalogue that is under way while something stored is there; nil if none is.
+    var refresh: Task<RefreshOutcome, Never>?
+    /// Whether whoever asked for the catalogue still waits for it.
+    var isRefreshAwaited = false
+    /// Newer versions that are being fetched while an older one is stored.
+    var fetches: [VenueID: Task<FetchOutcome, Never>] = [:]
+    /// Of these, those that somebody still waits for.
+    var awaitedFetches: Set<VenueID> = []
     private let bundled: [VenueID: BundledPacket]
     private var bundledSummaries: [VenueID: VenueSummary] = [:]
     private var brokenBundles: Set<VenueID> = []
@@ -30,6 +39,7 @@ public actor VenueRepository: VenueSource {
     private var busy: Set<VenueID> = []
     private var waiting: [VenueID: [AsyncStream<Never>.Continuation]] = [:]
     private nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
+    nonisolated let updateBroadcast = Broadcast<VenueUpdate>(.bufferingNewest(256))
 
     /// Creates a repository; nothing is read or written before it is first asked for something.
     ///
@@ -59,37 +69,36 @@ public actor VenueRepository: VenueSource {
         self.transport = transport
         self.cache = VenueCache(path: LocalPath.absolute(cache), limit: limit)
         self.bundled = Dictionary(bundled.map { ($0.venueID, $0) }) { $0.version >= $1.version ? $0 : $1 }
-        retry = RetryPauses(first: server?.patience.firstPause ?? .zero, seed: seed) { try await clock.sleep(for: $0) }
+        retry = RetryPauses(first: server?.patience.firstPause ?? .zero, seed: seed) {
+            try await clock.sleep(for: $0)
+        } report: { [errorBroadcast, updateBroadcast] error, pause in
+            var told = LocalizationError(error)
+            told.message += "; trying again in \((pause.seconds * 10).rounded() / 10) s"
+            errorBroadcast.send(told)
+            updateBroadcast.send(.failure(told))
+        }
     }
 
     /// What failed without keeping the repository from giving an answer, from now on: a server that cannot be reached while
     /// the venue is stored, an entry of the catalogue that cannot be read.
     public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
 
+    /// What becomes known after an answer was given, from now on: a catalogue or a version that came later than `grace`
+    /// allows, and all `errors`.
+    public nonisolated var updates: AsyncStream<VenueUpdate> { updateBroadcast.subscribe() }
+
     /// What is needed to recognise each venue: those of the server, and those that are stored or bundled.
     ///
+    /// If something is stored or bundled, the server's answer is waited for no longer than `VenueServerPatience.grace`; a
+    /// later one is told by `updates`.
     /// - Throws: `LocalizationError`: code `credential` if the server refuses them, `network` if it cannot be reached and
     ///   nothing is stored.
     public func catalogue() async throws(LocalizationError) -> [VenueSummary] {
         do throws(VenueRepositoryError) {
             try prepare()
-            var summaries = await localSummaries()
-            do throws(VenueRepositoryError) {
-                reportedProblems = []
-                if let failure = try await loadCatalogue(hasLocal: !summaries.isEmpty) {
-                    report(failure, goingOnWith: "the stored catalogue")
-                }
-            } catch {
-                if error.isFinal || summaries.isEmpty { throw error }
-                report(error, goingOnWith: "the stored venues")
-            }
-            for entry in (entries ?? [:]).values {
-                let known = summaries[entry.summary.id]
-                if known.map({ entry.summary.version > $0.version }) ?? true {
-                    summaries[entry.summary.id] = entry.summary
-                }
-            }
-            return summaries.values.sorted { $0.id < $1.id }
+            let local = await localSummaries()
+            try await refreshCatalogue(hasLocal: !local.isEmpty)
+            return summaries(beside: local)
         } catch {
             throw LocalizationError(error)
         }
@@ -167,7 +176,7 @@ public actor VenueRepository: VenueSource {
         _ id: VenueID, for purpose: Purpose, _ progress: MonotoneProgress
     ) async throws(VenueRepositoryError) -> Attempt {
         var stored = await local(id)
-        if let newer = try await fetchNewer(than: stored, of: id, progress) { stored = newer }
+        if let newer = try await newerVersion(than: stored, of: id, progress) { stored = newer }
         guard let stored else { throw .unknownVenue(id) }
         try? cache.use(stored)
         let known = inUse.values.first { $0.stored.id == id && $0.stored.version == stored.version }
@@ -185,7 +194,7 @@ public actor VenueRepository: VenueSource {
     }
 
     /// Not on the actor: a large packet takes a while.
-    @concurrent private static func read(_ stored: StoredVersion) async throws(VenueRepositoryError) -> Venue {
+    @concurrent static func read(_ stored: StoredVersion) async throws(VenueRepositoryError) -> Venue {
         try stored.venue()
     }
 
@@ -215,7 +224,7 @@ public actor VenueRepository: VenueSource {
     }
 
     /// What is needed to recognise the venues that are stored or bundled.
-    private func localSummaries() async -> [VenueID: VenueSummary] {
+    func localSummaries() async -> [VenueID: VenueSummary] {
         var summaries: [VenueID: VenueSummary] = [:]
         // One that was removed to make room need not be stored again to be known.
         for id in bundled.keys where bundledSummaries[id] == nil { _ = await local(id) }
@@ -234,7 +243,13 @@ public actor VenueRepository: VenueSource {
         report(told)
     }
 
-    func report(_ error: LocalizationError) { errorBroadcast.send(error) }
+    func report(_ error: LocalizationError) {
+        errorBroadcast.send(error)
+        updateBroadcast.send(.failure(error))
+    }
+
+    /// The stored versions that were handed out last.
+    var versionsInUse: [StoredVersion] { inUse.values.map(\.stored) }
 }
 
 // One request for a venue at a time.

@@ -49,7 +49,8 @@ public enum VenueRepositoryError: Error, Hashable, Sendable, CustomStringConvert
     }
 
     public var description: String {
-        ([problems.isEmpty ? title : title + ":"] + problems.map { "  \($0)" }).joined(separator: "\n")
+        ([PrintableText.line(problems.isEmpty ? title : title + ":")] + problems.map { "  \($0)" }).joined(
+            separator: "\n")
     }
 
     /// What went wrong, in one line, without the list of what is wrong with a catalogue or packet.
@@ -68,7 +69,7 @@ public enum VenueRepositoryError: Error, Hashable, Sendable, CustomStringConvert
         case .timedOut(let url, let reason): "the venue server did not send \(url) in time: \(reason)"
         case .unreachable(let url, let reason): "\(url) cannot be fetched: \(reason)"
         case .untrusted(let url, let reason):
-            "the venue server of \(url) is not trusted: \(reason); give the certificate of its authority"
+            "the venue server of \(url) is not trusted: \(reason)"
         case .brokenCatalogue(let url, _): "\(url) is not a usable catalogue"
         case .brokenEntry(let id, let url, _): "venue \(id) cannot be fetched, as its entry in \(url) cannot be used"
         case .brokenPacket(let source, _): "\(source) is not a usable venue packet"

@@ -14,14 +14,22 @@ public struct VenueServer: Hashable, Sendable {
 
     /// Describes a server.
     ///
-    /// - Parameter url: such as `https://venues.example.org/museum`; http or https, without user, query or fragment.
+    /// - Parameters:
+    ///   - url: such as `https://venues.example.org/museum`; http or https, without user, query or fragment.
+    ///   - allowsPlainCredentials: whether credentials may be sent over http, where everybody on the way can read them.
+    ///     To this machine itself (localhost, 127.0.0.0/8, ::1) they may in any case.
     /// - Throws: `VenueRepositoryError.badServer` if a server cannot be reached that way.
     public init(
         _ url: String, credentials: VenueServerCredentials? = nil, certificateAuthority: String? = nil,
-        patience: VenueServerPatience = VenueServerPatience()
+        patience: VenueServerPatience = VenueServerPatience(), allowsPlainCredentials: Bool = false
     ) throws(VenueRepositoryError) {
         if let problem = WebAddress.problem(of: url) { throw .badServer(problem) }
         if let problem = credentials?.problem { throw .badServer(problem) }
+        if credentials != nil, !allowsPlainCredentials, Self.sendsInTheClear(to: url) {
+            throw .badServer(
+                "http would send the credentials unencrypted, where others can read them; use https, or allow it "
+                    + "(allowsPlainCredentials, --plain-credentials)")
+        }
         if let problem = patience.problem { throw .badServer(problem) }
         var base = url[...]
         while base.hasSuffix("/") { base.removeLast() }
@@ -31,45 +39,14 @@ public struct VenueServer: Hashable, Sendable {
         self.patience = patience
     }
 
+    /// Whether others could read what is sent to that address: http, and not to this machine itself.
+    package static func sendsInTheClear(to url: String) -> Bool {
+        url.lowercased().hasPrefix("http:") && !WebAddress.isLoopback(url)
+    }
+
     /// The address of a file, by its path below the server's folder.
     func address(of path: String) -> String {
         url + "/" + path.split(separator: "/").map { WebAddress.escaped(String($0)) }.joined(separator: "/")
-    }
-}
-
-/// When to give up on a server, and when to try again.
-public struct VenueServerPatience: Hashable, Sendable {
-    /// How long a connection may take, TLS included; above 0 s, at most an hour.
-    public var connectTimeout = Duration.seconds(10)
-    /// A transfer that stays below `slowestRate` for this long is ended; whole seconds from 1 s to an hour.
-    public var stallTimeout = Duration.seconds(20)
-    /// Bytes a second, above 0: what is slower counts as a stall.
-    public var slowestRate = 100
-    /// How often a request is tried, in [1, 100], if nothing is stored that could be used instead; else once.
-    public var attempts = 3
-    /// The longest pause before the second attempt; later ones double. From 0 s to an hour.
-    public var firstPause = Duration.seconds(1)
-
-    /// Creates the settings with their defaults.
-    public init() {}
-
-    /// What is out of range; nil if nothing is.
-    var problem: String? {
-        let hour = Duration.seconds(3_600)
-        if connectTimeout < .milliseconds(1) || connectTimeout > hour {
-            return "connectTimeout must be in [0.001, 3600] s, not \(connectTimeout.seconds)"
-        }
-        if stallTimeout < .seconds(1) || stallTimeout > hour {
-            return "stallTimeout must be in [1, 3600] s, not \(stallTimeout.seconds)"
-        }
-        if slowestRate < 1 || slowestRate > 1 << 30 {
-            return "slowestRate must be in [1, 2^30] B/s, not \(slowestRate)"
-        }
-        if attempts < 1 || attempts > 100 { return "attempts must be in [1, 100], not \(attempts)" }
-        if firstPause < .zero || firstPause > hour {
-            return "firstPause must be in [0, 3600] s, not \(firstPause.seconds)"
-        }
-        return nil
     }
 }
 

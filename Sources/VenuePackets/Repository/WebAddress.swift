@@ -1,4 +1,5 @@
 import CCurl
+import IndoorLocalization
 
 /// Addresses on the web (RFC 3986), as libcurl reads them.
 enum WebAddress {
@@ -35,7 +36,7 @@ enum WebAddress {
         defer { curl_url_cleanup(handle) }
         guard curl_url_set(handle, CURLUPART_URL, url, 0) == CURLUE_OK, let host = part(CURLUPART_HOST, of: handle)
         else { return false }
-        return host == "localhost" || host == "[::1]" || host.hasPrefix("127.")
+        return LoopbackHost.contains(host)
     }
 
     /// A part of a path as an address has it.

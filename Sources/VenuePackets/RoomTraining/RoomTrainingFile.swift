@@ -32,25 +32,30 @@ public enum RoomTrainingFile: Sendable {
     ///
     /// - Throws: `TrainingFileError` if the file cannot be written.
     public static func write(_ training: RoomTrainingSet, to path: String) throws(TrainingFileError) {
-        let rooms = training.rooms.sorted { $0.key < $1.key }.map { room, fingerprint in
-            var name: [UInt8] = JSONTree.string(room).line()
-            name += Array(": ".utf8)
-            return String(decoding: name, as: UTF8.self) + TrainingDocument.text(of: fingerprint)
-        }
-        let text = """
-            {"format": "\(format)", "version": \(version), "rooms": {
-            \(rooms.joined(separator: ",\n"))
-            }}
-
-            """
         let absolute = LocalPath.absolute(path)
         do {
-            try Data(text.utf8).write(to: URL(filePath: absolute), options: LocalPath.writingOptions(for: absolute))
+            try Data(document(of: training).utf8).write(
+                to: URL(filePath: absolute), options: LocalPath.writingOptions(for: absolute))
         } catch {
             throw TrainingFileError(
                 file: path, path: "$",
                 message: "cannot be written: \(error.systemReason); check the folder and the free space")
         }
+    }
+
+    /// The text of a file.
+    package static func document(of training: RoomTrainingSet) -> String {
+        let rooms = training.rooms.sorted { $0.key < $1.key }.map { room, fingerprint in
+            var name: [UInt8] = JSONTree.string(room).line()
+            name += Array(": ".utf8)
+            return String(decoding: name, as: UTF8.self) + TrainingDocument.text(of: fingerprint)
+        }
+        return """
+            {"format": "\(format)", "version": \(version), "rooms": {
+            \(rooms.joined(separator: ",\n"))
+            }}
+
+            """
     }
 
     private static func contents(of path: String) throws(PacketFileError) -> RoomTrainingSet {
@@ -60,7 +65,7 @@ public enum RoomTrainingFile: Sendable {
         }
         let file = URL(filePath: absolute)
         let folder = PacketFolder(path: file.deletingLastPathComponent().path)
-        let bytes = try folder.read(file.lastPathComponent, limit: PacketLimit.radioMap)
+        let bytes = try folder.read(file.lastPathComponent, limit: InputLimits.standard.training)
         let document = try TrainingDocument.decode(Document.self, from: bytes)
         guard document.format == format else {
             throw PacketFileError(

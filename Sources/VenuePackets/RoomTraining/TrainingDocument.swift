@@ -54,9 +54,11 @@ public enum TrainingDocument: Sendable {
     static func decode<Document: Decodable>(
         _ type: Document.Type, from bytes: [UInt8]
     ) throws(PacketFileError) -> Document {
-        do { return try JSONDecoder().decode(type, from: Data(bytes)) } catch {
-            throw PacketFileError(decoding: error, of: bytes)
+        // The decoder has no limits of its own.
+        do throws(JSONSyntaxError) { try JSONSyntaxError.check(bytes) } catch {
+            throw PacketFileError(message: error.message)
         }
+        do { return try JSONDecoder().decode(type, from: Data(bytes)) } catch { throw PacketFileError(decoding: error) }
     }
 
     static func samples(
@@ -90,4 +92,22 @@ struct TrainingSampleDocument: Decodable {
     var devices: [String: Double]
     var timestamp: Double
     var placement: String?
+}
+
+extension PacketFileError {
+    /// The error of a decoder of well-formed JSON, with its path in the form of a problem's.
+    fileprivate init(decoding error: any Error) {
+        let (context, message): (DecodingError.Context?, String) =
+            switch error {
+            case DecodingError.keyNotFound(let key, let context): (context, "the field \(key.stringValue) is missing")
+            case DecodingError.typeMismatch(let type, let context): (context, "is not of type \(type)")
+            case DecodingError.valueNotFound(let type, let context): (context, "is null, not of type \(type)")
+            case DecodingError.dataCorrupted(let context): (context, "has a number or a text that cannot be held")
+            default: (nil, "\(error)")
+            }
+        let path = (context?.codingPath ?? []).map { key in
+            key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)"
+        }
+        self.init(message: message, path: "$" + path.joined())
+    }
 }

@@ -100,9 +100,10 @@ public struct SessionMemoryStore: Sendable {
             "memory": JSONTree(memory.document),
         ])
         try Self.storing { () throws(VenueRepositoryError) in
-            // Nobody else writes here, so what a killed process left there is overwritten.
+            // What a killed process left there, or somebody else has put there, is removed, not followed or written into.
             let temporary = path + ".new"
-            let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_TRUNC, mode: 0o600)
+            unlink(temporary)
+            let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
             try file.write(document.lines())
             try file.synchronize()
             try DiskFolder.place(temporary, at: path)

@@ -37,7 +37,7 @@ struct BenchCommand: Command {
 
     func run() async throws {
         #if DEBUG
-            StandardError.write("indoorloc: built for debugging: the figures mean nothing\n")
+            StandardError.line("built for debugging: the figures mean nothing")
         #endif
         let progress = ProgressLine()
         defer { progress.clear() }

@@ -8,7 +8,7 @@ struct ConvertCommand: Command {
         name: "convert", operands: "INPUT OUTPUT", operandCount: 2...2,
         summary: "turn a Bluetooth capture into a recording, or a recording into a capture",
         details: """
-            INPUT is a recording or a btsnoop capture, as its content tells. OUTPUT is what its name ends in: .jsonl and
+            INPUT is a recording or a btsnoop capture, as its content tells; it may be a pipe, and - is standard input. OUTPUT is what its name ends in: .jsonl and
             .jsonl.gz are recordings, .btsnoop and .snoop captures as btmon writes them (Linux monitor), .log and .cfa
             captures as phones and Wireshark write them (H4). A capture holds advertisements only: what else is in a
             recording is left out, which standard error tells. Beacons without their bytes become iBeacons, with
@@ -20,27 +20,23 @@ struct ConvertCommand: Command {
             CommandOption(
                 name: "adapter", argument: "N",
                 help: "of a capture, take what hciN heard only; to a capture, write hciN (default 0)"),
-            .lenient,
+            .overwrite, .lenient,
         ])
 
     private let input: String
-    private let output: String
+    private let output: OutputFile
     private let format: ConvertedFormat
     private let adapter: UInt16?
     private let strictness: RecordingReader.Strictness
 
     init(_ arguments: ParsedArguments) throws {
-        input = arguments.operands[0]
-        output = arguments.operands[1]
-        guard let format = ConvertedFormat(path: output) else {
-            let message = "'\(output)' must end in \(ConvertedFormat.endings)"
+        input = arguments.stream(operand: 0)
+        output = arguments.outputFile(operand: 1, isPrivate: true)
+        guard let format = ConvertedFormat(path: output.path) else {
+            let message = "'\(output.path)' must end in \(ConvertedFormat.endings)"
             throw UsageError(message: message, command: arguments.syntax.name)
         }
         self.format = format
-        let files = [input, output].map { URL(filePath: $0).resolvingSymlinksInPath().standardizedFileURL }
-        guard files[0] != files[1] else {
-            throw UsageError(message: "INPUT and OUTPUT are the same file", command: arguments.syntax.name)
-        }
         adapter = try Self.adapter(arguments)
         strictness = arguments.strictness
     }
@@ -58,22 +54,21 @@ struct ConvertCommand: Command {
     func run() throws {
         let progress = ProgressLine()
         defer { progress.clear() }
-        if BTSnoopReader.isCapture(path: input) {
-            try convertCapture(progress)
-        } else {
-            try convertRecording(progress)
+        try output.check()
+        switch try RecordedFile(path: input, adapter: adapter, strictness: strictness) {
+        case .capture(var reader): try convert(&reader, progress)
+        case .recording(var reader): try convert(&reader, progress)
         }
     }
 
-    private func convertCapture(_ progress: ProgressLine) throws {
-        var reader = try BTSnoopReader(path: input, adapter: adapter, strictness: strictness)
+    private func convert(_ reader: inout BTSnoopReader, _ progress: ProgressLine) throws {
         // The output is made only when the input has turned out to be readable.
         var next = try reader.next()
         let start = reader.startMicroseconds ?? BTSnoopWriter.unknownStart
         let header = RecordingHeader(
             startedAt: start == BTSnoopWriter.unknownStart ? nil : RecordingStart.text(start))
         var converted = try ConvertedOutput(
-            path: output, format: format, header: header, startMicroseconds: start, adapter: adapter ?? 0,
+            output, format: format, header: header, startMicroseconds: start, adapter: adapter ?? 0,
             strictness: strictness)
         while let reading = next {
             progress.show("convert: \(Int(reading.instant.seconds)) s of the capture")
@@ -85,13 +80,12 @@ struct ConvertCommand: Command {
         tell([reader.tally.warning(for: input), reader.adaptersWarning] + converted.notes)
     }
 
-    private func convertRecording(_ progress: ProgressLine) throws {
-        var reader = try RecordingReader(path: input, strictness: strictness)
+    private func convert(_ reader: inout RecordingReader, _ progress: ProgressLine) throws {
         var next = try reader.next()
         let header = reader.header ?? RecordingHeader()
         let start = header.startedAt.flatMap(RecordingStart.microseconds) ?? BTSnoopWriter.unknownStart
         var converted = try ConvertedOutput(
-            path: output, format: format, header: header, startMicroseconds: start, adapter: adapter ?? 0,
+            output, format: format, header: header, startMicroseconds: start, adapter: adapter ?? 0,
             strictness: strictness)
         while let entry = next {
             progress.show("convert: \(Int(entry.instant?.seconds ?? 0)) s of the recording")

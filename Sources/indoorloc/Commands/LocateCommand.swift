@@ -18,7 +18,8 @@ struct LocateCommand: Command {
             example: indoorloc locate --venue Fixtures/office --record walk.jsonl.gz
             """,
         options: [
-            .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .adapter, .route, .gnss, .record, .seconds,
+            .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .adapter, .route, .gnss, .record, .append,
+            .overwrite, .seconds,
         ]
             + SharingOptions.options + VenueServerOptions.packetOptions)
 
@@ -36,9 +37,9 @@ struct LocateCommand: Command {
     private let sharing: SharingOptions?
 
     init(_ arguments: ParsedArguments) throws {
-        venue = try arguments.required("venue")
+        venue = try arguments.requiredInput("venue")
         server = try VenueServerOptions(arguments, isRequired: false)
-        radioMap = arguments.value("radio-map")
+        radioMap = try arguments.input("radio-map")
         seed = try arguments.seed()
         settings = try arguments.settings()
         geofences = try arguments.geofences()
@@ -51,11 +52,13 @@ struct LocateCommand: Command {
     }
 
     func run() async throws {
-        let packet = try await server.packet(venue, radioMap: radioMap)
+        try record?.output.check()
+        let packet = try await server.packet(venue, radioMap: radioMap, isLive: true)
         geofences?.warn(of: [packet.venue])
         let source = try BluetoothScanSource(
-            adapter: adapter, route: route, content: record == nil ? .beacons : .everything)
-        StandardError.write("indoorloc: \(source.choice)\n")
+            adapter: adapter, route: route,
+            content: record == nil ? .enough(for: [packet.venue]) : .everything)
+        StandardError.line("\(source.choice)")
         // Whatever happens, the adapter is given back as it was found.
         do { try await locate(in: packet.venue, source.dutyCycledBySettings()) } catch {
             await source.released()
@@ -79,24 +82,24 @@ struct LocateCommand: Command {
         let work = LiveWork<LiveSession.News>(tick: .milliseconds(500), limit: limit) { give in
             try await session.run(source, givesReadings: isRecorded, give)
         }
-        var lines = LineOutput()
+        var lines = LiveOutput()
         var failure: (any Error)?
         do {
-            loop: for await occurrence in work.occurrences {
+            try await work.follow { occurrence in
                 switch occurrence {
                 case .element(.told(let output)):
                     try lines.line(output.json)
                     if case .state(.error(let error)) = output.content { failure = error }
                 case .element(.heard(let reading)): try recorder?.write(reading)
-                case .tick: try lines.flush()
-                case .ended, .interrupted: break loop
+                case .tick, .ended, .limitReached, .interrupted: try lines.write()
                 }
+                return lines.isWritten
             }
-            try lines.flush()
         } catch { failure = error }
         await work.stop()
         // What was heard before an error is not lost.
         try recorder?.close()
+        do { try lines.end() } catch { failure = failure ?? error }
         if let failure, (failure as? OutputError)?.isBrokenPipe != true { throw failure }
     }
 }

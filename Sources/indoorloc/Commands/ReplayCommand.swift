@@ -8,7 +8,8 @@ struct ReplayCommand: Command {
         name: "replay", operands: "RECORDING", operandCount: 1...1,
         summary: "play a recording through a session and print its states and positions",
         details: """
-            RECORDING may be a Bluetooth capture, too (btsnoop, as 'btmon -w' writes it).
+            RECORDING may be a Bluetooth capture, too (btsnoop, as 'btmon -w' writes it), and a pipe, which is read as it
+            fills; - is standard input.
 
             Prints JSON Lines, each with "t" (seconds of the recording) and "type": state, position, outdoorPosition,
             event, downloadedVenue or error. Positions have venueId, mapId, x and y (metres from the plan's top left
@@ -37,6 +38,7 @@ struct ReplayCommand: Command {
             CommandOption(name: "motion", help: "also print how the device moves"),
             CommandOption(
                 name: "geojson", argument: "FILE", help: "write the track there, too, for QGIS and web maps"),
+            .overwrite,
         ] + VenueServerOptions.packetOptions)
 
     private let venue: String
@@ -46,28 +48,30 @@ struct ReplayCommand: Command {
     private let strictness: RecordingReader.Strictness
     private let seed: UInt64
     private let settings: SettingsStack
-    private let track: String?
+    private let track: OutputFile?
     private let start: Fix?
     private let tellsMotion: Bool
     private let geofences: GeofenceOption?
 
     init(_ arguments: ParsedArguments) throws {
-        venue = try arguments.required("venue")
+        venue = try arguments.requiredInput("venue")
         server = try VenueServerOptions(arguments, isRequired: false)
-        radioMap = arguments.value("radio-map")
-        recording = arguments.operands[0]
+        radioMap = try arguments.input("radio-map")
+        recording = arguments.stream(operand: 0)
         strictness = arguments.strictness
         seed = try arguments.seed()
         settings = try arguments.settings()
-        track = arguments.value("geojson")
+        track = arguments.outputFile("geojson", isPrivate: true)
         start = try arguments.fix()
         tellsMotion = arguments.has("motion")
         geofences = try arguments.geofences()
     }
 
     func run() async throws {
-        if let track { try OutputFile.checkPlace(track) }
+        try track?.check()
         let packet = try await server.packet(venue, radioMap: radioMap)
+        // The track needs a place on Earth; that there is none must not come out after the replay.
+        if track != nil { try GeoJSONWriter().check(packet.venue) }
         let settings = try start == nil ? settings : settings.forcing(packet.venue.id)
         if let start, packet.venue.map(start.mapID) == nil {
             throw UsageError(
@@ -87,9 +91,14 @@ struct ReplayCommand: Command {
         var heard = HeardBeacons(of: packet.venue)
         var positions: [Position] = []
         var outdoorPositions: [OutdoorPosition] = []
+        var truth: [GeoJSONPlace] = []
         do {
-            let tally = try await session.play(
+            let tally = try session.play(
                 recording,
+                truth: { place in
+                    guard track != nil, let map = place.mapID, let point = place.point else { return }
+                    truth.append(GeoJSONPlace(instant: place.instant, mapID: map, point: point))
+                },
                 passing: { reading in
                     progress.show("replay: \(Int(reading.instant.seconds)) s of the recording")
                     if !hasFoundVenue { heard.note(reading) }
@@ -108,7 +117,7 @@ struct ReplayCommand: Command {
             tally.warning(for: recording).map(StandardError.write)
             if !hasFoundVenue {
                 let reason = heard.reasonForNoPosition(with: settings.resolved.localization)
-                StandardError.write("indoorloc: \(recording): no position, as \(reason)\n")
+                StandardError.line("\(recording): no position, as \(reason)")
             }
         } catch {
             progress.clear()
@@ -116,21 +125,13 @@ struct ReplayCommand: Command {
             try lines.flush()
             throw error
         }
-        if let track { try writeTrack(positions, outdoorPositions, in: packet.venue, to: track) }
+        if let track { try write(positions, outdoorPositions, truth, in: packet.venue, to: track) }
     }
 
-    private func writeTrack(
-        _ positions: [Position], _ outdoorPositions: [OutdoorPosition], in venue: Venue, to path: String
+    private func write(
+        _ positions: [Position], _ outdoorPositions: [OutdoorPosition], _ truth: [GeoJSONPlace], in venue: Venue,
+        to track: OutputFile
     ) throws {
-        var truth: [GeoJSONPlace] = []
-        // A capture holds no truth.
-        if !BTSnoopReader.isCapture(path: recording) {
-            var reader = try RecordingReader(path: recording, strictness: strictness)
-            try reader.forEach { entry in
-                guard case .truth(let place) = entry, let map = place.mapID, let point = place.point else { return }
-                truth.append(GeoJSONPlace(instant: place.instant, mapID: map, point: point))
-            }
-        }
         let document: [UInt8]
         do throws(GeoJSONError) {
             document = try GeoJSONWriter().document(
@@ -138,7 +139,7 @@ struct ReplayCommand: Command {
         } catch .unknownMap(let map, let thing) {
             throw TrackElsewhere(map: map, thing: thing, recording: recording, venue: venue.name)
         }
-        try OutputFile.write(document, to: path)
+        try track.write(document)
     }
 }
 

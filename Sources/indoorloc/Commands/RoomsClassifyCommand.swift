@@ -31,8 +31,8 @@ struct RoomsClassifyCommand: Command {
     private let strictness: RecordingReader.Strictness
 
     init(_ arguments: ParsedArguments) throws {
-        training = try arguments.required("training")
-        recording = arguments.operands[0]
+        training = try arguments.requiredInput("training")
+        recording = arguments.stream(operand: 0)
         kind = try arguments.word("classifier", of: ClassifierKind.self) ?? .adaptive
         settings = try arguments.roomSettings()
         printsScans = arguments.has("scans")
@@ -57,7 +57,7 @@ struct RoomsClassifyCommand: Command {
         }
         try output.flush()
         if !hasEvents {
-            StandardError.write("indoorloc: \(recording): no room, as \(reasonForNoRoom(in: scans, rooms))\n")
+            StandardError.line("\(recording): no room, as \(reasonForNoRoom(in: scans, rooms))")
         }
     }
 

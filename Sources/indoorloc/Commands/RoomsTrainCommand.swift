@@ -32,9 +32,8 @@ struct RoomsTrainCommand: Command {
             .lenient,
         ])
 
-    private let output: String
+    private let output: OutputFile
     private let base: String?
-    private let mayOverwrite: Bool
     private let room: String?
     private let uuid: BeaconUUID?
     private let forgotten: [BeaconIdentity]
@@ -42,9 +41,8 @@ struct RoomsTrainCommand: Command {
     private let strictness: RecordingReader.Strictness
 
     init(_ arguments: ParsedArguments) throws {
-        output = try arguments.required("output")
-        base = arguments.value("add")
-        mayOverwrite = arguments.has("overwrite")
+        output = try Self.output(arguments)
+        base = try arguments.input("add")
         room = arguments.value("room")
         uuid = try arguments.value("uuid").map { text in
             guard let uuid = BeaconUUID(text) else {
@@ -52,7 +50,7 @@ struct RoomsTrainCommand: Command {
             }
             return uuid
         }
-        recordings = arguments.operands
+        recordings = arguments.operands.map(ParsedArguments.path)
         strictness = arguments.strictness
         forgotten = try (arguments.values["forget"] ?? []).map { text in
             guard let beacon = BeaconIdentity(trainingID: text) else {
@@ -68,46 +66,43 @@ struct RoomsTrainCommand: Command {
     }
 
     func run() throws {
-        try checkOutput()
+        try output.check()
         var training = try base.map { path in try RoomTrainingFile.read(path) } ?? RoomTrainingSet()
         for path in recordings { training.add(try learn(path)) }
         for beacon in forgotten {
             if !training.beacons.contains(beacon) {
-                StandardError.write(
-                    "indoorloc: --forget \(beacon.trainingID): the training does not have it; nothing was forgotten\n")
+                StandardError.line(
+                    "--forget \(beacon.trainingID): the training does not have it; nothing was forgotten")
             }
             training.forget(beacon)
         }
-        try RoomTrainingFile.write(training, to: output)
+        try output.write(Array(RoomTrainingFile.document(of: training).utf8))
         try StandardOutput.write(Self.report(on: training))
     }
 
-    /// Refuses to lose a training that is there: unlike most outputs, it cannot be made again of the recordings at hand.
-    private func checkOutput() throws {
-        func resolved(_ path: String) -> String {
-            URL(filePath: path).standardizedFileURL.resolvingSymlinksInPath().path
-        }
-        let attributes = try? FileManager.default.attributesOfItem(atPath: resolved(output))
-        guard attributes?[.type] as? FileAttributeType == .typeRegular, attributes?[.size] as? Int != 0,
-            !mayOverwrite, base.map(resolved) != resolved(output)
-        else { return }
-        throw DataSetError(
-            description: "\(output) is there already: say --add \(output) to add to it, "
-                + "or --overwrite to lose its rooms")
+    /// The training may be added to in its place: unlike most outputs, it cannot be made again of the recordings at hand.
+    private static func output(_ arguments: ParsedArguments) throws(UsageError) -> OutputFile {
+        var output = try arguments.requiredOutputFile("output", except: "add")
+        let base = arguments.value("add").flatMap { FileIdentity(path: $0) }
+        if base != nil, base == FileIdentity(path: output.path) { output.existing = .replaced }
+        output.remedy = "say --add \(output.path) to add to it, or --overwrite to lose its rooms"
+        return output
     }
 
     private func learn(_ path: String) throws -> RoomTrainingSet {
         if path.hasSuffix(".json") {
-            let bytes: Data
-            do { bytes = try Data(contentsOf: URL(filePath: path)) } catch {
-                throw DataSetError(description: "\(path) cannot be read: \(error.systemReason)")
+            let bytes: [UInt8]
+            do throws(BoundedFileError) {
+                bytes = try BoundedFile.read(path, limit: InputLimits.standard.training)
+            } catch {
+                throw DataSetError(description: "\(path) \(error)")
             }
-            let tellsRooms = try RoomTrainingImport.tellsRooms([UInt8](bytes), named: path)
+            let tellsRooms = try RoomTrainingImport.tellsRooms(bytes, named: path)
             guard room != nil || tellsRooms else {
                 throw UsageError(message: "--room is missing, for \(path)", command: Self.syntax.name)
             }
             if tellsRooms { warnOfUnusedRoom(path) }
-            return try RoomTrainingImport.read([UInt8](bytes), named: path, room: room, uuid: uuid)
+            return try RoomTrainingImport.read(bytes, named: path, room: room, uuid: uuid)
         }
         var recording = try RoomRecording(path: path, strictness: strictness)
         if !recording.stays.isEmpty, recording.stays.allSatisfy({ $0.room != nil }) { warnOfUnusedRoom(path) }
@@ -121,7 +116,7 @@ struct RoomsTrainCommand: Command {
 
     private func warnOfUnusedRoom(_ path: String) {
         guard let room else { return }
-        StandardError.write("indoorloc: \(path) tells its rooms itself: --room \(room) was not used\n")
+        StandardError.line("\(path) tells its rooms itself: --room \(room) was not used")
     }
 
     private static func report(on training: RoomTrainingSet) -> String {

@@ -18,12 +18,13 @@ struct ScanCommand: Command {
             --route the better one that is permitted is taken, which the first line of the table tells.
 
             FILE is what its name ends in, as with 'convert': .jsonl, .jsonl.gz, .btsnoop, .snoop, .log or .cfa. It
-            holds all advertisements, those of other devices too.
+            holds all advertisements, those of other devices too, and begins with the first one: a radio that cannot be used
+            leaves what was there.
 
             example: indoorloc scan --seconds 60 --record walk.jsonl.gz
             """,
         options: [
-            .adapter, .route, .record, .seconds,
+            .adapter, .route, .record, .append, .overwrite, .seconds,
             CommandOption(name: "list", help: "list the Bluetooth adapters of this machine, and end"),
         ])
 
@@ -43,8 +44,9 @@ struct ScanCommand: Command {
 
     func run() async throws {
         if isList { return try list() }
+        try record?.output.check()
         let source = try BluetoothScanSource(adapter: adapter, route: route, content: .everything)
-        StandardError.write("indoorloc: \(source.choice)\n")
+        StandardError.line("\(source.choice)")
         // Whatever happens, the adapter is given back as it was found.
         do { try await listen(to: source) } catch {
             await source.released()
@@ -55,28 +57,25 @@ struct ScanCommand: Command {
 
     private func list() throws {
         let adapters = try BluetoothAdapter.all()
-        if adapters.isEmpty { StandardError.write("indoorloc: this machine has no Bluetooth adapter\n") }
+        if adapters.isEmpty { StandardError.line("this machine has no Bluetooth adapter") }
         try StandardOutput.write(adapters.map { "\($0)\n" }.joined())
     }
 
     /// Shows and records what a source delivers, until it ends or is interrupted.
     func listen(to source: some ScanSource) async throws {
         var output = try ScanOutput(isTerminal: TerminalScreen.isThere, record: record)
-        let header = record?.header ?? RecordTarget(path: "", format: .recording).header
+        let header = record?.header ?? RecordTarget.headerOfNow
         let scan = LiveWork<SensorReading>(tick: .milliseconds(500), limit: limit) { give in
             for try await reading in source.readings() { give(reading) }
         }
         var failure: (any Error)?
         do {
             try output.begin(header)
-            for await occurrence in scan.occurrences {
-                if case .ended(let error) = occurrence { failure = error }
-                guard try output.take(occurrence) else { break }
-            }
+            try await scan.follow { occurrence in try output.take(occurrence) }
         } catch { failure = error }
         await scan.stop()
         // What was heard before an error is not lost.
-        try output.close()
+        do { try output.close() } catch { failure = failure ?? error }
         if let failure, (failure as? OutputError)?.isBrokenPipe != true { throw failure }
     }
 }

@@ -15,22 +15,22 @@ struct SurveyCommand: Command {
             example: indoorloc survey --venue Fixtures/office \\
                          --output map.json.gz Fixtures/office/survey/*.jsonl
             """,
-        options: [.venue, .output, .lenient])
+        options: [.venue, .output, .overwrite, .lenient])
 
     private let venue: String
-    private let output: String
+    private let output: OutputFile
     private let recordings: [String]
     private let strictness: RecordingReader.Strictness
 
     init(_ arguments: ParsedArguments) throws {
-        venue = try arguments.required("venue")
-        output = try arguments.required("output")
-        recordings = arguments.operands
+        venue = try arguments.requiredInput("venue")
+        output = try arguments.requiredOutputFile("output")
+        recordings = arguments.operands.map(ParsedArguments.path)
         strictness = arguments.strictness
     }
 
     func run() throws {
-        try OutputFile.checkPlace(output)
+        try output.check()
         let packet = try VenuePacketReader().read(venue)
         let progress = ProgressLine()
         defer { progress.clear() }
@@ -39,22 +39,22 @@ struct SurveyCommand: Command {
         guard let map = learning.learner.finish() else {
             throw DataSetError(description: learning.reasonForNothing)
         }
-        try RadioMapFile.write(map, to: output)
+        try output.write(RadioMapFile.document(of: map, named: output.path))
         progress.clear()
         for path in learning.withoutPlaces {
-            StandardError.write("indoorloc: \(path) has no truth with a place and taught nothing\n")
+            StandardError.line("\(path) has no truth with a place and taught nothing")
         }
         for path in learning.ofOtherMaps {
-            StandardError.write("indoorloc: \(path) has truth on maps of another venue and taught nothing\n")
+            StandardError.line("\(path) has truth on maps of another venue and taught nothing")
         }
         let known = Set(packet.venue.beacons.map(\.identity))
         if !known.isEmpty, known.isDisjoint(with: map.beacons.map(\.identity)) {
-            StandardError.write(
-                "indoorloc: no beacon of '\(packet.venue.name)' was heard; are the recordings of another venue?\n")
+            StandardError.line(
+                "no beacon of '\(packet.venue.name)' was heard; are the recordings of another venue?")
         }
         let exponent = JSONText.number(map.pathLossExponent, decimals: 2)
         try StandardOutput.write(
-            "\(output): \(map.fingerprints.count) places, \(map.beacons.count) beacons, path-loss exponent \(exponent)\n"
+            "\(output.path): \(map.fingerprints.count) places, \(map.beacons.count) beacons, path-loss exponent \(exponent)\n"
         )
         if let learned = map.learnedText { try StandardOutput.write("learned: \(learned)\n") }
     }

@@ -1,3 +1,4 @@
+import IndoorLocalization
 import VenuePackets
 
 /// Checks a venue packet.
@@ -7,22 +8,35 @@ struct VenueCheckCommand: Command {
         details: """
             Prints a line a problem: error or warning, the JSON path, what is wrong and what to do. Exit status 1 if
             there is an error; warnings alone are a success. Rooms and points of interest that no path reaches are
-            told of where the map has paths.
+            told of where the map has paths. The last line but one tells which beacons are known by their address, too.
 
             example: indoorloc venue check Fixtures/office
             """)
 
     private let path: String
 
-    init(_ arguments: ParsedArguments) { path = arguments.operands[0] }
+    init(_ arguments: ParsedArguments) throws { path = try arguments.input(operand: 0) }
 
     func run() throws {
-        let problems = VenuePacketReader().check(path)
+        let (venue, problems) = VenuePacketReader().checked(path)
         let errors = problems.count { $0.severity == .error }
         var lines = problems.map(\.description)
         let counts = errors.counting("error") + ", " + (problems.count - errors).counting("warning")
+        if let text = venue.flatMap(Self.addresses) { lines.append("\(path): \(text)") }
         lines.append("\(path): " + (problems.isEmpty ? "no problems" : counts))
-        try StandardOutput.write(lines.joined(separator: "\n") + "\n")
+        try StandardOutput.write(lines: lines)
         if errors > 0 { throw ReportedFailure() }
+    }
+
+    /// Which beacons are known by their address; nil if none is.
+    private static func addresses(of venue: Venue) -> String? {
+        let addressed = venue.beacons.filter { $0.address != nil }
+        guard !addressed.isEmpty else { return nil }
+        let named = addressed.prefix(5).map { beacon in
+            "\(beacon.address.map(\.description) ?? "") is \(beacon.identity)"
+        }
+        let rest = addressed.count > 5 ? ", and \(addressed.count - 5) more" : ""
+        return "beacons known by their address, too: \(addressed.count) of \(venue.beacons.count): "
+            + named.joined(separator: ", ") + rest
     }
 }

@@ -12,18 +12,19 @@ struct VenueExportCommand: Command {
 
             example: indoorloc venue export -o office.geojson Fixtures/office
             """,
-        options: [.output])
+        options: [.output, .overwrite])
 
     private let path: String
-    private let output: String
+    private let output: OutputFile
 
     init(_ arguments: ParsedArguments) throws {
-        path = arguments.operands[0]
-        output = try arguments.required("output")
+        path = try arguments.input(operand: 0)
+        output = try arguments.requiredOutputFile("output")
     }
 
     func run() throws {
+        try output.check()
         let packet = try VenuePacketReader().read(path)
-        try OutputFile.write(try GeoJSONWriter().document(of: packet.venue), to: output)
+        try output.write(try GeoJSONWriter().document(of: packet.venue))
     }
 }

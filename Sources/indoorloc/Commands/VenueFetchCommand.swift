@@ -41,7 +41,8 @@ struct VenueFetchCommand: Command {
         try await server.withRepository { repository in
             let venues = try await repository.catalogue()
             if ids.isEmpty, !wantsAll {
-                return try StandardOutput.write(venues.map { "\($0.id)\t\($0.version)\t\($0.name)\n" }.joined())
+                return try StandardOutput.write(
+                    venues.map { "\($0.id)\t\($0.version)\t\(PrintableText.line($0.name))\n" }.joined())
             }
             for id in wantsAll ? venues.map(\.id) : ids {
                 let path = try await server.fetch(id, from: repository)

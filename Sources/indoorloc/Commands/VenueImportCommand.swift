@@ -34,13 +34,15 @@ struct VenueImportCommand: Command {
                 name: "language", argument: "TAG", help: "language of names, such as en (default: the archive's own)"),
             CommandOption(
                 name: "keep", argument: "PACKET", help: "take over from it what the archive cannot hold, as beacons"),
-            CommandOption(name: "overwrite", help: "replace the packet that is there, and all that was added to it"),
+            CommandOption(
+                name: "overwrite",
+                help: "replace the packet that is there, and all that was added to it; the report, too"),
             CommandOption(name: "report", argument: "FILE", help: "write the whole report there, as JSON"),
         ])
 
     private let archive: String
     private let output: PacketOutput
-    private let report: String?
+    private let report: OutputFile?
     private let kept: String?
     private let mayOverwrite: Bool
     private let venueID: VenueID?
@@ -48,10 +50,11 @@ struct VenueImportCommand: Command {
     private let language: String?
 
     init(_ arguments: ParsedArguments) throws {
-        archive = arguments.operands[0]
-        output = PacketOutput(path: try arguments.required("output"))
-        report = arguments.value("report")
-        kept = arguments.value("keep")
+        archive = try arguments.input(operand: 0)
+        output = PacketOutput(
+            path: try arguments.required("output"), inputs: arguments.inputs(except: ["output", "keep"]))
+        report = arguments.outputFile("report")
+        kept = try arguments.input("keep")
         mayOverwrite = arguments.has("overwrite")
         let exact = 9_007_199_254_740_991
         venueID =
@@ -64,6 +67,7 @@ struct VenueImportCommand: Command {
         let old = try kept.map { try VenuePacketReader().read($0) }
         let isKeptPacket = old.map(output.isThePlace) ?? false
         try output.check(mayReplace: mayOverwrite || isKeptPacket)
+        try report?.check()
         let importer = IMDFImporter(
             venueID: venueID ?? old?.venue.id, version: edition ?? old.map { $0.venue.version + 1 } ?? 1,
             language: language)
@@ -76,8 +80,8 @@ struct VenueImportCommand: Command {
                     + "packet, or say --overwrite")
         }
         try output.write(imported.venue, plansOf: old)
-        if let report { try OutputFile.write(imported.report.document(), to: report) }
-        try StandardOutput.write(lines(imported, handwork).joined(separator: "\n") + "\n")
+        try report?.write(imported.report.document())
+        try StandardOutput.write(lines: lines(imported, handwork))
     }
 
     private func lines(_ imported: IMDFImport, _ handwork: IMDFHandwork?) -> [String] {
@@ -93,7 +97,7 @@ struct VenueImportCommand: Command {
                 "kept from \(kept): " + (handwork.kept.isEmpty ? "nothing" : handwork.kept.joined(separator: ", ")))
             lines += handwork.lost.map { "not kept: \($0)" }
         }
-        if !imported.report.remarks.isEmpty { lines.append(imported.report.description) }
+        lines += imported.report.description.split(separator: "\n").map(String.init)
         return lines
     }
 }

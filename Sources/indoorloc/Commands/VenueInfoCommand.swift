@@ -9,7 +9,7 @@ struct VenueInfoCommand: Command {
 
     private let path: String
 
-    init(_ arguments: ParsedArguments) { path = arguments.operands[0] }
+    init(_ arguments: ParsedArguments) throws { path = try arguments.input(operand: 0) }
 
     func run() throws {
         let packet = try VenuePacketReader().read(path)
@@ -28,7 +28,7 @@ struct VenueInfoCommand: Command {
         let settings = SettingsEntry.entries(of: venue.settings).map(\.key).sorted()
         if !settings.isEmpty { lines.append("settings: " + settings.joined(separator: ", ")) }
         for warning in packet.warnings { lines.append(warning.description) }
-        try StandardOutput.write(lines.joined(separator: "\n") + "\n")
+        try StandardOutput.write(lines: lines)
     }
 
     private static func line(of map: VenueMap, in venue: Venue) -> String {

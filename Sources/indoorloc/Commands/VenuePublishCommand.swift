@@ -21,9 +21,9 @@ struct VenuePublishCommand: Command {
     private let packets: [String]
     private let withdrawn: VenueID?
 
-    init(_ arguments: ParsedArguments) throws(UsageError) {
+    init(_ arguments: ParsedArguments) throws {
         folder = arguments.operands[0]
-        packets = Array(arguments.operands.dropFirst())
+        packets = try arguments.operands.dropFirst().map(InputFile.keeping)
         withdrawn =
             arguments.has("withdraw")
             ? VenueID(rawValue: try arguments.number("withdraw", in: Int.min...Int.max, else: 0)) : nil
@@ -43,8 +43,8 @@ struct VenuePublishCommand: Command {
             return try StandardOutput.write("venue \(withdrawn): withdrawn\n")
         }
         let lines = try publisher.publish(packets).map { venue, change in
-            "venue \(venue.id): \(venue.name), version \(venue.version), \(change.rawValue)\n"
+            "venue \(venue.id): \(venue.name), version \(venue.version), \(change.rawValue)"
         }
-        try StandardOutput.write(lines.joined())
+        try StandardOutput.write(lines: lines)
     }
 }

@@ -35,7 +35,7 @@ struct VenueRouteCommand: Command {
     private let isJSON: Bool
 
     init(_ arguments: ParsedArguments) throws {
-        path = arguments.operands[0]
+        path = try arguments.input(operand: 0)
         start = try arguments.place("from", try arguments.required("from"))
         switch (arguments.value("to"), arguments.value("to-poi")) {
         case (let place?, nil): goal = .place(try arguments.place("to", place))
@@ -58,8 +58,8 @@ struct VenueRouteCommand: Command {
     func run() throws {
         let venue = try VenuePacketReader().read(path).venue
         let (route, name) = try route(in: venue)
-        let text = isJSON ? route.json.text + "\n" : RouteText(route: route, venue: venue, goal: name).text
-        try StandardOutput.write(text)
+        let lines = isJSON ? [route.json.text] : RouteText(route: route, venue: venue, goal: name).lines
+        try StandardOutput.write(lines: lines)
     }
 
     /// The route, and the name of its goal if it has one.

@@ -25,7 +25,7 @@ struct ConfigShowCommand: Command {
     private let settings: SettingsStack
 
     init(_ arguments: ParsedArguments) throws {
-        venue = arguments.value("venue")
+        venue = try arguments.input("venue")
         isJSON = arguments.has("json")
         isShort = arguments.has("given")
         settings = try arguments.settings()
@@ -35,7 +35,7 @@ struct ConfigShowCommand: Command {
         var settings = settings
         if let venue {
             for problem in settings.enter(try VenuePacketReader().read(venue).venue.settings) {
-                StandardError.write("indoorloc: \(venue): \(problem)\n")
+                StandardError.line("\(venue): \(problem)")
             }
         }
         let shown = settings.effective.filter { !isShort || $0.source != .default }

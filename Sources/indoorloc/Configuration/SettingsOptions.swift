@@ -17,8 +17,8 @@ extension ParsedArguments {
         var stack = SettingsStack()
         var entries: [SettingsEntry] = []
         var problems: [SettingsProblem] = []
-        for path in values["settings"] ?? [] {
-            let file = try SettingsFile(path: path)
+        for word in values["settings"] ?? [] {
+            let file = try SettingsFile(path: InputFile.keeping(word))
             entries += file.entries
             problems += file.problems
         }

@@ -4,6 +4,7 @@ import ScanRecording
 /// The file that `convert` writes, and what could not be kept in it.
 struct ConvertedOutput: ~Copyable {
     private let path: String
+    private let draft: OutputDraft
     private let strictness: RecordingReader.Strictness
     private var recording: RecordingWriter?
     private var capture: BTSnoopWriter?
@@ -14,27 +15,56 @@ struct ConvertedOutput: ~Copyable {
     private var refused = 0
     private var firstRefusal: BTSnoopError?
 
-    /// Creates the file.
+    private init(
+        _ output: OutputFile, _ strictness: RecordingReader.Strictness, _ draft: OutputDraft,
+        recording: consuming RecordingWriter? = nil, capture: consuming BTSnoopWriter? = nil
+    ) {
+        path = output.path
+        self.strictness = strictness
+        self.draft = draft
+        self.recording = recording
+        self.capture = capture
+    }
+
+    /// Begins the file, which has its name once it is closed.
     ///
     /// - Parameter strictness: what to do with a beacon that has no place in a capture.
     init(
-        path: String, format: ConvertedFormat, header: RecordingHeader, startMicroseconds: Int64, adapter: UInt16,
-        strictness: RecordingReader.Strictness
+        _ output: OutputFile, format: ConvertedFormat, header: RecordingHeader, startMicroseconds: Int64,
+        adapter: UInt16, strictness: RecordingReader.Strictness
     ) throws {
-        self.path = path
-        self.strictness = strictness
+        let draft = try output.draft()
         switch format {
         case .recording:
-            recording = try RecordingWriter(path: path, header: header)
-            capture = nil
+            let writer = try RecordingWriter(path: output.path, header: header, descriptor: draft.descriptor)
+            self.init(output, strictness, draft, recording: consume writer)
         case .capture(let datalink):
-            recording = nil
-            capture = try BTSnoopWriter(
-                path: path, datalink: datalink, startMicroseconds: startMicroseconds, adapter: adapter)
+            let writer = try BTSnoopWriter(
+                path: output.path, datalink: datalink, startMicroseconds: startMicroseconds, adapter: adapter,
+                descriptor: draft.descriptor)
+            self.init(output, strictness, draft, capture: consume writer)
             if header.device != nil { lostFields.append("device") }
             if header.venueID != nil { lostFields.append("venueId") }
             if header.name != nil { lostFields.append("name") }
         }
+    }
+
+    /// Goes on at the end of a recording.
+    ///
+    /// - Parameters:
+    ///   - end: its last instant.
+    ///   - endsLine: whether its last line has an end.
+    init(continuing output: OutputFile, after end: Instant, endsLine: Bool) throws {
+        let draft = try output.draft()
+        if !endsLine { try draft.append([10]) }
+        let writer = try RecordingWriter(path: output.path, continuing: end, descriptor: draft.descriptor)
+        self.init(output, .lenient, draft, recording: consume writer)
+    }
+
+    /// Shows the file under its name, with what was written so far, while more is written.
+    mutating func appear() throws {
+        try recording?.flush()
+        try draft.commit()
     }
 
     /// Writes an entry, or counts it if it has no place. The header is written when the file is created.
@@ -59,6 +89,7 @@ struct ConvertedOutput: ~Copyable {
     mutating func close() throws {
         try recording?.close()
         try capture?.close()
+        try draft.commit()
         tally = capture?.tally
     }
 

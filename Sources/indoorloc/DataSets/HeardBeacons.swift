@@ -4,6 +4,7 @@ import IndoorLocalization
 struct HeardBeacons {
     private let venue: Venue
     private let known: Set<BeaconIdentity>
+    private let addresses: KnownAddresses
     private var count = 0
     /// Whether steps or an accelerometer tell of motion.
     private var hasMotion = false
@@ -12,14 +13,17 @@ struct HeardBeacons {
 
     init(of venue: Venue) {
         self.venue = venue
+        addresses = KnownAddresses(of: venue)
         known = Set(venue.beacons.map(\.identity) + (venue.radioMap?.beacons.map(\.identity) ?? []))
     }
 
     mutating func note(_ reading: SensorReading) {
         let sighting: Sighting?
         switch reading {
-        case .sighting(let heard): sighting = heard
-        case .advertisement(let advertisement): sighting = try? advertisement.sighting()
+        case .sighting(let heard): sighting = addresses.resolve(heard, isKnown: known.contains)
+        case .advertisement(let advertisement):
+            let heard = (try? advertisement.sighting()).map { addresses.resolve($0, isKnown: known.contains) }
+            sighting = heard ?? addresses.sighting(of: advertisement)
         case .motion, .step:
             hasMotion = true
             return

@@ -1,10 +1,6 @@
 import ScanRecording
 
-/// What was passed over in a recording or in a capture.
-enum PassedOver: Sendable {
-    case recording(RecordingReader.Tally)
-    case capture(BTSnoopReader.Tally)
-
+extension RecordedReadings.Tally {
     /// What a person should know of it; nil if there is nothing.
     func warning(for path: String) -> String? {
         switch self {

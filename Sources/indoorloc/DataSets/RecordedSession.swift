@@ -1,6 +1,5 @@
 import IndoorLocalization
 import ScanRecording
-import Synchronization
 
 /// A session over a recording or a Bluetooth capture, as the file's content tells.
 struct RecordedSession: Sendable {
@@ -19,26 +18,22 @@ struct RecordedSession: Sendable {
 
     /// Plays the recording and hands on what the session tells.
     ///
-    /// - Parameter passing: takes each reading before the session does, and may change it, or remove it with nil.
+    /// The file is opened once and read as it goes, so that it may be a pipe.
+    /// - Parameters:
+    ///   - truth: takes the ground truth.
+    ///   - passing: takes each reading before the session does, and may change it, or remove it with nil.
     /// - Returns: what was passed over in the recording.
     /// - Throws: what is wrong with the recording, or what `body` throws.
     func play(
-        _ path: String, passing: (SensorReading) -> SensorReading? = { $0 },
+        _ path: String, truth: (Truth) -> Void = { _ in }, passing: (SensorReading) -> SensorReading? = { $0 },
         _ body: (SessionReplay.Output) throws -> Void
-    ) async throws -> PassedOver {
-        let isCapture = BTSnoopReader.isCapture(path: path)
-        let tally = Mutex(isCapture ? PassedOver.capture(.init()) : .recording(.init()))
-        let source: any ScanSource =
-            isCapture
-            ? BTSnoopSource(path: path, strictness: strictness) { passed in tally.withLock { $0 = .capture(passed) } }
-            : RecordingSource(path: path, strictness: strictness) { passed in
-                tally.withLock { $0 = .recording(passed) }
-            }
+    ) throws -> RecordedReadings.Tally {
+        let readings = try RecordedReadings(path: path, strictness: strictness)
         var replay = SessionReplay(
             venues: venues, settings: settings, seed: seed, fields: fields, tellsMotion: tellsMotion)
         try replay.startMonitoring(geofences)
         var hasStarted = false
-        for try await recorded in source.readings() {
+        while let recorded = try readings.next(truth: truth) {
             let reading = passing(recorded)
             if !hasStarted {
                 try replay.start().forEach(body)
@@ -52,6 +47,6 @@ struct RecordedSession: Sendable {
         }
         if !hasStarted { try replay.start().forEach(body) }
         try replay.finish().forEach(body)
-        return tally.withLock { $0 }
+        return readings.tally
     }
 }

@@ -13,6 +13,7 @@ struct SurveyLearning {
     private let venue: Venue
     /// The maps of all places that the venue does not have.
     private var otherMaps: Set<MapID> = []
+    private var beacons: Set<BeaconIdentity> = []
 
     init(venue: Venue, model: SignalModel) {
         self.venue = venue
@@ -21,17 +22,29 @@ struct SurveyLearning {
 
     /// Takes in recordings, in order.
     ///
-    /// - Throws: `RecordingError` of the first that cannot be read.
+    /// - Throws: `RecordingError` of the first that cannot be read, `DataSetError` if they hold too many beacons.
     mutating func add(
         _ paths: [String], strictness: RecordingReader.Strictness, progress: ProgressLine
-    ) throws(RecordingError) {
+    ) throws {
         for (index, path) in paths.enumerated() {
             progress.show("survey: recording \(index + 1) of \(paths.count)")
             let recording = try SurveyRecording(path: path, strictness: strictness)
             note(Set(recording.waypoints.map(\.mapID)), of: path)
+            try count(recording, path)
             learner.add(recording)
         }
         progress.show("survey: learning the radio map")
+    }
+
+    /// Refuses more beacons than a radio map may have: a learner takes memory and time for each of them.
+    private mutating func count(_ recording: SurveyRecording, _ path: String) throws(DataSetError) {
+        for sighting in recording.sightings { beacons.insert(sighting.beacon) }
+        let limit = InputLimits.standard.beacons
+        guard beacons.count <= limit else {
+            throw DataSetError(
+                description: "\(path): with it, the recordings hold \(beacons.count) beacons, more than the \(limit) "
+                    + "that a radio map may have; leave out those that are none of the venue's")
+        }
     }
 
     private mutating func note(_ maps: Set<MapID>, of path: String) {

@@ -16,8 +16,8 @@ struct TrackEvaluation: Sendable {
     let conditions: EvaluationConditions
     /// Whether they are also scored after the fact.
     let isOffline: Bool
-    /// Folder for what the replays print; nil to keep nothing.
-    let replays: String?
+    /// Where what the replay of a track prints is written; nothing to keep nothing.
+    let replays: [String: OutputFile]
 
     /// What was told at the time, and what was found after the fact.
     private struct Scorers: Sendable {
@@ -67,14 +67,14 @@ struct TrackEvaluation: Sendable {
         var lines: [String] = []
         let session = RecordedSession(
             venues: [venue], settings: settings, seed: seed, strictness: strictness, fields: [venue.id: field])
-        let tally = try await session.play(
+        let tally = try session.play(
             track, passing: { conditions.adapted(ideal?.replacing($0) ?? $0) }
         ) { output in
             if case .position(let position) = output.content { positions.append(position.asPrinted) }
-            if replays != nil { lines.append(output.json) }
+            if replays[track] != nil { lines.append(output.json) }
         }
         if let warning = tally.warning(for: track) { StandardError.write(warning) }
-        if let replays { try write(lines, of: track, to: replays) }
+        try replays[track]?.write(Array(lines.map { $0 + "\n" }.joined().utf8))
         var scorers = Scorers(causal: TrackScorer(venue: venue), offline: TrackScorer(venue: venue))
         scorers.causal.add(truths: truths, end: end, positions: positions)
         guard isOffline else { return scorers }
@@ -83,15 +83,6 @@ struct TrackEvaluation: Sendable {
         scorers.offline.add(
             truths: truths, end: end, positions: instants.compactMap { position(at: $0, of: smoothed)?.asPrinted })
         return scorers
-    }
-
-    private func write(_ lines: [String], of track: String, to folder: String) throws {
-        var name = URL(filePath: track).lastPathComponent
-        if name.hasSuffix(".gz") { name.removeLast(3) }
-        let text = lines.map { $0 + "\n" }.joined()
-        try EvaluateCommand.explained(folder + "/" + name) {
-            try Data(text.utf8).write(to: URL(filePath: folder).appending(path: name))
-        }
     }
 
     /// The truth of a recording, and its last instant.

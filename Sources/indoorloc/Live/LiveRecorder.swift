@@ -3,34 +3,126 @@ import IndoorLocalization
 import ScanRecording
 
 /// A file that holds what a radio delivers, its instants counted from the first reading.
+///
+/// It begins with the first reading: a radio that cannot be used leaves the file that was there.
 struct LiveRecorder: ~Copyable {
+    private let target: RecordTarget
+    private let earlier: EarlierRecording?
     private var timeline = ScanTimeline()
-    private var file: ConvertedOutput
+    private var file: ConvertedOutput?
+    /// What the radio told of itself before anything was heard.
+    private var prologue: [SensorReading] = []
+    /// No radio tells more of itself, of which the latest is of interest.
+    private static let longestPrologue = 100
 
-    /// Creates the file.
+    /// Finds out whether the file may be written, and where it goes on; creates nothing.
     init(_ target: RecordTarget) throws {
-        // A beacon that has no place in a capture must not end the scan.
-        file = try ConvertedOutput(
-            path: target.path, format: target.format, header: target.header,
-            startMicroseconds: target.startMicroseconds, adapter: 0, strictness: .lenient)
+        self.target = target
+        try target.output.check()
+        earlier = try EarlierRecording(target)
     }
 
     /// Writes a reading.
-    mutating func write(_ reading: SensorReading) throws { try file.write(.measurement(timeline.rebase(reading))) }
+    mutating func write(_ reading: SensorReading) throws {
+        let rebased = timeline.rebase(reading)
+        guard file != nil else { return try begin(with: rebased) }
+        let late = late(rebased)
+        try file?.write(.measurement(late))
+    }
+
+    private mutating func begin(with reading: SensorReading) throws {
+        prologue.append(reading)
+        if case .radio = reading {
+            if prologue.count > Self.longestPrologue { prologue.removeFirst() }
+            return
+        }
+        // A beacon that has no place in a capture must not end the scan.
+        var file =
+            if let earlier {
+                try ConvertedOutput(continuing: target.output, after: earlier.end, endsLine: earlier.endsLine)
+            } else {
+                try ConvertedOutput(
+                    target.output, format: target.format, header: target.header,
+                    startMicroseconds: target.startMicroseconds, adapter: 0, strictness: .lenient)
+            }
+        for reading in prologue { try file.write(.measurement(late(reading))) }
+        prologue = []
+        try file.appear()
+        self.file = consume file
+    }
+
+    /// The reading as late as it is in the recording that goes on.
+    private func late(_ reading: SensorReading) -> SensorReading {
+        guard let earlier else { return reading }
+        var late = reading
+        late.instant = earlier.end.advanced(by: earlier.pause + Instant.zero.duration(to: reading.instant))
+        return late
+    }
 
     /// Completes the file, and tells what could not be kept in it.
     mutating func close() throws {
-        try file.close()
-        file.notes.forEach(StandardError.write)
+        guard file != nil else {
+            StandardError.line("\(target.path): not written, as nothing was heard")
+            return
+        }
+        try file?.close()
+        file?.notes.forEach(StandardError.write)
+    }
+}
+
+/// A recording that is there already, and goes on.
+private struct EarlierRecording {
+    /// Its last instant.
+    let end: Instant
+    /// The time from then until now; nothing if it does not tell when it began.
+    let pause: Duration
+    /// Whether its last line has an end.
+    let endsLine: Bool
+
+    /// Nil if the file is to be begun.
+    ///
+    /// - Throws: what is wrong with the recording, or `OutputFile.Failure` if nothing can be added to it.
+    init?(_ target: RecordTarget) throws {
+        guard target.output.existing == .extended, let file = FileHandle(forReadingAtPath: target.path) else {
+            return nil
+        }
+        defer { try? file.close() }
+        let length = try file.seekToEnd()
+        guard length > 0 else { return nil }
+        try file.seek(toOffset: length - 1)
+        let isCompressed = target.path.lowercased().hasSuffix(".gz")
+        endsLine = try isCompressed || file.readToEnd() == Data([10])
+        try file.seek(toOffset: 0)
+        guard try (file.read(upToCount: 2) == Data([0x1F, 0x8B])) == isCompressed else {
+            let kind = isCompressed ? "not compressed, as its name says" : "compressed, other than its name says"
+            throw OutputFile.Failure(path: target.path, reason: "is \(kind); nothing can be added to it")
+        }
+        var reader = try RecordingReader(path: target.path)
+        var end = Instant.zero
+        try reader.forEach { entry in end = entry.instant ?? end }
+        self.end = end
+        let start = reader.header?.startedAt.flatMap(RecordingStart.microseconds)
+        let sinceStart = start.map { Duration.microseconds(target.startMicroseconds - $0) } ?? .zero
+        pause = max(.zero, sinceStart - Instant.zero.duration(to: end))
     }
 }
 
 /// Which file a live command is to write, and when it began.
 struct RecordTarget: Sendable {
-    let path: String
+    let output: OutputFile
     let format: ConvertedFormat
-    let startMicroseconds = Int64((Date().timeIntervalSince1970 * 1e6).rounded())
+    let startMicroseconds = RecordTarget.now
+
+    var path: String { output.path }
 
     /// The header of a recording that begins now.
-    var header: RecordingHeader { RecordingHeader(startedAt: RecordingStart.text(startMicroseconds)) }
+    var header: RecordingHeader { Self.header(startMicroseconds) }
+
+    static var headerOfNow: RecordingHeader { header(now) }
+
+    private static func header(_ microseconds: Int64) -> RecordingHeader {
+        RecordingHeader(startedAt: RecordingStart.text(microseconds))
+    }
+
+    private static var now: Int64 { Int64((Date().timeIntervalSince1970 * 1e6).rounded()) }
 }

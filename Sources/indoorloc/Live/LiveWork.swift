@@ -2,21 +2,10 @@ import Foundation
 import IndoorLocalization
 import Synchronization
 
-/// What can happen while something goes on that only a person, the system or a time limit ends.
-enum LiveOccurrence<Element: Sendable>: Sendable {
-    case element(Element)
-    /// It is time to show what there is.
-    case tick
-    /// The work is over, by itself or with an error.
-    case ended((any Error)?)
-    /// The person at the keyboard, the system, or the time limit ended it.
-    case interrupted
-}
-
 /// What work brings, with ticks, signals and a time limit among it, in the order in which they come.
 final class LiveWork<Element: Sendable> {
-    /// What happens; it ends with `.ended` or `.interrupted`.
-    let occurrences: AsyncStream<LiveOccurrence<Element>>
+    /// What happens, until the work is stopped.
+    let occurrences = LiveMailbox<Element>()
     private let work: Task<Void, Never>
     private let timers: [any DispatchSourceProtocol]
 
@@ -31,16 +20,15 @@ final class LiveWork<Element: Sendable> {
     ) {
         // Whoever reads the lines may end first; the file that is recorded must still be completed.
         Glibc.signal(SIGPIPE, SIG_IGN)
-        let (occurrences, continuation) = AsyncStream.makeStream(of: LiveOccurrence<Element>.self)
-        self.occurrences = occurrences
+        let occurrences = occurrences
         work = Task {
             do {
-                try await body { continuation.yield(.element($0)) }
-                continuation.yield(.ended(nil))
-            } catch { continuation.yield(.ended(error)) }
+                try await body { occurrences.put(.element($0)) }
+                occurrences.put(.ended(nil))
+            } catch { occurrences.put(.ended(error)) }
         }
-        var timers = [Self.timer(every: tick) { continuation.yield(.tick) }]
-        if let limit { timers.append(Self.timer(every: limit) { continuation.yield(.interrupted) }) }
+        var timers = [Self.timer(every: tick) { occurrences.put(.tick) }]
+        if let limit { timers.append(Self.timer(every: limit) { occurrences.put(.limitReached) }) }
         let interruptions = Interruptions()
         for signal in [SIGINT, SIGTERM] {
             // The dispatch source hears it; what the signal would do otherwise must not happen.
@@ -48,7 +36,7 @@ final class LiveWork<Element: Sendable> {
             let source = DispatchSource.makeSignalSource(signal: signal)
             source.setEventHandler {
                 switch interruptions.take(at: .now) {
-                case .first: continuation.yield(.interrupted)
+                case .first: occurrences.put(.interrupted)
                 case .echo: break
                 // Whoever asks again does not want to wait for a clean end.
                 case .again: _exit(128 + signal)
@@ -60,8 +48,33 @@ final class LiveWork<Element: Sendable> {
         self.timers = timers
     }
 
-    /// Ends the work: once this returns, it has let go of what it held, such as a radio.
+    /// Hands on what happens until the work is over and all of it is written, or until it is interrupted.
+    ///
+    /// - Parameter take: takes in what happens; returns whether all that it has to say is written.
+    /// - Throws: what ended the work, or what `take` throws.
+    func follow(_ take: (LiveOccurrence<Element>) throws -> Bool) async throws {
+        var isOver = false
+        var failure: (any Error)?
+        for await occurrence in occurrences {
+            switch occurrence {
+            case .interrupted: return
+            case .element where isOver: continue
+            case .element, .tick: break
+            case .limitReached: isOver = true
+            case .ended(let error):
+                isOver = true
+                failure = failure ?? error
+            }
+            guard try take(occurrence), isOver else { continue }
+            if let failure { throw failure }
+            return
+        }
+    }
+
+    /// Ends the work: once this returns, it has let go of what it held, such as a radio. Tells what was lost.
     func stop() async {
+        let lost = occurrences.lost
+        if lost > 0 { StandardError.line("\(lost) readings or news were lost, as they came too fast") }
         timers.forEach { $0.cancel() }
         work.cancel()
         await work.value

@@ -8,7 +8,7 @@ struct ScanOutput: ~Copyable {
     private var table = BeaconTable()
     private var screen = TerminalScreen()
     private var lines = ScanLines()
-    private var output = LineOutput()
+    private var output = LiveOutput()
     private var recorder: LiveRecorder?
 
     init(isTerminal: Bool, record: RecordTarget?) throws {
@@ -20,28 +20,27 @@ struct ScanOutput: ~Copyable {
     mutating func begin(_ header: RecordingHeader) throws {
         if isTerminal { return try draw() }
         try output.line(ScanLines.text(of: .header(header)))
-        try output.flush()
+        try output.write()
     }
 
-    /// Takes in what happened; false if that was the end.
+    /// Takes in what happened; whether all of it is written.
     mutating func take(_ occurrence: LiveOccurrence<SensorReading>) throws -> Bool {
         switch occurrence {
         case .element(let reading):
             try recorder?.write(reading)
             let rebased = timeline.rebase(reading)
             if isTerminal { table.observe(rebased) } else { try output.line(lines.line(of: rebased)) }
-            return true
-        case .tick:
-            if isTerminal { try draw() } else { try output.flush() }
-            return true
-        case .ended, .interrupted:
-            if isTerminal { try draw() } else { try output.flush() }
-            return false
+        case .tick, .ended, .limitReached, .interrupted:
+            if isTerminal { try draw() } else { try output.write() }
         }
+        return output.isWritten
     }
 
-    /// Completes the file.
-    mutating func close() throws { try recorder?.close() }
+    /// Completes the file, and then what is shown.
+    mutating func close() throws {
+        try recorder?.close()
+        if isTerminal { try draw() } else { try output.end() }
+    }
 
     private mutating func draw() throws {
         let size = screen.size

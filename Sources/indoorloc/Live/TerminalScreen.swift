@@ -1,4 +1,5 @@
 import Foundation
+import VenuePackets
 
 /// A terminal on which text is drawn anew in place.
 struct TerminalScreen {
@@ -17,12 +18,15 @@ struct TerminalScreen {
     }
 
     /// Draws the lines over those of the last call.
+    ///
+    /// A terminal that is held, as with Ctrl-S, is left as it is.
     mutating func draw(_ lines: [String]) throws(OutputError) {
+        guard FileDescriptor.takes(STDOUT_FILENO, within: 0) else { return }
         var text = drawn > 0 ? "\u{1B}[\(drawn)A" : ""
-        for line in lines { text += "\r\(line)\u{1B}[K\n" }
+        for line in lines { text += "\r\(PrintableText.line(line))\u{1B}[K\n" }
         // What is left of a longer drawing goes.
         text += "\u{1B}[J"
         drawn = lines.count
-        try StandardOutput.write(text)
+        try StandardOutput.writeAsIs(text)
     }
 }

@@ -15,7 +15,8 @@ extension ParsedArguments {
         guard !file.isEmpty else {
             throw UsageError(message: "--geofences must be a GeoJSON file, not ''", command: syntax.name)
         }
-        return GeofenceOption(file: file, fences: try GeofenceFile.read(file))
+        let path = try InputFile.keeping(file)
+        return GeofenceOption(file: path, fences: try GeofenceFile.read(path))
     }
 }
 
@@ -28,7 +29,7 @@ struct GeofenceOption: Sendable {
 
     /// Tells on standard error which geofences can never be entered, as they lie on no plan of the venues.
     func warn(of venues: [Venue]) {
-        for remark in remarks(on: venues) { StandardError.write("indoorloc: \(file): \(remark)\n") }
+        for remark in remarks(on: venues) { StandardError.line("\(file): \(remark)") }
     }
 
     /// Which geofences can never be entered, and why.

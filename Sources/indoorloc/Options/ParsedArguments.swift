@@ -36,7 +36,9 @@ struct ParsedArguments {
             }
         }
         if let failure { throw failure }
-        if !wantsHelp { try checkOperands() }
+        guard !wantsHelp else { return }
+        try checkOperands()
+        try checkStandardInput()
     }
 
     private mutating func take(

@@ -15,6 +15,8 @@ struct VenueServerOptions: Sendable {
             CommandOption(name: "cache", argument: "DIR", help: "where packets are kept (default ~/.cache/indoorloc)"),
             CommandOption(name: "token-file", argument: "FILE", help: "file with the server's bearer token"),
             CommandOption(name: "user-file", argument: "FILE", help: "file with user:password for the server"),
+            CommandOption(
+                name: "plain-credentials", help: "send token or password over http, where others can read it"),
             CommandOption(name: "ca-file", argument: "FILE", help: "certificates (PEM) that may vouch for the server"),
         ]
     }
@@ -24,6 +26,7 @@ struct VenueServerOptions: Sendable {
     private let tokenFile: String?
     private let userFile: String?
     private let authority: String?
+    private let allowsPlainCredentials: Bool
     private let command: String
 
     init(_ arguments: ParsedArguments, isRequired: Bool) throws(UsageError) {
@@ -32,6 +35,7 @@ struct VenueServerOptions: Sendable {
         tokenFile = arguments.value("token-file")
         userFile = arguments.value("user-file")
         authority = arguments.value("ca-file")
+        allowsPlainCredentials = arguments.has("plain-credentials")
         try Self.check(url, arguments)
         if tokenFile != nil, userFile != nil {
             let message = "--token-file and --user-file contradict each other"
@@ -48,7 +52,10 @@ struct VenueServerOptions: Sendable {
 
     private static func check(_ url: String?, _ arguments: ParsedArguments) throws(UsageError) {
         guard let url else {
-            guard let name = ["cache", "token-file", "user-file", "ca-file"].first(where: arguments.has) else { return }
+            guard
+                let name = ["cache", "token-file", "user-file", "plain-credentials", "ca-file"].first(
+                    where: arguments.has)
+            else { return }
             let message = "--\(name) needs --server; without one, --venue is a packet's path, also that of a stored one"
             throw UsageError(message: message, command: arguments.syntax.name)
         }
@@ -58,13 +65,25 @@ struct VenueServerOptions: Sendable {
     }
 
     /// The server, with its credentials.
-    private func server() throws -> VenueServer? {
+    ///
+    /// - Parameter isLive: whether positions must not wait for it while something is stored; otherwise its answer counts.
+    private func server(isLive: Bool) throws -> VenueServer? {
         guard let url else { return nil }
         let credentials = try credentials()
+        var patience = VenueServerPatience()
+        if !isLive { patience.grace = .seconds(3_600) }
         do throws(VenueRepositoryError) {
-            return try VenueServer(url, credentials: credentials, certificateAuthority: authority)
+            let server = try VenueServer(
+                url, credentials: credentials, certificateAuthority: authority, patience: patience,
+                allowsPlainCredentials: allowsPlainCredentials)
+            if credentials != nil, VenueServer.sendsInTheClear(to: url) {
+                StandardError.write(
+                    "indoorloc: warning: the credentials are sent over http unencrypted; others can read them\n")
+            }
+            return server
         } catch {
-            // The address is right; what is wrong was in the file.
+            // The address is right; what is wrong was in the file, unless that is not to be sent there.
+            guard allowsPlainCredentials || !VenueServer.sendsInTheClear(to: url) else { throw error }
             guard let file = tokenFile ?? userFile else { throw error }
             throw VenueRepositoryError.badServer("\(file): \(error)")
         }
@@ -89,11 +108,14 @@ struct VenueServerOptions: Sendable {
     }
 
     private static func firstLine(of path: String) throws(VenueRepositoryError) -> String {
-        do {
-            let text = String(decoding: try Data(contentsOf: URL(filePath: path)), as: UTF8.self)
+        do throws(BoundedFileError) {
+            let bytes = try BoundedFile.read(path, limit: InputLimits.standard.secret)
+            let text = String(decoding: bytes, as: UTF8.self)
             return text.split(whereSeparator: \.isNewline).first.map(String.init) ?? ""
+        } catch .unreadable(let reason) {
+            throw .storage(path: path, reason: reason)
         } catch {
-            throw .storage(path: path, reason: error.systemReason)
+            throw .storage(path: path, reason: "\(error)")
         }
     }
 
@@ -102,21 +124,33 @@ struct VenueServerOptions: Sendable {
     func withRepository<Result: Sendable>(
         _ body: (VenueRepository) async throws -> Result
     ) async throws -> Result {
-        let (result, teller) = try await attempt(body)
+        let (result, teller) = try await attempt(isLive: false, body)
         // With the repository its errors end: all of them are told before the end.
         await teller.value
         return try result.get()
     }
 
+    /// Runs the body with a repository for a session on a live source, which tells itself what fails.
+    func withLiveRepository(_ body: (VenueRepository) async throws -> Void) async throws {
+        let repository = VenueRepository(cache: cache, server: try server(isLive: true))
+        let result: Result<Void, any Error>
+        do { result = .success(try await body(repository)) } catch { result = .failure(told(error)) }
+        await repository.endRefreshing()
+        try result.get()
+    }
+
     private func attempt<Success: Sendable>(
-        _ body: (VenueRepository) async throws -> Success
+        isLive: Bool, _ body: (VenueRepository) async throws -> Success
     ) async throws -> (Result<Success, any Error>, Task<Void, Never>) {
-        let repository = VenueRepository(cache: cache, server: try server())
+        let repository = VenueRepository(cache: cache, server: try server(isLive: isLive))
         let errors = repository.errors
         let teller = Task {
-            for await error in errors { StandardError.write("indoorloc: \(CommandFailure(error))\n") }
+            for await error in errors { StandardError.line("\(CommandFailure(error))") }
         }
-        do { return (.success(try await body(repository)), teller) } catch { return (.failure(told(error)), teller) }
+        do { return (.success(try await body(repository)), teller) } catch {
+            await repository.endRefreshing()
+            return (.failure(told(error)), teller)
+        }
     }
 
     /// The error as a command tells it.
@@ -142,7 +176,10 @@ struct VenueServerOptions: Sendable {
     }
 
     /// The packet that `--venue` means: a path, or with `--server` a venue's number there.
-    func packet(_ venue: String, radioMap: String?) async throws -> VenuePacket {
+    ///
+    /// - Parameter isLive: whether a session on a live source begins with it: then what is stored does not wait for a slow
+    ///   server, whose newer version is stored behind it for the next start.
+    func packet(_ venue: String, radioMap: String?, isLive: Bool = false) async throws -> VenuePacket {
         guard url != nil else {
             return try VenuePacketReader().read(venue, radioMap: radioMap).tellingOfWarnings(venue)
         }
@@ -150,17 +187,21 @@ struct VenueServerOptions: Sendable {
             throw UsageError(
                 message: "with --server, --venue must be a venue's number, not '\(venue)'", command: command)
         }
-        return try await withRepository { repository in
+        let (packet, teller) = try await attempt(isLive: isLive) { repository in
             _ = try await repository.catalogue()
             // Read while the repository keeps it from being replaced.
             let path = try await fetch(id, from: repository)
             return try VenuePacketReader().read(path, radioMap: radioMap).tellingOfWarnings(path)
         }
+        // What a live session does not wait for is told while it runs.
+        if case .success(let packet) = packet, isLive { return packet }
+        await teller.value
+        return try packet.get()
     }
 }
 
 /// An error of a repository without what it means for a session, as a command runs none then.
-private struct CommandFailure: Error, CustomStringConvertible {
+private struct CommandFailure: ErrorOfSeveralLines, CustomStringConvertible {
     var description: String
 
     init(_ error: LocalizationError) {
@@ -172,7 +213,7 @@ extension VenuePacket {
     /// The same packet; what is wrong with its settings or its radio map is told on standard error.
     func tellingOfWarnings(_ path: String) -> VenuePacket {
         for warning in warnings where warning.path.hasPrefix("$.settings") || warning.path == "$.radioMap" {
-            StandardError.write("indoorloc: \(path): \(warning)\n")
+            StandardError.line("\(path): \(warning)")
         }
         return self
     }

@@ -12,6 +12,8 @@ struct PacketOutput {
     }
 
     let path: String
+    /// Files and folders that the command reads, but for a packet that may be replaced.
+    var inputs: [String] = []
 
     private var isZip: Bool { path.lowercased().hasSuffix(".zip") }
 
@@ -32,6 +34,10 @@ struct PacketOutput {
     func check(mayReplace: Bool) throws(Failure) {
         var isFolder = false
         guard exists(path, &isFolder) else { return }
+        let own = FileIdentity(path: path)
+        if inputs.contains(where: { FileIdentity(path: $0) == own }) {
+            throw Failure(path: path, reason: "is read by this command, too; give another output")
+        }
         if isZip, isFolder { throw Failure(path: path, reason: "is a folder; a name that ends in .zip is for a file") }
         if !isZip, !isFolder {
             throw Failure(path: path, reason: "is a file; give a folder, or a name that ends in .zip")

@@ -21,7 +21,7 @@ final class ProgressLine: Sendable {  // a class, as parallel work shares it
             guard now >= state.nextAt else { return }
             state.nextAt = now + .milliseconds(200)
             let line = text()
-            StandardError.write("\r" + line + String(repeating: " ", count: max(0, state.shown - line.count)))
+            StandardError.writeAsIs("\r" + line + String(repeating: " ", count: max(0, state.shown - line.count)))
             state.shown = line.count
         }
     }
@@ -30,7 +30,7 @@ final class ProgressLine: Sendable {  // a class, as parallel work shares it
     func clear() {
         state.withLock { state in
             guard state.shown > 0 else { return }
-            StandardError.write("\r" + String(repeating: " ", count: state.shown) + "\r")
+            StandardError.writeAsIs("\r" + String(repeating: " ", count: state.shown) + "\r")
             state.shown = 0
         }
     }

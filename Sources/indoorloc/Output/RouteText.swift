@@ -7,7 +7,7 @@ struct RouteText {
     /// The name of the goal; nil if it has none.
     let goal: String?
 
-    var text: String {
+    var lines: [String] {
         let seconds = JSONText.number(route.duration.seconds, decimals: 0)
         var lines = ["\(metres(route.length)) to walk, about \(seconds) s"]
         for end in [route.start, route.goal] where end.crossesWall {
@@ -19,7 +19,7 @@ struct RouteText {
             lines.append(String(repeating: " ", count: width - number.count) + "\(number). \(line(leg))")
         }
         lines.append("arrive at " + (goal.map { "\($0), " } ?? "") + place(route.goal.place))
-        return lines.joined(separator: "\n") + "\n"
+        return lines
     }
 
     private func line(_ leg: Route.Leg) -> String {

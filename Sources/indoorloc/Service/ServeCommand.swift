@@ -36,6 +36,8 @@ struct ServeCommand: Command {
 
     private let arguments: ParsedArguments
     private let venues: [String]
+    private let radioMap: String?
+    private let output: OutputFile?
     private let server: VenueServerOptions
     private let seed: UInt64
     private let settings: SettingsStack
@@ -50,9 +52,11 @@ struct ServeCommand: Command {
 
     init(_ arguments: ParsedArguments) throws {
         self.arguments = arguments
-        venues = arguments.values["venue"] ?? []
+        venues = try (arguments.values["venue"] ?? []).map(InputFile.keeping)
         server = try VenueServerOptions(arguments, isRequired: false)
         if !arguments.has("server") { _ = try arguments.required("venue") }
+        radioMap = try arguments.input("radio-map")
+        output = Self.output(arguments)
         seed = try arguments.seed()
         settings = try arguments.settings()
         geofences = try arguments.geofences()
@@ -65,28 +69,38 @@ struct ServeCommand: Command {
         sharing = try SharingOptions(arguments)
     }
 
+    /// A service goes on with its file, run after run.
+    private static func output(_ arguments: ParsedArguments) -> OutputFile? {
+        var output = arguments.outputFile("output", isPrivate: true)
+        output?.existing = .extended
+        return output
+    }
+
     func run() async throws {
         guard venues.isEmpty else {
             var packets: [Venue] = []
             for venue in venues {
-                packets.append(try await server.packet(venue, radioMap: arguments.value("radio-map")).venue)
+                packets.append(try await server.packet(venue, radioMap: radioMap, isLive: true).venue)
                 guard packets.dropLast().contains(where: { $0.id == packets.last?.id }) else { continue }
                 let message = "--venue \(venue): another packet is of the same venue; give each its own id"
                 throw UsageError(message: message, command: Self.syntax.name)
             }
             geofences?.warn(of: packets)
-            return try await run(in: VenueLibrary(packets))
+            return try await run(in: VenueLibrary(packets), content: .enough(for: packets))
         }
-        try await server.withRepository { repository in try await run(in: repository) }
+        try await server.withLiveRepository { repository in
+            // Any of the server's venues may have beacons that are known by their address.
+            try await run(in: repository, content: .everything)
+        }
     }
 
-    private func run(in venues: some VenueSource) async throws {
+    private func run(in venues: some VenueSource, content: ScanContent) async throws {
         if let replay {
             try await replay.checkStart()
             return try await serve(replay.dutyCycledBySettings(), in: venues)
         }
-        let source = try BluetoothScanSource(adapter: radio.adapter, route: radio.route, content: .beacons)
-        StandardError.write("indoorloc: \(source.choice)\n")
+        let source = try BluetoothScanSource(adapter: radio.adapter, route: radio.route, content: content)
+        StandardError.line("\(source.choice)")
         // Whatever happens, the adapter is given back as it was found.
         do { try await serve(source.dutyCycledBySettings(), in: venues) } catch {
             await source.released()
@@ -103,7 +117,7 @@ struct ServeCommand: Command {
         var service = ServiceRun(
             localizer, companions: companions, manager: ServiceManager(), limit: limit,
             endsWithPosition: arguments.has("once"), memory: ServiceMemory(store, every: saveInterval),
-            output: try ServiceOutput(path: arguments.value("output")),
+            output: try ServiceOutput(output),
             reload: {
                 ServiceRun.Inputs(
                     settings: try arguments.settings(), geofences: try arguments.geofences()?.fences ?? [])

@@ -25,10 +25,10 @@ struct ServiceMemory {
             await localizer.remember(memory, after: age)
             let place = memory.stay.map { "venue \($0.venueID)" } ?? "no venue"
             let total = Int((memory.age + age).seconds)
-            StandardError.write("indoorloc: remembering \(place), \(total) s old, from \(store.path)\n")
+            StandardError.line("remembering \(place), \(total) s old, from \(store.path)")
         case .unusable(let reason, let path):
             let fate = path.map { "set aside as \($0)" } ?? "left there"
-            StandardError.write("indoorloc: \(reason); \(fate), and begun without a memory\n")
+            StandardError.line("\(reason); \(fate), and begun without a memory")
         }
     }
 

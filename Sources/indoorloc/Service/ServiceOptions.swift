@@ -27,7 +27,7 @@ extension ParsedArguments {
             let message = "--\(name) is of the radio, which --replay takes the place of; leave one of them out"
             throw UsageError(message: message, command: syntax.name)
         }
-        return PacedRecording(path: path, strictness: .strict, start: start)
+        return PacedRecording(path: Self.path(path), strictness: .strict, start: start)
     }
 
     /// Where a service keeps what it remembers: as it was told, as systemd says, or in the user's state.

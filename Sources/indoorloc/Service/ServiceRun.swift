@@ -2,8 +2,9 @@ import IndoorLocalization
 
 /// A session that runs as a service: until a signal, a time limit or its source ends it.
 ///
-/// One loop takes in all that comes up. It feeds the manager's watchdog itself, so that a session that does not answer, or
-/// whose lines nobody takes, does not count as alive.
+/// One loop takes in all that comes up. It feeds the manager's watchdog itself, so that a session that does not answer does
+/// not count as alive. Lines that nobody takes, or for which there is no room, hold it up in nothing else: they are lost,
+/// and counted.
 struct ServiceRun {
     /// What is read again on demand.
     struct Inputs: Sendable {
@@ -65,7 +66,7 @@ struct ServiceRun {
         }
         await work.stop()
         if !isEnding { await end() }
-        do { try output.flush() } catch { note(error) }
+        do { try output.end() } catch { note(error) }
         if let failure { throw failure }
     }
 
@@ -88,8 +89,10 @@ struct ServiceRun {
             default: break
             }
         case .element(.reload): if !isEnding { try await readInputs() }
-        case .tick: if !isEnding { await pulse() }
-        case .interrupted: if !isEnding { await end() }
+        case .tick:
+            try output.write()
+            if !isEnding { await pulse() }
+        case .interrupted, .limitReached: if !isEnding { await end() }
         case .ended: break
         }
     }

@@ -1,4 +1,5 @@
 import IndoorLocalization
+import VenuePackets
 
 /// What a service tells its manager of itself: whether it is ready, and what it does.
 struct ServiceStatus {
@@ -22,7 +23,7 @@ struct ServiceStatus {
             return []
         case .error(let error):
             // A venue server that does not answer keeps a session from its venues, but the service is up and asks again.
-            trouble = error.message
+            trouble = PrintableText.line(error.message)
             return becomeReady(if: !error.endsSession) + [.status(text)]
         case .outdoorPosition, .motion, .event, .downloadedVenue: return []
         }

@@ -23,7 +23,7 @@ struct ShareForgetCommand: Command {
     func run() async throws {
         let removed = try await MQTTPositionSharing.forget(
             options.device, on: options.address.broker, settings: options.settings)
-        if removed.isEmpty { StandardError.write("indoorloc: the broker retains nothing of '\(options.device)'\n") }
+        if removed.isEmpty { StandardError.line("the broker retains nothing of '\(options.device)'") }
         var lines = LineOutput()
         for topic in removed { try lines.line("removed \(topic)") }
         try lines.flush()

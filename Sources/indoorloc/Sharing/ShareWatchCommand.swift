@@ -35,23 +35,17 @@ struct ShareWatchCommand: Command {
             try await sharing.join(options.address.room)
             for await event in events { give(event) }
         }
-        var lines = LineOutput()
+        var lines = LiveOutput()
         var failure: (any Error)?
         do {
-            loop: for await occurrence in work.occurrences {
-                switch occurrence {
-                case .element(let event): try lines.line(event.json)
-                case .tick: try lines.flush()
-                case .ended(let error):
-                    failure = error
-                    break loop
-                case .interrupted: break loop
-                }
+            try await work.follow { occurrence in
+                if case .element(let event) = occurrence { try lines.line(event.json) } else { try lines.write() }
+                return lines.isWritten
             }
-            try lines.flush()
         } catch { failure = error }
         await work.stop()
         await sharing.disconnect()
+        do { try lines.end() } catch { failure = failure ?? error }
         if let failure, (failure as? OutputError)?.isBrokenPipe != true { throw failure }
     }
 }

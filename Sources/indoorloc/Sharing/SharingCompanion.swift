@@ -50,7 +50,7 @@ struct SharingCompanion<Venues: VenueSource>: ServiceCompanion {
                 return try await sharing.join(room)
             } catch {
                 let reason = "\(error)"
-                if reason != lastReason, !Task.isCancelled { StandardError.write("indoorloc: sharing: \(reason)\n") }
+                if reason != lastReason, !Task.isCancelled { StandardError.line("sharing: \(reason)") }
                 lastReason = reason
             }
             do { try await Task.sleep(for: backoff.next()) } catch { return }
@@ -59,12 +59,12 @@ struct SharingCompanion<Venues: VenueSource>: ServiceCompanion {
 
     private func tell(of event: SharingEvent) async {
         switch event {
-        case .connected: StandardError.write("indoorloc: sharing with \(sharing.broker.host) as \(sharing.device)\n")
+        case .connected: StandardError.line("sharing with \(sharing.broker.host) as \(sharing.device)")
         case .disconnected(let reason):
             // Without an end of its own: a connection that breaks is made anew.
             let verb = await sharing.isKept ? "pauses" : "has ended"
-            StandardError.write("indoorloc: sharing \(verb): \(reason)\n")
-        case .failed(let error): StandardError.write("indoorloc: sharing: \(error.message)\n")
+            StandardError.line("sharing \(verb): \(reason)")
+        case .failed(let error): StandardError.line("sharing: \(error.message)")
         case .joined, .left, .position, .message, .occupancy, .roomFull, .serverFull: break
         }
     }

@@ -13,6 +13,8 @@ struct SharingOptions: Sendable {
             name: "share-password-file", argument: "FILE",
             help: "file with the broker's password (default $\(MQTTCredentials.environmentVariable))"),
         CommandOption(
+            name: "share-plain-password", help: "send the password without TLS, where others can read it"),
+        CommandOption(
             name: "share-prefix", argument: "PREFIX",
             help: "what topics begin with, for all the same (default \(MQTTSharingSettings().prefix))"),
     ]
@@ -75,6 +77,14 @@ struct SharingOptions: Sendable {
                 } ?? MQTTCredentials(user: user, passwordVariable: MQTTCredentials.environmentVariable)
         } else if passwordFile != nil {
             throw UsageError(message: "--share-password-file needs a user: mqtt://USER@…", command: command)
+        }
+        address.broker.allowsPlainPassword = arguments.has("share-plain-password")
+        do throws(MQTTSharingError) { try address.broker.checkSecrecy() } catch {
+            throw UsageError(message: "\(what): \(error)", command: command)
+        }
+        if address.broker.sendsPasswordInTheClear {
+            StandardError.write(
+                "indoorloc: warning: the password is sent to \(address.broker.host) unencrypted; others can read it\n")
         }
         self.address = address
         device = try Self.device(arguments, suffix)

@@ -24,7 +24,7 @@ struct BoundComparison: Sendable {
         self.settings = settings
         mapID = arguments.has("map") ? MapID(rawValue: try arguments.number("map", in: 0...Int.max, else: 0)) : nil
         particles = try arguments.number("particles", in: 100...1_000_000, else: PositioningSettings().particleCount)
-        venue = try arguments.required("venue")
+        venue = try arguments.requiredInput("venue")
         seed = try arguments.seed()
         isJSON = arguments.has("json")
     }

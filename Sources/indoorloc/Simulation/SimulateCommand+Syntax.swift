@@ -21,14 +21,14 @@ extension SimulateCommand {
             example: indoorloc simulate --bound --venue Fixtures/office
             """,
         options: [
-            .venue, CommandOption(name: "path", argument: "WALK", help: "where to walk"), .output, .seed,
+            .venue, CommandOption(name: "path", argument: "WALK", help: "where to walk"), .output, .overwrite, .seed,
             CommandOption(name: "set", argument: "NAME=VALUE", help: "change a setting of the simulator; repeatable"),
             CommandOption(
                 name: "bound", help: "write nothing: compare the engine with what is possible, standing still"),
         ] + boundOptions)
 
     /// Names of the options that go with a walk alone.
-    static let walkOptions = ["path", "output", "set"]
+    static let walkOptions = ["path", "output", "overwrite", "set"]
 
     /// Options that go with `--bound` alone.
     static let boundOptions: [CommandOption] = {

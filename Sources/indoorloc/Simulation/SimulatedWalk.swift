@@ -8,23 +8,26 @@ import VenuePackets
 struct SimulatedWalk: Sendable {
     private let venue: String
     private let path: String
-    private let output: String
+    private let output: OutputFile
     private let seed: UInt64
     private let changes: [SettingChange]
 
     init(_ arguments: ParsedArguments) throws {
-        venue = try arguments.required("venue")
-        path = try arguments.required("path")
-        output = try arguments.required("output")
+        venue = try arguments.requiredInput("venue")
+        path = try arguments.requiredInput("path")
+        output = try arguments.requiredOutputFile("output", isPrivate: true)
         seed = try arguments.seed()
         changes = try (arguments.values["set"] ?? []).map { try SettingChange($0, of: arguments.syntax.name) }
     }
 
     func run() throws {
+        try output.check()
         let packet = try VenuePacketReader().read(venue)
         let document: Data
-        do { document = try Data(contentsOf: URL(filePath: path)) } catch {
-            throw DataSetError(description: "\(path): cannot be read: \(error.systemReason). Give a walk's document.")
+        do throws(BoundedFileError) {
+            document = Data(try BoundedFile.read(path, limit: InputLimits.standard.walk))
+        } catch {
+            throw DataSetError(description: "\(path): \(error). Give a walk's document.")
         }
         let simulator: WalkSimulator
         do throws(SimulationError) {
@@ -34,15 +37,28 @@ struct SimulatedWalk: Sendable {
         } catch {
             throw DataSetError(description: "\(path): \(error)")
         }
+        warnOfWalls(simulator)
         let progress = ProgressLine()
         progress.show("simulate: walking")
-        var writer = try RecordingWriter(path: output, header: simulator.header)
+        let draft = try output.draft()
+        var writer = try RecordingWriter(
+            path: output.path, header: simulator.header, descriptor: draft.descriptor)
         for entry in simulator.entries() {
             progress.show("simulate: writing \(Int(entry.instant?.seconds ?? 0)) s")
             try writer.write(entry)
         }
         try writer.close()
+        try draft.commit()
         progress.clear()
+    }
+
+    private func warnOfWalls(_ simulator: WalkSimulator) {
+        let crossings = simulator.wallCrossings
+        guard let first = crossings.first else { return }
+        let more = crossings.count == 1 ? "" : ", and so do \(crossings.count - 1) more of its ways"
+        StandardError.line(
+            "\(path): the way to points[\(first.point)] goes through \(first.walls.counting("wall"))\(more); "
+                + "lead the walk through the doors")
     }
 }
 

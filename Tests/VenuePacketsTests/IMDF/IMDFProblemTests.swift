@@ -42,6 +42,25 @@ final class IMDFProblemTests: XCTestCase {
         assertOne(try problems(of: archive), "manifest.json", "$.version", "2.0.0")
     }
 
+    /// Each unit is cut along those that it overlaps.
+    func testUnitsThatOverlapTooOftenAreRefused() throws {
+        var archive = room()
+        for number in 0..<210 {
+            let shift = Double(number) / 100
+            archive.unit("u\(number)", "room", Archive.box(shift, shift, 10 + shift, 10 + shift))
+        }
+        assertOne(try problems(of: archive), "level.geojson", "$", "overlap more than 20000 times")
+    }
+
+    func testUnitsWithTooManyCornersAreRefused() throws {
+        var archive = room()
+        for number in 0..<12_501 {
+            let (x, y) = (Double(number % 100) * 2, Double(number / 100) * 2)
+            archive.unit("u\(number)", "room", Archive.box(x, y, x + 1, y + 1))
+        }
+        assertOne(try problems(of: archive), "level.geojson", "$", "more than the 50000 that a level may have")
+    }
+
     func testAFileIsNoJSON() throws {
         var archive = room()
         archive.files["unit.geojson"] = "{\n  \"type\": }"

@@ -49,6 +49,47 @@ final class RepositoryTrustTests: XCTestCase {
         }
     }
 
+    func testWhatIsWrongWithACertificateIsSaid() async throws {
+        let authority = try TestAuthority(in: try temporaryFolder())
+        let other = try TestAuthority(in: try temporaryFolder())
+        for (identity, trusted, advice) in [
+            (
+                try authority.server(days: -1), authority,
+                "renew the server's certificate, or correct this machine's clock"
+            ),
+            (try authority.stranger(), authority, "use the name that the server's certificate is for"),
+            (authority.identity, other, "give the certificate of its authority"),
+        ] {
+            let server = try nginx(serving: try publishedFolder(), NginxServer.Configuration(identity: identity))
+            let address = try VenueServer(server.url(scheme: "https"), certificateAuthority: trusted.certificate)
+            let repository = VenueRepository(cache: try temporaryFolder(), server: address)
+            let error = await repositoryError { try await repository.venue(1) }
+            guard case .untrusted = error else {
+                XCTFail("\(String(describing: error))")
+                continue
+            }
+            let text = error?.description ?? ""
+            XCTAssertTrue(text.hasSuffix("; " + advice), text)
+        }
+    }
+
+    func testCredentialsAreNotSentInTheClearUnlessAllowed() throws {
+        let credentials = VenueServerCredentials.bearer(token)
+        for url in [
+            "http://venues.example.org", "HTTP://venues.example.org", "http://10.0.0.7:8080/a", "http://127.evil.org",
+        ] {
+            XCTAssertThrowsError(try VenueServer(url, credentials: credentials), url) { error in
+                XCTAssertTrue("\(error)".contains("unencrypted"), "\(error)")
+                XCTAssertFalse("\(error)".contains(token), "\(error)")
+            }
+            XCTAssertNoThrow(try VenueServer(url, credentials: credentials, allowsPlainCredentials: true), url)
+            XCTAssertNoThrow(try VenueServer(url), url)
+        }
+        for url in ["https://venues.example.org", "http://127.0.0.1:80", "http://localhost/a", "http://[::1]:8080"] {
+            XCTAssertNoThrow(try VenueServer(url, credentials: credentials), url)
+        }
+    }
+
     func testAnUnknownAuthorityIsNotTrustedAndGetsNoCredentials() async throws {
         let authority = try TestAuthority(in: try temporaryFolder())
         let other = try TestAuthority(in: try temporaryFolder())
@@ -166,7 +207,8 @@ final class RepositoryTrustTests: XCTestCase {
     func testPatienceOutOfRangeIsRefused() throws {
         for change: (inout VenueServerPatience) -> Void in [
             { $0.attempts = 0 }, { $0.connectTimeout = .zero }, { $0.stallTimeout = .milliseconds(10) },
-            { $0.slowestRate = 0 }, { $0.firstPause = .seconds(-1) },
+            { $0.slowestRate = 0 }, { $0.firstPause = .seconds(-1) }, { $0.transferTimeout = .zero },
+            { $0.transferTimeout = .seconds(3601) }, { $0.grace = .seconds(-1) }, { $0.grace = .seconds(3601) },
         ] {
             var patience = VenueServerPatience()
             change(&patience)

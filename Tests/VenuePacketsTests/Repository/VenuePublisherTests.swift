@@ -170,4 +170,36 @@ final class VenuePublisherTests: XCTestCase {
             XCTAssertGreaterThanOrEqual(later.timeIntervalSince(earlier), 1)
         }
     }
+
+    func testTheCatalogueTellsTheAddressesOfBeacons() async throws {
+        let packet = try temporaryFolder()
+        try SampleVenue.write(id: 1, version: 3, to: packet)
+        var venue = try VenuePacketReader().read(packet).venue
+        let address = try XCTUnwrap(DeviceAddress("C4:7C:8D:00:01:01"))
+        venue.beacons[1].address = address
+        try VenuePacketWriter().write(venue, toFolder: packet)
+        let root = try temporaryFolder()
+        _ = try VenuePublisher(folder: root).publish([packet])
+        let server = try nginx(serving: root)
+        let cache = try temporaryFolder()
+        let repository = VenueRepository(cache: cache, server: try VenueServer(server.url()))
+        let known = try await repository.catalogue()
+        XCTAssertEqual(known.first?.addresses, [address: venue.beacons[1].identity])
+        XCTAssertEqual(known, [VenueSummary(of: venue)])
+        _ = try await repository.venue(1)
+        let stored = try await VenueRepository(cache: cache).catalogue()
+        XCTAssertEqual(stored, known)
+    }
+
+    func testAnAddressOfTwoBeaconsIsAWarning() throws {
+        let packet = try temporaryFolder()
+        try SampleVenue.write(id: 1, version: 3, to: packet)
+        var venue = try VenuePacketReader().read(packet).venue
+        for index in venue.beacons.indices { venue.beacons[index].address = DeviceAddress("C4:7C:8D:00:01:01") }
+        try VenuePacketWriter().write(venue, toFolder: packet)
+        let problems = VenuePacketReader().check(packet)
+        XCTAssertEqual(problems.map(\.severity), [.warning])
+        XCTAssertEqual(problems.first?.path, "$.beacons[1].address")
+        XCTAssertTrue(problems.first?.message.hasPrefix("is that of $.beacons[0]") ?? false, "\(problems)")
+    }
 }

@@ -45,6 +45,30 @@ final class SessionMemoryStoreTests: XCTestCase {
         XCTAssertEqual(names, ["memory.json"])
     }
 
+    func testALinkWhereTheNewMemoryIsMadeIsNotFollowed() throws {
+        let store = try SessionMemoryStore(folder: try folder())
+        let victim = try folder()
+        try Data("precious".utf8).write(to: URL(filePath: victim))
+        for (index, destination) in [victim, "/nowhere/at/all"].enumerated() {
+            try FileManager.default.createSymbolicLink(atPath: store.path + ".new", withDestinationPath: destination)
+            try store.write(memory)
+            guard case .memory(let read, _) = store.read() else { return XCTFail("\(index): \(store.read())") }
+            XCTAssertEqual(read, memory)
+        }
+        XCTAssertEqual(try String(contentsOf: URL(filePath: victim), encoding: .utf8), "precious")
+        let attributes = try FileManager.default.attributesOfItem(atPath: store.path)
+        XCTAssertEqual(attributes[.type] as? FileAttributeType, .typeRegular)
+        XCTAssertEqual(attributes[.posixPermissions] as? Int, 0o600)
+    }
+
+    func testWhatAKilledProcessLeftIsReplacedWhole() throws {
+        let store = try SessionMemoryStore(folder: try folder())
+        try Data(repeating: 65, count: 1 << 20).write(to: URL(filePath: store.path + ".new"))
+        try store.write(memory)
+        guard case .memory(let read, _) = store.read() else { return XCTFail("\(store.read())") }
+        XCTAssertEqual(read, memory)
+    }
+
     func testTheAgeIsThatOfTheRunOfTheMachineUnlessThatIsAnother() throws {
         let written = MachineTime(seconds: 1000, boot: "a", uptime: 50)
         let cases: [(MachineTime, Duration)] = [

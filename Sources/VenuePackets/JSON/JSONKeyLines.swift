@@ -1,6 +1,6 @@
-/// Finds in which line of a JSON document each value stands, as the decoder does not tell.
+/// Finds in which line of a JSON document each value stands, which a `JSONTree` does not keep.
 ///
-/// For bytes that are JSON: of others it finds some lines, or none.
+/// For bytes that are JSON within the limits: of others it finds some lines, or none.
 struct JSONKeyLines {
     /// A value that is no object, and where it is.
     struct Leaf: Hashable {
@@ -14,18 +14,21 @@ struct JSONKeyLines {
     private(set) var leaves: [Leaf] = []
 
     private let bytes: [UInt8]
+    private let limit: Int
     private var index = 0
     private var line = 1
 
-    init(_ bytes: [UInt8]) {
+    /// - Parameter limit: no more values are found.
+    init(_ bytes: [UInt8], limit: Int) {
         self.bytes = bytes
+        self.limit = limit
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }  // a byte order mark
         skipBlanks()
         if take("{") { readObject([]) }
     }
 
     private mutating func readObject(_ keys: [String]) {
-        while true {
+        while leaves.count < limit {
             skipBlanks()
             let start = line
             guard let key = readString() else { break }

@@ -1,0 +1,98 @@
+import Glibc
+
+/// The device's clock, and what tells whether it was set: the time since the machine was started.
+struct DeviceMoment: Hashable, Sendable {
+    /// Seconds since 1970, by the clock that can be set.
+    var clock: Double
+    /// Which run of the machine.
+    var boot: String
+    /// Seconds of that run, also asleep.
+    var uptime: Double
+
+    /// The present moment of this machine.
+    static func now() -> DeviceMoment {
+        DeviceMoment(clock: seconds(CLOCK_REALTIME), boot: boot(), uptime: seconds(CLOCK_BOOTTIME))
+    }
+
+    private static func seconds(_ clock: clockid_t) -> Double {
+        var time = timespec()
+        clock_gettime(clock, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// Linux makes it up anew with each start; empty where it cannot be read.
+    private static func boot() -> String {
+        guard let file = fopen("/proc/sys/kernel/random/boot_id", "re") else { return "" }
+        defer { fclose(file) }
+        var line = [CChar](repeating: 0, count: 64)
+        guard fgets(&line, Int32(line.count), file) != nil else { return "" }
+        return String(decoding: line.prefix { $0 > 32 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
+
+/// The time from which a log counts how old its records are: the device's clock, but for its jumps.
+///
+/// Within one run of the machine it advances as the uptime does, and follows the clock only where both agree. Over a
+/// restart, nothing tells how long the machine was off: the clock counts, by at most `longestOff`.
+struct RetentionClock: Hashable, Sendable {
+    /// A clock that is this far from where the uptime sees it, in seconds, was set by somebody, not disciplined by NTP.
+    static let tolerance = 3_600.0
+    /// Seconds by which a restart can age the records.
+    static let longestOff = 31 * 86_400.0
+
+    /// Seconds since 1970 as far as they are believed.
+    private(set) var time: Double
+    /// When that was.
+    private(set) var moment: DeviceMoment
+
+    /// Takes over what was stored.
+    init(time: Double, moment: DeviceMoment) { (self.time, self.moment) = (time, moment) }
+
+    /// Begins for a log that has not stored a time yet.
+    ///
+    /// - Parameter latest: the time of the record that was written last; nil without one.
+    init(from latest: Double?, at moment: DeviceMoment) {
+        time = latest.map { min(moment.clock, $0 + Self.longestOff) } ?? moment.clock
+        self.moment = moment
+    }
+
+    /// Goes on to the present moment.
+    mutating func advance(to now: DeviceMoment) {
+        let passed = now.uptime - moment.uptime
+        if now.boot == moment.boot, !now.boot.isEmpty, passed >= 0 {
+            let expected = time + passed
+            time = abs(now.clock - expected) <= Self.tolerance ? max(time, now.clock) : expected
+        } else {
+            time += min(max(0, now.clock - time), Self.longestOff)
+        }
+        moment = now
+    }
+}
+
+extension RetentionClock {
+    /// Reads the clock that a log has stored; begins a new one if there is none.
+    static func stored(in database: SQLiteDatabase, at now: DeviceMoment) throws(GeofenceLogError) -> RetentionClock {
+        try database.run(
+            """
+            CREATE TABLE IF NOT EXISTS clock (id INTEGER PRIMARY KEY CHECK (id = 1), time REAL NOT NULL,
+                clock REAL NOT NULL, boot TEXT NOT NULL, uptime REAL NOT NULL)
+            """)
+        let row = try database.run("SELECT time, clock, boot, uptime FROM clock").first
+        if let row, row.count == 4, let time = row[0].real, let clock = row[1].real, let boot = row[2].text,
+            let uptime = row[3].real
+        {
+            var stored = RetentionClock(time: time, moment: DeviceMoment(clock: clock, boot: boot, uptime: uptime))
+            stored.advance(to: now)
+            return stored
+        }
+        let latest = try database.run("SELECT time FROM record ORDER BY id DESC LIMIT 1").first?.first?.real
+        return RetentionClock(from: latest, at: now)
+    }
+
+    /// Stores the clock.
+    func store(in database: SQLiteDatabase) throws(GeofenceLogError) {
+        try database.run(
+            "INSERT OR REPLACE INTO clock (id, time, clock, boot, uptime) VALUES (1, ?, ?, ?, ?)",
+            [.real(time), .real(moment.clock), .text(moment.boot), .real(moment.uptime)])
+    }
+}

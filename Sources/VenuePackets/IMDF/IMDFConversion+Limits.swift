@@ -1,0 +1,64 @@
+import IndoorLocalization
+
+/// What keeps a level from being converted in reasonable time.
+extension IMDFConversion {
+    /// Notes the levels whose features have too many corners, or overlap too often.
+    ///
+    /// Units and fixtures are cut along those that they overlap, and ways lead around the corners of all of them.
+    mutating func checkLimits(of plans: [Plan]) {
+        for plan in plans {
+            let things = features(.unit, on: plan) + features(.fixture, on: plan)
+            let outlines = things.flatMap { self.outlines(of: $0, on: plan) }
+            let openings = features(.opening, on: plan).flatMap { $0.geometry?.lines ?? [] }
+            let corners = openings.reduce(outlines.reduce(0) { $0 + $1.corners }) { $0 + $1.count }
+            if corners > IMDFArchive.Limit.corners {
+                refuse(
+                    plan,
+                    "its features have \(corners) corners, more than the \(IMDFArchive.Limit.corners) that a level may have; simplify them"
+                )
+            } else if Self.overlapsTooOften(outlines) {
+                refuse(
+                    plan,
+                    "its units and fixtures overlap more than \(IMDFArchive.Limit.pairs) times; draw each place once"
+                )
+            }
+        }
+    }
+
+    private mutating func refuse(_ plan: Plan, _ message: String) {
+        problems.append(
+            IMDFProblem(
+                file: IMDFFeatureType.level.file, path: "$", message: "level \(plan.level.id): \(message)"))
+    }
+
+    private typealias Outline = (box: PlanBox, corners: Int)
+
+    private func outlines(of feature: IMDFFeature, on plan: Plan) -> [Outline] {
+        let rings = rings(of: feature, on: plan).map { polygon in
+            (PlanBox(around: polygon.first ?? []), polygon.reduce(0) { $0 + $1.count })
+        }
+        return rings + (feature.geometry?.lines ?? []).map { (PlanBox(around: plan.frame.points(at: $0)), $0.count) }
+    }
+
+    /// Whether boxes have more in common than neighbours, which share a wall.
+    private static func overlap(_ one: PlanBox, _ other: PlanBox) -> Bool {
+        min(one.maxX, other.maxX) - max(one.minX, other.minX) > IMDFWalls.thickestWall
+            && min(one.maxY, other.maxY) - max(one.minY, other.minY) > IMDFWalls.thickestWall
+    }
+
+    /// Sweeps the boxes by their left edges, and stops at the limit.
+    private static func overlapsTooOften(_ outlines: [Outline]) -> Bool {
+        var open: [Outline] = []
+        var (pairs, corners) = (0, 0)
+        for outline in outlines.sorted(by: { $0.box.minX < $1.box.minX }) {
+            open.removeAll { $0.box.maxX < outline.box.minX }
+            for other in open where overlap(other.box, outline.box) {
+                pairs += 1
+                corners += other.corners * outline.corners
+                if pairs > IMDFArchive.Limit.pairs || corners > IMDFArchive.Limit.cornerPairs { return true }
+            }
+            open.append(outline)
+        }
+        return false
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import LoopbackServers
+import XCTest
+
+/// No small input costs much memory or time, and each that would is refused with a reason.
+final class BombTests: XCTestCase {
+    /// KiB of address space: those of an ordinary run, and 200 MB.
+    private static let memory = 500_000
+    /// Seconds of processor time: 5 for a program that was built for speed, which is some ten times as fast as this one.
+    private static let seconds = 50
+
+    private static let recording = "Fixtures/recordings/one-floor/scan.jsonl.gz"
+    private static let header = #"{"type":"header","format":"indoor-localization-recording","version":1}"# + "\n"
+
+    /// Runs the tool with little memory and time.
+    ///
+    /// - Parameter reason: what is in the error; nil if the tool ends well.
+    private func run(_ arguments: [String], _ reason: String?, line: UInt = #line) throws {
+        let limits = "ulimit -c 0; ulimit -v \(Self.memory); ulimit -t \(Self.seconds); exec \"$0\" \"$@\""
+        let result = try Tool.run(["-c", limits, try Tool.path()] + arguments, program: "/bin/sh")
+        let told = result.output + result.errors
+        let short = "\(arguments): \(told.prefix(600))"
+        XCTAssertEqual(result.status, reason == nil ? 0 : 1, short, line: line)
+        if let reason { XCTAssertTrue(told.contains(reason), "'\(reason)': \(short)", line: line) }
+        XCTAssertLessThan(told.utf8.count, 1_000_000, "\(arguments)", line: line)
+    }
+
+    private func bomb() throws -> Bomb { Bomb(folder: try temporaryFolder()) }
+
+    /// All commands that read a packet.
+    private func runVenueCommands(_ venue: String, _ reason: String, line: UInt = #line) throws {
+        let folder = try temporaryFolder()
+        for arguments in [
+            ["venue", "check", venue], ["venue", "info", venue],
+            ["venue", "route", venue, "--from", "1,1,1", "--to", "1,2,2"],
+            ["venue", "export", venue, "--output", folder + "/out.geojson"], ["venue", "publish", folder, venue],
+            ["replay", "--venue", venue, Self.recording],
+            ["survey", "--venue", venue, "--output", folder + "/map.json", Self.recording],
+            ["simulate", "--venue", venue, "--path", "Fixtures/none.json", "--output", folder + "/walk.jsonl"],
+            ["config", "show", "--venue", venue],
+        ] { try run(arguments, reason, line: line) }
+    }
+
+    // MARK: - Packets
+
+    func testADeepPacketIsRefusedByEveryCommand() throws {
+        try runVenueCommands(try bomb().plain("venue.json", Bomb.nested(8_000)), "nested deeper than 64 levels")
+    }
+
+    func testAPacketOfManyMapsIsRefusedByEveryCommand() throws {
+        let map = #"{"id":1,"name":"","level":0,"widthMeters":9,"heightMeters":9}"#
+        let venue = Bomb.venue().replacing(/\[\{"id.*\}\]/, with: Bomb.list(map, 5_000))
+        try runVenueCommands(try bomb().plain("venue.json", venue), "has 5000 entries, more than the 1000")
+    }
+
+    func testASparsePacketIsRefusedByEveryCommand() throws {
+        try runVenueCommands(try bomb().sparse("venue.json"), "has 4294967296 bytes, more than the 16777216")
+    }
+
+    func testZipsThatUnpackToMillionsOfValuesAreRefused() throws {
+        let bomb = try bomb()
+        let beacons = try bomb.zip("beacons.zip", Bomb.venue("\"beacons\": \(Bomb.list("{}", 2_000_000))"))
+        let size = try FileManager.default.attributesOfItem(atPath: beacons)[.size] as? Int ?? .max
+        XCTAssertLessThan(size, 20_000)
+        try run(["venue", "check", beacons], "has more than 2000000 values")
+        let walls = Bomb.venue(map: "\"walls\": \(Bomb.list("[[1,1],[1,2]]", 800_000))")
+        try run(["venue", "check", try bomb.zip("walls.zip", walls)], "has more than 2000000 values")
+        try run(["venue", "check", try bomb.sparse("sparse.zip")], "cannot be read as a zip")
+    }
+
+    /// As large as a document may be, in the values that take the most memory.
+    func testADocumentAtTheLimitIsReadInLittleMemory() throws {
+        let objects = Bomb.venue("\"beacons\": [], \"unknown\": \(Bomb.list("{\"a\":0}", 600_000))")
+        try run(["venue", "check", try bomb().zip("objects.zip", objects)], nil)
+    }
+
+    func testPacketsThatMakeALargeModelAreRefused() throws {
+        let bomb = try bomb()
+        let diagonals = Bomb.venue(map: "\"walls\": \(Bomb.list("[[0,0],[800,400]]", 40_000))")
+        try run(["venue", "check", try bomb.plain("venue.json", diagonals)], "simplify the walls")
+        let map = #"{"id":0,"name":"","level":0,"widthMeters":100000,"heightMeters":100000},"#
+        let maps = (1...200).map { map.replacing("\"id\":0", with: "\"id\":\($0)") }.joined()
+        let large = Bomb.venue().replacing("[{\"id\": 1,", with: "[\(maps){\"id\": 999,")
+        try run(["replay", "--venue", try bomb.plain("venue.json", large), Self.recording], "its maps have cells")
+    }
+
+    // MARK: - From a server
+
+    func testACatalogueThatIsDeepOrLargeIsRefused() throws {
+        let bomb = try bomb()
+        let server = try NginxServer(root: bomb.folder, folder: try temporaryFolder())
+        addTeardownBlock { server.stop() }
+        let fetch = ["venue", "fetch", "--server", server.url(), "--cache", try temporaryFolder()]
+        _ = try bomb.plain("catalogue.json", Bomb.nested(100_000))
+        try run(fetch, "nested deeper than 64 levels")
+        _ = try bomb.sparse("catalogue.json")
+        try run(fetch, "has more than 16777216 bytes")
+    }
+
+    func testAPacketThatUnpacksToMillionsOfValuesIsNotStored() throws {
+        let bomb = try bomb()
+        let zip = try bomb.zip("1.zip", Bomb.venue("\"beacons\": \(Bomb.list("{}", 2_000_000))"))
+        let size = try FileManager.default.attributesOfItem(atPath: zip)[.size] as? Int ?? 0
+        let digest = try Tool.run([zip], program: "/usr/bin/sha256sum").output.prefix(64)
+        _ = try bomb.plain(
+            "catalogue.json",
+            """
+            {"format": "indoor-localization-catalogue", "formatVersion": 1, "venues": [{"id": 1, "name": "Bomb",
+            "version": 1, "regions": [], "packet": "1.zip", "size": \(size), "sha256": "\(digest)"}]}
+            """)
+        let server = try NginxServer(root: bomb.folder, folder: try temporaryFolder())
+        addTeardownBlock { server.stop() }
+        let cache = try temporaryFolder()
+        try run(["venue", "fetch", "--server", server.url(), "--cache", cache, "1"], "has more than 2000000 values")
+    }
+
+    // MARK: - Other files
+
+    func testDeepFilesAreRefusedByEveryCommandThatReadsThem() throws {
+        let bomb = try bomb()
+        let deep = try bomb.plain("deep.json", Bomb.nested(8_000))
+        let deepTraining = try bomb.plain("training.json", "{\"rooms\":" + Bomb.nested(8_000) + "}")
+        let reason = "nested deeper than 64 levels"
+        let replay = ["replay", "--venue", "Fixtures/office", Self.recording]
+        try run(replay + ["--settings", deep], reason)
+        try run(replay + ["--geofences", deep], reason)
+        try run(replay + ["--radio-map", deep], reason)
+        try run(["config", "show", "--settings", deep], reason)
+        try run(["rooms", "train", "--output", bomb.folder + "/out.json", deep], reason)
+        try run(["rooms", "classify", "--training", deepTraining, Self.recording], reason)
+        let walk = try bomb.plain("walk.json", "{\"settings\":" + Bomb.nested(100_000) + "}")
+        let out = bomb.folder + "/walk.jsonl"
+        try run(["simulate", "--venue", "Fixtures/office", "--path", walk, "--output", out], "walk.json")
+    }
+
+    func testSettingsAndGeofencesOfManyEntriesAreRefused() throws {
+        let bomb = try bomb()
+        let replay = ["replay", "--venue", "Fixtures/office", Self.recording]
+        let keys = (0..<50_000).map { "\"k\($0)\":1" }.joined(separator: ",")
+        let settings = String(repeating: "{\"a\":", count: 60) + "{\(keys)}" + String(repeating: "}", count: 60)
+        try run(replay + ["--settings", try bomb.plain("many.json", settings)], "more than 1000 settings")
+        let long = "{\"" + String(repeating: "k", count: 900_000) + "\":1}"
+        try run(replay + ["--settings", try bomb.plain("long.json", long)], "there is no setting kkk")
+        let fences = "{\"type\":\"FeatureCollection\",\"features\":\(Bomb.list("{}", 250_000))}"
+        try run(replay + ["--geofences", try bomb.plain("fences.json", fences)], "has 250000 entries")
+    }
+
+    func testRadioMapsThatGrowAreRefused() throws {
+        let bomb = try bomb()
+        let start = #"{"format":"indoor-localization-radio-map","version":1,"pathLossExponent":2,"beacons":[],"x":[0"#
+        let replay = ["replay", "--venue", "Fixtures/office", Self.recording, "--radio-map"]
+        let zeros = String(repeating: ",0", count: 500_000)
+        try run(
+            replay + [try bomb.gzip("zeros.json.gz", start, zeros, times: 131)], "unpacks to more than the 16777216")
+        try run(replay + [try bomb.sparse("sparse.json")], "has 4294967296 bytes")
+        try run(replay + [try bomb.sparse("sparse.json.gz")], "has 4294967296 bytes")
+        let deep = try bomb.plain("map.json", start + ",\(Bomb.nested(8_000))")
+        try run(replay + [deep], "nested deeper than 64 levels")
+    }
+
+    func testSparseFilesAreRefused() throws {
+        let sparse = try bomb().sparse("file.json")
+        let out = try temporaryFolder() + "/out"
+        let replay = ["replay", "--venue", "Fixtures/office", Self.recording]
+        try run(replay + ["--settings", sparse], "is longer than 1 MiB")
+        try run(replay + ["--geofences", sparse], "has 4294967296 bytes")
+        try run(["rooms", "train", "--output", out, sparse], "has 4294967296 bytes")
+        try run(["rooms", "classify", "--training", sparse, Self.recording], "has 4294967296 bytes")
+        try run(["simulate", "--venue", "Fixtures/office", "--path", sparse, "--output", out], "has 4294967296 bytes")
+        try run(["replay", "--venue", "Fixtures/office", sparse], "longer than")
+    }
+
+    // MARK: - Recordings
+
+    func testRecordingsThatGrowAreRefused() throws {
+        let bomb = try bomb()
+        let sighting =
+            #"{"t":0,"type":"beacon","uuid":"00000000-0000-4000-8000-000000000001","major":1,"minor":1,"rssi":-70}"#
+        let many = String(repeating: sighting + "\n", count: 10_000)
+        let path = try bomb.gzip("many.jsonl.gz", Self.header, many, times: 50)
+        try run(["replay", "--venue", "Fixtures/office", path], "as no recording does")
+        let survey = ["survey", "--venue", "Fixtures/office", "--output", bomb.folder + "/map.json"]
+        try run(survey + [path], "as no recording does")
+        let long = try bomb.gzip("long.jsonl.gz", Self.header, String(repeating: "x", count: 1_000_000), times: 100)
+        for command in [["replay", "--venue", "Fixtures/office"], survey] { try run(command + [long], "longer than") }
+    }
+
+    func testASurveyOfTooManyBeaconsIsRefused() throws {
+        var lines = Self.header + #"{"t":0,"type":"truth","mapId":1,"x":1,"y":1,"hold":true}"# + "\n"
+        for index in 0...30_000 {
+            lines += "{\"t\":1,\"type\":\"beacon\",\"uuid\":\"00000000-0000-4000-8000-000000000001\",\"major\":"
+            lines += "\(index / 1_000),\"minor\":\(index % 1_000),\"rssi\":-70}\n"
+        }
+        let bomb = try bomb()
+        let path = try bomb.plain("beacons.jsonl", lines)
+        try run(
+            ["survey", "--venue", "Fixtures/office", "--output", bomb.folder + "/map.json", path],
+            "the recordings hold 30001 beacons, more than the 30000")
+    }
+}

@@ -1,0 +1,53 @@
+import IndoorLocalization
+import IndoorLocalizationTesting
+import ScanRecording
+import VenuePackets
+import XCTest
+
+/// A walk whose beacons send nothing but their address.
+final class AddressedWalkTests: XCTestCase {
+    /// The office, whose beacons all have an address.
+    private func office() throws -> Venue {
+        var office = try VenuePacketReader().read(FixtureFolder("office").path).venue
+        for index in office.beacons.indices {
+            office.beacons[index].address = DeviceAddress(rawValue: 0xC000_0000_0000 + UInt64(index), kind: nil)
+        }
+        return office
+    }
+
+    private func positions(of readings: [SensorReading], in venue: Venue) -> [Position] {
+        var replay = SessionReplay(venues: [venue], seed: 1)
+        var outputs = replay.start()
+        for reading in readings { outputs += replay.handle(reading) }
+        outputs += replay.finish()
+        return outputs.compactMap { if case .position(let position) = $0.content { position } else { nil } }
+    }
+
+    func testAddressesAloneGiveThePositionsThatIdentitiesGive() throws {
+        let venue = try office()
+        let addresses = Dictionary(uniqueKeysWithValues: venue.beacons.map { ($0.identity, $0.address) })
+        var reader = try RecordingReader(path: FixtureFolder("recordings/one-floor").file("scan.jsonl.gz"))
+        var (identified, addressed): ([SensorReading], [SensorReading]) = ([], [])
+        while let entry = try reader.next() {
+            guard case .measurement(let reading) = entry else { continue }
+            guard case .sighting(var sighting) = reading, let address = addresses[sighting.beacon] ?? nil else {
+                identified.append(reading)
+                addressed.append(reading)
+                continue
+            }
+            sighting.measuredPower = nil
+            sighting.address = address
+            identified.append(.sighting(sighting))
+            addressed.append(
+                .advertisement(
+                    Advertisement(instant: sighting.instant, address: address, rssi: sighting.rssi, data: [2, 1, 6])))
+        }
+        let expected = positions(of: identified, in: venue)
+        XCTAssertGreaterThan(expected.count, 20)
+        XCTAssertEqual(positions(of: addressed, in: venue), expected)
+        // Without addresses in the packet, such a recording holds no beacon.
+        var unaddressed = venue
+        for index in unaddressed.beacons.indices { unaddressed.beacons[index].address = nil }
+        XCTAssertEqual(positions(of: addressed, in: unaddressed), [])
+    }
+}
