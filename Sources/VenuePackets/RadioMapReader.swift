@@ -91,7 +91,7 @@ struct RadioMapReader {
             case "ratePriorDetections": fit.ratePriorDetections = try reader.optionalNumber("$.fit.ratePriorDetections")
             case "supportWidth": fit.supportWidth = try reader.optionalNumber("$.fit.supportWidth")
             case "unsupportedShare": fit.unsupportedShare = try reader.optionalNumber("$.fit.unsupportedShare")
-            case "bodyDeviation": fit.bodyDeviation = try reader.isNull() ? nil : reader.number("$.fit.bodyDeviation")
+            case "bodyDeviation": fit.bodyDeviation = try reader.optionalNumber("$.fit.bodyDeviation")
             case "receiverDeviation": fit.receiverDeviation = try reader.optionalNumber("$.fit.receiverDeviation")
             default: try reader.cursor.skipValue()
             }

@@ -82,7 +82,10 @@ final class ServiceKillTests: XCTestCase {
         XCTAssertTrue(warm.errors.contains { $0.contains("remembering venue 1") }, "\(warm.errors)")
         XCTAssertEqual(try number("venueId", of: sooner), 1)
         XCTAssertEqual(try number("mapId", of: sooner), 2)
-        XCTAssertLessThan(try number("radius", of: sooner), try number("radius", of: later))
+        // Four seconds of the walk later, at 1.2 m/s.
+        let place = try XCTUnwrap(learned.stay?.places.first { $0.mapID == 2 }).point
+        let point = MapPoint(x: try number("x", of: sooner), y: try number("y", of: sooner))
+        XCTAssertLessThan(point.distance(to: place), 7, "\(sooner) after \(place), and without a memory \(later)")
         guard case .memory(let now, _) = try SessionMemoryStore(folder: folder).read() else {
             return XCTFail("no memory")
         }

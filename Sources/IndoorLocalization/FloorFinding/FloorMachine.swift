@@ -10,17 +10,12 @@ package struct FloorMachine: Hashable, Sendable {
 
     /// A floor that may take over.
     package struct Rival: Hashable, Sendable {
-        /// The floor.
         package var map: MapID
-        /// Since when it is the most probable one.
         package var since: Instant
-        /// Since when it is so probable that it takes over soon; nil if it is not.
-        package var sureSince: Instant?
 
-        package init(map: MapID, since: Instant, sureSince: Instant?) {
+        package init(map: MapID, since: Instant) {
             self.map = map
             self.since = since
-            self.sureSince = sureSince
         }
     }
 
@@ -51,13 +46,13 @@ package struct FloorMachine: Hashable, Sendable {
             let isSure = best.value >= settings.settleProbability || start.duration(to: now) >= settings.patience
             return isSure ? .settled(map: best.key, rival: nil) : .searching(since: start)
         case .settled(let map, let rival):
-            guard best.key != map else { return .settled(map: map, rival: nil) }
-            var next = Rival(map: best.key, since: now, sureSince: nil)
-            if let rival, rival.map == best.key { next = rival }
-            next.sureSince = best.value >= settings.switchProbability ? next.sureSince ?? now : nil
-            let isSure = next.sureSince.map { $0.duration(to: now) >= settings.switchTime } ?? false
-            let isOverdue = next.since.duration(to: now) >= settings.switchPatience
-            return isSure || isOverdue ? .settled(map: best.key, rival: nil) : .settled(map: map, rival: next)
+            guard best.key != map, best.value >= settings.switchProbability else {
+                return .settled(map: map, rival: nil)
+            }
+            let since = rival?.map == best.key ? rival?.since ?? now : now
+            return since.duration(to: now) >= settings.switchTime
+                ? .settled(map: best.key, rival: nil)
+                : .settled(map: map, rival: Rival(map: best.key, since: since))
         }
     }
 }

@@ -8,8 +8,6 @@ public struct FloorSettings: Hashable, Sendable {
     public var switchProbability = 0.7
     /// It must stay so probable for this long; from 0 s to a day.
     public var switchTime = Duration.milliseconds(1500)
-    /// A floor that stays the most probable one for this long takes over, however unsure; from 0 s to a day.
-    public var switchPatience = Duration.seconds(8)
 
     /// Creates the settings with their defaults.
     public init() {}

@@ -1,4 +1,7 @@
 extension PositioningEngine {
+    /// The errors of readings outlast the filter's steps: what it tells of the offset is taken for this many times its variance.
+    private static let correlation = 2.0
+
     /// What the engine has learned of the device, by the level that it most believes in; nil before any evidence, and
     /// for the methods that learn nothing.
     ///
@@ -10,7 +13,7 @@ extension PositioningEngine {
         var calibration = Calibration()
         let offset = offsets[level]
         calibration.rssiOffset = min(max(offset.value, -50), 50)
-        calibration.rssiDeviation = min(offset.variance.squareRoot(), 50)
+        calibration.rssiDeviation = min((Self.correlation * offset.variance).squareRoot(), 50)
         let (mean, deviation) = filter.stepScale(level: level)
         calibration.stepScale = min(max(mean, 0.4), 2.5)
         calibration.stepDeviation = min(max(deviation, stepUncertainty), 1)

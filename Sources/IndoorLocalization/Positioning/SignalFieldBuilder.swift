@@ -8,14 +8,11 @@ struct SignalFieldBuilder {
     let beacons: [VenueBeacon]
     let measurement: any MeasurementModel
     let prior: any MapPrior
-    /// Whether rates are expected of the levels where nothing else tells them: not of a model that a program brings.
-    private let expectsRates: Bool
 
     init(venue: Venue, transmitters: TransmitterList, model: SignalModel, parts: PositioningParts) {
         self.venue = venue
         self.model = model
         beacons = transmitters.venueBeacons
-        expectsRates = parts.measurement == nil && venue.radioMap == nil && model.unsurveyedDetectionWeight > 0
         measurement = parts.measurement ?? SurveyedPathLoss(venue: venue, model: model)
         prior = parts.prior ?? Self.standardPrior(of: venue, model: model)
     }
@@ -34,13 +31,7 @@ struct SignalFieldBuilder {
             measurement.makeTables(of: beacons, on: map.id, grid: grid, model: model)
         }
         let all = tables.joined().compactMap { $0 }
-        var isSurveyed = !all.isEmpty && all.allSatisfy { !$0.logRate.isEmpty }
-        if !isSurveyed, expectsRates {
-            for level in tables.indices {
-                for beacon in tables[level].indices { tables[level][beacon]?.expectRates(model, of: beacons.count) }
-            }
-            isSurveyed = true
-        }
+        let isSurveyed = !all.isEmpty && all.allSatisfy { !$0.logRate.isEmpty }
         if !isSurveyed {
             for level in tables.indices {
                 for beacon in tables[level].indices { tables[level][beacon]?.logRate = [] }
@@ -73,16 +64,5 @@ struct SignalFieldBuilder {
             }
         }
         return total.map { max($0, 1e-6) }
-    }
-}
-
-extension SignalField.Table {
-    /// Expects the beacon to be heard as often as a usual receiver hears what is as strong.
-    fileprivate mutating func expectRates(_ model: SignalModel, of count: Int) {
-        let unheard = Float(model.unheardRate(of: count, isSurveyed: false))
-        logRate = mean.map { level in
-            let rate = 1 / (1 + cmath_expf((Float(model.sensitivity) - level) / Float(model.sensitivityWidth)))
-            return cmath_logf(rate + unheard)
-        }
     }
 }

@@ -36,6 +36,9 @@ public struct SignalModel: Hashable, Sendable {
     public var degreesOfFreedom = 16.0
     /// Only the RSSI of this many strongest beacons counts, which bounds the time that a step takes.
     public var beaconLimit = 64
+    /// The same where there is no survey: the errors of the far beacons come from the same walls, which no map knows, so that
+    /// many of them would outvote the near ones.
+    public var unsurveyedBeaconLimit = 16
     /// Readings of one beacon closer in time than this share their shadowing, in seconds.
     public var correlationTime = 1.0
 
@@ -55,7 +58,7 @@ public struct SignalModel: Hashable, Sendable {
     public var sensitivity = -85.0
     public var sensitivityWidth = 4.0
     /// Share of the detection evidence that is believed where no survey tells; 0 leaves silence out there.
-    public var unsurveyedDetectionWeight = 1.0
+    public var unsurveyedDetectionWeight = 0.5
     /// Detections a second assumed there, of all beacons together, where path loss expects none.
     public var unsurveyedRate = 0.4
     /// Share of the detection evidence that is believed.
@@ -90,8 +93,11 @@ public struct SignalModel: Hashable, Sendable {
 
     /// The model with the numbers that a venue's survey tells; as it is without one.
     func fitted(to radioMap: RadioMap?) -> SignalModel {
-        guard let fit = radioMap?.fit else { return self }
         var model = self
+        guard let fit = radioMap?.fit else {
+            model.beaconLimit = min(beaconLimit, unsurveyedBeaconLimit)
+            return model
+        }
         model.floorLoss = fit.floorLoss ?? floorLoss
         model.rateLength = fit.rateLength ?? rateLength
         model.ratePriorDetections = fit.ratePriorDetections ?? ratePriorDetections

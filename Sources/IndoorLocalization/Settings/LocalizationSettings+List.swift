@@ -112,8 +112,5 @@ extension FloorSettings {
             "switchProbability", \.switchProbability, in: 0.5...1,
             "Another floor must be this probable to take over."),
         .duration("switchTime", \.switchTime, from: .zero, "It must stay so probable for this long."),
-        .duration(
-            "switchPatience", \.switchPatience, from: .zero,
-            "A floor that stays the most probable one for this long takes over, however unsure."),
     ]
 }

@@ -90,6 +90,9 @@ extension SignalModel {
         .number(
             "correlationTime", \.correlationTime, in: 0.001...1e9, unit: "s",
             "Readings of one beacon closer in time than this share their shadowing."),
+        .wholeNumber(
+            "unsurveyedBeaconLimit", \.unsurveyedBeaconLimit, in: 0...1_000_000, better: .greater,
+            "The same where there is no survey."),
         .number(
             "receiverWander", \.receiverWander, in: 0...10, unit: "dB",
             "How far the receiver's offset wanders within a second."),

@@ -113,6 +113,7 @@ public struct StaticComparison: Hashable, Sendable {
         settings.signal.unsurveyedDetectionWeight = 0
         // Every beacon tells as much as any other, and each reading as much as it is new.
         settings.signal.beaconLimit = Int.max
+        settings.signal.unsurveyedBeaconLimit = Int.max
         settings.signal.correlationTime = world.isIndependent ? 1e-3 : 1e9
         // The device does not even sway.
         settings.motion.standingWander = 0

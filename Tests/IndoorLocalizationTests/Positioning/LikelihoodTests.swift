@@ -86,11 +86,11 @@ final class LikelihoodTests: XCTestCase {
         var evidence = Stage.evidence(at: place)
         for index in evidence.heard.indices {
             let beacon = Stage.beaconPoints[evidence.heard[index].beacon]
-            evidence.heard[index].rssi += Float(8 * (beacon.x - place.x) / beacon.distance(to: place))
+            evidence.heard[index].rssi += Float(20 * (beacon.x - place.x) / beacon.distance(to: place))
         }
         let without = Self.sums(Stage.packetField, evidence, [place], receiver: Stage.offset(deviation: 3))
         let with = Self.sums(
-            Stage.packetField, evidence, [place], receiver: Stage.offset(deviation: 3, bodyDeviation: 6))
+            Stage.packetField, evidence, [place], receiver: Stage.offset(deviation: 3, bodyDeviation: 15))
         XCTAssertGreaterThan(with[0], without[0] + 1)
     }
 

@@ -73,6 +73,8 @@ final class SignalModelTests: XCTestCase {
         model.ratePriorDetections = 0.2
         (model.unsupportedShare, model.bodyDeviation, model.receiverOffsetDeviation) = (0.03, 4, 2)
         XCTAssertEqual(model.fitted(to: radioMap(RadioMap.Fit())), model)
+        // Without any survey far beacons are not to outvote the near ones.
+        model.beaconLimit = model.unsurveyedBeaconLimit
         XCTAssertEqual(model.fitted(to: nil), model)
     }
 

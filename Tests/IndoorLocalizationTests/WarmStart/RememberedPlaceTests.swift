@@ -24,14 +24,16 @@ final class RememberedPlaceTests: XCTestCase {
     func testThePlaceSpreadsAsFarAsSomebodyWalks() {
         let motion = MotionModel()
         XCTAssertEqual(RememberedPlace.spread(after: 0, motion: motion), 0)
-        // Four fifths of the time at 0.9 m/s along an axis, kept for 4 s: in the long run 0.8 · 2 · 0.81 · 4 m² a second,
-        // and what both kinds of wandering add, 0.8 · 0.09 + 0.2 · 0.0225.
+        // 20 of 23 seconds at 0.9 m/s along an axis, kept until a turn or a stop, 5.2 s in the mean: in the long run
+        // 20/23 · 2 · 0.81 · 5.2 m² a second, and what both kinds of wandering add, 20/23 · 0.09 + 3/23 · 0.0225.
+        let (walking, kept) = (20.0 / 23, 1 / (1.0 / 30 + 0.1 + 0.06))
         let (minute, two) = (
             RememberedPlace.spread(after: 60, motion: motion), RememberedPlace.spread(after: 120, motion: motion)
         )
-        XCTAssertEqual((two - minute) / 60, 0.8 * 2 * 0.81 * 4 + 0.0765, accuracy: 1e-6)
+        let wandering = walking * 0.09 + (1 - walking) * 0.0225
+        XCTAssertEqual((two - minute) / 60, walking * 2 * 0.81 * kept + wandering, accuracy: 1e-3)
         // Within a second nobody turns: as far as the speed carries.
-        XCTAssertEqual(RememberedPlace.spread(after: 1, motion: motion), 0.8 * 0.81, accuracy: 0.15)
+        XCTAssertEqual(RememberedPlace.spread(after: 1, motion: motion), walking * 0.81, accuracy: 0.15)
         var previous = 0.0
         for second in 1..<100 {
             let spread = RememberedPlace.spread(after: Double(second), motion: motion)
