@@ -53,9 +53,9 @@ public struct SignalModel: Hashable, Sendable {
     public var ratePrior = 2.0
     /// Detections a second assumed, of all beacons together, where the survey heard none and path loss is too high.
     public var unheardRate = 0.05
-    /// RSSI in dBm at which half of what a beacon sends is heard, and the decibels over which that changes, where no survey
-    /// tells.
+    /// RSSI in dBm at which half of what a beacon sends is heard, where no survey tells.
     public var sensitivity = -85.0
+    /// Decibels around the sensitivity over which beacons cease to be heard, as the scale of a logistic function.
     public var sensitivityWidth = 4.0
     /// Share of the detection evidence that is believed where no survey tells; 0 leaves silence out there.
     public var unsurveyedDetectionWeight = 0.5
