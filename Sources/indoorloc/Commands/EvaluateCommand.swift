@@ -28,7 +28,7 @@ struct EvaluateCommand: Command {
             With --ideal each reading is replaced by a simulated one: at the same time, of the same beacon, drawn from the
             engine's own model at the true place. The score tells how the engine does where its model is right. It is no
             bound: recorded readings that scatter less than the model expects score better than ideal ones (the set
-            tetam: 1.18 m recorded, 1.40 m ideal). --ideal goes with neither --offline nor --motion.
+            tetam: 1.26 m recorded, 1.47 m ideal). --ideal goes with neither --offline nor --motion.
 
             --shift adds a constant to each RSSI of the tracks, as another receiver does; several with commas print a
             line each, behind the name of the set. --without motion removes inertial samples, steps and air pressure
