@@ -13,7 +13,9 @@ extension PositioningEngine {
         var calibration = Calibration()
         let offset = offsets[level]
         calibration.rssiOffset = min(max(offset.value, -50), 50)
-        calibration.rssiDeviation = min((Self.correlation * offset.variance).squareRoot(), 50)
+        // What an earlier session learned stays as sure as it was.
+        let most = max(offset.variance, firstReceiver.variance)
+        calibration.rssiDeviation = min(min(Self.correlation * offset.variance, most).squareRoot(), 50)
         let (mean, deviation) = filter.stepScale(level: level)
         calibration.stepScale = min(max(mean, 0.4), 2.5)
         calibration.stepDeviation = min(max(deviation, stepUncertainty), 1)

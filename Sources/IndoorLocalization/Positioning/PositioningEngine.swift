@@ -23,7 +23,7 @@ public struct PositioningEngine: Sendable {
     /// Where on the plans it can be, for the same.
     var space: FloorSpace
     /// What was known of the receiver before any evidence.
-    private var firstReceiver: ReceiverOffset
+    private(set) var firstReceiver: ReceiverOffset
     /// By level: each guess of the level has a receiver that fits to it.
     private(set) var offsets: [ReceiverOffset]
     private var steps = StepDetector()
