@@ -26,13 +26,13 @@ extension ParticleFilter {
             sums.resize(to: members.count, with: 0)
             for (index, slot) in occupied[level].slots.enumerated() { sums[index] = cellSums[Int(slot)] }
             likelihood.hear(&particles, members, level: level, cells: heardCells, sums: &sums)
-            evidence.append(weigh(members, level: level))
+            evidence.append(weigh(members))
         }
         return evidence
     }
 
     /// Weighs the particles of a level with the logarithms in `sums`.
-    private mutating func weigh(_ members: Range<Int>, level: Int) -> Double {
+    private mutating func weigh(_ members: Range<Int>) -> Double {
         guard let best = sums.max(), best.isFinite else { return -.infinity }
         cmath_exp_below(&sums, best, sums.count)
         let before = particles.weight(of: members)

@@ -31,10 +31,15 @@ package struct ReceiverStates: Sendable {
 
     /// Sets some to what is known beforehand.
     mutating func begin(_ range: Range<Int>, with prior: ReceiverOffset) {
-        let (offset, body) = (Float(prior.variance), Float(prior.bodyVariance))
-        for (field, value) in [Float(prior.value), 0, 0, offset, 0, 0, body, 0, body].enumerated() {
-            for index in range { values[field * room + index] = value }
-        }
+        for field in 0..<Self.fields { fill(field, range, with: 0) }
+        fill(0, range, with: Float(prior.value))
+        fill(3, range, with: Float(prior.variance))
+        fill(6, range, with: Float(prior.bodyVariance))
+        fill(8, range, with: Float(prior.bodyVariance))
+    }
+
+    private mutating func fill(_ field: Int, _ range: Range<Int>, with value: Float) {
+        for index in range { values[field * room + index] = value }
     }
 
     /// Overwrites states from `start` on with copies of others.

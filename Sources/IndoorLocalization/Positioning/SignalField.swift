@@ -56,7 +56,7 @@ package struct SignalField: Sendable {
     package let walls: [WallIndex]
     /// Standard deviation of a mean reading from the table, in dB: what the survey told and what it could not see.
     package let readingDeviation: Double
-    /// Whether detection rates are known, from a survey.
+    /// Whether detection rates are known: from a survey, or expected of path loss where there is none.
     package let isSurveyed: Bool
     /// Share of the detection evidence that is believed.
     let detectionWeight: Double

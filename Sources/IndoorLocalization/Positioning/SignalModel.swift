@@ -69,8 +69,8 @@ public struct SignalModel: Hashable, Sendable {
 
     /// Decibels that the receiver's offset wanders within a second.
     public var receiverWander = 0.1
-    /// How much more than its variance a reading's error is taken for where the receiver's offset is learned: it is partly
-    /// the same for the next ones.
+    /// How many times its variance a reading's error counts for in the estimate of the receiver's offset; above 1, as
+    /// successive readings share a part of their error.
     public var receiverCaution = 1.0
     /// Standard deviation along each axis, in dB, of what the body of whoever carries the device takes from the beacons
     /// behind, where no survey tells.

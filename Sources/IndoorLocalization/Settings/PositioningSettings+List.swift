@@ -92,7 +92,7 @@ extension SignalModel {
             "Readings of one beacon closer in time than this share their shadowing."),
         .wholeNumber(
             "unsurveyedBeaconLimit", \.unsurveyedBeaconLimit, in: 0...1_000_000, better: .greater,
-            "The same where there is no survey."),
+            "Only the RSSI of this many strongest beacons counts where there is no survey."),
         .number(
             "receiverWander", \.receiverWander, in: 0...10, unit: "dB",
             "How far the receiver's offset wanders within a second."),
