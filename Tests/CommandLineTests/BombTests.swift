@@ -16,8 +16,8 @@ final class BombTests: XCTestCase {
     ///
     /// - Parameter reason: what is in the error; nil if the tool ends well.
     private func run(_ arguments: [String], _ reason: String?, line: UInt = #line) throws {
-        let limits = "ulimit -c 0; ulimit -v \(Self.memory); ulimit -t \(Self.seconds); exec \"$0\" \"$@\""
-        let result = try Tool.run(["-c", limits, try Tool.path()] + arguments, program: "/bin/sh")
+        let limits = "ulimit -c 0; ulimit -v \(Self.memory); ulimit -t \(Self.seconds)"
+        let result = try Tool.run(arguments, under: limits)
         let told = result.output + result.errors
         let short = "\(arguments): \(told.prefix(600))"
         XCTAssertEqual(result.status, reason == nil ? 0 : 1, short, line: line)

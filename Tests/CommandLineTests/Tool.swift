@@ -74,6 +74,15 @@ enum Tool {
             errors: String(decoding: errorBytes.value, as: UTF8.self))
     }
 
+    /// Runs the tool in a shell that has set limits first.
+    ///
+    /// - Parameter limits: commands of the shell, as `ulimit -v 500000`.
+    static func run(_ arguments: [String], under limits: String) throws -> Result {
+        // Coverage counts are dropped: written under a limit they are cut off, and no other could be merged with them.
+        let line = "export LLVM_PROFILE_FILE=/dev/null; \(limits); exec \"$0\" \"$@\""
+        return try run(["-c", line, try path()] + arguments, program: "/bin/sh")
+    }
+
     /// What a pipe has given; a class, as the thread that reads shares it.
     private final class Bytes: Sendable {
         private let bytes = Mutex(Data())

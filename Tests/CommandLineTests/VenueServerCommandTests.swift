@@ -159,8 +159,8 @@ final class VenueServerCommandTests: XCTestCase {
         let server = try NginxServer(root: root, folder: try temporaryFolder())
         addTeardownBlock { server.stop() }
         // Files of at most 32 blocks of 512 bytes: enough for the download, not for what it unpacks to.
-        let line = "trap '' XFSZ; ulimit -f 32; exec \"$0\" venue fetch --server \(server.url()) --cache \"$1\" 1"
-        let result = try Tool.run(["-c", line, try Tool.path(), try temporaryFolder()], program: "/bin/sh")
+        let arguments = ["venue", "fetch", "--server", server.url(), "--cache", try temporaryFolder(), "1"]
+        let result = try Tool.run(arguments, under: "trap '' XFSZ; ulimit -f 32")
         XCTAssertEqual(result.status, 1)
         XCTAssertTrue(result.errors.contains("File too large"), result.errors)
         XCTAssertFalse(result.errors.contains("not a usable"), result.errors)
