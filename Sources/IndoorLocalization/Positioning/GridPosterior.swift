@@ -17,13 +17,11 @@ package struct GridPosterior: Sendable {
     package init() {}
 
     /// Weighs the evidence on every cell.
-    package init(field: SignalField, evidence: Evidence, receivers: [ReceiverOffset]) {
-        weigh(evidence, field: field, receivers: receivers)
-    }
+    package init(_ likelihood: Likelihood) { weigh(likelihood) }
 
     /// Weighs other evidence on every cell, in the same memory.
-    package mutating func weigh(_ evidence: Evidence, field: SignalField, receivers: [ReceiverOffset]) {
-        let likelihood = Likelihood(field: field, evidence: evidence, receivers: receivers)
+    package mutating func weigh(_ likelihood: Likelihood) {
+        let field = likelihood.field
         ranges.removeAll(keepingCapacity: true)
         totals.removeAll(keepingCapacity: true)
         levelEvidence.removeAll(keepingCapacity: true)

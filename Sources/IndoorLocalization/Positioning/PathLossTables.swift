@@ -96,7 +96,7 @@ struct PathLossTables {
         addShadowing(&table, grid, readings)
         if isSurveyed {
             table.logRate = rates(table, grid, readings, exposure).map { cmath_logf($0) }
-        } else if venue.radioMap == nil, model.unsurveyedDetectionWeight > 0 {
+        } else if venue.radioMap == nil, model.detectionWeight > 0 {
             table.logRate = table.mean.map(expectedRate)
         }
         return table
@@ -104,7 +104,7 @@ struct PathLossTables {
 
     /// The logarithm of the detections a second of a beacon that a usual receiver hears as strong as that, in dBm.
     private func expectedRate(_ level: Float) -> Float {
-        let unheard = Float(model.unheardRate(of: transmitters.count, isSurveyed: false))
+        let unheard = Float(model.unheardRate(of: transmitters.count))
         let rate = 1 / (1 + cmath_expf((Float(model.sensitivity) - level) / Float(model.sensitivityWidth)))
         return cmath_logf(rate + unheard)
     }

@@ -37,8 +37,7 @@ struct SignalFieldBuilder {
                 for beacon in tables[level].indices { tables[level][beacon]?.logRate = [] }
             }
         }
-        let isExpected = venue.radioMap == nil
-        let none = Float(isExpected ? model.unsurveyedRate : model.unheardRate)
+        let none = Float(model.unheardRate)
         let levels = venue.maps.indices.map { index in
             SignalField.Level(
                 mapID: venue.maps[index].id, grid: grids[index],
@@ -52,7 +51,7 @@ struct SignalFieldBuilder {
     /// Detections a second of all beacons, cell by cell.
     private func totalRate(_ tables: [SignalField.Table?], _ grid: MapGrid, _ none: Float) -> [Float] {
         var total = [Float](repeating: none, count: grid.count)
-        let unheard = Float(model.unheardRate(of: beacons.count, isSurveyed: venue.radioMap != nil))
+        let unheard = Float(model.unheardRate(of: beacons.count))
         for table in tables {
             guard let table else { continue }
             var entry = 0
