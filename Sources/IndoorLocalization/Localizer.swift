@@ -112,6 +112,13 @@ public actor Localizer {
         positionBroadcast.dropped + outdoorBroadcast.dropped + eventBroadcast.dropped
     }
 
+    /// Where the device is at an instant of the source's time; nil while no floor is known.
+    ///
+    /// Up to 10 s after the latest position, the belief is carried on to that instant with all that was sensed since; the
+    /// session itself stays as it is. Of the last half minute it is found between the positions around it. Earlier and
+    /// later instants give nil.
+    public func position(at instant: Instant) -> Position? { driver.machine.position(at: instant) }
+
     /// Begins a session; does nothing if one is on.
     ///
     /// With settings out of range, the session ends at once with a critical error that names them.

@@ -10,8 +10,13 @@ public struct Position: Hashable, Sendable {
     public var point: MapPoint
     /// Metres around `point` within which the truth lies 68 times of 100.
     public var radius: Double
+    /// Covariance of the error of `point`; nil if nobody tells. Its 68 % ellipse is as wide, on average, as `radius`.
+    public var covariance: PositionCovariance?
     /// Name of the room that contains the point; nil if there is none.
     public var label: String?
+    /// The rooms that the device may be in, the most probable first, of those with at least 1 %. What they lack of 1 is the
+    /// probability of no room, or of a less probable one. Empty if the venue's rooms have no shapes.
+    public var rooms: [RoomProbability]
     /// The same point in the plan's pixels; nil if the image's size is unknown.
     public var pixel: PixelPoint?
     /// The same point on Earth; nil if the map is not georeferenced.
@@ -30,7 +35,8 @@ public struct Position: Hashable, Sendable {
 
     /// Creates a position.
     public init(
-        instant: Instant, venueID: VenueID, mapID: MapID, point: MapPoint, radius: Double, label: String? = nil,
+        instant: Instant, venueID: VenueID, mapID: MapID, point: MapPoint, radius: Double,
+        covariance: PositionCovariance? = nil, label: String? = nil, rooms: [RoomProbability] = [],
         pixel: PixelPoint? = nil, coordinate: Coordinate? = nil, course: Double? = nil, speed: Double? = nil,
         floorCertainty: Double? = nil
     ) {
@@ -39,7 +45,9 @@ public struct Position: Hashable, Sendable {
         self.mapID = mapID
         self.point = point
         self.radius = radius
+        self.covariance = covariance
         self.label = label
+        self.rooms = rooms
         self.pixel = pixel
         self.coordinate = coordinate
         self.course = course

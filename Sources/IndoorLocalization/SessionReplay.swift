@@ -83,6 +83,9 @@ public struct SessionReplay: Sendable {
     /// What is to be remembered now, for the next session.
     public var memory: SessionMemory { driver.machine.memory(at: now ?? .zero) }
 
+    /// Where the device is at an instant, as ``Localizer/position(at:)`` tells it.
+    public func position(at instant: Instant) -> Position? { driver.machine.position(at: instant) }
+
     /// Takes over what an earlier session remembered; before the start only.
     ///
     /// - Parameters:

@@ -20,7 +20,9 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     private(set) var placedAt: Instant?
     /// When the device's motion was last told; nil if it never was.
     private(set) var lastMotion: Instant?
-    private let labels: RoomIndex
+    private var roomCells: RoomCells
+    /// The positions that were found so far.
+    private(set) var history = PositionHistory()
     private let transforms: [MapID: GeoTransform]
 
     init(venue: Venue, belief: Belief, settings: LocalizationSettings, since: Instant) {
@@ -35,7 +37,7 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
             }, dwell: settings.areaDwell)
         fences = AreaMachine(watched: Self.watched(venue.fences, settings), dwell: settings.areaDwell)
         self.settings = settings
-        labels = RoomIndex(rooms: venue.rooms)
+        roomCells = RoomCells(RoomIndex(rooms: venue.rooms))
         var transforms: [MapID: GeoTransform] = [:]
         for map in venue.maps { transforms[map.id] = try? map.geoTransform() }
         self.transforms = transforms
@@ -72,12 +74,24 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     /// The position on a map that the belief holds; nil without evidence for that map.
     mutating func position(on map: MapID, at now: Instant) -> Position? {
         guard let estimate = belief.estimate(on: map) else { return nil }
-        return Position(
+        let position = Position(
             instant: now, venueID: venue.id, mapID: map, point: estimate.point, radius: estimate.radius,
-            label: labels.room(at: estimate.point, on: map)?.name,
-            pixel: venue.map(map)?.pixel(at: estimate.point),
+            covariance: estimate.covariance, label: roomCells.index.room(at: estimate.point, on: map)?.name,
+            rooms: probableRooms(on: map), pixel: venue.map(map)?.pixel(at: estimate.point),
             coordinate: transforms[map]?.coordinate(at: estimate.point), course: estimate.course,
             speed: speedometer.observe(estimate.point, on: map, at: now), floorCertainty: certainty(of: map))
+        history.append(position)
+        return position
+    }
+
+    /// The rooms with at least 1 %, the most probable first.
+    private mutating func probableRooms(on map: MapID) -> [RoomProbability] {
+        let (shares, floor) = (belief.roomShares(on: map, in: &roomCells), certainty(of: map))
+        let rooms = roomCells.index.rooms
+        return shares.compactMap { place, share in
+            guard share * floor >= 0.01 else { return nil }
+            return RoomProbability(id: rooms[place].id, name: rooms[place].name, probability: share * floor)
+        }.sorted { ($0.probability, $1.id) > ($1.probability, $0.id) }
     }
 
     /// How sure it is that the device is on that map, in [0, 1]; what was locked is certain.

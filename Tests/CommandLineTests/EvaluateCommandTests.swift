@@ -57,13 +57,29 @@ final class EvaluateCommandTests: XCTestCase {
         }
     }
 
-    func testAReplayOfEvaluatePrintsWhatReplayPrints() throws {
+    func testAReplayOfEvaluateHoldsWhatReplayPrintsAndThePlacesAtTheTruths() throws {
         let folder = try temporaryFolder()
         let set = try shortSet(in: folder, lines: 60)
         let result = try Tool.run(["evaluate", set, "--replays", folder + "/replays"])
         XCTAssertEqual(result.status, 0, result.errors)
         let replay = try Tool.run(["replay", "--venue", set, set + "/tracks/short.jsonl"])
-        XCTAssertEqual(String(decoding: try bytes(folder + "/replays/short.jsonl"), as: UTF8.self), replay.output)
+        let written = String(decoding: try bytes(folder + "/replays/short.jsonl"), as: UTF8.self)
+        let lines = written.split(separator: "\n")
+        let told = Set(replay.lines)
+        XCTAssertEqual(lines.filter(told.contains), replay.lines)
+        let asked = lines.filter { !told.contains($0) }
+        let truths = Set(try Self.instants(of: "truth", in: String(contentsOfFile: set + "/tracks/short.jsonl", encoding: .utf8)))
+        let instants = try Self.instants(of: "position", in: asked.joined(separator: "\n"))
+        XCTAssertEqual(instants.count, asked.count)
+        XCTAssertFalse(asked.isEmpty)
+        XCTAssertTrue(truths.isSuperset(of: instants), "\(instants) of \(truths)")
+    }
+
+    private static func instants(of type: String, in lines: String) throws -> [Double] {
+        try lines.split(separator: "\n").compactMap { line in
+            let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            return object?["type"] as? String == type ? object?["t"] as? Double : nil
+        }
     }
 
     func testATrackTooShortToScoreIsToldSo() throws {

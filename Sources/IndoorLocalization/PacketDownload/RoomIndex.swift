@@ -1,7 +1,7 @@
 /// Finds the room that a point lies in.
 public struct RoomIndex: Hashable, Sendable {
     /// Those with a shape, the smallest first.
-    private let rooms: [Room]
+    let rooms: [Room]
     private let index: AreaIndex
 
     /// Creates an index of the rooms that have a shape; the others are known by training only.
@@ -16,6 +16,9 @@ public struct RoomIndex: Hashable, Sendable {
     ///
     /// Returns nil if there is none. Costs what the rooms near the point have corners, however many rooms there are.
     public func room(at point: MapPoint, on map: MapID) -> Room? {
-        index.lowest(containing: point, on: map).map { rooms[$0] }
+        place(at: point, on: map).map { rooms[$0] }
     }
+
+    /// The same room's place in the list.
+    func place(at point: MapPoint, on map: MapID) -> Int? { index.lowest(containing: point, on: map) }
 }

@@ -37,7 +37,7 @@ struct MemorylessBelief: Sendable {
                 readings.append(
                     Trilateration.Reading(
                         point: beacon.point, height: field.model.heightDifference, power: beacon.power,
-                        exponent: beacon.exponent, rssi: Double(heard.rssi), deviation: field.readingDeviation))
+                        exponent: beacon.exponent, rssi: Double(heard.rssi), deviation: field.pathLossDeviation))
             }
             let amplitudes = readings.map { cmath_pow(10, ($0.rssi - $0.power) / 20) }
             let sum = amplitudes.reduce(0, +)

@@ -15,7 +15,7 @@ extension MotionModel {
     ///
     /// | mode | steps | mean speed | keeps its way for | turns | starts | stops | wanders standing / moving |
     /// | --- | --- | --- | --- | --- | --- | --- | --- |
-    /// | walking | felt | 1.1 m/s | 30 s | 0.1 /s | 0.4 /s | 0.06 /s | 0.15 / 0.3 m |
+    /// | walking | felt | 1.4 m/s | 100 s | 0.1 /s | 0.4 /s | 0.03 /s | 0.15 / 0.3 m |
     /// | shoppingCart | – | 0.8 m/s | 3 s | – | 0.4 /s | 0.15 /s | 0.15 / 0.3 m |
     /// | wheelchair | – | 0.9 m/s | 5 s | – | 0.4 /s | 0.08 /s | 0.1 / 0.2 m |
     /// | robot | – | 0.6 m/s | 8 s | – | 0.5 /s | 0.05 /s | 0.03 / 0.1 m |

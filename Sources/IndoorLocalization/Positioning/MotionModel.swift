@@ -2,14 +2,15 @@
 public struct MotionModel: Hashable, Sendable {
     /// Whether whoever carries the device takes steps that its sensors feel; on wheels only the radio tells of motion.
     public var usesSteps = true
-    /// Standard deviation of a walker's velocity along each axis, in m/s: a mean speed of about 1.1 m/s.
-    public var walkingSpeed = 0.9
-    /// Seconds over which a walker keeps velocity and direction.
-    public var velocityTime = 30.0
+    /// Standard deviation of a walker's velocity along each axis, in m/s: a mean speed of about 1.4 m/s.
+    public var walkingSpeed = 1.1
+    /// Seconds over which a walker keeps velocity and direction, between two turns. A short time draws the belief towards
+    /// standing, and it trails behind who walks on.
+    public var velocityTime = 100.0
     /// Chance a second that somebody who stands begins to walk.
     public var startRate = 0.4
     /// Chance a second that somebody who walks stops.
-    public var stopRate = 0.06
+    public var stopRate = 0.03
     /// Chance a second that somebody who walks takes another direction and speed.
     public var turnRate = 0.1
     /// Metres that a standing device wanders within a second.

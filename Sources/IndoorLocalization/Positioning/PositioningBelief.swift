@@ -8,6 +8,9 @@ package protocol PositioningBelief: Sendable {
     var mapProbabilities: [MapID: Double] { get }
     /// The belief about the place if the device is on that map; nil if there is no evidence for that map.
     func estimate(on map: MapID) -> PositioningEngine.Estimate?
+    /// How probable each room of a map is if the device is there, by its place in the list, above 0; empty without
+    /// evidence.
+    func roomShares(on map: MapID, in rooms: inout RoomCells) -> [(room: Int, share: Double)]
     /// Keeps the belief on one map, whatever the evidence; nil, or a map that it does not know, lets evidence decide.
     mutating func lock(to map: MapID?)
     /// How the latest fix was taken in; nil if there was none, or if it told nothing.
@@ -23,6 +26,7 @@ package protocol PositioningBelief: Sendable {
 }
 
 extension PositioningBelief {
+    package func roomShares(on map: MapID, in rooms: inout RoomCells) -> [(room: Int, share: Double)] { [] }
     package mutating func lock(to map: MapID?) {}
     package var fixReception: FixReception? { nil }
     package mutating func begin(with calibration: Calibration) {}

@@ -10,6 +10,8 @@ public struct PositioningEngine: Sendable {
         public var point: MapPoint
         /// Metres around `point` within which the truth lies 68 times of 100.
         public var radius: Double
+        /// Covariance of the error of `point`; nil if the method tells none.
+        public var covariance: PositionCovariance?
         /// Where the device moves, in degrees clockwise from the plan's top; nil while it stands or when unclear.
         public var course: Double?
     }
@@ -61,13 +63,11 @@ public struct PositioningEngine: Sendable {
     /// Share of the belief that each other level keeps while one is locked: what is heard weighs them on.
     private static let unlockedShare = 1e-4
     /// 68 % of a normal distribution in the plane lie within this many deviations along an axis: √(−2 ln 0.32).
-    private static let radiusOfDeviation = 1.51
+    static let radiusOfDeviation = 1.51
     /// After so many steps their length is known twice as well: 35 m of way, between places known to within 2.5 m.
     private static let stepsToHalve = 50.0
     /// Decibels by which what was learned of the receiver may be wrong where a place is guessed anew.
     private static let offsetDoubt = 2.0
-    /// Metres from floor to floor where the packet doesn't tell.
-    private static let storey = 4.0
 
     /// Creates an engine that knows nothing yet of where in the venue the device is.
     ///
@@ -94,7 +94,7 @@ public struct PositioningEngine: Sendable {
             count: max(100, settings.particleCount), seed: seed)
         links = FloorLinks(venue: venue)
         space = FloorSpace(venue: venue)
-        levels = LevelFilter(elevations: venue.maps.map { $0.elevation ?? Double($0.level) * Self.storey })
+        levels = LevelFilter(floors: venue.maps.map { ($0.level, $0.elevation) })
         firstReceiver = ReceiverOffset(
             deviation: field.model.receiverOffsetDeviation, bodyDeviation: field.model.bodyDeviation)
         offsets = Array(repeating: firstReceiver, count: field.levels.count)
@@ -342,10 +342,11 @@ public struct PositioningEngine: Sendable {
         }
         return filter.moments(level: level).map {
             let doubt = max(1, settings.radiusDoubt * check.ratio)
-            let radius = radius(variance: $0.variance * doubt)
+            let told = radius(variance: $0.variance * doubt)
+            let radius = hasHeard ? told : reckonedRadius(told, level: level)
+            let point = filter.median(level: level, from: $0.mean)
             return Estimate(
-                point: filter.median(level: level, from: $0.mean),
-                radius: hasHeard ? radius : reckonedRadius(radius, level: level),
+                point: point, radius: radius, covariance: covariance(level: level, around: point, radius: radius),
                 course: course($0.velocity, level: level))
         }
     }

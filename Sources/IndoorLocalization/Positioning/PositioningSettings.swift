@@ -24,8 +24,9 @@ public struct PositioningSettings: Hashable, Sendable {
     public var lookInterval = 2.0
     /// Share of the particles that such a look replaces, in [0, 1].
     public var recoveryShare = 0.03
-    /// How much of the evidence counts for the level, in [0, 10]; 1 takes it as it is.
-    public var levelShare = 1.0
+    /// How much of the evidence counts for the level, in [0, 10]; 1 takes it as it is. Below 1, as readings that follow each
+    /// other share their errors: a level that is wrong by them alone would be believed after a few.
+    public var levelShare = 0.25
     /// How much the expectation of places (survey, walkable areas) counts within a second, in [0, 10].
     public var priorShare = 0.2
     /// Metres of error that remain even if the filter is certain, in [0, 1000].

@@ -56,6 +56,8 @@ package struct SignalField: Sendable {
     package let walls: [WallIndex]
     /// Standard deviation of a mean reading from the table, in dB: what the survey told and what it could not see.
     package let readingDeviation: Double
+    /// Standard deviation of a mean reading from path loss alone, in dB: that of a reading, and the shadowing.
+    let pathLossDeviation: Double
     /// Whether detection rates are known: from a survey, or expected of path loss where there is none.
     package let isSurveyed: Bool
     /// Detections a second of a beacon where it should not be heard.
@@ -77,6 +79,8 @@ package struct SignalField: Sendable {
         }
         let surveyed = venue.radioMap?.readingDeviation ?? model.readingDeviation
         readingDeviation = (surveyed * surveyed + model.unseenDeviation * model.unseenDeviation).squareRoot()
+        let shadowing = venue.radioMap == nil ? model.unsurveyedDeviation : model.shadowing
+        pathLossDeviation = (readingDeviation * readingDeviation + shadowing * shadowing).squareRoot()
         (levels, isSurveyed) =
             SignalFieldBuilder(venue: venue, transmitters: list, model: model, parts: parts).levels()
         unheardRate = model.unheardRate(of: list.beacons.count)

@@ -90,7 +90,7 @@ public struct Trilateration: Sendable {
                 if damping > 1e9 { break }
             }
         }
-        return solution(normal, point)
+        return solution(normal, point, count: readings.count)
     }
 
     /// Whether the beacons stand on more than one line: from a line both sides sound alike.
@@ -107,13 +107,16 @@ public struct Trilateration: Sendable {
         return xx * yy - xy * xy > 1e-6 * (xx + yy) * (xx + yy)
     }
 
-    private static func solution(_ normal: Normal, _ point: MapPoint) -> Solution? {
+    /// The variances follow from the readings' own; where the readings disagree by more than these, they are larger by that
+    /// ratio. Source: R. T. Birge, *The Calculation of Errors by the Method of Least Squares*, Physical Review 40, 1932.
+    private static func solution(_ normal: Normal, _ point: MapPoint, count: Int) -> Solution? {
         let determinant = normal.xx * normal.yy - normal.xy * normal.xy
         // A nearly singular matrix: the beacons stand in one line with the place, and the other side fits as well.
         guard determinant > 1e-9 * normal.xx * normal.yy, point.x.isFinite, point.y.isFinite else { return nil }
+        let disagreement = max(1, normal.cost / Double(max(1, count - 2)))
         return Solution(
-            point: point, varianceX: normal.yy / determinant, varianceY: normal.xx / determinant,
-            covariance: -normal.xy / determinant)
+            point: point, varianceX: disagreement * normal.yy / determinant,
+            varianceY: disagreement * normal.xx / determinant, covariance: -disagreement * normal.xy / determinant)
     }
 
     /// The mean of the beacons' places, weighted by amplitude.

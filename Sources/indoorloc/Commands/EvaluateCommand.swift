@@ -11,8 +11,8 @@ struct EvaluateCommand: Command {
         summary: "learn from a data set's survey, replay its tracks and score them",
         details: """
             DATASET is a folder with venue.json, survey/*.jsonl and tracks/*.jsonl. Scored causally are way points from
-            5 s on, at most one a second, and the end of each stay; the last position counts if it is not older than
-            10 s. Errors in metres, on the right floor; IPIN is the third quartile of error plus 15 m a level.
+            5 s on, at most one a second, and the end of each stay. The session is asked where the device is at that
+            instant; if it cannot tell, its last position counts if it is not older than 10 s. Errors in metres, on the right floor; IPIN is the third quartile of error plus 15 m a level.
             With --json one object: dataset, method, n, answered, floor, mean, median, p75, p90, p95, ipin,
             insideRadius; shares from 0 to 1, null where nothing tells.
 
@@ -43,7 +43,7 @@ struct EvaluateCommand: Command {
         options: [
             .method, .settings, .set, CommandOption(name: "json", help: "print one JSON object instead of a line"),
             .radioMap, .seed,
-            CommandOption(name: "replays", argument: "FOLDER", help: "also write what 'replay' prints, a file a track"),
+            CommandOption(name: "replays", argument: "FOLDER", help: "also write what 'replay' prints and what is scored, a file a track"),
             .overwrite,
             CommandOption(name: "jobs", short: "j", argument: "N", help: "tracks at a time (default: all processors)"),
             .lenient,

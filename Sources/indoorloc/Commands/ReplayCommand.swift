@@ -95,7 +95,7 @@ struct ReplayCommand: Command {
         do {
             let tally = try session.play(
                 recording,
-                truth: { place in
+                truth: { place, _ in
                     guard track != nil, let map = place.mapID, let point = place.point else { return }
                     truth.append(GeoJSONPlace(instant: place.instant, mapID: map, point: point))
                 },

@@ -20,12 +20,12 @@ struct RecordedSession: Sendable {
     ///
     /// The file is opened once and read as it goes, so that it may be a pipe.
     /// - Parameters:
-    ///   - truth: takes the ground truth.
+    ///   - truth: takes the ground truth, and the session as it is before what comes after.
     ///   - passing: takes each reading before the session does, and may change it, or remove it with nil.
     /// - Returns: what was passed over in the recording.
     /// - Throws: what is wrong with the recording, or what `body` throws.
     func play(
-        _ path: String, truth: (Truth) -> Void = { _ in }, passing: (SensorReading) -> SensorReading? = { $0 },
+        _ path: String, truth: (Truth, SessionReplay) -> Void = { _, _ in }, passing: (SensorReading) -> SensorReading? = { $0 },
         _ body: (SessionReplay.Output) throws -> Void
     ) throws -> RecordedReadings.Tally {
         let readings = try RecordedReadings(path: path, strictness: strictness)
@@ -33,7 +33,7 @@ struct RecordedSession: Sendable {
             venues: venues, settings: settings, seed: seed, fields: fields, tellsMotion: tellsMotion)
         try replay.startMonitoring(geofences)
         var hasStarted = false
-        while let recorded = try readings.next(truth: truth) {
+        while let recorded = try readings.next(truth: { truth($0, replay) }) {
             let reading = passing(recorded)
             if !hasStarted {
                 try replay.start().forEach(body)

@@ -59,22 +59,28 @@ struct TrackEvaluation: Sendable {
 
     /// - Parameter seed: of the readings that are drawn anew.
     private func scorers(of track: String, seed readingSeed: UInt64) async throws -> Scorers {
-        var positions: [Position] = []
+        var outputs: [SessionReplay.Output] = []
         let (truths, end) = try truths(of: track)
         var ideal =
             isIdeal
             ? IdealReadings(field: field, waypoints: truths.compactMap(\.waypoint), seed: readingSeed) : nil
-        var lines: [String] = []
         let session = RecordedSession(
             venues: [venue], settings: settings, seed: seed, strictness: strictness, fields: [venue.id: field])
         let tally = try session.play(
-            track, passing: { conditions.adapted(ideal?.replacing($0) ?? $0) }
-        ) { output in
-            if case .position(let position) = output.content { positions.append(position.asPrinted) }
-            if replays[track] != nil { lines.append(output.json) }
-        }
+            track,
+            truth: { truth, session in
+                // What is scored is where the device is at the truth's instant, not where it was when last told.
+                guard let position = session.position(at: truth.instant) else { return }
+                outputs.append(SessionReplay.Output(instant: truth.instant, content: .position(position)))
+            }, passing: { conditions.adapted(ideal?.replacing($0) ?? $0) }
+        ) { outputs.append($0) }
         if let warning = tally.warning(for: track) { StandardError.write(warning) }
-        try replays[track]?.write(Array(lines.map { $0 + "\n" }.joined().utf8))
+        // What was due before a truth is told with the next reading. The sort keeps the order of equal instants.
+        outputs.sort { $0.instant < $1.instant }
+        try replays[track]?.write(Array(outputs.map { $0.json + "\n" }.joined().utf8))
+        let positions = outputs.compactMap { output -> Position? in
+            if case .position(let position) = output.content { position.asPrinted } else { nil }
+        }
         var scorers = Scorers(causal: TrackScorer(venue: venue), offline: TrackScorer(venue: venue))
         scorers.causal.add(truths: truths, end: end, positions: positions)
         guard isOffline else { return scorers }

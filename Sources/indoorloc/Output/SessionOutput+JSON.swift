@@ -47,12 +47,24 @@ extension Position {
         json.add("x", x, decimals: 3)
         json.add("y", y, decimals: 3)
         json.add("radius", radius, decimals: 3)
+        if let covariance { json.add("covariance", [covariance.xx, covariance.xy, covariance.yy], decimals: 3) }
         json.add("label", label)
+        if !rooms.isEmpty { json.add("rooms", rooms.map(\.json)) }
         json.add("latitude", coordinate?.latitude, decimals: 8)
         json.add("longitude", coordinate?.longitude, decimals: 8)
         json.add("course", course, decimals: 1)
         json.add("speed", speed, decimals: 2)
         json.add("floorCertainty", floorCertainty, decimals: 3)
+    }
+}
+
+extension RoomProbability {
+    fileprivate var json: JSONText {
+        var json = JSONText()
+        json.add("id", id)
+        json.add("name", name)
+        json.add("probability", probability, decimals: 3)
+        return json
     }
 }
 

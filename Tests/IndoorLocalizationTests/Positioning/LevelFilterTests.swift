@@ -79,6 +79,30 @@ final class LevelFilterTests: XCTestCase {
         XCTAssertGreaterThan(filter.probabilities[2], 0.8, "\(filter.probabilities)")
     }
 
+    /// Flats have storeys of 2.4 m and more, which a packet may not tell.
+    func testALowStoreyIsClimbedWhereNobodyMeasuredItsHeight() {
+        for metres in [2.4, 2.9, 5] {
+            var filter = LevelFilter(floors: [(-1, nil), (0, nil), (1, nil)])
+            for _ in 0..<5 { filter.observe(evidence: [-3, 0, -3], height: 100, after: 1) }
+            climb(&filter, from: 100, by: metres)
+            XCTAssertGreaterThan(filter.probabilities[2], 0.8, "\(metres) m: \(filter.probabilities)")
+        }
+    }
+
+    func testAHalfLandingIsNoStoreyWhereItsHeightWasMeasured() {
+        var filter = settled(height: 100)
+        climb(&filter, from: 100, by: 2)
+        XCTAssertGreaterThan(filter.probabilities[0], filter.probabilities[1], "\(filter.probabilities)")
+    }
+
+    /// Elevations above the sea beside a floor that has none.
+    func testAFloorWithoutElevationLiesAStoreyFromItsNeighbour() {
+        var filter = LevelFilter(floors: [(0, 412), (1, 416), (2, nil)])
+        for _ in 0..<5 { filter.observe(evidence: [-3, 0, -3], height: 100, after: 1) }
+        climb(&filter, from: 100, by: 3)
+        XCTAssertGreaterThan(filter.probabilities[2], 0.8, "\(filter.probabilities)")
+    }
+
     func testFourMetresDownLeadToTheLevelBelow() {
         var filter = LevelFilter(elevations: [0, 4, 8])
         for _ in 0..<5 { filter.observe(evidence: [-3, -3, 0], height: 100, after: 1) }
