@@ -35,9 +35,9 @@ INLINE void hear_block(
         float all = noise + known, square = difference * difference;
         float likelihood = half * log_positive(all) - other * log_positive(all + square * inverse) - heard.outside;
         sums[index] += is_inside[index] ? likelihood : 0;
-        // An outlier tells less of the receiver.
-        float trusted = noise * stretch * (heard.freedom * all + square) / (most * all);
-        float gain = is_inside[index] ? 1 / (known + trusted) : 0;
+        // An outlier tells less of the receiver: as if its noise were stretched by (f + square / all) / (f + 1).
+        float whole = most * all, doubt = noise * stretch * (heard.freedom * all + square);
+        float gain = is_inside[index] ? whole / (known * whole + doubt) : 0;
         float step = gain * difference;
         offset[index] += h0 * step;
         body_x[index] += h1 * step;

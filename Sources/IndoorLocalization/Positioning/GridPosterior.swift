@@ -8,7 +8,8 @@ package struct GridPosterior: Sendable {
     private var ranges: [Range<Int>] = []
     /// The sum of each level's weights.
     private var totals: [Double] = []
-    /// Logarithm of the probability of each level, up to a common constant.
+    /// Logarithm of the probability of each level, up to a common constant; minus infinity where nothing of what is heard
+    /// can be heard.
     package private(set) var levelEvidence: [Double] = []
     /// Room for what each cell of a level would know of the receiver.
     private var states = ReceiverStates()
@@ -17,13 +18,11 @@ package struct GridPosterior: Sendable {
     package init() {}
 
     /// Weighs the evidence on every cell.
-    package init(field: SignalField, evidence: Evidence, receivers: [ReceiverOffset]) {
-        weigh(evidence, field: field, receivers: receivers)
-    }
+    package init(_ likelihood: Likelihood) { weigh(likelihood) }
 
     /// Weighs other evidence on every cell, in the same memory.
-    package mutating func weigh(_ evidence: Evidence, field: SignalField, receivers: [ReceiverOffset]) {
-        let likelihood = Likelihood(field: field, evidence: evidence, receivers: receivers)
+    package mutating func weigh(_ likelihood: Likelihood) {
+        let field = likelihood.field
         ranges.removeAll(keepingCapacity: true)
         totals.removeAll(keepingCapacity: true)
         levelEvidence.removeAll(keepingCapacity: true)
@@ -35,6 +34,11 @@ package struct GridPosterior: Sendable {
         weights.resize(to: first, with: 0)
         for index in weights.indices { weights[index] = 0 }
         for (index, level) in field.levels.enumerated() {
+            guard likelihood.isInQuestion(level: index) else {
+                totals.append(0)
+                levelEvidence.append(-.infinity)
+                continue
+            }
             let first = ranges[index].lowerBound
             hear(likelihood, level: index)
             likelihood.addRates(toGrid: &weights, first: first, level: index)

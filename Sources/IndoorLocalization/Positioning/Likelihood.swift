@@ -13,21 +13,18 @@ package struct Likelihood {
     package struct Terms: Sendable {
         /// Variance of the reading in dB², but for the table's.
         package var variance: Float
-        /// How many detections it counts as.
-        package var draw: Float
         /// The logarithm of its likelihood outside the beacon's table.
         package var outside: Float
     }
 
     let field: SignalField
-    let evidence: Evidence
+    /// What was heard, the strongest first: the surest readings tell of the receiver before the others are weighed.
+    package let evidence: Evidence
     /// What is known of the receiver, if it is on that level; by level.
     let receivers: [ReceiverOffset]
 
     /// Logarithm of the detections a second of a beacon where it should not be heard.
     private let unheard: Float
-    /// The heard beacons: the surest readings narrow what is known of the receiver before the others are weighed.
-    package var strongestFirst: [Evidence.Heard] { evidence.heard }
 
     /// Weighs evidence against a field.
     package init(field: SignalField, evidence: Evidence, receivers: [ReceiverOffset]) {
@@ -150,8 +147,7 @@ package struct Likelihood {
         let outside = density(
             difference: heard.rssi - Float(receiver.value) - SignalField.inaudible,
             variance: variance + Float(receiver.variance + model.shadowing * model.shadowing))
-        return Terms(
-            variance: variance, draw: field.isSurveyed ? draw(heard) : 0, outside: heard.share * outside)
+        return Terms(variance: variance, outside: heard.share * outside)
     }
 
     /// Beyond this many degrees of freedom, Student's t is normal to within 0.02 even at five deviations, while the
@@ -166,7 +162,7 @@ package struct Likelihood {
     }
 
     /// How many draws a heard beacon counts as.
-    private func draw(_ heard: Evidence.Heard) -> Float { Float(field.detectionWeight) * heard.draws }
+    private func draw(_ heard: Evidence.Heard) -> Float { Float(field.model.detectionWeight) * heard.draws }
 
     /// How many draws there were in all.
     private var draws: Float { evidence.heard.reduce(0) { $0 + draw($1) } }

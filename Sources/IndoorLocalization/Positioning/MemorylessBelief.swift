@@ -19,7 +19,7 @@ struct MemorylessBelief: Sendable {
 
     /// The mean of the grid posterior.
     mutating func takeFingerprint(_ evidence: Evidence, field: SignalField, receivers: [ReceiverOffset]) {
-        posterior.weigh(evidence, field: field, receivers: receivers)
+        posterior.weigh(Likelihood(field: field, evidence: evidence, receivers: receivers))
         probabilities = posterior.levelProbabilities
         places = field.levels.indices.map { level in
             posterior.moments(level: level, field: field).map { Place(point: $0.mean, variance: $0.variance) }

@@ -43,7 +43,7 @@ extension ParticleFilter {
     /// Moves the particles by measured steps over a time of `seconds`; no steps mean that the device stands.
     ///
     /// Steps that nobody makes, longer than 10 m, are ignored.
-    package mutating func walk(_ strides: [Stride], seconds: Double) {
+    package mutating func walk(_ strides: some Sequence<Stride>, seconds: Double) {
         let root = Float(seconds.squareRoot())
         var step = cmath_walk(
             drift: Float(motion.headingDrift * .pi / 180) * root, turn: Float(motion.stepTurn * .pi / 180),

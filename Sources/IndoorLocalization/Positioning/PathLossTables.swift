@@ -51,7 +51,7 @@ final class PathLossTables: Sendable {
     var tellRates: Bool { isSurveyed || isExpected }
 
     /// Whether detections are expected of path loss alone.
-    private var isExpected: Bool { radioMap == nil && model.unsurveyedDetectionWeight > 0 }
+    private var isExpected: Bool { radioMap == nil && model.detectionWeight > 0 }
 
     /// The sheet of a map, if there is one, and the map's grid.
     func sheet(of map: MapID) -> (index: Int, grid: MapGrid)? { sheetsByMap[map].map { ($0, sheets[$0].grid) } }
@@ -116,7 +116,7 @@ final class PathLossTables: Sendable {
         } else if isExpected {
             table.logRate = Array(repeating: 0, count: count)
             var sensitivity = sensitivity
-            let unheard = Float(model.unheardRate(of: transmitters.count, isSurveyed: false))
+            let unheard = Float(model.unheardRate(of: transmitters.count))
             cmath_log_rates(table.mean, count, &sensitivity, unheard, &table.logRate)
         }
         return table

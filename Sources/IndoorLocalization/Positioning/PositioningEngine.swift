@@ -247,7 +247,7 @@ public struct PositioningEngine: Sendable {
         // Where nothing is heard and steps have led so far, none lead nowhere.
         isMotionSensed = age < Self.motionTimeout || !hasHeard && latestStep != nil
         if isMotionSensed {
-            filter.walk(taken.map(\.stride), seconds: seconds)
+            filter.walk(taken.lazy.map(\.stride), seconds: seconds)
         } else {
             filter.drift(seconds: seconds)
         }
@@ -258,7 +258,7 @@ public struct PositioningEngine: Sendable {
     private mutating func look(_ now: Instant) {
         guard let snapshot, !snapshot.heard.isEmpty else { return }
         let likelihood = Likelihood(field: field, evidence: snapshot, receivers: filter.receivers)
-        var posterior = GridPosterior(field: field, evidence: snapshot, receivers: filter.receivers)
+        var posterior = GridPosterior(likelihood)
         compare(posterior, now)
         lastLook = now
         if let remembered = remembered.take(), levels.isEmpty {

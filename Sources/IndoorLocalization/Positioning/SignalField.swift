@@ -64,8 +64,6 @@ package struct SignalField: Sendable {
     package let readingDeviation: Double
     /// Whether detection rates are known: from a survey, or expected of path loss where there is none.
     package let isSurveyed: Bool
-    /// Share of the detection evidence that is believed.
-    let detectionWeight: Double
     /// Detections a second of a beacon where it should not be heard.
     let unheardRate: Double
 
@@ -87,8 +85,7 @@ package struct SignalField: Sendable {
         readingDeviation = (surveyed * surveyed + model.unseenDeviation * model.unseenDeviation).squareRoot()
         (levels, isSurveyed) =
             SignalFieldBuilder(venue: venue, transmitters: list, model: model, parts: parts).levels()
-        detectionWeight = venue.radioMap == nil ? model.unsurveyedDetectionWeight : model.detectionWeight
-        unheardRate = model.unheardRate(of: list.beacons.count, isSurveyed: venue.radioMap != nil)
+        unheardRate = model.unheardRate(of: list.beacons.count)
         walls = venue.maps.map { WallIndex(walls: $0.walls) }
     }
 }

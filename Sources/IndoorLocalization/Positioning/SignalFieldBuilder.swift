@@ -35,9 +35,8 @@ struct SignalFieldBuilder {
         }
         let isSurveyed = tables.allSatisfy(\.tellRates) && tables.contains(where: \.hasTables)
         if !isSurveyed { tables = tables.map(\.withoutRates) }
-        let isExpected = venue.radioMap == nil
-        let none = Float(isExpected ? model.unsurveyedRate : model.unheardRate)
-        let unheard = Float(model.unheardRate(of: beacons.count, isSurveyed: !isExpected))
+        let none = Float(model.unheardRate)
+        let unheard = Float(model.unheardRate(of: beacons.count))
         let levels = venue.maps.indices.map { index in
             let (grid, tables, prior, map) = (grids[index], tables[index], prior, venue.maps[index].id)
             let priors = Once { prior.makeWeights(on: map, grid: grid) }

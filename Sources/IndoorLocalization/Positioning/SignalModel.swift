@@ -91,11 +91,13 @@ public struct SignalModel: Hashable, Sendable {
     /// Creates the model with its default numbers.
     public init() {}
 
-    /// The model with the numbers that a venue's survey tells; as it is without one.
+    /// The model with the numbers that a venue's survey tells, or with those for a venue without a survey.
     func fitted(to radioMap: RadioMap?) -> SignalModel {
         var model = self
         guard let fit = radioMap?.fit else {
             model.beaconLimit = min(beaconLimit, unsurveyedBeaconLimit)
+            model.unheardRate = unsurveyedRate
+            model.detectionWeight = unsurveyedDetectionWeight
             return model
         }
         model.floorLoss = fit.floorLoss ?? floorLoss
@@ -113,9 +115,7 @@ public struct SignalModel: Hashable, Sendable {
 
     /// Detections a second of one of `count` beacons where it should not be heard: in a venue with many beacons each is as
     /// much rarer, or all of them together would seem to be heard everywhere.
-    func unheardRate(of count: Int, isSurveyed: Bool = true) -> Double {
-        (isSurveyed ? unheardRate : unsurveyedRate) / Double(max(1, count))
-    }
+    func unheardRate(of count: Int) -> Double { unheardRate / Double(max(1, count)) }
 
     /// Correlation of shadowing at two places `distance` metres apart: Matérn with ν = 3/2.
     ///

@@ -109,9 +109,27 @@ private struct NearWalls {
     private static let fewWalls = 24
 
     init(segments: [WallTable.Segment], grid: cmath_walls, reach: Float) {
+        var starts = [Int32](repeating: 0, count: Int(grid.columns) * Int(grid.rows) + 1)
+        // Twice the same search takes less memory than a list of what was found.
+        Self.forEach(segments, grid, reach) { cell, _, _ in starts[cell + 1] += 1 }
+        for cell in 1..<starts.count { starts[cell] += starts[cell - 1] }
+        var next = starts
+        var walls = [Int32](repeating: 0, count: Int(starts[starts.count - 1]))
+        var distances = [Float](repeating: 0, count: walls.count)
+        Self.forEach(segments, grid, reach) { cell, wall, distance in
+            let place = Int(next[cell])
+            (walls[place], distances[place]) = (Int32(wall), distance)
+            next[cell] += 1
+        }
+        (self.starts, self.walls, self.distances) = (starts, walls, distances)
+    }
+
+    /// Finds the walls within reach of each cell's middle, wall by wall.
+    private static func forEach(
+        _ segments: [WallTable.Segment], _ grid: cmath_walls, _ reach: Float,
+        _ body: (_ cell: Int, _ wall: Int, _ distance: Float) -> Void
+    ) {
         let columns = Int(grid.columns)
-        var found: [(cell: Int32, wall: Int32, distance: Float)] = []
-        starts = Array(repeating: 0, count: columns * Int(grid.rows) + 1)
         for (wall, segment) in segments.enumerated() {
             let block = WallTable.cells(around: segment, grid, reach)
             for row in block.rows {
@@ -119,21 +137,9 @@ private struct NearWalls {
                 for column in block.columns {
                     let x = grid.left + (Float(column) + 0.5) / grid.scale
                     let distance = segment.distance(toX: x, y: y)
-                    guard distance < reach else { continue }
-                    let cell = row * columns + column
-                    found.append((Int32(cell), Int32(wall), distance))
-                    starts[cell + 1] += 1
+                    if distance < reach { body(row * columns + column, wall, distance) }
                 }
             }
-        }
-        for cell in 1..<starts.count { starts[cell] += starts[cell - 1] }
-        walls = Array(repeating: 0, count: found.count)
-        distances = Array(repeating: 0, count: found.count)
-        var next = starts
-        for entry in found {
-            let place = Int(next[Int(entry.cell)])
-            (walls[place], distances[place]) = (entry.wall, entry.distance)
-            next[Int(entry.cell)] += 1
         }
     }
 

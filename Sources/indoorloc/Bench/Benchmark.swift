@@ -30,8 +30,10 @@ struct Benchmark: Sendable {
                 try await replay(name, SessionBench(rounds: 1, motionRate: 0))
             },
             Benchmark(name: "replay-walk") { try await replay($0, SessionBench(rounds: 10, motionRate: 50)) },
-            Benchmark(name: "first-position") { try await start($0, LargeVenueBench(hasWalls: false)) },
-            Benchmark(name: "first-position-walls") { try await start($0, LargeVenueBench(hasWalls: true)) },
+            Benchmark(name: "first-position") { try await start($0, LargeVenueBench(.open)) },
+            Benchmark(name: "first-position-walls") { try await start($0, LargeVenueBench(.walls)) },
+            Benchmark(name: "first-position-survey") { try await start($0, LargeVenueBench(.survey)) },
+            Benchmark(name: "first-position-largest") { try await start($0, LargeVenueBench(.largest)) },
             Benchmark(name: "route-astar") { try await route($0, .aStar) },
             Benchmark(name: "route-dijkstra") { try await route($0, .dijkstra) },
         ]

@@ -22,7 +22,7 @@ struct FilterBench {
         filter = ParticleFilter(
             walls: field.walls, motion: MotionModel(), count: particles, seed: 1)
         filter.receivers = receivers
-        let posterior = GridPosterior(field: field, evidence: evidence[0], receivers: receivers)
+        let posterior = GridPosterior(Likelihood(field: field, evidence: evidence[0], receivers: receivers))
         let likelihood = Likelihood(field: field, evidence: evidence[0], receivers: receivers)
         filter.redistribute(to: [1], posterior: posterior, likelihood: likelihood, share: 1)
     }

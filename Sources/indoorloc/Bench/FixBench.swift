@@ -31,7 +31,7 @@ struct FixBench {
     /// The mean of the grid posterior.
     mutating func grid() -> MapPoint? {
         turn = (turn + 1) % evidence.count
-        posterior.weigh(evidence[turn], field: field, receivers: receivers)
+        posterior.weigh(Likelihood(field: field, evidence: evidence[turn], receivers: receivers))
         return posterior.moments(level: 0, field: field)?.mean
     }
 

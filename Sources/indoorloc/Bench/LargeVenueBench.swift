@@ -13,12 +13,23 @@ struct LargeVenueBench {
         var position: Position
     }
 
-    private static let floors = 8
-    private static let width = 400.0
-    private static let height = 300.0
-    private static let beacons = 6_000
-    /// Edge of a room in metres: 5,000 walls a floor.
+    /// What is known of a building.
+    enum Kind {
+        /// Eight floors of 400 × 300 m with 6,000 beacons.
+        case open
+        /// The same, with 5,000 walls a floor.
+        case walls
+        /// The same without walls, after a survey with a place every 8 m.
+        case survey
+        /// Ten floors of 800 × 400 m with 20,000 beacons and 10,000 walls each.
+        case largest
+    }
+
+    /// Edge of a room in metres.
     private static let room = 10.0
+    /// Metres between two places of the survey, and from a place to the farthest beacon that it hears.
+    private static let surveySpacing = 8.0
+    private static let surveyRange = 25.0
     /// Where the device stands, and how many beacons it hears.
     private static let floor = 3
     private static let place = MapPoint(x: 181, y: 148)
@@ -27,23 +38,27 @@ struct LargeVenueBench {
     private let venue: Venue
     private let readings: [SensorReading]
 
-    /// Eight floors of 400 × 300 m with 6,000 beacons.
-    init(hasWalls: Bool) {
+    init(_ kind: Kind) {
         var generator = SeededGenerator(seed: 11)
-        let walls = BenchVenue.walls(width: Self.width, height: Self.height, room: Self.room)
-        let maps = (0..<Self.floors).map { floor in
+        let isLargest = if case .largest = kind { true } else { false }
+        let hasWalls = if case .walls = kind { true } else { isLargest }
+        let (width, height) = isLargest ? (800.0, 400.0) : (400.0, 300.0)
+        let walls = hasWalls ? BenchVenue.walls(width: width, height: height, room: Self.room) : []
+        let maps = (0..<(isLargest ? 10 : 8)).map { floor in
             VenueMap(
-                id: MapID(rawValue: floor + 1), name: "Floor \(floor)", level: floor, width: Self.width, height: Self.height,
-                walls: hasWalls ? walls : [])
+                id: MapID(rawValue: floor + 1), name: "Floor \(floor)", level: floor, width: width, height: height,
+                walls: walls)
         }
-        let beacons = (0..<Self.beacons).map { index in
+        let beacons = (0..<(isLargest ? 20_000 : 6_000)).map { index in
             VenueBeacon(
                 identity: BeaconIdentity(uuid: BeaconUUID(high: 0xBE, low: 0xAC), major: 2, minor: UInt16(index)),
                 mapID: maps[index % maps.count].id,
-                point: MapPoint(x: Self.width * generator.uniform(), y: Self.height * generator.uniform()), z: 2.5,
+                point: MapPoint(x: width * generator.uniform(), y: height * generator.uniform()), z: 2.5,
                 measuredPower: -59)
         }
-        venue = Venue(id: 1, name: "Large", maps: maps, beacons: beacons)
+        var venue = Venue(id: 1, name: "Large", maps: maps, beacons: beacons)
+        if case .survey = kind { venue.radioMap = Self.survey(of: venue, using: &generator) }
+        self.venue = venue
         let near = beacons.filter { $0.mapID == maps[Self.floor].id }
             .sorted { $0.point.distance(to: Self.place) < $1.point.distance(to: Self.place) }.prefix(Self.heard)
         readings = (0..<20).flatMap { turn in
@@ -54,6 +69,30 @@ struct LargeVenueBench {
                         rssi: (BenchVenue.rssi(of: beacon, at: Self.place) + 4 * generator.normal()).rounded()))
             }
         }
+    }
+
+    /// What a survey of every floor heard.
+    private static func survey(of venue: Venue, using generator: inout SeededGenerator) -> RadioMap {
+        var places: [RadioMap.Fingerprint] = []
+        for map in venue.maps {
+            let beacons = venue.beacons.enumerated().filter { $0.element.mapID == map.id }
+            for row in 0..<Int(map.height / surveySpacing) {
+                for column in 0..<Int(map.width / surveySpacing) {
+                    let point = MapPoint(x: Double(column) + 0.5, y: Double(row) + 0.5) * surveySpacing
+                    var readings: [RadioMap.Reading] = []
+                    for (index, beacon) in beacons where beacon.point.distance(to: point) < surveyRange {
+                        let rssi = BenchVenue.rssi(of: beacon, at: point) + 3 * generator.normal()
+                        readings.append(
+                            RadioMap.Reading(beacon: index, rssi: rssi, count: 8, weight: 0.02 * generator.normal()))
+                    }
+                    places.append(RadioMap.Fingerprint(mapID: map.id, point: point, duration: 4, readings: readings))
+                }
+            }
+        }
+        let known = venue.beacons.map {
+            RadioMap.Beacon(identity: $0.identity, mapID: $0.mapID, point: $0.point, z: $0.z, power: -59)
+        }
+        return RadioMap(beacons: known, fingerprints: places, pathLossExponent: 2.2, readingDeviation: 3)
     }
 
     /// A session from its making to its first position; nil if it never reports one.

@@ -34,7 +34,7 @@ struct WeighBench {
         cells = places.map { Int32(grid.cell(at: $0) ?? -1) + 1 }
         sums = Array(repeating: 0, count: count)
         particles.place(places, receiver)
-        for heard in likelihood.strongestFirst {
+        for heard in likelihood.evidence.heard {
             guard let table = level.tables[heard.beacon] else { continue }
             let reading = likelihood.numbers(heard, table, level: 0)
             beacons.append((reading, mean.count))

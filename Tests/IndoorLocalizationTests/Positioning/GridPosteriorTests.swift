@@ -24,7 +24,7 @@ final class GridPosteriorTests: XCTestCase {
         let total = weights.reduce(0, +)
         let count = 20_000
         var drawn = [Int](repeating: 0, count: weights.count)
-        let posterior = GridPosterior(field: field, evidence: evidence, receivers: [receiver])
+        let posterior = GridPosterior(Likelihood(field: field, evidence: evidence, receivers: [receiver]))
         for cell in posterior.draw(count, level: 0, using: &generator) { drawn[cell] += 1 }
         XCTAssertEqual(drawn.reduce(0, +), count)
         // Evenly spread draws miss a cell's expectation by at most one.
@@ -36,14 +36,14 @@ final class GridPosteriorTests: XCTestCase {
     func testNoDrawsAreNoCells() {
         var generator = SeededGenerator(seed: 1)
         let posterior = GridPosterior(
-            field: Stage.packetField, evidence: Stage.evidence(at: MapPoint(x: 5, y: 5)), receivers: [Stage.offset()])
+            Stage.likelihood(Stage.packetField, Stage.evidence(at: MapPoint(x: 5, y: 5)), receiver: Stage.offset()))
         XCTAssertTrue(posterior.draw(0, level: 0, using: &generator).isEmpty)
     }
 
     func testTheLevelWhereTheBeaconsAreLoudEnoughHasMoreEvidence() {
+        let evidence = Stage.evidence(at: MapPoint(x: 2.2, y: 2.2))
         let posterior = GridPosterior(
-            field: Stage.twoFloorField, evidence: Stage.evidence(at: MapPoint(x: 2.2, y: 2.2)),
-            receivers: [Stage.offset(), Stage.offset()])
+            Likelihood(field: Stage.twoFloorField, evidence: evidence, receivers: [Stage.offset(), Stage.offset()]))
         XCTAssertGreaterThan(posterior.levelEvidence[0], posterior.levelEvidence[1] + 2)
     }
 
@@ -54,7 +54,8 @@ final class GridPosteriorTests: XCTestCase {
         venue.beacons = []
         let field = SignalField(venue: venue)
         let nothing = Evidence(duration: 1, heard: [])
-        let posterior = GridPosterior(field: field, evidence: nothing, receivers: [Stage.offset(), Stage.offset()])
+        let posterior = GridPosterior(
+            Likelihood(field: field, evidence: nothing, receivers: [Stage.offset(), Stage.offset()]))
         XCTAssertEqual(posterior.levelEvidence[1] - posterior.levelEvidence[0], log(2), accuracy: 1e-3)
     }
 
@@ -66,7 +67,7 @@ final class GridPosteriorTests: XCTestCase {
             func mean(shift: Float) throws -> MapPoint {
                 var evidence = Stage.evidence(at: place)
                 for index in evidence.heard.indices { evidence.heard[index].rssi += shift }
-                let posterior = GridPosterior(field: field, evidence: evidence, receivers: receivers)
+                let posterior = GridPosterior(Likelihood(field: field, evidence: evidence, receivers: receivers))
                 return try XCTUnwrap(posterior.moments(level: 0, field: field)).mean
             }
             let plain = try mean(shift: 0)
@@ -84,7 +85,7 @@ final class GridPosteriorTests: XCTestCase {
         evidence.heard[0].rssi += 15
         func distance(deviation: Double) throws -> Double {
             let posterior = GridPosterior(
-                field: Stage.packetField, evidence: evidence, receivers: [Stage.offset(deviation: deviation)])
+                Stage.likelihood(Stage.packetField, evidence, receiver: Stage.offset(deviation: deviation)))
             let mean = try XCTUnwrap(posterior.moments(level: 0, field: Stage.packetField)).mean
             return mean.distance(to: Stage.beaconPoints[0])
         }
@@ -95,9 +96,9 @@ final class GridPosteriorTests: XCTestCase {
     func testTheSameMemoryServesForOtherEvidence() {
         let (here, there) = (Stage.evidence(at: MapPoint(x: 3, y: 3)), Stage.evidence(at: MapPoint(x: 16, y: 14)))
         let receivers = [Stage.offset(deviation: 9, bodyDeviation: 2), Stage.offset(deviation: 9, bodyDeviation: 2)]
-        var posterior = GridPosterior(field: Stage.twoFloorField, evidence: here, receivers: receivers)
-        posterior.weigh(there, field: Stage.twoFloorField, receivers: receivers)
-        let fresh = GridPosterior(field: Stage.twoFloorField, evidence: there, receivers: receivers)
+        var posterior = GridPosterior(Likelihood(field: Stage.twoFloorField, evidence: here, receivers: receivers))
+        posterior.weigh(Likelihood(field: Stage.twoFloorField, evidence: there, receivers: receivers))
+        let fresh = GridPosterior(Likelihood(field: Stage.twoFloorField, evidence: there, receivers: receivers))
         XCTAssertEqual(posterior.levelEvidence, fresh.levelEvidence)
         for level in 0...1 {
             let (one, other) = (

@@ -349,7 +349,7 @@ final class ParticleFilterTests: XCTestCase {
     ) {
         let field = probabilities.count == 1 ? Stage.packetField : Stage.twoFloorField
         let likelihood = Stage.likelihood(field, Stage.evidence(at: MapPoint(x: 10, y: 10)))
-        let posterior = GridPosterior(field: field, evidence: likelihood.evidence, receivers: likelihood.receivers)
+        let posterior = GridPosterior(likelihood)
         filter.redistribute(to: probabilities, posterior: posterior, likelihood: likelihood, share: share)
     }
 

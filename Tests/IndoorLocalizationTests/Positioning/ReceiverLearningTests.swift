@@ -181,8 +181,7 @@ final class ReceiverLearningTests: XCTestCase {
         let known = try Self.offset(&filter.particles, 0).mean
         let likelihood = Stage.likelihood(
             Stage.packetField, Self.evidence(shift: -12), receiver: Self.receiver)
-        let posterior = GridPosterior(
-            field: Stage.packetField, evidence: likelihood.evidence, receivers: likelihood.receivers)
+        let posterior = GridPosterior(likelihood)
         filter.redistribute(to: [1], posterior: posterior, likelihood: likelihood, share: 0.2)
         let means = try (0..<1000).map { try Self.offset(&filter.particles, $0).mean }
         XCTAssertEqual(means.filter { abs($0 - known) < 1e-4 }.count, 800)

@@ -161,7 +161,7 @@ final class SignalFieldTests: XCTestCase {
         model.unsurveyedRate = 0.4
         let field = SignalField(venue: Stage.venue, model: model)
         XCTAssertTrue(field.isSurveyed)
-        XCTAssertEqual(field.detectionWeight, 0.5)
+        XCTAssertEqual(field.model.detectionWeight, 0.5)
         for point in [MapPoint(x: 2.2, y: 2.2), MapPoint(x: 9.1, y: 10.3), MapPoint(x: 18.6, y: 18.2)] {
             let mean = try XCTUnwrap(value(\.mean, at: point, beacon: 0, in: field))
             let rate = exp(try XCTUnwrap(value(\.logRate, at: point, beacon: 0, in: field)))
@@ -169,7 +169,7 @@ final class SignalFieldTests: XCTestCase {
             XCTAssertEqual(rate, 1 / (1 + exp((-75 - mean) / 3)) + 0.4 / 8, accuracy: 1e-4, "\(point)")
         }
         model.detectionWeight = 0.3
-        XCTAssertEqual(SignalField(venue: Stage.surveyedVenue, model: model).detectionWeight, 0.3)
+        XCTAssertEqual(SignalField(venue: Stage.surveyedVenue, model: model).model.detectionWeight, 0.3)
     }
 
     /// Another floor of a surveyed venue, where nobody surveyed and nothing is mounted.

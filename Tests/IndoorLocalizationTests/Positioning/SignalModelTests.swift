@@ -73,9 +73,19 @@ final class SignalModelTests: XCTestCase {
         model.ratePriorDetections = 0.2
         (model.unsupportedShare, model.bodyDeviation, model.receiverOffsetDeviation) = (0.03, 4, 2)
         XCTAssertEqual(model.fitted(to: radioMap(RadioMap.Fit())), model)
-        // Without any survey far beacons are not to outvote the near ones.
-        model.beaconLimit = model.unsurveyedBeaconLimit
-        XCTAssertEqual(model.fitted(to: nil), model)
+    }
+
+    func testWithoutASurveyItsOwnNumbersCount() {
+        var model = model
+        (model.unsurveyedBeaconLimit, model.unsurveyedRate, model.unsurveyedDetectionWeight) = (7, 0.3, 0.25)
+        let fitted = model.fitted(to: nil)
+        // Far beacons are not to outvote the near ones.
+        XCTAssertEqual(fitted.beaconLimit, 7)
+        XCTAssertEqual(fitted.unheardRate, 0.3)
+        XCTAssertEqual(fitted.detectionWeight, 0.25)
+        XCTAssertEqual(fitted.fitted(to: nil), fitted)
+        (model.beaconLimit, model.unheardRate, model.detectionWeight) = (7, 0.3, 0.25)
+        XCTAssertEqual(fitted, model)
     }
 
     func testAReceiverThatIsTheSurveysStaysSo() {
