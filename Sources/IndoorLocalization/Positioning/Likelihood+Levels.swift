@@ -1,9 +1,15 @@
 extension Likelihood {
-    /// Whether the device may be on a level: something of what is heard can be heard there, or nowhere at all.
+    /// So many beacons are not heard together where none of them is expected: each one costs a place five nats and more, as
+    /// what is heard there are others.
+    private static let decisiveCount = 8
+
+    /// Whether the device may be on a level: something of what is heard can be heard there, or nowhere at all, or too little
+    /// is heard to tell.
     ///
-    /// Tables of the levels that are out of the question are never made.
+    /// Tables of levels that are out of the question are never made.
     func isInQuestion(level: Int) -> Bool {
-        canHear(level) || !field.levels.indices.contains { $0 != level && canHear($0) }
+        evidence.heard.count < Self.decisiveCount || canHear(level)
+            || !field.levels.indices.contains { $0 != level && canHear($0) }
     }
 
     private func canHear(_ level: Int) -> Bool {

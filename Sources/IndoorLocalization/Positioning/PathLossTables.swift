@@ -44,7 +44,8 @@ final class PathLossTables: Sendable {
                 map: map, grid: grid,
                 survey: Once { MapSurvey(of: map.id, grid: grid, in: radioMap, beacons: count, model: model) })
         }
-        sheetsByMap = Dictionary(venue.maps.indices.map { (venue.maps[$0].id, $0) }, uniquingKeysWith: { first, _ in first })
+        sheetsByMap = Dictionary(
+            venue.maps.indices.map { (venue.maps[$0].id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// Whether the tables tell how often beacons are heard.
@@ -131,7 +132,8 @@ final class PathLossTables: Sendable {
         let beacon = transmitters[index]
         // A logarithm to base 10 of the distance's square, five times the exponent.
         return cmath_path_loss(
-            power: Float(beacon.power - floorLoss(beacon, map)), slope: Float(5 * exponents[index] / 2.302_585_092_994_046),
+            power: Float(beacon.power - floorLoss(beacon, map)),
+            slope: Float(5 * exponents[index] / 2.302_585_092_994_046),
             height: Float(model.heightDifference * model.heightDifference))
     }
 

@@ -46,7 +46,8 @@ package struct WallIndex: Sendable {
         for wall in walls {
             for (from, to) in zip(wall, wall.dropFirst()) where isWall(from, to) {
                 segments.append(
-                    WallTable.Segment(x: Float(from.x), y: Float(from.y), dx: Float(to.x - from.x), dy: Float(to.y - from.y)))
+                    WallTable.Segment(
+                        x: Float(from.x), y: Float(from.y), dx: Float(to.x - from.x), dy: Float(to.y - from.y)))
             }
         }
         return segments
@@ -61,7 +62,9 @@ package struct WallIndex: Sendable {
 
     /// The grid over all segments and what lies within reach of them.
     private static func grid(over segments: [WallTable.Segment]) -> cmath_walls {
-        func range(_ from: (WallTable.Segment) -> Float, _ way: (WallTable.Segment) -> Float) -> (low: Double, size: Double) {
+        func range(_ from: (WallTable.Segment) -> Float, _ way: (WallTable.Segment) -> Float) -> (
+            low: Double, size: Double
+        ) {
             var (low, high) = (Double.infinity, -Double.infinity)
             for segment in segments {
                 let (start, end) = (Double(from(segment)), Double(from(segment) + way(segment)))

@@ -29,7 +29,7 @@ struct LargeVenueBench {
     private static let room = 10.0
     /// Metres between two places of the survey, and from a place to the farthest beacon that it hears.
     private static let surveySpacing = 8.0
-    private static let surveyRange = 25.0
+    private static let surveyRange = 40.0
     /// Where the device stands, and how many beacons it hears.
     private static let floor = 3
     private static let place = MapPoint(x: 181, y: 148)
