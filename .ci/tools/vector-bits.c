@@ -57,6 +57,31 @@ static void rates(int level) {
     tell("rates");
 }
 
+static void tables(int level) {
+    const struct cmath_rectangle rectangle = {
+        .x = -9.3f, .y = -4.1f, .size = 0.7f, .columns = 31, .rows = 20, .stride = columns};
+    const struct cmath_path_loss loss = {.power = -59, .slope = 5.2f, .height = 0.25f};
+    const struct cmath_sensitivity sensitivity = {.level = -85, .width = 4};
+    const struct cmath_survey_reading reading = {
+        .weight = 0.3f, .amplitude = 16, .scale = 0.2f, .constant = 25, .gain = 0.02f};
+    for (size_t cell = 0; cell < grid_cells; cell++) {
+        mean[cell] = uniform(-100, -40);
+        variance[cell] = uniform(20, 40);
+        sums[cell] = 0;
+    }
+    cmath_levels_at(level, &rectangle, &loss, mean);
+    cmath_log_rates_at(level, mean, grid_cells, &sensitivity, 0.001f, rate);
+    cmath_add_expected_at(level, &rectangle, &loss, &sensitivity, 4 * columns + 5, sums);
+    cmath_add_exponentials_at(level, &rectangle, rate, 0.001f, 4 * columns + 5, sums);
+    cmath_spread_at(level, &rectangle, 0.2f, 3, 4 * columns + 5, sums);
+    cmath_add_shadowing_at(level, &rectangle, &reading, 4 * columns + 5, mean, variance);
+    HASH(mean);
+    HASH(variance);
+    HASH(rate);
+    HASH(sums);
+    tell("tables");
+}
+
 static void receivers(int level) {
     struct cmath_heard heard = {
         .mean = mean, .variance = variance, .first_column = 4, .columns = 30, .first_row = 5, .rows = 20,
@@ -187,6 +212,7 @@ static void run(int level) {
     state = 7;
     hash = 0xCBF29CE484222325;
     rates(level);
+    tables(level);
     receivers(level);
     posterior(level);
     numbers(level);

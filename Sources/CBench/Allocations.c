@@ -2,10 +2,15 @@
 
 static _Thread_local uint64_t allocations;
 static _Thread_local int64_t bytes;
+static _Thread_local int64_t most_bytes;
 
 uint64_t cbench_allocations(void) { return allocations; }
 
 int64_t cbench_bytes(void) { return bytes; }
+
+int64_t cbench_most_bytes(void) { return most_bytes; }
+
+void cbench_forget_most(void) { most_bytes = bytes; }
 
 // The sanitizers bring a malloc of their own.
 #if defined(__has_feature)
@@ -27,6 +32,7 @@ extern size_t malloc_usable_size(void *memory);
 static void *counted(void *memory) {
     allocations++;
     bytes += (int64_t)malloc_usable_size(memory);
+    if (bytes > most_bytes) most_bytes = bytes;
     return memory;
 }
 

@@ -47,20 +47,22 @@ public actor Localizer {
     ///   - clock: passes the time between readings of a live source.
     ///   - seed: of all that is random; on a recording, equal seeds give equal positions.
     ///   - eventHistory: what happened before, and how many events are kept.
+    ///   - tables: shared with the other sessions of the program that are given the same object.
     public init(
         source: some ScanSource, gnss: (any GNSSSource)? = nil, venues: some VenueSource,
         settings: LocalizationSettings = LocalizationSettings(), clock: some Clock<Duration> = ContinuousClock(),
-        seed: UInt64 = 0, eventHistory: EventHistory = EventHistory()
+        seed: UInt64 = 0, eventHistory: EventHistory = EventHistory(), tables: SharedTables = SharedTables()
     ) {
         self.init(
             source: source, gnss: gnss, venues: venues, settings: SettingsStack(localization: settings), clock: clock,
-            seed: seed, eventHistory: eventHistory)
+            seed: seed, eventHistory: eventHistory, tables: tables)
     }
 
     /// Creates an idle localizer with settings of several sources, of which each venue is one.
     public init(
         source: some ScanSource, gnss: (any GNSSSource)? = nil, venues: some VenueSource, settings: SettingsStack,
-        clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = 0, eventHistory: EventHistory = EventHistory()
+        clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = 0, eventHistory: EventHistory = EventHistory(),
+        tables: SharedTables = SharedTables()
     ) {
         self.source = source
         self.gnss = source.pace == .live ? gnss : nil
@@ -73,7 +75,7 @@ public actor Localizer {
         motionBroadcast = MotionBroadcast(source.pace)
         driver = SessionDriver(
             LocalizationMachine(settings: settings, seed: seed, hasReceiver: self.gnss != nil, tellsMotion: true) {
-                PositioningEngine(venue: $0, settings: $1, seed: seed)
+                PositioningEngine(venue: $0, tables: tables, settings: $1, seed: seed)
             })
         stateBroadcast.send(.idle)
         statusBroadcast.send(toldStatus)

@@ -64,4 +64,8 @@ uint64_t cbench_allocations(void);
 /// Bytes that the calling thread has asked for less those that it has given back; 0 where a sanitizer brings its own.
 int64_t cbench_bytes(void);
 
+/// The most that `cbench_bytes` came to on the calling thread since `cbench_forget_most` was called there.
+int64_t cbench_most_bytes(void);
+void cbench_forget_most(void);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include "CMathParticles.h"
 #include "CMathReceivers.h"
+#include "CMathTables.h"
 #include "CMathVectors.h"
 #include "CMathWalls.h"
 

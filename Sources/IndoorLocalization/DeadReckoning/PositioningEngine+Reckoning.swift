@@ -41,7 +41,7 @@ extension PositioningEngine {
 
     /// The radius of a belief that walls have narrowed along a way without any beacon.
     func reckonedRadius(_ radius: Double, level: Int) -> Double {
-        guard !filter.walls[level].lines.isEmpty else { return radius }
+        guard !filter.walls[level].isEmpty else { return radius }
         let hidden = Self.hiddenError * reckonedWay
         return (radius * radius + hidden * hidden).squareRoot()
     }

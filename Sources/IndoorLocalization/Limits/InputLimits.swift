@@ -47,9 +47,9 @@ package struct InputLimits: Hashable, Sendable {
     package var zipEntries = 10_000
     /// Bytes of a zip's directory, 300 for each file.
     package var zipDirectory = 4 << 20
-    /// Maps of a venue: an airport has some 50. A model has tables for each of them.
+    /// Maps of a venue: an airport has some 50.
     package var maps = 1_000
-    /// Beacons of a venue, of a radio map and of a survey: a model has a table for each of them.
+    /// Beacons of a venue, of a radio map and of a survey.
     package var beacons = 30_000
     /// Rooms, points of interest and events of a venue, each: a check compares them with the ways.
     package var places = 30_000
@@ -73,15 +73,16 @@ package struct InputLimits: Hashable, Sendable {
 
     // MARK: The model that a venue makes
 
-    /// Cells of all maps together, some 40 bytes each: the largest venue has 1,400,000.
+    /// Cells of all maps together, some 16 bytes each: the largest venue has 1,400,000.
     package var cells = 8_000_000
-    /// Beacons times maps: 64 bytes each.
+    /// Beacons times maps: each map looks at all of them.
     package var beaconMaps = 1_000_000
     /// Fingerprints times maps: each map looks at all of them.
     package var fingerprintMaps = 20_000_000
-    /// Cells at which beacons may be heard, added up over all beacons and maps: 12 bytes each.
+    /// Cells at which beacons may be heard, added up over all beacons and maps: their rates are added up, some 3 ns each. Of
+    /// the tables themselves a session keeps 64 MB.
     package var tableEntries = 64_000_000
-    /// Cells around walls, added up over all walls: some 40 bytes each. The largest venue has 8,000,000.
+    /// Cells around walls, added up over all walls: some 24 bytes each. The largest venue has 8,000,000.
     package var wallCells = 16_000_000
     /// Cells that surveyed places, paths and walkable areas are compared with: some 10 ns each.
     package var modelSteps = 2_000_000_000

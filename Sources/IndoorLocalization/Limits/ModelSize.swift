@@ -1,8 +1,9 @@
 import CMath
 
-/// The size of the tables that positioning makes of a venue, estimated before they are made.
+/// What it takes to make the tables of a venue, estimated before they are made.
 ///
-/// A small packet may describe a large model: 50,000 maps take 260 KB as a packet, and gigabytes as tables.
+/// A small packet may describe a large model: 50,000 maps take 260 KB as a packet, and gigabytes as tables. These are made
+/// where they are needed, but all of them may be.
 package struct ModelSize {
     private let venue: Venue
     private let limits: InputLimits

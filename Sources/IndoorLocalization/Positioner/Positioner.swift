@@ -39,10 +39,11 @@ public actor Positioner {
     ///   - settings: of the session, below the parameters that it is prepared with.
     ///   - clock: passes the time between readings of a live source.
     ///   - seed: of all that is random; on a recording, equal seeds give equal positions.
+    ///   - tables: shared with the other sessions of the program that are given the same object.
     public init(
         on plan: FloorPlan, source: some ScanSource, venues: some VenueSource,
         settings: LocalizationSettings = LocalizationSettings(), clock: some Clock<Duration> = ContinuousClock(),
-        seed: UInt64 = 0
+        seed: UInt64 = 0, tables: SharedTables = SharedTables()
     ) {
         floorPlan = plan
         self.source = source
@@ -52,7 +53,7 @@ public actor Positioner {
         eventBroadcast = Broadcast(of: source.pace)
         driver = SessionDriver(
             Machine(plan: plan, settings: settings, seed: seed) { venue, positioning in
-                PositioningEngine(venue: venue, settings: positioning, seed: seed)
+                PositioningEngine(venue: venue, tables: tables, settings: positioning, seed: seed)
             })
         stateBroadcast.send(.stopped(nil))
     }

@@ -1,3 +1,5 @@
+import CMath
+
 /// How often beacons are heard, by how strong path loss expects them: what a survey tells of places where it was not.
 ///
 /// Without it, a place where nobody surveyed would be one where nothing is heard, and the device never there. The curve
@@ -59,6 +61,37 @@ struct DetectionCurve: Sendable {
         rates.firstIndex { $0 > rate }.map { Self.lowest + Double($0) * Self.width }
     }
 
+    /// The bins of one beacon's levels, by distance: a survey of a large venue compares millions of pairs, each of which would
+    /// take a logarithm.
+    private struct LevelBins {
+        private let point: MapPoint
+        private let height: Double
+        /// Squares of distances in m², falling: as far as each bin's lower edge is reached, from the second bin on.
+        private var reaches: [Double]
+
+        init(of beacon: RadioMap.Beacon, exponent: Double, model: SignalModel) {
+            point = beacon.point
+            height = model.heightDifference * model.heightDifference
+            // A little more, so that a level at an edge belongs to the bin above in spite of rounding.
+            reaches = (1..<DetectionCurve.bins).map { bin in
+                let edge = DetectionCurve.lowest + Double(bin) * DetectionCurve.width
+                return (1 + 1e-12) * cmath_pow(10, (beacon.power - edge) / (5 * exponent))
+            }
+        }
+
+        /// The bin of the level that path loss expects at a point of the beacon's map.
+        func bin(at place: MapPoint) -> Int {
+            let (x, y) = (place.x - point.x, place.y - point.y)
+            let square = x * x + y * y + height
+            var (low, high) = (0, reaches.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if square <= reaches[middle] { low = middle + 1 } else { high = middle }
+            }
+            return low
+        }
+    }
+
     private static func bin(_ level: Double) -> Int {
         let bin = (level - lowest) / width
         return bin >= Double(bins) ? bins - 1 : bin > 0 ? Int(bin) : 0
@@ -74,15 +107,20 @@ extension DetectionCurve {
     ) {
         self.init()
         let byMap = Dictionary(grouping: beacons.indices, by: { beacons[$0].mapID })
+        let bins = beacons.indices.map { LevelBins(of: beacons[$0], exponent: exponents[$0], model: model) }
+        // Detections of each beacon at a place, of which all but a few are none.
+        var counts = [Int](repeating: -1, count: beacons.count)
         for place in places {
             let seconds = min(place.duration, model.rateDurationCap)
-            let counts = Dictionary(
-                place.readings.map { ($0.beacon, $0.count) }, uniquingKeysWith: { first, _ in first })
-            for index in byMap[place.mapID] ?? [] {
-                let level = model.level(of: beacons[index], exponent: exponents[index], at: place.point)
-                let detections = Double(counts[index] ?? 0) * seconds / place.duration
-                add(detections: detections, seconds: seconds, level: level)
+            for reading in place.readings where counts.indices.contains(reading.beacon) && counts[reading.beacon] < 0 {
+                counts[reading.beacon] = reading.count
             }
+            for index in byMap[place.mapID] ?? [] {
+                let bin = bins[index].bin(at: place.point)
+                pools[bin].detections += Double(max(counts[index], 0)) * seconds / place.duration
+                pools[bin].seconds += seconds
+            }
+            for reading in place.readings where counts.indices.contains(reading.beacon) { counts[reading.beacon] = -1 }
         }
         finish(floor: model.unheardRate(of: beacons.count))
     }

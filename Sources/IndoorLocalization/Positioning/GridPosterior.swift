@@ -8,7 +8,8 @@ package struct GridPosterior: Sendable {
     private var ranges: [Range<Int>] = []
     /// The sum of each level's weights.
     private var totals: [Double] = []
-    /// Logarithm of the probability of each level, up to a common constant.
+    /// Logarithm of the probability of each level, up to a common constant; minus infinity where nothing of what is heard
+    /// can be heard.
     package private(set) var levelEvidence: [Double] = []
     /// Room for what each cell of a level would know of the receiver.
     private var states = ReceiverStates()
@@ -33,6 +34,11 @@ package struct GridPosterior: Sendable {
         weights.resize(to: first, with: 0)
         for index in weights.indices { weights[index] = 0 }
         for (index, level) in field.levels.enumerated() {
+            guard likelihood.isInQuestion(level: index) else {
+                totals.append(0)
+                levelEvidence.append(-.infinity)
+                continue
+            }
             let first = ranges[index].lowerBound
             hear(likelihood, level: index)
             likelihood.addRates(toGrid: &weights, first: first, level: index)

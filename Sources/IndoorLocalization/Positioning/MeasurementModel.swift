@@ -18,7 +18,8 @@ public struct SignalExpectation: Hashable, Sendable {
 /// Tells what beacons sound like at the points of a venue.
 ///
 /// The engine asks once for each beacon and cell of a map's grid and works on the answers, so that a slow model costs
-/// time when the engine is made and none later. `SurveyedPathLoss` is the standard one.
+/// time when the engine is made and none later. `SurveyedPathLoss` is the standard one; it has tables, which the engine
+/// takes for the beacons that are heard.
 public protocol MeasurementModel: Sendable {
     /// What a beacon sounds like at a point; nil where it cannot be heard.
     ///
@@ -36,21 +37,21 @@ public protocol MeasurementModel: Sendable {
 /// A measurement model that has tables already, or a faster way to them than cell by cell.
 protocol TabulatedMeasurement: MeasurementModel {
     /// The tables of some beacons on a map's grid; nil if the model's grid is another one.
-    func tables(of beacons: [VenueBeacon], on mapID: MapID, grid: MapGrid) -> [SignalField.Table?]?
+    func tables(of beacons: [VenueBeacon], on mapID: MapID, grid: MapGrid) -> SignalTables?
 }
 
 extension MeasurementModel {
     /// The tables of some beacons on a map's grid.
     func makeTables(
         of beacons: [VenueBeacon], on mapID: MapID, grid: MapGrid, model: SignalModel
-    ) -> [SignalField.Table?] {
+    ) -> SignalTables {
         if let tabulated = self as? any TabulatedMeasurement,
             let tables = tabulated.tables(of: beacons, on: mapID, grid: grid)
         {
             return tables
         }
         let unheard = SignalExpectation.logarithm(of: model.unheardRate(of: beacons.count))
-        return beacons.map { sample($0, on: mapID, grid: grid, model: model, unheard: unheard) }
+        return SignalTables(beacons.map { sample($0, on: mapID, grid: grid, model: model, unheard: unheard) })
     }
 
     /// Asks for every cell; the table is the smallest rectangle around the answers, nil without any.

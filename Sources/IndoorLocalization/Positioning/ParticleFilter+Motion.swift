@@ -14,9 +14,12 @@ extension ParticleFilter {
             standing_wander: Float(motion.standingWander * seconds.squareRoot()))
         for level in walls.indices {
             let range = particles.range(of: level)
-            withUnsafePointer(to: walls[level].grid) { grid in
+            // Walls are sorted where somebody may meet them.
+            guard !range.isEmpty else { continue }
+            let walls = walls[level].table
+            withUnsafePointer(to: walls.grid) { grid in
                 cmath_drift(
-                    &step, grid, walls[level].cells, walls[level].lines, generator.ahead, range.lowerBound,
+                    &step, grid, walls.cells, walls.lines, generator.ahead, range.lowerBound,
                     range.count, &particles.isWalking, &particles.x, &particles.y, &particles.velocityX,
                     &particles.velocityY, &particles.weight)
             }
@@ -54,9 +57,11 @@ extension ParticleFilter {
         }
         for level in walls.indices {
             let range = particles.range(of: level)
-            withUnsafePointer(to: walls[level].grid) { grid in
+            guard !range.isEmpty else { continue }
+            let walls = walls[level].table
+            withUnsafePointer(to: walls.grid) { grid in
                 cmath_walk(
-                    &step, self.strides, self.strides.count, grid, walls[level].cells, walls[level].lines,
+                    &step, self.strides, self.strides.count, grid, walls.cells, walls.lines,
                     generator.ahead, range.lowerBound, range.count, &particles.isWalking, &particles.x, &particles.y,
                     &particles.velocityX, &particles.velocityY, &particles.bias, particles.scale, &particles.weight)
             }

@@ -284,9 +284,9 @@ public struct PositioningEngine: Sendable {
         filter.passReceivers(seconds: seconds, field.model)
         let expectation = Float(settings.priorShare * seconds)
         let evidence = filter.weigh(likelihood) { index, cells, sums in
-            let level = field.levels[index]
+            let prior = field.levels[index].prior
             for (position, cell) in cells.enumerated() {
-                sums[position] = expectation * cmath_logf(cell < 0 ? 1e-3 : level.prior[Int(cell)])
+                sums[position] = expectation * cmath_logf(cell < 0 ? 1e-3 : prior[Int(cell)])
             }
         }
         levels.observe(

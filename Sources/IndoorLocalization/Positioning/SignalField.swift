@@ -1,4 +1,7 @@
-/// What each beacon should sound like at each place of a venue: tables made once, looked up by the filter.
+/// What each beacon should sound like at each place of a venue: tables that the filter looks up.
+///
+/// What the standard parts tell is made where it is first asked for: a level's when something is heard that is heard
+/// there, a beacon's when it is heard. All copies share it.
 package struct SignalField: Sendable {
     /// One beacon on one map: a rectangle of the map's cells.
     package struct Table: Sendable {
@@ -23,12 +26,15 @@ package struct SignalField: Sendable {
     package struct Level: Sendable {
         package let mapID: MapID
         package let grid: MapGrid
-        /// How expected it is to find somebody in a cell, against the best cell: in (0, 1].
-        package var prior: [Float]
         /// By beacon index; nil where the beacon cannot be heard anywhere on this map.
-        package var tables: [Table?]
-        /// Logarithm of the detections a second of all beacons together, by cell; empty without a survey.
-        package var logRate: [Float]
+        package let tables: SignalTables
+        let priors: Once<[Float]>
+        let totalRates: Once<[Float]>
+        /// How expected it is to find somebody in a cell, against the best cell: in (0, 1].
+        package var prior: [Float] { priors.value }
+        /// Logarithm of the detections a second of all beacons together, by cell; empty without a survey. Made when it is
+        /// first asked for, as the prior.
+        package var logRate: [Float] { totalRates.value }
         /// The same beyond the grid.
         package var outsideRate: Float
     }
@@ -66,8 +72,8 @@ package struct SignalField: Sendable {
     /// Expected RSSI in dBm where a beacon has no table: below what receivers hear.
     static let inaudible: Float = -103
 
-    /// Makes the tables of a venue from its radio map and its beacons' places, or from other parts; takes time in
-    /// proportion to the surveyed area and the number of readings.
+    /// Creates the field of a venue from its radio map and its beacons' places, or from other parts, which are asked here for
+    /// every cell.
     package init(venue: Venue, model: SignalModel = SignalModel(), parts: PositioningParts = PositioningParts()) {
         let model = model.fitted(to: venue.radioMap)
         let list = TransmitterList(venue: venue, model: model)

@@ -8,12 +8,15 @@ struct SignalFieldBuilder {
     let beacons: [VenueBeacon]
     let measurement: any MeasurementModel
     let prior: any MapPrior
+    /// Whether the prior is not the standard one.
+    let isOwnPrior: Bool
 
     init(venue: Venue, transmitters: TransmitterList, model: SignalModel, parts: PositioningParts) {
         self.venue = venue
         self.model = model
         beacons = transmitters.venueBeacons
         measurement = parts.measurement ?? SurveyedPathLoss(venue: venue, model: model)
+        isOwnPrior = parts.prior != nil
         prior = parts.prior ?? Self.standardPrior(of: venue, model: model)
     }
 
@@ -30,38 +33,22 @@ struct SignalFieldBuilder {
         var tables = zip(venue.maps, grids).map { map, grid in
             measurement.makeTables(of: beacons, on: map.id, grid: grid, model: model)
         }
-        let all = tables.joined().compactMap { $0 }
-        let isSurveyed = !all.isEmpty && all.allSatisfy { !$0.logRate.isEmpty }
-        if !isSurveyed {
-            for level in tables.indices {
-                for beacon in tables[level].indices { tables[level][beacon]?.logRate = [] }
-            }
-        }
+        let isSurveyed = tables.allSatisfy(\.tellRates) && tables.contains(where: \.hasTables)
+        if !isSurveyed { tables = tables.map(\.withoutRates) }
         let none = Float(model.unheardRate)
+        let unheard = Float(model.unheardRate(of: beacons.count))
         let levels = venue.maps.indices.map { index in
-            SignalField.Level(
-                mapID: venue.maps[index].id, grid: grids[index],
-                prior: prior.makeWeights(on: venue.maps[index].id, grid: grids[index]), tables: tables[index],
-                logRate: isSurveyed ? totalRate(tables[index], grids[index], none).map { cmath_logf($0) } : [],
+            let (grid, tables, prior, map) = (grids[index], tables[index], prior, venue.maps[index].id)
+            let priors = Once { prior.makeWeights(on: map, grid: grid) }
+            let rates = Once {
+                isSurveyed ? tables.totalRate(grid, none: none, unheard: unheard).map { cmath_logf($0) } : []
+            }
+            // A program's own part is asked now, and costs nothing while the engine runs.
+            if isOwnPrior { _ = priors.value }
+            return SignalField.Level(
+                mapID: map, grid: grid, tables: tables, priors: priors, totalRates: rates,
                 outsideRate: cmath_logf(none))
         }
         return (levels, isSurveyed)
-    }
-
-    /// Detections a second of all beacons, cell by cell.
-    private func totalRate(_ tables: [SignalField.Table?], _ grid: MapGrid, _ none: Float) -> [Float] {
-        var total = [Float](repeating: none, count: grid.count)
-        let unheard = Float(model.unheardRate(of: beacons.count))
-        for table in tables {
-            guard let table else { continue }
-            var entry = 0
-            for row in table.rows {
-                for column in table.columns {
-                    total[row * grid.columns + column] += cmath_expf(table.logRate[entry]) - unheard
-                    entry += 1
-                }
-            }
-        }
-        return total.map { max($0, 1e-6) }
     }
 }

@@ -33,7 +33,8 @@ private struct RememberedDensity {
     /// A level without a place, or with one beside the plan, is expected evenly.
     init(_ place: SessionMemory.Place?, spread: Double, share: Double, on level: SignalField.Level) {
         let cell = level.grid.cellSize * level.grid.cellSize
-        let area = level.prior.reduce(0.0) { $0 + Double($1) } * cell
+        let prior = level.prior
+        let area = prior.reduce(0.0) { $0 + Double($1) } * cell
         self.area = area
         // A cell is not finer than that.
         let least = spread + cell / 12
@@ -42,9 +43,9 @@ private struct RememberedDensity {
         inverse = (y / determinant, x / determinant, -mixed / determinant)
         var mass = 0.0
         if let place {
-            for index in level.prior.indices {
+            for index in prior.indices {
                 mass +=
-                    Double(level.prior[index]) * cell
+                    Double(prior[index]) * cell
                     * Self.bell(place.point, inverse, level.grid.center(of: index))
             }
         }

@@ -59,14 +59,17 @@ struct BenchVenue {
     }
 
     /// Walls along the edges of all rooms, with a door in the middle of each.
-    private var walls: [[MapPoint]] {
+    private var walls: [[MapPoint]] { Self.walls(width: width, height: height, room: Self.room) }
+
+    /// The same for rooms of any edge in metres.
+    static func walls(width: Double, height: Double, room: Double) -> [[MapPoint]] {
         var walls: [[MapPoint]] = []
-        let half = (Self.room - Self.door) / 2
-        for column in 0...Int(width / Self.room) {
-            for row in 0...Int(height / Self.room) {
-                let corner = MapPoint(x: Double(column) * Self.room, y: Double(row) * Self.room)
+        let half = (room - Self.door) / 2
+        for column in 0...Int(width / room) {
+            for row in 0...Int(height / room) {
+                let corner = MapPoint(x: Double(column) * room, y: Double(row) * room)
                 for way in [MapPoint(x: 1, y: 0), MapPoint(x: 0, y: 1)] {
-                    let end = corner + way * Self.room
+                    let end = corner + way * room
                     guard end.x <= width, end.y <= height else { continue }
                     walls.append([corner, corner + way * half])
                     walls.append([end - way * half, end])

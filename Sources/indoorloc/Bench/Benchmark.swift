@@ -30,6 +30,10 @@ struct Benchmark: Sendable {
                 try await replay(name, SessionBench(rounds: 1, motionRate: 0))
             },
             Benchmark(name: "replay-walk") { try await replay($0, SessionBench(rounds: 10, motionRate: 50)) },
+            Benchmark(name: "first-position") { try await start($0, LargeVenueBench(.open)) },
+            Benchmark(name: "first-position-walls") { try await start($0, LargeVenueBench(.walls)) },
+            Benchmark(name: "first-position-survey") { try await start($0, LargeVenueBench(.survey)) },
+            Benchmark(name: "first-position-largest") { try await start($0, LargeVenueBench(.largest)) },
             Benchmark(name: "route-astar") { try await route($0, .aStar) },
             Benchmark(name: "route-dijkstra") { try await route($0, .dijkstra) },
         ]
@@ -137,6 +141,17 @@ struct Benchmark: Sendable {
         result.allocations = result.allocations.map { $0 / seconds }
         result.seconds = 1
         result.bytes = bench.memory()
+        return result
+    }
+}
+
+extension Benchmark {
+    /// The first position of a session in a large venue.
+    private static func start(_ name: String, _ bench: LargeVenueBench) async throws -> BenchResult {
+        var last: LargeVenueBench.Start?
+        var result = try await BenchTimer(rounds: 5).measure(name, unit: "session", count: 1) { last = bench.start() }
+        guard let last, LargeVenueBench.isRight(last.position) else { throw BenchFailure(name: name) }
+        result.bytes = last.bytes
         return result
     }
 }

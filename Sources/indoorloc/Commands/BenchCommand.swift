@@ -85,7 +85,7 @@ struct BenchCommand: Command {
 extension [String] {
     /// Cells of a table's line, the first two to the left.
     fileprivate var row: String {
-        let widths = [20, 17, 12, 9, 7, 13, 13, 10]
+        let widths = [23, 17, 12, 9, 7, 13, 13, 10]
         return zip(self, widths).enumerated().map { index, cell in
             let padding = String(repeating: " ", count: Swift.max(0, cell.1 - cell.0.count))
             return index < 2 ? cell.0 + padding : padding + cell.0

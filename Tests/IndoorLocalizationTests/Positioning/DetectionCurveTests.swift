@@ -91,4 +91,40 @@ final class DetectionCurveTests: XCTestCase {
         XCTAssertGreaterThan(try rate(44), try rate(10) + 1, "at the beacon's foot it is heard, surveyed or not")
         XCTAssertGreaterThan(try rate(44), Float(-1), "as often as the near one where that was surveyed")
     }
+
+    func testEachPairOfAPlaceAndABeaconCountsAtTheLevelThatPathLossExpects() {
+        var generator = SeededGenerator(seed: 8)
+        let map = MapID(rawValue: 1)
+        let model = SignalModel()
+        let beacons = (0..<30).map { index in
+            RadioMap.Beacon(
+                identity: BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2), major: 1, minor: UInt16(index)), mapID: map,
+                point: MapPoint(x: 60 * generator.uniform(), y: 60 * generator.uniform()),
+                power: -70 + 20 * generator.uniform())
+        }
+        let exponents = beacons.map { _ in 1.5 + 2 * generator.uniform() }
+        let places = (0..<40).map { _ in
+            let heard = (0..<30).filter { _ in generator.uniform() < 0.4 }
+            return RadioMap.Fingerprint(
+                mapID: map, point: MapPoint(x: 60 * generator.uniform(), y: 60 * generator.uniform()), duration: 3,
+                readings: heard.map {
+                    RadioMap.Reading(beacon: $0, rssi: -80, count: 1 + Int(5 * generator.uniform()))
+                })
+        }
+        let curve = DetectionCurve(of: beacons, places, exponents: exponents, model: model)
+        var expected = DetectionCurve()
+        for place in places {
+            for (index, beacon) in beacons.enumerated() {
+                let count = place.readings.first { $0.beacon == index }?.count ?? 0
+                expected.add(
+                    detections: Double(count), seconds: 3,
+                    level: model.level(of: beacon, exponent: exponents[index], at: place.point))
+            }
+        }
+        expected.finish(floor: model.unheardRate(of: beacons.count))
+        for level in -130...(-20) {
+            XCTAssertEqual(
+                curve.rate(level: Double(level)), expected.rate(level: Double(level)), accuracy: 1e-9, "\(level) dBm")
+        }
+    }
 }

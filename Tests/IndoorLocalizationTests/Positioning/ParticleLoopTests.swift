@@ -198,13 +198,15 @@ final class ParticleLoopTests: XCTestCase {
             cmath_stride(length: 3, heading: 0, has_heading: false),
         ]
         let generator = SeededGenerator(seed: seed).ahead
-        withUnsafePointer(to: walls.grid) { grid in
+        withUnsafePointer(to: walls.table.grid) { grid in
             for _ in 0..<5 {
                 cmath_drift_at(
-                    level, &drift, grid, walls.cells, walls.lines, generator, 3, 1490, &crowd.isWalking, &crowd.x,
+                    level, &drift, grid, walls.table.cells, walls.table.lines, generator, 3, 1490, &crowd.isWalking,
+                    &crowd.x,
                     &crowd.y, &crowd.velocityX, &crowd.velocityY, &crowd.weight)
                 cmath_walk_at(
-                    level, &walk, strides, 2, grid, walls.cells, walls.lines, generator, 3, 1490, &crowd.isWalking,
+                    level, &walk, strides, 2, grid, walls.table.cells, walls.table.lines, generator, 3, 1490,
+                    &crowd.isWalking,
                     &crowd.x, &crowd.y, &crowd.velocityX, &crowd.velocityY, &crowd.bias, crowd.scale, &crowd.weight)
             }
         }
