@@ -17,12 +17,16 @@ LIMITS = [
     ("minimumAnswered", "answered", False),
     ("minimumInsideRadius", "insideRadius", False),
 ]
-# Of the classifier that is the package's own, in `indoorloc rooms evaluate --json`: device, key, measured key.
-ROOM_LIMITS = [
-    ("same", "minimumSame", "accuracy"),
-    ("other", "minimumOther", "accuracy"),
-    ("same", "minimumSameBelieved", "believed"),
-    ("other", "minimumOtherBelieved", "believed"),
+# Of the classifier that is the package's own, in `indoorloc rooms evaluate --json`: the measured key, and whether it
+# must not be above the limit. A limit's key is that with "maximum" or "minimum" and the device before it, such as
+# minimumSameAccuracy.
+ROOM_FIGURES = [
+    ("accuracy", False),
+    ("believed", False),
+    ("changeSeconds", True),
+    ("none", True),
+    ("unknown", False),
+    ("reliabilityError", True),
 ]
 
 
@@ -50,12 +54,18 @@ def problems(name, measured, limit):
 
 
 def room_problems(name, measured, limit):
-    for device, key, field in ROOM_LIMITS:
-        value, bound = measured["adaptive"][device][field], limit[key]
-        print(f"| {name}, trained with {'the same device' if device == 'same' else 'another one'}: "
-              f"{field} {100 * value:.1f} %, limit {100 * bound:.1f} %")
-        if value < bound:
-            yield f"{name}: {field} with training of {device} is {value:.3f}, below the limit {bound}"
+    for field, is_upper in ROOM_FIGURES:
+        for device in ("same", "other"):
+            value = measured["adaptive"][device][field]
+            bound = limit[("maximum" if is_upper else "minimum") + device.capitalize() + field[0].upper() + field[1:]]
+            tells = (lambda number: f"{number:.1f} s") if field == "changeSeconds" else (
+                lambda number: f"{100 * number:.1f} %")
+            shown = "never" if value is None else tells(value)
+            print(f"| {name}, trained with {'the same device' if device == 'same' else 'another one'}: "
+                  f"{field} {shown}, limit {tells(bound)}")
+            if value is None or ((value > bound) if is_upper else (value < bound)):
+                yield (f"{name}: {field} with training of {device} is {shown}, "
+                       f"{'above' if is_upper else 'below'} the limit {tells(bound)}")
 
 
 with open(sys.argv[1], encoding="utf-8") as file:

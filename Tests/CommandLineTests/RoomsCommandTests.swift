@@ -212,7 +212,14 @@ final class RoomsCommandTests: XCTestCase {
                 XCTAssertEqual(part["answered"] as? Int, 320, classifier)
                 let accuracy = try XCTUnwrap(part["accuracy"] as? Double)
                 XCTAssertTrue((0.3...1).contains(accuracy), "\(classifier) \(device): \(accuracy)")
-                if classifier == "adaptive" { XCTAssertGreaterThan(accuracy, 0.85, device) }
+                let bins = try XCTUnwrap(part["reliability"] as? [[String: Any]])
+                XCTAssertEqual(bins.count, 10, classifier)
+                XCTAssertEqual(bins.reduce(0) { $0 + ($1["scans"] as? Int ?? 0) }, 320, classifier)
+                XCTAssertNotNil(part["reliabilityError"] as? Double, classifier)
+                guard classifier == "adaptive" else { continue }
+                XCTAssertGreaterThan(accuracy, 0.85, device)
+                XCTAssertLessThanOrEqual(try XCTUnwrap(part["changeSeconds"] as? Double), 6, device)
+                XCTAssertLessThanOrEqual(try XCTUnwrap(part["none"] as? Double), 0.01, device)
             }
         }
     }
@@ -221,10 +228,12 @@ final class RoomsCommandTests: XCTestCase {
         let set = try dataSet()
         let result = try Tool.run(["rooms", "evaluate", set])
         XCTAssertEqual(result.status, 0, result.errors)
-        XCTAssertEqual(result.lines[0], "house: 3 rooms, 2 devices, 320 scans; change rule inARow 3")
+        XCTAssertEqual(result.lines[0], "house: 3 rooms, 2 devices, 320 scans; change rule immediate")
         XCTAssertEqual(
             result.lines[2...7].map { $0.split(separator: " ").prefix(2).joined(separator: " ") },
             ["naiveBayes", "nearestNeighbor", "adaptive"].flatMap { ["\($0) same", "\($0) other"] })
+        let table = try XCTUnwrap(result.lines.firstIndex(of: "adaptive, probabilities of the answers:"))
+        XCTAssertTrue(result.lines[(table + 2)...].contains { $0.hasPrefix("same    90-100%") }, result.output)
     }
 
     func testASetWithoutRoomsIsToldSo() throws {

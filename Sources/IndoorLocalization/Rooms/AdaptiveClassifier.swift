@@ -4,8 +4,10 @@ import CMath
 ///
 /// A hidden Markov model: the device stays in a room for about `meanStay`, its receiver keeps its offset, and both are
 /// weighed together by what is heard (L. R. Rabiner, *A Tutorial on Hidden Markov Models*, 1989). Scans in a row err
-/// alike, since nobody moves much within a second; so each counts with a share of its evidence only. The memory of
-/// rooms can be turned off; the offset is learned all the same.
+/// alike, since nobody moves much within a second; so each counts with a share of its evidence only, the first ones at
+/// a place with more of it. A change-point test tells from the RSSI alone when the device has gone to another place
+/// (E. S. Page, *Continuous Inspection Schemes*, 1954): all rooms are alike then, and what was heard elsewhere holds
+/// none of them back. The memory of rooms can be turned off; the offset is learned all the same.
 public struct AdaptiveClassifier: Classifier {
     /// How a classifier weighs what it hears.
     public struct Settings: Hashable, Sendable {
@@ -13,19 +15,28 @@ public struct AdaptiveClassifier: Classifier {
         public var minimumBeacons = 3
         /// Whether earlier scans count for the room; else each scan is taken by itself.
         public var remembersRooms = true
-        /// How long a device stays in a room, about; above 0 s. Shorter, and changes are told sooner, also false ones.
-        public var meanStay = Duration.seconds(60)
+        /// How long a device stays in a room, about, between changes that the change-point test does not detect; above
+        /// 0 s. Shorter, and such changes are told sooner, also false ones.
+        public var meanStay = Duration.seconds(90)
         /// How long a device stays among the trained rooms, or elsewhere, about; above 0 s.
         ///
         /// Much longer than in one of them: an untrained room is heard much like its neighbours, and only what is heard
         /// for minutes tells them apart.
-        public var meanVisit = Duration.seconds(900)
+        public var meanVisit = Duration.seconds(3600)
         /// How much of a scan's evidence counts beside that of the scans before; above 0, at most 1.
         ///
-        /// One twentieth: beside the fading of some 5 dB, which bodies let last for seconds, a place lies off the trained
-        /// ones by some 3 dB that no further scan averages out; a minute of scans is worth about three. A larger share
-        /// tells changes sooner and is wrong more often.
-        public var evidenceShare = 0.05
+        /// A thirtieth or so: beside the fading of some 5 dB, which bodies let last for seconds, a place lies off the
+        /// trained ones by some 3 dB that no further scan averages out; a minute of scans is worth about two. A larger
+        /// share is wrong more often.
+        public var evidenceShare = 0.03
+        /// How much of the evidence of the first scan at a place counts; from `evidenceShare` to 1.
+        ///
+        /// Nothing was heard there before that it could repeat. Of the n-th scan counts the n-th part of this, until
+        /// that is less than `evidenceShare`.
+        public var firstEvidenceShare = 0.35
+        /// The log likelihood ratio at which the device is believed to be at another place, in nats; above 0, or
+        /// infinity to turn the change-point test off. Smaller, and changes are told sooner, also false ones.
+        public var changeThreshold = 6.0
         /// By how much receivers differ: the standard deviation in dB of the offset before anything was heard; above 0.
         public var offsetDeviation = 8.0
         /// How likely the device is in none of the trained rooms, before anything was heard; in [0, 1), 0 to exclude it.
@@ -43,6 +54,7 @@ public struct AdaptiveClassifier: Classifier {
     /// How likely each pair of offset and state is, ordered like the model's likelihoods.
     private var belief: [Double]
     private var latest: Instant?
+    private var place: PlaceChangeTest
 
     /// Learns a training set.
     public init(_ training: RoomTrainingSet, settings: Settings = Settings()) {
@@ -58,6 +70,12 @@ public struct AdaptiveClassifier: Classifier {
         let total = weights.reduce(0, +)
         offsetPrior = weights.map { $0 / total }
         belief = offsetPrior.flatMap { [statePrior] offset in statePrior.map { $0 * offset } }
+        place = Self.placeTest(model, settings)
+    }
+
+    private static func placeTest(_ model: RoomSignalModel, _ settings: Settings) -> PlaceChangeTest {
+        PlaceChangeTest(
+            beaconCount: model.beaconCount, deviation: model.scatter, threshold: settings.changeThreshold)
     }
 
     /// By how many dB this receiver reads above the trained one, as far as it was learned.
@@ -67,9 +85,12 @@ public struct AdaptiveClassifier: Classifier {
 
     public mutating func classify(_ scan: RoomScan) -> RoomEstimate? {
         guard let heard = model.known(of: scan, atLeast: settings.minimumBeacons) else { return nil }
-        predict(at: scan.instant)
+        let elapsed = latest.map { max(Self.shortestStep, $0.duration(to: scan.instant).seconds) } ?? 0
+        latest = scan.instant
+        let change = place.take(heard, after: elapsed)
+        predict(over: elapsed, changeRatio: cmath_exp(change))
         let logarithms = model.logLikelihoods(of: heard)
-        let share = settings.remembersRooms ? settings.evidenceShare : 1
+        let share = settings.remembersRooms ? evidenceShare : 1
         guard let best = zip(logarithms, belief).lazy.filter({ $0.1 > 0 }).map(\.0).max() else { return nil }
         for index in belief.indices { belief[index] *= cmath_exp((logarithms[index] - best) * share) }
         let total = belief.reduce(0, +)
@@ -84,6 +105,12 @@ public struct AdaptiveClassifier: Classifier {
     public mutating func forgetRooms() {
         belief = offsetBelief.flatMap { [statePrior] offset in statePrior.map { $0 * offset } }
         latest = nil
+        place = Self.placeTest(model, settings)
+    }
+
+    /// How much of the evidence of the present scan counts.
+    private var evidenceShare: Double {
+        max(settings.evidenceShare, settings.firstEvidenceShare / Double(max(1, place.scanCount)))
     }
 
     private var offsetBelief: [Double] {
@@ -103,15 +130,22 @@ public struct AdaptiveClassifier: Classifier {
     private static let shortestStep = 1.0
 
     /// Lets time pass: the device may have changed the room, or have left all of them, or come back.
-    private mutating func predict(at instant: Instant) {
+    ///
+    /// - Parameters:
+    ///   - elapsed: the time since the scan before, in seconds.
+    ///   - changeRatio: by how much likelier the scan is at another place than at the same one; infinite if the device
+    ///     is believed to be at another one, so that it may be in any room alike.
+    private mutating func predict(over elapsed: Double, changeRatio: Double) {
         let count = statePrior.count
         let elsewhere = count - 1
-        let elapsed = latest.map { max(Self.shortestStep, $0.duration(to: instant).seconds) } ?? 0
-        latest = instant
         func staying(_ mean: Duration) -> Double {
             settings.remembersRooms ? cmath_exp(-elapsed / max(1e-3, mean.seconds)) : 0
         }
-        let (inRoom, onVisit) = (staying(settings.meanStay), staying(settings.meanVisit))
+        let (expected, onVisit) = (staying(settings.meanStay), staying(settings.meanVisit))
+        // Bayes: what is expected of a stay, and what the change-point test found.
+        let inRoom =
+            expected > 0 && changeRatio.isFinite
+            ? expected / (expected + (1 - expected) * max(1, changeRatio)) : 0
         let offsets = offsetBelief
         let anyRoom = statePrior[..<elsewhere].reduce(0, +)
         var moved = belief

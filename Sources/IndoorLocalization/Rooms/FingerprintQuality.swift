@@ -59,8 +59,9 @@ public struct FingerprintQuality: Hashable, Sendable {
     /// Samples that are enough, half a minute of them.
     ///
     /// Measured with 13 rooms of a house and three phones (crownstone/localization-improvement): the adaptive classifier
-    /// tells 71 to 76 % of the scans right with 10 samples a room, 75 and 82 % with 15, 82 and 83 % with 20, 84 and 85 %
-    /// with 30, 87 and 88 % with 60, and 86 and 90 % with 90; with another phone's samples and with the same phone's.
+    /// tells 70 to 77 % of the scans right with 10 samples a room, 75 and 82 % with 15, 79 and 84 % with 20, 84 and 85 %
+    /// with 30, 89 and 91 % with 60, and 89 and 91 % with 90; with another phone's samples and with the same phone's, the
+    /// lower one first.
     public static let neededSamples = 30
     /// Beacons that a scan must hold for an answer of the classifiers.
     public static let neededBeacons = 3

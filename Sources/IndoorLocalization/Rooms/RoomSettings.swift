@@ -13,11 +13,14 @@ public enum RoomChangeRule: String, Hashable, Sendable, CaseIterable {
 /// The first room is always told at once.
 public struct RoomSettings: Hashable, Sendable {
     /// When a change is believed.
-    public var changeRule = RoomChangeRule.inARow
+    ///
+    /// At once, since ``AdaptiveClassifier`` tests for changes itself; a classifier that takes each scan by itself
+    /// is better followed with `inARow` or `bestOf`.
+    public var changeRule = RoomChangeRule.immediate
     /// How many estimates the rule looks at; from 1 to 100, of no effect on `immediate`.
     public var changeCount = 3
 
-    /// Creates the settings with their defaults: three in a row.
+    /// Creates the settings with their defaults: at once.
     public init() {}
 
     /// Creates the settings with a rule.

@@ -49,7 +49,7 @@ struct RoomSignalModel: Sendable {
     ///
     /// Counted in deviations, so that a house in which all scatters much is not taken for elsewhere. How many is a choice
     /// between false alarms and rooms that are missed, made on a house of 13 rooms by leaving each of them out.
-    private static let anywhereDeviations = 8.75
+    private static let anywhereDeviations = 8.6
     /// With so many beacons that are heard in other rooms too, a room does not need those of its own.
     private static let enoughShared = 6
 
@@ -67,8 +67,14 @@ struct RoomSignalModel: Sendable {
     /// the room that hears it most.
     private let anywhere: [Double]
 
+    /// By how much the RSSI of a beacon scatters at one place, in dB: what is usual, or what the training tells if that
+    /// is more.
+    let scatter: Double
+
     /// How many states there are: the rooms, and none of them.
     var stateCount: Int { links.count + 1 }
+    /// How many beacons were trained: a scan's are told as offsets below it.
+    var beaconCount: Int { table.beacons.count }
 
     init(_ training: RoomTrainingSet) {
         let table = RoomTable(Self.comparable(training))
@@ -76,6 +82,7 @@ struct RoomSignalModel: Sendable {
         names = table.rooms.map(\.name)
         links = table.rooms.map { Self.links(of: $0, beaconCount: table.beacons.count) }
         silences = links.map { $0.reduce(0) { $0 + $1.silence } }
+        scatter = Self.scatter(in: table)
         let heard = links.joined().filter { $0.known > Self.outOfReach * Self.outliers }.map(\.deviation)
         let mean = heard.isEmpty ? Self.fading : heard.reduce(0, +) / Double(heard.count)
         anywhere = table.beacons.indices.map { [links] beacon in
@@ -104,6 +111,23 @@ struct RoomSignalModel: Sendable {
             for beacon in own { comparable.rooms[name]?.forget(beacon) }
         }
         return comparable
+    }
+
+    /// The standard deviation of all readings around the mean of their beacon and room, at least the usual one.
+    private static func scatter(in table: RoomTable) -> Double {
+        var (squares, count) = (0.0, 0.0)
+        for room in table.rooms {
+            var sums = [(count: Double, sum: Double, squares: Double)](
+                repeating: (0, 0, 0), count: table.beacons.count)
+            for (beacon, rssi) in room.samples.joined() {
+                sums[beacon] = (sums[beacon].count + 1, sums[beacon].sum + rssi, sums[beacon].squares + rssi * rssi)
+            }
+            for readings in sums where readings.count > 1 {
+                squares += max(0, readings.squares - readings.sum * readings.sum / readings.count)
+                count += readings.count - 1
+            }
+        }
+        return max(fading, (squares / max(1, count)).squareRoot())
     }
 
     private static func links(of room: RoomTable.Entry, beaconCount: Int) -> [Link] {
@@ -170,10 +194,17 @@ struct RoomSignalModel: Sendable {
         return sum + cmath_log(product)
     }
 
-    /// The density of Student's distribution with four degrees of freedom.
+    /// The density of Student's distribution with ten degrees of freedom.
+    ///
+    /// With four, as robust statistics like it, readings that lie far off tell too little against a room, and a room
+    /// that was not trained is taken for its neighbour more often.
     private static func student(_ value: Double, _ mean: Double, _ deviation: Double) -> Double {
         let z = (value - mean) / deviation
-        let spread = 1 + z * z / 4
-        return 0.375 / (deviation * spread * spread * spread.squareRoot())
+        let spread = 1 + z * z / 10
+        let square = spread * spread
+        return tenDegrees / (deviation * square * square * spread * spread.squareRoot())
     }
+
+    /// Γ(11/2) / (Γ(5) √(10π)), which makes the density's integral one.
+    private static let tenDegrees = 0.389_108_383_966_031
 }

@@ -14,8 +14,8 @@ public struct RoomScore: Hashable, Sendable {
     public private(set) var falseChanges = 0
     /// How long the device stayed in rooms, in seconds.
     public private(set) var seconds = 0.0
-    /// The sum of the probabilities that answers had.
-    public private(set) var probabilitySum = 0.0
+    /// The probabilities of the answers, beside how often these were right.
+    public private(set) var reliability = RoomReliability()
     /// How often which room was believed, by the right one; nil is none of the trained rooms, or no answer.
     public private(set) var confusion: [String: [String?: Int]] = [:]
     /// Seconds from each change of room to the estimate after which the new room was believed; infinite if it never was.
@@ -33,7 +33,9 @@ public struct RoomScore: Hashable, Sendable {
     /// False changes of room in an hour; nil without time.
     public var falseChangesPerHour: Double? { seconds > 0 ? Double(falseChanges) / seconds * 3600 : nil }
     /// The mean probability of what was told, to compare with `accuracy`; nil without answers.
-    public var meanProbability: Double? { answeredCount > 0 ? probabilitySum / Double(answeredCount) : nil }
+    public var meanProbability: Double? {
+        answeredCount > 0 ? reliability.bins.reduce(0) { $0 + $1.probabilitySum } / Double(answeredCount) : nil
+    }
     /// The median of `delays`; nil without a change.
     public var medianDelay: Double? { delays.isEmpty ? nil : delays.sorted()[delays.count / 2] }
 
@@ -56,7 +58,7 @@ public struct RoomScore: Hashable, Sendable {
             let before = filter.room
             if let estimate = classifier.classify(scan) {
                 answeredCount += 1
-                probabilitySum += estimate.probability
+                reliability.add(probability: estimate.probability, isRight: estimate.room == room)
                 if estimate.room == room { rightCount += 1 }
                 filter.take(estimate)
             }
@@ -80,7 +82,7 @@ public struct RoomScore: Hashable, Sendable {
         believedCount += other.believedCount
         falseChanges += other.falseChanges
         seconds += other.seconds
-        probabilitySum += other.probabilitySum
+        reliability.add(other.reliability)
         delays += other.delays
         for (room, told) in other.confusion {
             confusion[room, default: [:]].merge(told, uniquingKeysWith: +)

@@ -16,8 +16,13 @@ struct RoomsEvaluateCommand: Command {
               rule     share of all scans after which the right room was believed, by the change rule
               false/h  changes of the believed room in an hour that were none
               change   median seconds until a change of room is believed, with all tracks in a row
-              unknown  share of all scans after which none of the rooms is believed, with the rooms of the
-                       track left out of the training
+              none     share of all scans after which none of the rooms is believed, though all were trained
+              unknown  the same with the room of the track left out of the training
+              error    mean distance between the probability of an answer and the share that is right, in
+                       points, by the bins of the table below it
+
+            The last table tells of the adaptive classifier with its memory: for the answers of each range of
+            probabilities their share, their mean probability, and how many of them were right.
 
             example: indoorloc rooms evaluate home
             """,
@@ -69,7 +74,9 @@ struct RoomsEvaluateCommand: Command {
 
             """
         let best = results.last?.pairs.filter(\.isSame) ?? []
-        try StandardOutput.write(heading + Self.table(results) + Self.confusions(Self.sum(best)?.tracks))
+        try StandardOutput.write(
+            heading + Self.table(results) + Self.confusions(Self.sum(best)?.tracks)
+                + Self.reliability(results.last?.pairs ?? []))
     }
 
     private static func sum(_ pairs: [RoomEvaluation.Pair]) -> RoomEvaluation.Pair? {
@@ -100,18 +107,41 @@ struct RoomsEvaluateCommand: Command {
     }
 
     private static func table(_ results: [(kind: ClassifierKind, pairs: [RoomEvaluation.Pair])]) -> String {
-        var rows = [["classifier", "device", "alone", "scans", "rule", "false/h", "change", "unknown"]]
+        var rows = [
+            ["classifier", "device", "alone", "scans", "rule", "false/h", "change", "none", "unknown", "error"]
+        ]
         for (kind, pairs) in results {
             for (name, pair) in groups(pairs) { rows.append([kind.rawValue, name] + pair.cells) }
         }
+        return aligned(rows, leading: 2)
+    }
+
+    /// Rows of cells in columns: the first ones flush left, the others flush right.
+    private static func aligned(_ rows: [[String]], leading: Int) -> String {
         let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in
             let cells = zip(row, widths).enumerated().map { column, cell in
                 let space = String(repeating: " ", count: cell.1 - cell.0.count)
-                return column < 2 ? cell.0 + space : space + cell.0
+                return column < leading ? cell.0 + space : space + cell.0
             }
             return cells.joined(separator: "  ") + "\n"
         }.joined()
+    }
+
+    /// The probabilities of the answers beside how many of them were right, with the same device and with others.
+    private static func reliability(_ pairs: [RoomEvaluation.Pair]) -> String {
+        var rows = [["device", "probability", "scans", "mean", "right"]]
+        for (name, pair) in groups(pairs) {
+            let reliability = pair.tracks.reliability
+            for (index, bin) in reliability.bins.enumerated() {
+                guard let mean = bin.meanProbability, let right = bin.accuracy else { continue }
+                let share = Double(bin.count) / Double(reliability.count)
+                rows.append(
+                    [name, "\(index * 10)-\(index * 10 + 10)%"]
+                        + [share, mean, right].map { JSONText.number($0 * 100, decimals: 1) + "%" })
+            }
+        }
+        return rows.count > 1 ? "\nadaptive, probabilities of the answers:\n" + aligned(rows, leading: 2) : ""
     }
 
     /// The most frequent mistakes, of the last classifier with the same device.
@@ -141,7 +171,8 @@ extension RoomEvaluation.Pair {
             percent(alone.accuracy), percent(tracks.accuracy), percent(tracks.believedAccuracy),
             tracks.falseChangesPerHour.map { JSONText.number($0, decimals: 1) } ?? "-",
             joined.medianDelay.map { $0.isFinite ? JSONText.number($0, decimals: 1) + " s" : "never" } ?? "-",
-            percent(untrained.nowhereShare),
+            percent(tracks.nowhereShare), percent(untrained.nowhereShare),
+            tracks.reliability.error.map { JSONText.number($0 * 100, decimals: 1) } ?? "-",
         ]
     }
 
@@ -154,10 +185,22 @@ extension RoomEvaluation.Pair {
             ("probability", tracks.meanProbability), ("believed", tracks.believedAccuracy),
             ("falseChangesPerHour", tracks.falseChangesPerHour), ("joinedBelieved", joined.believedAccuracy),
             ("joinedFalseChangesPerHour", joined.falseChangesPerHour), ("changeSeconds", joined.medianDelay),
-            ("unknown", untrained.nowhereShare),
+            ("none", tracks.nowhereShare), ("unknown", untrained.nowhereShare),
+            ("reliabilityError", tracks.reliability.error),
         ] {
             json.add(name, value ?? .nan, decimals: 4)
         }
+        json.add("reliability", tracks.reliability.bins.map(\.json))
+        return json
+    }
+}
+
+extension RoomReliability.Bin {
+    fileprivate var json: JSONText {
+        var json = JSONText()
+        json.add("scans", count)
+        json.add("probability", meanProbability ?? .nan, decimals: 4)
+        json.add("right", accuracy ?? .nan, decimals: 4)
         return json
     }
 }

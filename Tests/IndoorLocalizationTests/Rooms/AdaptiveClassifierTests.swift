@@ -61,6 +61,43 @@ final class AdaptiveClassifierTests: XCTestCase {
         XCTAssertEqual(rooms.last, "cellar")
     }
 
+    /// Scans until the room is told right, for each change from a room to the next one in the house.
+    private func delays(changeThreshold: Double) -> [Int] {
+        var house = TrainedHouse()
+        var settings = AdaptiveClassifier.Settings()
+        settings.changeThreshold = changeThreshold
+        var classifier = AdaptiveClassifier(house.training(), settings: settings)
+        let told = TrainedHouse.rooms.enumerated().map { index, room in
+            house.scans(in: room, count: 120, from: Double(index) * 120).map { classifier.classify($0)?.room }
+        }
+        return zip(TrainedHouse.rooms, told).dropFirst().map { $1.firstIndex(of: $0) ?? $1.count }.sorted()
+    }
+
+    func testTheChangePointTestTellsChangesSooner() {
+        let (with, without) = (delays(changeThreshold: 6), delays(changeThreshold: .infinity))
+        print("scans until a change is told: \(with), without the test \(without)")
+        XCTAssertLessThanOrEqual(with[with.count / 2], 3, "\(with)")
+        XCTAssertGreaterThan(without[without.count / 2], 2 * with[with.count / 2] + 3, "\(without)")
+    }
+
+    func testStaysAndThresholdsWithoutEndKeepProbabilitiesWhole() throws {
+        var house = TrainedHouse()
+        let training = house.training()
+        for threshold in [1e-9, 6, 1e9, .infinity] {
+            var settings = AdaptiveClassifier.Settings()
+            settings.changeThreshold = threshold
+            settings.meanStay = .seconds(1 << 60)
+            var classifier = AdaptiveClassifier(training, settings: settings)
+            for (index, room) in ["attic", "garage", "attic"].enumerated() {
+                for scan in house.scans(in: room, count: 30, from: Double(index) * 30) {
+                    let estimate = try XCTUnwrap(classifier.classify(scan))
+                    let total = estimate.candidates.reduce(0) { $0 + $1.probability }
+                    XCTAssertEqual(total, 1, accuracy: 1e-9, "\(threshold)")
+                }
+            }
+        }
+    }
+
     func testProbabilitiesMeanWhatTheySay() {
         var house = TrainedHouse()
         var classifier = AdaptiveClassifier(house.training())

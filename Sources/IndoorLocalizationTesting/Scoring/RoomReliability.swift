@@ -1,0 +1,52 @@
+/// Compares the probabilities of a classifier's answers with how often these were right.
+///
+/// A reliability diagram as a table (M. H. DeGroot, S. E. Fienberg, *The Comparison and Evaluation of Forecasters*,
+/// 1983): of the answers with a probability of 0.8, eight in ten should be right.
+public struct RoomReliability: Hashable, Sendable {
+    /// The answers whose probability lies in one range.
+    public struct Bin: Hashable, Sendable {
+        /// How many answers there were.
+        public fileprivate(set) var count = 0
+        /// The sum of their probabilities.
+        public fileprivate(set) var probabilitySum = 0.0
+        /// How many of them were right.
+        public fileprivate(set) var rightCount = 0
+
+        /// The mean probability, in [0, 1]; nil without answers.
+        public var meanProbability: Double? { count > 0 ? probabilitySum / Double(count) : nil }
+        /// The share of right answers, in [0, 1]; nil without answers.
+        public var accuracy: Double? { count > 0 ? Double(rightCount) / Double(count) : nil }
+    }
+
+    /// The answers by probability in ten equal ranges: below 0.1, from 0.1 to below 0.2, and so on.
+    public private(set) var bins = [Bin](repeating: Bin(), count: 10)
+
+    /// Creates the reliability of nothing.
+    public init() {}
+
+    /// How many answers there were.
+    public var count: Int { bins.reduce(0) { $0 + $1.count } }
+    /// The expected calibration error: the mean of the distances between probability and accuracy, weighted by the
+    /// answers of each bin; in [0, 1], nil without answers.
+    public var error: Double? {
+        guard count > 0 else { return nil }
+        return bins.reduce(0) { $0 + abs($1.probabilitySum - Double($1.rightCount)) } / Double(count)
+    }
+
+    /// Adds an answer with its probability, in [0, 1].
+    public mutating func add(probability: Double, isRight: Bool) {
+        let index = min(max(0, Int(probability * Double(bins.count))), bins.count - 1)
+        bins[index].count += 1
+        bins[index].probabilitySum += probability
+        if isRight { bins[index].rightCount += 1 }
+    }
+
+    /// Adds another reliability.
+    public mutating func add(_ other: RoomReliability) {
+        for (index, bin) in other.bins.enumerated() {
+            bins[index].count += bin.count
+            bins[index].probabilitySum += bin.probabilitySum
+            bins[index].rightCount += bin.rightCount
+        }
+    }
+}
