@@ -14,6 +14,7 @@ extension LocalizationMachine {
         guard latest.instant.duration(to: instant) <= Self.longestCarry else { return nil }
         var later = visit
         later.belief.advance(to: instant)
+        later.findFloor(at: instant)
         return later.position(on: running.mapID, at: instant)
     }
 }

@@ -91,7 +91,7 @@ final class LevelFilterTests: XCTestCase {
 
     func testAHalfLandingIsNoStoreyWhereItsHeightWasMeasured() {
         var filter = settled(height: 100)
-        climb(&filter, from: 100, by: 2)
+        climb(&filter, from: 100, by: 1.2)
         XCTAssertGreaterThan(filter.probabilities[0], filter.probabilities[1], "\(filter.probabilities)")
     }
 
