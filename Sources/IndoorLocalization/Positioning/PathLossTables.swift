@@ -54,19 +54,21 @@ struct PathLossTables {
     private func exposure(_ grid: MapGrid, _ places: [RadioMap.Fingerprint]) -> [Float] {
         var sum = [Float](repeating: 0, count: grid.count)
         for place in places {
-            spread(place.point, Float(min(place.duration, model.rateDurationCap)), grid) { sum[$0] += $1 }
+            spread(place, Float(min(place.duration, model.rateDurationCap)), grid) { sum[$0] += $1 }
         }
         return sum
     }
 
-    private func spread(_ point: MapPoint, _ amount: Float, _ grid: MapGrid, _ add: (Int, Float) -> Void) {
-        let width = model.rateLength
-        let block = grid.block(around: point, radius: 3 * width)
+    private func spread(
+        _ place: RadioMap.Fingerprint, _ amount: Float, _ grid: MapGrid, _ add: (Int, Float) -> Void
+    ) {
+        let (square, variance) = (model.rateLength * model.rateLength, place.deviation * place.deviation)
+        let block = grid.block(around: place.point, radius: 3 * (square + variance).squareRoot())
         for row in block.rows {
             for column in block.columns {
                 let cell = row * grid.columns + column
-                let distance = grid.center(of: cell).distance(to: point)
-                add(cell, amount * Float(cmath_exp(-distance * distance / (2 * width * width))))
+                let distance = grid.center(of: cell).distance(to: place.point)
+                add(cell, amount * Float(DetectionRange.weight(distance * distance, square, variance)))
             }
         }
     }
@@ -165,14 +167,16 @@ struct PathLossTables {
         let all = amplitude + constant
         let offset = readings.reduce(0) { $0 + $1.reading.weight } * constant
         // However far away a reading is, it tells the beacon's power.
-        let least = model.surveyVariance(count: readings.reduce(0) { max($0, $1.reading.count) })
+        let least = readings.reduce(Double.infinity) {
+            min($0, model.surveyVariance(count: $1.reading.count, deviation: $1.place.deviation))
+        }
         for cell in table.mean.indices {
             table.mean[cell] += Float(offset)
             table.variance[cell] = Float(all - constant * constant / (all + least))
         }
         let reach = Self.reach * model.shadowingLength
         for entry in readings {
-            let noise = model.surveyVariance(count: entry.reading.count)
+            let noise = model.surveyVariance(count: entry.reading.count, deviation: entry.place.deviation)
             let block = grid.block(around: entry.place.point, radius: reach)
             for row in block.rows {
                 for column in block.columns {
@@ -201,7 +205,7 @@ struct PathLossTables {
         var rate = zip(curve, prior).map { $0 * $1 }
         for entry in readings {
             let counted = min(entry.place.duration, model.rateDurationCap) / entry.place.duration
-            spread(entry.place.point, Float(Double(entry.reading.count) * counted), grid) { cell, amount in
+            spread(entry.place, Float(Double(entry.reading.count) * counted), grid) { cell, amount in
                 let (row, column) = cell.quotientAndRemainder(dividingBy: grid.columns)
                 if let index = table.index(column: column, row: row) { rate[index] += amount }
             }

@@ -29,11 +29,13 @@ struct RecordedSession: Sendable {
         _ body: (SessionReplay.Output) throws -> Void
     ) throws -> RecordedReadings.Tally {
         let readings = try RecordedReadings(path: path, strictness: strictness)
+        var next = try readings.next(truth: truth)
         var replay = SessionReplay(
-            venues: venues, settings: settings, seed: seed, fields: fields, tellsMotion: tellsMotion)
+            venues: venues, settings: settings.expecting(device: readings.device), seed: seed, fields: fields,
+            tellsMotion: tellsMotion)
         try replay.startMonitoring(geofences)
         var hasStarted = false
-        while let recorded = try readings.next(truth: truth) {
+        while let recorded = next {
             let reading = passing(recorded)
             if !hasStarted {
                 try replay.start().forEach(body)
@@ -44,9 +46,21 @@ struct RecordedSession: Sendable {
             }
             hasStarted = true
             if let reading { try replay.handle(reading).forEach(body) }
+            next = try readings.next(truth: truth)
         }
         if !hasStarted { try replay.start().forEach(body) }
         try replay.finish().forEach(body)
         return readings.tally
+    }
+}
+
+extension SettingsStack {
+    /// The same settings, of the device that made a recording, unless they say which device it is, or that it is any.
+    func expecting(device: String?) -> SettingsStack {
+        guard let device, !isGiven("device") else { return self }
+        var stack = self
+        try? stack.override("device", .string(device), place: "the recording's header")
+        stack.apply()
+        return stack
     }
 }
