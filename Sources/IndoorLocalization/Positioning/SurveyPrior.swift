@@ -21,7 +21,8 @@ public struct SurveyPrior: MapPrior, TabulatedPrior {
         let places = Dictionary(grouping: venue.radioMap?.fingerprints ?? [], by: \.mapID)
         sheets = Dictionary(
             venue.maps.map { map in
-                (map.id, Sheet(places: places[map.id]?.map { ($0.point, $0.deviation) } ?? [], areas: map.walkable.map(Area.polygon)))
+                let points = places[map.id]?.map { (point: $0.point, deviation: $0.deviation) } ?? []
+                return (map.id, Sheet(places: points, areas: map.walkable.map(Area.polygon)))
             }, uniquingKeysWith: { first, _ in first })
         isSurveyed = !(venue.radioMap?.beacons.isEmpty ?? true)
         let model = model.fitted(to: venue.radioMap)

@@ -109,8 +109,8 @@ extension UnlabelledLearning.Outcome {
         }
         let all = errors.map { JSONText.number($0, decimals: 2) }
         guard rounds > 0 else {
-            return "nothing was gained: recordings left out err by \(all[0]) m without the walks and "
-                + "\(all.last ?? "-") m with them"
+            return "nothing was surely gained: recordings left out err by \(all[0]) m without the walks and "
+                + "\(JSONText.number(errors.dropFirst().min() ?? before, decimals: 2)) m with them"
         }
         let gain = JSONText.number((1 - errors[rounds] / before) * 100, decimals: 0)
         return "\(rounds) \(rounds == 1 ? "round" : "rounds"), recordings left out err by \(all[rounds]) m in place of "

@@ -51,23 +51,27 @@ struct UnlabelledLearning: Sendable {
         var outcome = Outcome(map: map(of: labelled))
         guard labelled.count > 1, !unlabelled.isEmpty else { return outcome }
         var folds = folds()
-        var score = try await judge(folds, "round 0", progress)
+        let first = try await judge(folds, "round 0", progress)
+        var score = first
         outcome.errors = [score.mean]
         var doubts = [score.doubt]
-        while outcome.rounds < Self.mostRounds {
+        var rounds = 0
+        while rounds < Self.mostRounds {
             for index in folds.indices {
                 guard let current = folds[index].map else { continue }
-                let name = "round \(outcome.rounds + 1), part \(index + 1) of \(folds.count)"
+                let name = "round \(rounds + 1), part \(index + 1) of \(folds.count)"
                 let found = try await smooth(unlabelled, with: current, name, progress)
                 folds[index].map = map(of: folds[index].kept, and: found, doubt: score.doubt)
             }
-            let judged = try await judge(folds, "round \(outcome.rounds + 1)", progress)
+            let judged = try await judge(folds, "round \(rounds + 1)", progress)
             outcome.errors.append(judged.mean)
-            guard judged.isBetter(than: score, by: Self.leastGain) else { break }
+            guard judged.mean < (1 - Self.leastGain) * score.mean else { break }
             score = judged
             doubts.append(score.doubt)
-            outcome.rounds += 1
+            rounds += 1
         }
+        guard score.isSurelyBetter(than: first) else { return outcome }
+        outcome.rounds = rounds
         // As many rounds with all recordings.
         for (round, doubt) in doubts.prefix(outcome.rounds).enumerated() {
             guard let current = outcome.map else { break }
@@ -145,23 +149,31 @@ struct UnlabelledLearning: Sendable {
 extension UnlabelledLearning {
     /// How far smoothed places are from the truth.
     private struct Score {
-        /// By way point: error in metres, with the levels' penalty.
-        var errors: [Double]
+        /// By recording, and by way point in it: error in metres, with the levels' penalty.
+        var errors: [[Double]]
         /// How many times as far as expected the places err.
         var doubt: Double
 
-        var mean: Double { errors.isEmpty ? 0 : errors.reduce(0, +) / Double(errors.count) }
+        var mean: Double {
+            let all = errors.joined()
+            return all.isEmpty ? 0 : all.reduce(0, +) / Double(all.count)
+        }
 
-        /// Whether errors at the same way points are smaller by a share, and most of them by more than chance.
+        /// Whether the recordings err less, by two standard errors of their mean gain.
         ///
-        /// A few errors of a whole floor would hide all others, so that chance is judged by the logarithms.
-        func isBetter(than other: Score, by share: Double) -> Bool {
-            guard !errors.isEmpty, errors.count == other.errors.count else { return false }
-            let gains = zip(other.errors, errors).map { log(max($0, 0.5) / max($1, 0.5)) }
+        /// Of the same recording all errors are alike, so that recordings are counted, not way points; and by the logarithms,
+        /// as a few errors of a whole floor would hide all others.
+        func isSurelyBetter(than other: Score) -> Bool {
+            let gains = zip(other.errors, errors).map { Self.logarithm($0) - Self.logarithm($1) }
+            guard mean < other.mean, gains.count > 1 else { return false }
             let count = Double(gains.count)
             let gain = gains.reduce(0, +) / count
-            let variance = gains.reduce(0) { $0 + ($1 - gain) * ($1 - gain) } / max(1, count - 1)
-            return mean < (1 - share) * other.mean && gain > (variance / count).squareRoot()
+            let variance = gains.reduce(0) { $0 + ($1 - gain) * ($1 - gain) } / (count - 1)
+            return gain > 2 * (variance / count).squareRoot()
+        }
+
+        private static func logarithm(_ errors: [Double]) -> Double {
+            errors.reduce(0) { $0 + log(max($1, 0.5)) } / Double(max(1, errors.count))
         }
     }
 
@@ -171,10 +183,11 @@ extension UnlabelledLearning {
             guard let map = fold.map else { continue }
             judged += zip(fold.left, try await smooth(fold.left, with: map, name + ", judging", progress))
         }
-        var errors: [Double] = []
+        var all: [[Double]] = []
         var ratios: [Double] = []
         let maps = Dictionary(venue.maps.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         for (walk, track) in judged {
+            var errors: [Double] = []
             for place in walk.recording.waypoints {
                 guard let map = maps[place.mapID] else { continue }
                 guard let look = track.look(at: place.instant), let found = maps[look.mapID] else {
@@ -185,9 +198,10 @@ extension UnlabelledLearning {
                 errors.append(error + Self.levelPenalty * Double(abs(found.level - map.level)))
                 if found.level == map.level { ratios.append(error / max(look.estimate.radius, 0.1)) }
             }
+            all.append(errors)
         }
         // The radius is that of 68 %.
         let ratio = ratios.isEmpty ? 1 : ratios.sorted()[Int(Double(ratios.count - 1) * 0.68)]
-        return Score(errors: errors, doubt: min(max(ratio, 1), Self.mostDoubt))
+        return Score(errors: all, doubt: min(max(ratio, 1), Self.mostDoubt))
     }
 }

@@ -70,8 +70,8 @@ struct DetectionRange {
         return places.fingerprints.indices.compactMap { other in
             let distance = places.fingerprints[other].point.distance(to: point)
             guard distance < farthest, places.isApart(other, from: place) else { return nil }
-            return Neighbor(place: other, squaredDistance: distance * distance,
-                variance: places.fingerprints[other].deviation * places.fingerprints[other].deviation)
+            let deviation = places.fingerprints[other].deviation
+            return Neighbor(place: other, squaredDistance: distance * distance, variance: deviation * deviation)
         }
     }
 
