@@ -21,7 +21,7 @@ final class DeviceOffsetsTests: XCTestCase {
         recording.device = "phone"
         let device = try XCTUnwrap(Self.learn([recording])?.fit.devices["phone"])
         XCTAssertEqual(device.offset, 0)
-        XCTAssertGreaterThanOrEqual(device.deviation, 1, "the next pocket is another one")
+        XCTAssertGreaterThanOrEqual(device.deviation, 3, "the next pocket is another one")
     }
 
     func testRecordingsThatNameNoDeviceTellOfNone() throws {
@@ -46,8 +46,8 @@ final class DeviceOffsetsTests: XCTestCase {
             return try XCTUnwrap(DeviceOffsets(devices, offsets: offsets, areTold: true).receivers["a"]).deviation
         }
         XCTAssertGreaterThan(try deviation([-6, 6, -5, 5]), 4)
-        XCTAssertLessThan(try deviation([-1, 1, -1, 1]), 2)
-        XCTAssertEqual(try deviation([Double](repeating: 0, count: 100)), 1, "nobody knows a receiver better")
+        XCTAssertLessThan(try deviation([-4, 4, -4, 4]), try deviation([-6, 6, -5, 5]))
+        XCTAssertEqual(try deviation([Double](repeating: 0, count: 100)), 3, "nobody knows a receiver better")
     }
 
     private static func learn(_ recordings: [SurveyRecording]) -> RadioMap? {
