@@ -36,6 +36,7 @@ public struct RadioMapLearner: Sendable {
     /// Places that the smoother is unsure of count for less, and those that it hardly knows for nothing. They teach the
     /// beacons' places and powers and what is heard where; the numbers of the model are those of the recordings with truth.
     /// - Parameters:
+    ///   - recording: without truth.
     ///   - track: of the recording, found with a radio map of other recordings.
     ///   - doubt: how many times as far as the smoother expects its places err.
     public mutating func add(_ recording: SurveyRecording, along track: SmoothedTrack, doubt: Double = 1) {
