@@ -169,6 +169,7 @@ extension LocalizationMachine {
         let problems = useSettings(of: venue)
         var visit = VenueVisit(
             venue: venue, belief: makeBelief(venue, settings.positioning), settings: settings, since: now)
+        if let device = settings.device { visit.belief.begin(asDevice: device) }
         if let earlierCalibration { visit.belief.begin(with: earlierCalibration) }
         remind(&visit)
         visit.lock(to: lockedMap)

@@ -2,6 +2,11 @@
 public struct LocalizationSettings: Hashable, Sendable {
     /// Only this venue is accepted; nil accepts every known one.
     public var forcedVenue: VenueID?
+    /// The model of this device, as the headers of recordings name it; nil if unknown.
+    ///
+    /// If the venue's survey was made with such a device, too, a session knows how it hears, and begins with that
+    /// (``RadioMap/Fit/devices``) instead of any receiver.
+    public var device: String?
     /// Sightings weaker than this are not used, in dBm; one exactly at the threshold is kept.
     public var rssiThreshold = -127.0
     /// Time between two positions, from 50 ms to a day.

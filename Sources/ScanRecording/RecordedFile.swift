@@ -52,6 +52,8 @@ package final class RecordedReadings: Sendable {
             }
         }
 
+        mutating func device() -> String? { recording?.header?.device }
+
         /// Mutating, as an optional reader cannot be looked into otherwise.
         mutating func tally() -> Tally {
             if let tally = capture?.tally { return .capture(tally) }
@@ -101,6 +103,9 @@ package final class RecordedReadings: Sendable {
         places.forEach(truth)
         return reading
     }
+
+    /// The model of the receiver; nil if unknown, and before the first reading.
+    package var device: String? { state.withLock { state in state.device() } }
 
     /// What was passed over so far.
     package var tally: Tally { state.withLock { state in state.tally() } }

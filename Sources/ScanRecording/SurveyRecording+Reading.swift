@@ -33,7 +33,7 @@ extension SurveyRecording {
                     file: path, line: reader.tally.lines, problem: .tooManyReadings(limit: limits.surveyReadings))
             }
         }
-        self.init(waypoints: waypoints, sightings: sightings, end: end)
+        self.init(waypoints: waypoints, sightings: sightings, end: end, device: reader.header?.device)
     }
 }
 

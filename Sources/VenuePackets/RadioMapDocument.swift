@@ -26,6 +26,7 @@ struct RadioMapDocument: Encodable {
         var x: Double
         var y: Double
         var duration: Double
+        var deviation: Double?
         var readings: [Reading]
     }
 
@@ -35,8 +36,15 @@ struct RadioMapDocument: Encodable {
         var ratePriorDetections: Double?
         var supportWidth: Double?
         var unsupportedShare: Double?
+        var coverage: Double?
         var bodyDeviation: Double?
         var receiverDeviation: Double?
+        var devices: [String: Receiver]?
+    }
+
+    struct Receiver: Encodable {
+        var offset: Double
+        var deviation: Double
     }
 
     var format = RadioMapFile.format
@@ -62,7 +70,7 @@ extension RadioMapDocument {
         fingerprints = radioMap.fingerprints.map { fingerprint in
             Fingerprint(
                 mapId: fingerprint.mapID.rawValue, x: fingerprint.point.x, y: fingerprint.point.y,
-                duration: fingerprint.duration,
+                duration: fingerprint.duration, deviation: fingerprint.deviation == 0 ? nil : fingerprint.deviation,
                 readings: fingerprint.readings.map { reading in
                     Reading(
                         beacon: reading.beacon, rssi: reading.rssi, count: reading.count,
@@ -121,6 +129,9 @@ extension RadioMapDocument {
         guard entry.x.isFinite, entry.y.isFinite, entry.duration.isFinite, entry.duration > 0 else {
             throw PacketFileError(message: "needs finite x and y and a duration above 0; survey anew", path: path)
         }
+        guard (0...1000).contains(entry.deviation ?? 0) else {
+            throw PacketFileError(message: "needs a deviation from 0 to 1000 m; survey anew", path: path)
+        }
         var readings: [RadioMap.Reading] = []
         for (index, reading) in entry.readings.enumerated() {
             let weight = reading.weight ?? 0
@@ -139,6 +150,6 @@ extension RadioMapDocument {
         }
         return RadioMap.Fingerprint(
             mapID: MapID(rawValue: entry.mapId), point: MapPoint(x: entry.x, y: entry.y), duration: entry.duration,
-            readings: readings)
+            deviation: entry.deviation ?? 0, readings: readings)
     }
 }

@@ -20,9 +20,9 @@ public struct RadioMapFileError: Error, Hashable, Sendable, CustomStringConverti
 /// | `format`, `version` | "indoor-localization-radio-map", 1 |
 /// | `pathLossExponent` | shared by all beacons, above 0 |
 /// | [`readingDeviation`] | dB beyond fast fading by which readings lie off the map |
-/// | [`fit`] | what else the survey tells of the model: [`floorLoss`] dB, [`rateLength`] m, [`ratePriorDetections`], [`supportWidth`] m, [`unsupportedShare`], [`bodyDeviation`] dB, [`receiverDeviation`] dB |
+/// | [`fit`] | what else the survey tells of the model: [`floorLoss`] dB, [`rateLength`] m, [`ratePriorDetections`], [`supportWidth`] m, [`unsupportedShare`], [`coverage`], [`bodyDeviation`] dB, [`receiverDeviation`] dB, [`devices`]: by model of device, how it hears: `offset` and `deviation` in dB |
 /// | `beacons[]` | `uuid`, `major`, `minor`, `mapId`, `x`, `y`, [`z`: m above that floor], `power`: dBm at 1 m |
-/// | `fingerprints[]` | `mapId`, `x`, `y`, `duration`: s, `readings[]` |
+/// | `fingerprints[]` | `mapId`, `x`, `y`, `duration`: s, [`deviation`: of the place along each axis in m, where it was found from an unlabelled walk], `readings[]` |
 /// | `readings[]` | `beacon`: index into `beacons[]`, `rssi`: mean in dBm, `count`, [`weight`: 1/dB] |
 ///
 /// Units and frames are those of the venue packet.

@@ -91,12 +91,42 @@ struct RadioMapReader {
             case "ratePriorDetections": fit.ratePriorDetections = try reader.optionalNumber("$.fit.ratePriorDetections")
             case "supportWidth": fit.supportWidth = try reader.optionalNumber("$.fit.supportWidth")
             case "unsupportedShare": fit.unsupportedShare = try reader.optionalNumber("$.fit.unsupportedShare")
+            case "coverage": fit.coverage = try reader.optionalNumber("$.fit.coverage")
             case "bodyDeviation": fit.bodyDeviation = try reader.optionalNumber("$.fit.bodyDeviation")
             case "receiverDeviation": fit.receiverDeviation = try reader.optionalNumber("$.fit.receiverDeviation")
+            case "devices": fit.devices = try reader.isNull() ? nil : reader.devices()
             default: try reader.cursor.skipValue()
             }
         }
         return fit
+    }
+
+    /// Models of devices, by their names; of one that is given twice the later counts.
+    private mutating func devices() throws -> [String: RadioMapDocument.Receiver] {
+        var devices: [String: RadioMapDocument.Receiver] = [:]
+        try fields(at: "$.fit.devices") { reader, name in
+            let path = "$.fit.devices.\(name)"
+            guard devices.count < reader.limits.entries else {
+                throw PacketFileError(
+                    message: "has more than the \(reader.limits.entries) entries that it may have",
+                    path: "$.fit.devices")
+            }
+            devices[name] = try reader.receiver(path)
+        }
+        return devices
+    }
+
+    private mutating func receiver(_ path: String) throws -> RadioMapDocument.Receiver {
+        var (offset, deviation): (Double?, Double?) = (nil, nil)
+        try fields(at: path) { reader, key in
+            switch key {
+            case "offset": offset = try reader.number("\(path).offset")
+            case "deviation": deviation = try reader.number("\(path).deviation")
+            default: try reader.cursor.skipValue()
+            }
+        }
+        return RadioMapDocument.Receiver(
+            offset: try given(offset, "offset", path), deviation: try given(deviation, "deviation", path))
     }
 
     private mutating func beacon(_ path: String) throws -> RadioMapDocument.Beacon {
@@ -124,7 +154,7 @@ struct RadioMapReader {
 
     private mutating func fingerprint(_ path: String) throws -> RadioMapDocument.Fingerprint {
         var map: Int?
-        var (x, y, duration): (Double?, Double?, Double?) = (nil, nil, nil)
+        var (x, y, duration, deviation): (Double?, Double?, Double?, Double?) = (nil, nil, nil, nil)
         var readings: [RadioMapDocument.Reading]?
         try fields(at: path) { reader, key in
             switch key {
@@ -132,6 +162,7 @@ struct RadioMapReader {
             case "x": x = try reader.number("\(path).x")
             case "y": y = try reader.number("\(path).y")
             case "duration": duration = try reader.number("\(path).duration")
+            case "deviation": deviation = try reader.optionalNumber("\(path).deviation")
             case "readings":
                 let left = reader.limits.radioMapReadings - reader.readingCount
                 readings = try reader.list(at: "\(path).readings", atMost: left) { try $0.reading($1) }
@@ -141,7 +172,8 @@ struct RadioMapReader {
         }
         return RadioMapDocument.Fingerprint(
             mapId: try given(map, "mapId", path), x: try given(x, "x", path), y: try given(y, "y", path),
-            duration: try given(duration, "duration", path), readings: try given(readings, "readings", path))
+            duration: try given(duration, "duration", path), deviation: deviation,
+            readings: try given(readings, "readings", path))
     }
 
     private mutating func reading(_ path: String) throws -> RadioMapDocument.Reading {

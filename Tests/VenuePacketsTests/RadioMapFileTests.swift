@@ -44,6 +44,12 @@ final class RadioMapFileTests: XCTestCase {
         radioMap.fit.unsupportedShare = 0.01
         radioMap.fit.bodyDeviation = 2.7
         radioMap.fit.receiverDeviation = 1.0 / 3
+        radioMap.fit.coverage = 0.9
+        radioMap.fit.devices = [
+            "b \"phone\"": RadioMap.Receiver(offset: -4.5, deviation: 1.25),
+            "a": RadioMap.Receiver(offset: 3, deviation: 2),
+        ]
+        radioMap.fingerprints[0].deviation = 2.5
         try RadioMapFile.write(radioMap, to: folder + "/a.json")
         let read = try RadioMapFile.read(folder + "/a.json")
         XCTAssertEqual(read.fit, radioMap.fit)
@@ -62,7 +68,8 @@ final class RadioMapFileTests: XCTestCase {
             ("floorLoss", { $0.floorLoss = 0 }), ("rateLength", { $0.rateLength = 4 }),
             ("ratePriorDetections", { $0.ratePriorDetections = 1 }),
             ("supportWidth", { $0.supportWidth = 4 }), ("unsupportedShare", { $0.unsupportedShare = 1 }),
-            ("bodyDeviation", { $0.bodyDeviation = 0 }), ("receiverDeviation", { $0.receiverDeviation = 0 }),
+            ("coverage", { $0.coverage = 0 }), ("bodyDeviation", { $0.bodyDeviation = 0 }),
+            ("receiverDeviation", { $0.receiverDeviation = 0 }),
         ] as [(String, (inout RadioMap.Fit) -> Void)] {
             var radioMap = RadioMap(beacons: [], fingerprints: [], pathLossExponent: 2)
             tell(&radioMap.fit)
@@ -91,6 +98,7 @@ final class RadioMapFileTests: XCTestCase {
             ("ratePriorDetections", ["0", "-1", "0.0009", "1000001"], ["0.001", "1000000"]),
             ("supportWidth", ["0", "0.009", "1001"], ["0.01", "1000"]),
             ("unsupportedShare", ["0", "-0.1", "1.001"], ["0.001", "1"]),
+            ("coverage", ["-0.1", "1.1"], ["0", "1"]),
             ("bodyDeviation", ["-0.1", "50.1"], ["0", "50"]),
             ("receiverDeviation", ["-0.1", "50.1"], ["0", "50"]),
         ] {
@@ -105,6 +113,22 @@ final class RadioMapFileTests: XCTestCase {
                 XCTAssertNoThrow(try RadioMapFile.read(file), "\(name) \(number)")
             }
         }
+    }
+
+    func testADeviceThatMakesNoSenseIsRefusedWithItsPath() throws {
+        let file = try temporaryFolder() + "/map.json"
+        for (receiver, path) in [
+            ("{\"offset\": 51, \"deviation\": 1}", "$.fit.devices.phone.offset"),
+            ("{\"offset\": 1, \"deviation\": -1}", "$.fit.devices.phone.deviation"),
+            ("{\"offset\": 1}", "$.fit.devices.phone"), ("7", "$.fit.devices.phone"),
+        ] {
+            try Data(document(fit: "{\"devices\": {\"phone\": \(receiver)}}").utf8).write(to: URL(filePath: file))
+            XCTAssertThrowsError(try RadioMapFile.read(file), receiver) { error in
+                XCTAssertEqual((error as? RadioMapFileError)?.path, path, "\(error)")
+            }
+        }
+        try Data(document(fit: "{\"devices\": null}").utf8).write(to: URL(filePath: file))
+        XCTAssertEqual(try RadioMapFile.read(file).fit, RadioMap.Fit(), "a map of before there were devices")
     }
 
     func testAPipeIsWrittenIntoAndNotReplaced() throws {

@@ -5,6 +5,8 @@ struct MapSurvey: Sendable {
     /// What was heard of a beacon at a place.
     struct Heard {
         var point: MapPoint
+        /// Standard deviation of the point along each axis, in metres.
+        var deviation: Double
         /// Seconds of listening.
         var duration: Double
         var reading: RadioMap.Reading
@@ -48,7 +50,9 @@ struct MapSurvey: Sendable {
         let cells = (columns: 0..<grid.columns, rows: 0..<grid.rows)
         for place in places {
             let seconds = Float(min(all[place].duration, model.rateDurationCap))
-            grid.spread(all[place].point, seconds, length: model.rateLength, over: cells, &exposure)
+            grid.spread(
+                all[place].point, seconds, length: model.rateLength, deviation: all[place].deviation, over: cells,
+                &exposure)
         }
         self.exposure = exposure
     }
@@ -77,7 +81,9 @@ struct MapSurvey: Sendable {
         guard let radioMap else { return [] }
         return entries[Int(starts[beacon])..<Int(starts[beacon + 1])].map { entry in
             let place = radioMap.fingerprints[Int(entry.place)]
-            return Heard(point: place.point, duration: place.duration, reading: place.readings[Int(entry.reading)])
+            return Heard(
+                point: place.point, deviation: place.deviation, duration: place.duration,
+                reading: place.readings[Int(entry.reading)])
         }
     }
 }
@@ -85,20 +91,23 @@ struct MapSurvey: Sendable {
 extension MapGrid {
     /// Adds `amount` at a point, and less around it as a normal curve falls, to the values of some cells.
     ///
+    /// What lies at an uncertain point is spread over where it may be.
     /// - Parameters:
     ///   - length: the curve's standard deviation in metres.
+    ///   - deviation: of the point along each axis, in metres.
     ///   - cells: the columns and rows whose values there are, row by row.
     func spread(
-        _ point: MapPoint, _ amount: Float, length: Double, over cells: (columns: Range<Int>, rows: Range<Int>),
-        _ values: inout [Float]
+        _ point: MapPoint, _ amount: Float, length: Double, deviation: Double = 0,
+        over cells: (columns: Range<Int>, rows: Range<Int>), _ values: inout [Float]
     ) {
-        let block = block(around: point, radius: 3 * length)
+        let square = length * length + deviation * deviation
+        let block = block(around: point, radius: 3 * square.squareRoot())
         let (columns, rows) = (block.columns.clamped(to: cells.columns), block.rows.clamped(to: cells.rows))
         guard !columns.isEmpty, !rows.isEmpty else { return }
         var rectangle = rectangle(columns, rows, from: point, stride: cells.columns.count)
         let first =
             (rows.lowerBound - cells.rows.lowerBound) * cells.columns.count + columns.lowerBound
             - cells.columns.lowerBound
-        cmath_spread(&rectangle, Float(1 / (2 * length * length)), amount, first, &values)
+        cmath_spread(&rectangle, Float(1 / (2 * square)), amount * Float(length * length / square), first, &values)
     }
 }

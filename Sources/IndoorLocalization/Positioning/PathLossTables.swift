@@ -190,7 +190,7 @@ final class PathLossTables: Sendable {
         let all = amplitude + constant
         let offset = Float(readings.reduce(0) { $0 + $1.reading.weight } * constant)
         // However far away a reading is, it tells the beacon's power.
-        let least = model.surveyVariance(count: readings.reduce(0) { max($0, $1.reading.count) })
+        let least = readings.reduce(Double.infinity) { min($0, surveyVariance($1)) }
         for cell in table.mean.indices { table.mean[cell] += offset }
         table.variance = Array(repeating: Float(all - constant * constant / (all + least)), count: table.mean.count)
         let reach = Self.reach * model.shadowingLength
@@ -204,9 +204,13 @@ final class PathLossTables: Sendable {
             var reading = cmath_survey_reading(
                 weight: Float(heard.reading.weight), amplitude: Float(amplitude),
                 scale: Float(1.732_050_807_568_877_2 / model.shadowingLength), constant: Float(constant),
-                gain: Float(1 / (all + model.surveyVariance(count: heard.reading.count))))
+                gain: Float(1 / (all + surveyVariance(heard))))
             cmath_add_shadowing(&rectangle, &reading, first, &table.mean, &table.variance)
         }
+    }
+
+    private func surveyVariance(_ heard: MapSurvey.Heard) -> Double {
+        model.surveyVariance(count: heard.reading.count, deviation: heard.deviation)
     }
 
     /// What the survey heard around a cell, and as little as it may tell what path loss expects there.
@@ -222,7 +226,7 @@ final class PathLossTables: Sendable {
             let counted = min(heard.duration, model.rateDurationCap) / heard.duration
             grid.spread(
                 heard.point, Float(Double(heard.reading.count) * counted), length: model.rateLength,
-                over: (table.columns, table.rows), &rate)
+                deviation: heard.deviation, over: (table.columns, table.rows), &rate)
         }
         var position = 0
         for row in table.rows {

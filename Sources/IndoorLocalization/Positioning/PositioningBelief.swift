@@ -15,6 +15,8 @@ package protocol PositioningBelief: Sendable {
     mutating func lock(to map: MapID?)
     /// How the latest fix was taken in; nil if there was none, or if it told nothing.
     var fixReception: FixReception? { get }
+    /// Begins with what the venue's survey tells of that model of device, if it tells of it.
+    mutating func begin(asDevice name: String)
     /// Begins with what was learned of the device before.
     mutating func begin(with calibration: Calibration)
     /// What was learned of the device; nil if nothing was.
@@ -29,6 +31,7 @@ extension PositioningBelief {
     package func roomShares(on map: MapID, in rooms: inout RoomCells) -> [(room: Int, share: Double)] { [] }
     package mutating func lock(to map: MapID?) {}
     package var fixReception: FixReception? { nil }
+    package mutating func begin(asDevice name: String) {}
     package mutating func begin(with calibration: Calibration) {}
     package var calibration: Calibration? { nil }
     package mutating func begin(with place: RememberedPlace) {}

@@ -25,9 +25,13 @@ public struct PositioningEngine: Sendable {
     /// Where on the plans it can be, for the same.
     var space: FloorSpace
     /// What was known of the receiver before any evidence.
-    private(set) var firstReceiver: ReceiverOffset
+    var firstReceiver: ReceiverOffset
+    /// What the survey tells of models of devices.
+    let devices: [String: RadioMap.Receiver]
+    /// Whether the device is one of these, as far as what is heard agrees with that; nil without a device.
+    var knownDevice: KnownDevice?
     /// By level: each guess of the level has a receiver that fits to it.
-    private(set) var offsets: [ReceiverOffset]
+    var offsets: [ReceiverOffset]
     private var steps = StepDetector()
     private var strides: [(instant: Instant, stride: ParticleFilter.Stride)] = []
     /// When the latest step was taken, and the device's heading then in radians; nil before any.
@@ -95,6 +99,7 @@ public struct PositioningEngine: Sendable {
         links = FloorLinks(venue: venue)
         space = FloorSpace(venue: venue)
         levels = LevelFilter(floors: venue.maps.map { ($0.level, $0.elevation) })
+        devices = venue.radioMap?.fit.devices ?? [:]
         firstReceiver = ReceiverOffset(
             deviation: field.model.receiverOffsetDeviation, bodyDeviation: field.model.bodyDeviation)
         offsets = Array(repeating: firstReceiver, count: field.levels.count)
@@ -171,20 +176,6 @@ public struct PositioningEngine: Sendable {
         lastLook = nil
     }
 
-    /// Begins with what an earlier session learned of the device. Before any evidence only.
-    package mutating func begin(with calibration: Calibration) {
-        let earlier = calibration.later
-        for level in offsets.indices {
-            offsets[level].begin(
-                value: earlier.rssiOffset,
-                deviation: min(earlier.rssiDeviation, field.model.receiverOffsetDeviation))
-        }
-        firstReceiver = offsets.first ?? firstReceiver
-        filter.receivers = offsets
-        filter.stepMean = earlier.stepScale
-        filter.stepDeviation = min(earlier.stepDeviation, settings.motion.stepScale)
-    }
-
     /// Begins with where an earlier session left the device. Counts with the first evidence, unless a fix says better.
     package mutating func begin(with place: RememberedPlace) { remembered = place }
 
@@ -257,6 +248,7 @@ public struct PositioningEngine: Sendable {
     /// lost.
     private mutating func look(_ now: Instant) {
         guard let snapshot, !snapshot.heard.isEmpty else { return }
+        let isOther = isOtherDevice(than: snapshot)
         let likelihood = Likelihood(field: field, evidence: snapshot, receivers: filter.receivers)
         var posterior = GridPosterior(likelihood)
         compare(posterior, now)
@@ -266,7 +258,8 @@ public struct PositioningEngine: Sendable {
         }
         if levels.isEmpty { levels.observe(evidence: posterior.levelEvidence, height: nil, after: 0) }
         filter.redistribute(
-            to: levelShares, posterior: posterior, likelihood: likelihood, share: settings.recoveryShare)
+            to: levelShares, posterior: posterior, likelihood: likelihood,
+            share: isOther ? 1 : settings.recoveryShare)
     }
 
     /// Compares the belief about the place with what the last seconds tell, on the level that is most believed in.

@@ -53,14 +53,18 @@ public struct RadioMap: Hashable, Sendable {
         public var point: MapPoint
         /// How long the surveyor listened, in seconds, above 0.
         public var duration: Double
+        /// Standard deviation of the place along each axis in metres, 0 or more: 0 where the surveyor told it, and more where
+        /// it was found from an unlabelled walk.
+        public var deviation: Double
         /// One reading for each beacon that was heard, ordered by beacon.
         public var readings: [Reading]
 
         /// Creates a fingerprint.
-        public init(mapID: MapID, point: MapPoint, duration: Double, readings: [Reading]) {
+        public init(mapID: MapID, point: MapPoint, duration: Double, deviation: Double = 0, readings: [Reading]) {
             self.mapID = mapID
             self.point = point
             self.duration = duration
+            self.deviation = deviation
             self.readings = readings
         }
     }
@@ -79,15 +83,38 @@ public struct RadioMap: Hashable, Sendable {
         public var supportWidth: Double?
         /// How likely a place far from the survey is, in (0, 1]: ``SignalModel/unsupportedShare``.
         public var unsupportedShare: Double?
+        /// How probable it is that somebody is where the survey knows the radio, in [0, 1]. The less, the more the engine
+        /// expects what it does without a survey: that beacons are heard where they should not be, and silent where they
+        /// should be heard.
+        public var coverage: Double?
         /// How much the surveyors' bodies took from the beacons behind them, along each axis, as a standard deviation in dB:
         /// ``SignalModel/bodyDeviation``.
         public var bodyDeviation: Double?
         /// How much the receivers of the survey's walks differed from each other, as a standard deviation in dB. No less
         /// is expected of the one that is located: ``SignalModel/receiverOffsetDeviation``.
         public var receiverDeviation: Double?
+        /// How much stronger each model of device hears than the mean of the survey's receivers, by the name that the
+        /// recordings give in ``SurveyRecording/device``: what a session of such a device begins with, see
+        /// ``LocalizationSettings/device``.
+        public var devices: [String: Receiver] = [:]
 
         /// Creates a fit that tells nothing.
         public init() {}
+    }
+
+    /// How a model of device hears, against the mean of the survey's receivers.
+    public struct Receiver: Hashable, Sendable {
+        /// Decibels by which it hears stronger, in [-50, 50].
+        public var offset: Double
+        /// Standard deviation of the offset in another recording of such a device, in dB, in [0, 50]: another pocket,
+        /// another unit of the same model.
+        public var deviation: Double
+
+        /// Creates what is known of a model of device.
+        public init(offset: Double, deviation: Double) {
+            self.offset = offset
+            self.deviation = deviation
+        }
     }
 
     /// The transmitters that the survey heard, ordered by identity.

@@ -106,6 +106,12 @@ public struct SignalModel: Hashable, Sendable {
         model.supportWidth = fit.supportWidth ?? supportWidth
         model.unsupportedShare = fit.unsupportedShare ?? unsupportedShare
         model.bodyDeviation = fit.bodyDeviation ?? bodyDeviation
+        if let coverage = fit.coverage {
+            // Where the survey was not, silence tells no more than without one.
+            let rest = 1 - coverage
+            model.detectionWeight = coverage * detectionWeight + rest * min(detectionWeight, unsurveyedDetectionWeight)
+            model.unheardRate = coverage * unheardRate + rest * max(unheardRate, unsurveyedRate)
+        }
         // Whoever sets it to 0 knows that the receiver is the survey's.
         if receiverOffsetDeviation > 0 {
             model.receiverOffsetDeviation = max(receiverOffsetDeviation, fit.receiverDeviation ?? 0)
@@ -125,9 +131,18 @@ public struct SignalModel: Hashable, Sendable {
         return (1 + scaled) * cmath_exp(-scaled)
     }
 
-    /// Variance in dB² of a mean of `count` survey readings about the field.
-    func surveyVariance(count: Int) -> Double {
-        surveyNoise * surveyNoise + fastFading * fastFading / Double(min(max(count, 1), readingCap))
+    /// Variance in dB² of a mean of `count` survey readings about the field, if the place is known to within `deviation`
+    /// metres along each axis.
+    ///
+    /// An error of the place is one of the reading: as large as the field is steep there, by shadowing and, as far away as
+    /// that reaches, by path loss. Source: A. McHutchon, C. E. Rasmussen, *Gaussian Process Training with Input Noise*,
+    /// NIPS 2011.
+    func surveyVariance(count: Int, deviation: Double = 0) -> Double {
+        let reading = surveyNoise * surveyNoise + fastFading * fastFading / Double(min(max(count, 1), readingCap))
+        guard deviation > 0 else { return reading }
+        let fall = 4.343 * pathLossExponent / shadowingLength
+        let slope = 3 * shadowing * shadowing / (shadowingLength * shadowingLength) + fall * fall
+        return reading + slope * deviation * deviation
     }
 
     /// The RSSI in dBm that path loss expects of a beacon at a point of its own map.

@@ -7,7 +7,7 @@ import CMath
 /// once more. Without a survey and without walkable areas it is 1.
 public struct SurveyPrior: MapPrior, TabulatedPrior {
     private struct Sheet: Sendable {
-        var places: [MapPoint]
+        var places: [(point: MapPoint, deviation: Double)]
         var areas: [Area]
     }
 
@@ -21,7 +21,8 @@ public struct SurveyPrior: MapPrior, TabulatedPrior {
         let places = Dictionary(grouping: venue.radioMap?.fingerprints ?? [], by: \.mapID)
         sheets = Dictionary(
             venue.maps.map { map in
-                (map.id, Sheet(places: places[map.id]?.map(\.point) ?? [], areas: map.walkable.map(Area.polygon)))
+                let points = places[map.id]?.map { (point: $0.point, deviation: $0.deviation) } ?? []
+                return (map.id, Sheet(places: points, areas: map.walkable.map(Area.polygon)))
             }, uniquingKeysWith: { first, _ in first })
         isSurveyed = !(venue.radioMap?.beacons.isEmpty ?? true)
         let model = model.fitted(to: venue.radioMap)
@@ -33,7 +34,8 @@ public struct SurveyPrior: MapPrior, TabulatedPrior {
     public func weight(at point: MapPoint, on mapID: MapID) -> Double {
         var weight = isSurveyed ? share : 1
         guard let sheet = sheets[mapID] else { return Double(weight) }
-        for place in sheet.places where max(abs(point.x - place.x), abs(point.y - place.y)) <= 3 * width {
+        for place in sheet.places
+        where max(abs(point.x - place.point.x), abs(point.y - place.point.y)) <= 3 * width + place.deviation {
             weight = max(weight, support(point, place))
         }
         return Double(isWalkable(point, sheet) ? weight : weight * share)
@@ -43,7 +45,7 @@ public struct SurveyPrior: MapPrior, TabulatedPrior {
         var weights = [Float](repeating: isSurveyed ? share : 1, count: grid.count)
         guard let sheet = sheets[mapID] else { return weights }
         for place in sheet.places {
-            let block = grid.block(around: place, radius: 3 * width)
+            let block = grid.block(around: place.point, radius: 3 * width + place.deviation)
             for row in block.rows {
                 for column in block.columns {
                     let cell = row * grid.columns + column
@@ -56,8 +58,8 @@ public struct SurveyPrior: MapPrior, TabulatedPrior {
         return weights
     }
 
-    private func support(_ point: MapPoint, _ place: MapPoint) -> Float {
-        let distance = point.distance(to: place)
+    private func support(_ point: MapPoint, _ place: (point: MapPoint, deviation: Double)) -> Float {
+        let distance = max(0, point.distance(to: place.point) - place.deviation)
         return share + (1 - share) * Float(cmath_exp(-distance * distance / (2 * width * width)))
     }
 

@@ -34,11 +34,14 @@ public struct SurveyRecording: Sendable {
     public var sightings: [Sighting]
     /// The recording's last instant.
     public var end: Instant
+    /// The model of the receiver; nil if unknown. Recordings of one model tell its offset: ``RadioMap/Fit/devices``.
+    public var device: String?
 
     /// Creates a survey recording; its end is the last instant of a way point or sighting, unless given.
-    public init(waypoints: [Waypoint], sightings: [Sighting], end: Instant? = nil) {
+    public init(waypoints: [Waypoint], sightings: [Sighting], end: Instant? = nil, device: String? = nil) {
         self.waypoints = waypoints
         self.sightings = sightings
+        self.device = device
         self.end = end ?? max(waypoints.last?.instant ?? .zero, sightings.last?.instant ?? .zero)
     }
 }

@@ -21,6 +21,7 @@ public struct TrackSmoother: Sendable {
     private let venue: Venue
     private var settings: PositioningSettings
     private let seed: UInt64
+    private let device: String?
     private var forward: PositioningEngine
     private var reversed = ReversedReadings()
     private var past: [(instant: Instant, belief: BeliefSample)] = []
@@ -37,20 +38,28 @@ public struct TrackSmoother: Sendable {
     /// - Parameters:
     ///   - venue: where the recording was made, with its radio map if there is one.
     ///   - settings: of both engines; whatever the method, the particle filter is used.
+    ///   - device: the model of the device that made the recording, as in ``LocalizationSettings/device``; nil if unknown.
     ///   - seed: of all that is random; equal seeds give equal tracks.
-    public init(venue: Venue, settings: PositioningSettings = PositioningSettings(), seed: UInt64 = 0) {
+    public init(
+        venue: Venue, settings: PositioningSettings = PositioningSettings(), device: String? = nil, seed: UInt64 = 0
+    ) {
         self.init(
-            venue: venue, field: SignalField(venue: venue, model: settings.signal), settings: settings, seed: seed)
+            venue: venue, field: SignalField(venue: venue, model: settings.signal), settings: settings, device: device,
+            seed: seed)
     }
 
     /// Creates a smoother on tables that were made before.
-    package init(venue: Venue, field: SignalField, settings: PositioningSettings, seed: UInt64) {
+    package init(
+        venue: Venue, field: SignalField, settings: PositioningSettings, device: String? = nil, seed: UInt64
+    ) {
         self.venue = venue
         self.field = field
         self.settings = settings
         self.settings.method = .particle
         self.seed = seed
+        self.device = device
         forward = PositioningEngine(venue: venue, field: field, settings: self.settings, seed: seed)
+        if let device { forward.begin(asDevice: device) }
     }
 
     /// Takes in the recording's next reading; one that is earlier than the last counts as simultaneous with it.
@@ -82,6 +91,7 @@ public struct TrackSmoother: Sendable {
         guard let end = last else { return SmoothedTrack(looks: []) }
         look(at: end)
         var backward = PositioningEngine(venue: venue, field: field, settings: settings, seed: ~seed)
+        if let device { backward.begin(asDevice: device) }
         let fusion = BeliefFusion(walls: venue.maps.map { WallIndex(walls: $0.walls) })
         var looks: [SmoothedTrack.Look] = []
         for (instant, belief) in past.reversed() {

@@ -12,12 +12,19 @@ struct TransmitterList: Sendable {
         let heard = Set(surveyed.map(\.identity))
         var seen = heard
         let silent = venue.beacons.filter { seen.insert($0.identity).inserted }
+        let all = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
+        // The survey's beacons tell how far off such powers are.
+        let shift =
+            surveyed.isEmpty
+            ? 0
+            : surveyed.reduce(0) { $0 + $1.power - (all[$1.identity]?.measuredPower ?? model.defaultPower) }
+                / Double(surveyed.count)
         beacons =
             surveyed
             + silent.map {
                 RadioMap.Beacon(
                     identity: $0.identity, mapID: $0.mapID, point: $0.point, z: $0.z,
-                    power: $0.measuredPower ?? model.defaultPower)
+                    power: ($0.measuredPower ?? model.defaultPower) + shift)
             }
         let common = venue.radioMap?.pathLossExponent ?? model.pathLossExponent
         let known = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })

@@ -1,7 +1,7 @@
 extension LocalizationSettings {
     /// The settings of a session, each once.
     package static let list: [Setting<LocalizationSettings>] =
-        [forcedVenueSetting] + ownList
+        [forcedVenueSetting, deviceSetting] + ownList
         + VenueSearchSettings.list.map { $0.within("venueSearch", \.venueSearch) }
         + PositionFilter.list.map { $0.within("positionFilter", \.positionFilter, .venue) }
         + FloorSettings.list.map { $0.within("floor", \.floor, .venue) }
@@ -43,6 +43,18 @@ extension LocalizationSettings {
             } else {
                 settings.forcedVenue = nil
             }
+        },
+        dependentLimits: nil)
+}
+
+extension LocalizationSettings {
+    private static let deviceSetting = Setting<LocalizationSettings>(
+        key: "device", limits: .text, unit: "", isOptional: true, preference: nil, scope: .session,
+        summary: "The model of this device, as headers of recordings name it: where the survey was made with one, too, "
+            + "a session begins with how it hears. `null` expects any receiver.",
+        read: { $0.device.map(SettingValue.text) ?? .none },
+        write: { settings, value in
+            if case .text(let name) = value { settings.device = name } else { settings.device = nil }
         },
         dependentLimits: nil)
 }

@@ -33,6 +33,15 @@ struct DataSet {
         }
     }
 
+    /// A recording itself, or those in a folder, in order of their names.
+    static func recordings(at path: String) -> [String] {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
+            return [path]
+        }
+        return recordings(in: path)
+    }
+
     private static func recordings(in folder: String) -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         return names.filter { $0.hasSuffix(".jsonl") || $0.hasSuffix(".jsonl.gz") }.sorted().map { folder + "/" + $0 }

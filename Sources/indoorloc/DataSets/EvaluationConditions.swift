@@ -17,6 +17,9 @@ struct EvaluationConditions: Sendable {
     /// The share of the survey's recordings that is kept, in (0, 1].
     var surveyShare = 1.0
 
+    /// Whether a track is still of the device that it names: another receiver is another device.
+    var namesDevice: Bool { shift == 0 }
+
     /// The reading under these conditions; nil if it is removed.
     func adapted(_ reading: SensorReading) -> SensorReading? {
         switch reading {

@@ -13,6 +13,8 @@ struct RecordedSession: Sendable {
     var start: Fix?
     /// What is watched beside the fences of the venues.
     var geofences: [Geofence] = []
+    /// Whether the device that the recording names is expected.
+    var expectsDevice = true
     /// Whether there is to be told how the device moves.
     var tellsMotion = false
 
@@ -25,15 +27,20 @@ struct RecordedSession: Sendable {
     /// - Returns: what was passed over in the recording.
     /// - Throws: what is wrong with the recording, or what `body` throws.
     func play(
-        _ path: String, truth: (Truth, SessionReplay) -> Void = { _, _ in }, passing: (SensorReading) -> SensorReading? = { $0 },
-        _ body: (SessionReplay.Output) throws -> Void
+        _ path: String, truth: (Truth, SessionReplay) -> Void = { _, _ in },
+        passing: (SensorReading) -> SensorReading? = { $0 }, _ body: (SessionReplay.Output) throws -> Void
     ) throws -> RecordedReadings.Tally {
         let readings = try RecordedReadings(path: path, strictness: strictness)
+        // The header, with the device's name, comes before the first reading.
+        var early: [Truth] = []
+        var next = try readings.next(truth: { early.append($0) })
         var replay = SessionReplay(
-            venues: venues, settings: settings, seed: seed, fields: fields, tellsMotion: tellsMotion)
+            venues: venues, settings: expectsDevice ? settings.expecting(device: readings.device) : settings,
+            seed: seed, fields: fields, tellsMotion: tellsMotion)
+        for place in early { truth(place, replay) }
         try replay.startMonitoring(geofences)
         var hasStarted = false
-        while let recorded = try readings.next(truth: { truth($0, replay) }) {
+        while let recorded = next {
             let reading = passing(recorded)
             if !hasStarted {
                 try replay.start().forEach(body)
@@ -44,9 +51,21 @@ struct RecordedSession: Sendable {
             }
             hasStarted = true
             if let reading { try replay.handle(reading).forEach(body) }
+            next = try readings.next(truth: { truth($0, replay) })
         }
         if !hasStarted { try replay.start().forEach(body) }
         try replay.finish().forEach(body)
         return readings.tally
+    }
+}
+
+extension SettingsStack {
+    /// The same settings, of the device that made a recording, unless they say which device it is, or that it is any.
+    func expecting(device: String?) -> SettingsStack {
+        guard let device, !isGiven("device") else { return self }
+        var stack = self
+        try? stack.override("device", .string(device), place: "the recording's header")
+        stack.apply()
+        return stack
     }
 }

@@ -8,15 +8,20 @@ struct SurveyLearning {
     private(set) var withoutPlaces: [String] = []
     /// Recordings whose places are all on maps that the venue does not have, which teach nothing either.
     private(set) var ofOtherMaps: [String] = []
+    /// The recordings that were taken in.
+    private(set) var walks: [UnlabelledLearning.Walk] = []
     /// Whether a recording has a place on the venue's maps.
     private(set) var hasPlaces = false
+    /// Whether the recordings are kept.
+    private let keepsWalks: Bool
     private let venue: Venue
     /// The maps of all places that the venue does not have.
     private var otherMaps: Set<MapID> = []
     private var beacons: Set<BeaconIdentity> = []
 
-    init(venue: Venue, model: SignalModel) {
+    init(venue: Venue, model: SignalModel, keepsWalks: Bool = false) {
         self.venue = venue
+        self.keepsWalks = keepsWalks
         learner = RadioMapLearner(venue: venue, model: model)
     }
 
@@ -32,6 +37,7 @@ struct SurveyLearning {
             note(Set(recording.waypoints.map(\.mapID)), of: path)
             try count(recording, path)
             learner.add(recording)
+            if keepsWalks { walks.append(UnlabelledLearning.Walk(path: path, recording: recording)) }
         }
         progress.show("survey: learning the radio map")
     }

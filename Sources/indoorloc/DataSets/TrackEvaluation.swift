@@ -60,12 +60,13 @@ struct TrackEvaluation: Sendable {
     /// - Parameter seed: of the readings that are drawn anew.
     private func scorers(of track: String, seed readingSeed: UInt64) async throws -> Scorers {
         var outputs: [SessionReplay.Output] = []
-        let (truths, end) = try truths(of: track)
+        let (truths, end, device) = try truths(of: track)
         var ideal =
             isIdeal
             ? IdealReadings(field: field, waypoints: truths.compactMap(\.waypoint), seed: readingSeed) : nil
         let session = RecordedSession(
-            venues: [venue], settings: settings, seed: seed, strictness: strictness, fields: [venue.id: field])
+            venues: [venue], settings: settings, seed: seed, strictness: strictness, fields: [venue.id: field],
+            expectsDevice: conditions.namesDevice)
         let tally = try session.play(
             track,
             truth: { truth, session in
@@ -84,15 +85,15 @@ struct TrackEvaluation: Sendable {
         var scorers = Scorers(causal: TrackScorer(venue: venue), offline: TrackScorer(venue: venue))
         scorers.causal.add(truths: truths, end: end, positions: positions)
         guard isOffline else { return scorers }
-        let smoothed = try await smooth(track)
+        let smoothed = try await smooth(track, device: device)
         let instants = Set(truths.map(\.instant) + [end]).sorted()
         scorers.offline.add(
             truths: truths, end: end, positions: instants.compactMap { position(at: $0, of: smoothed)?.asPrinted })
         return scorers
     }
 
-    /// The truth of a recording, and its last instant.
-    private func truths(of path: String) throws(RecordingError) -> (truths: [Truth], end: Instant) {
+    /// The truth of a recording, its last instant, and the model of its receiver.
+    private func truths(of path: String) throws(RecordingError) -> (truths: [Truth], end: Instant, device: String?) {
         var reader = try RecordingReader(path: path, strictness: strictness)
         var truths: [Truth] = []
         var end = Instant.zero
@@ -100,13 +101,13 @@ struct TrackEvaluation: Sendable {
             end = max(end, entry.instant ?? end)
             if case .truth(let truth) = entry { truths.append(truth) }
         }
-        return (truths, end)
+        return (truths, end, reader.header?.device)
     }
 
-    private func smooth(_ track: String) async throws -> SmoothedTrack {
+    private func smooth(_ track: String, device: String?) async throws -> SmoothedTrack {
+        let localization = settings.expecting(device: conditions.namesDevice ? device : nil).resolved(in: venue).localization
         var smoother = TrackSmoother(
-            venue: venue, field: field, settings: settings.resolved(in: venue).localization.positioning,
-            seed: seed)
+            venue: venue, field: field, settings: localization.positioning, device: localization.device, seed: seed)
         for try await reading in RecordingSource(path: track, strictness: strictness).readings() {
             if let reading = conditions.adapted(reading) { smoother.observe(reading) }
         }

@@ -45,6 +45,8 @@ struct HallReceiver {
 
     mutating func observe(_ reading: SensorReading) { engine.observe(reading) }
     mutating func lock(to map: MapID?) { engine.lock(to: map) }
+    mutating func begin(asDevice name: String) { engine.begin(asDevice: name) }
+    mutating func begin(with calibration: Calibration) { engine.begin(with: calibration) }
 
     /// Listens for a second: most advertisements of each beacon are heard, one in half a second; `spoil` adds others.
     mutating func listen(spoil: (inout PositioningEngine, Double) -> Void = { _, _ in }) {

@@ -18,6 +18,8 @@ struct BeaconLocator {
         var rssi: Double
         /// Of how many sightings it is the mean.
         var count: Int
+        /// Standard deviation of the point along each axis in metres.
+        var deviation = 0.0
 
         /// Up to a factor that all readings share.
         var amplitude: Double { cmath_pow(10, rssi / 20) }
@@ -65,7 +67,7 @@ struct BeaconLocator {
 
     private func products(of readings: [Reading]) -> Products? {
         // Power is integrated out apart.
-        let heard = readings.map { (point: $0.point, count: $0.count) }
+        let heard = readings.map { (point: $0.point, deviation: $0.deviation, count: $0.count) }
         guard let center = Self.center(of: readings), let factor = model.covariance(of: heard, constant: 0) else {
             return nil
         }

@@ -14,6 +14,8 @@ struct DetectionRange {
     private struct Neighbor {
         var place: Int
         var squaredDistance: Double
+        /// Variance of its place along each axis in m².
+        var variance: Double
     }
 
     /// What the survey tells.
@@ -68,7 +70,8 @@ struct DetectionRange {
         return places.fingerprints.indices.compactMap { other in
             let distance = places.fingerprints[other].point.distance(to: point)
             guard distance < farthest, places.isApart(other, from: place) else { return nil }
-            return Neighbor(place: other, squaredDistance: distance * distance)
+            let deviation = places.fingerprints[other].deviation
+            return Neighbor(place: other, squaredDistance: distance * distance, variance: deviation * deviation)
         }
     }
 
@@ -86,7 +89,8 @@ struct DetectionRange {
         var listening = 0.0
         var heard = [Double](repeating: 0, count: beacons.count)
         for neighbor in neighbors where neighbor.squaredDistance < Self.reach * Self.reach * length * length {
-            let weight = cmath_exp(-neighbor.squaredDistance / (2 * length * length))
+            let square = length * length
+            let weight = Self.weight(neighbor.squaredDistance, square, neighbor.variance)
             let fingerprint = places.fingerprints[neighbor.place]
             let seconds = min(fingerprint.duration, model.rateDurationCap)
             listening += weight * seconds
@@ -94,6 +98,11 @@ struct DetectionRange {
             for reading in fingerprint.readings { heard[reading.beacon] += share * Double(reading.count) }
         }
         return (listening, heard)
+    }
+
+    /// What a place counts for that is spread over its neighbourhood and over where it may be.
+    static func weight(_ squaredDistance: Double, _ square: Double, _ variance: Double) -> Double {
+        square / (square + variance) * cmath_exp(-squaredDistance / (2 * (square + variance)))
     }
 
     /// The logarithm of the likelihood of what a place heard, from what its neighbours did.

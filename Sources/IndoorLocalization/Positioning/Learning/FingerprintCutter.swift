@@ -11,6 +11,8 @@ struct FingerprintCutter {
         var point: MapPoint
         var duration: Double
         var readings: [BeaconIdentity: (sum: Double, count: Int)]
+        /// Standard deviation of the point along each axis in metres; 0 if somebody told it.
+        var deviation = 0.0
     }
 
     /// The pieces of a recording, stays first, each in order of time; none without way points.
@@ -78,6 +80,38 @@ struct FingerprintCutter {
             readings[sighting.beacon] = (old.sum + sighting.rssi, old.count + 1)
         }
         return Piece(mapID: map, point: point, duration: duration, readings: readings)
+    }
+
+    /// A level less probable than this may be another one.
+    private static let leastProbability = 0.9
+    /// 68 % of a normal distribution in the plane lie within this many deviations along an axis: √(−2 ln 0.32).
+    private static let radiusOfDeviation = 1.51
+
+    /// The pieces of a recording at the places of its track, but for those that are known worse than `limit` metres.
+    ///
+    /// - Parameter doubt: what the track's radii are multiplied with.
+    func pieces(
+        of recording: SurveyRecording, along track: SmoothedTrack, doubt: Double, atMost limit: Double
+    ) -> [Piece] {
+        guard let first = track.looks.first?.instant.seconds, let last = track.looks.last?.instant.seconds else {
+            return []
+        }
+        var pieces: [Piece] = []
+        for start in stride(from: first, to: last - window / 2, by: window) {
+            let end = min(start + window, last)
+            guard let look = track.look(at: Instant(seconds: (start + end) / 2)),
+                look.probability >= Self.leastProbability
+            else { continue }
+            let deviation = doubt * look.estimate.radius / Self.radiusOfDeviation
+            guard deviation <= limit else { continue }
+            var piece = piece(
+                recording, from: Instant(seconds: start), through: Instant(seconds: end), look.mapID,
+                look.estimate.point, end - start)
+            guard !piece.readings.isEmpty else { continue }
+            piece.deviation = deviation
+            pieces.append(piece)
+        }
+        return pieces
     }
 
     private static func lowerBound(_ sightings: [Sighting], _ instant: Instant) -> Int {

@@ -12,7 +12,8 @@ public struct RadioMapLearner: Sendable {
     private var pieces: [FingerprintCutter.Piece] = []
     /// By piece: which recording it comes from.
     private var recordings: [Int] = []
-    private var recordingCount = 0
+    /// By recording: the model of its receiver.
+    private var devices: [String?] = []
 
     /// Creates a learner for a venue; its maps and known beacons are used, not its radio map.
     public init(venue: Venue, model: SignalModel = SignalModel()) {
@@ -26,8 +27,27 @@ public struct RadioMapLearner: Sendable {
         let added = FingerprintCutter().pieces(of: recording).filter { maps.contains($0.mapID) }
         guard !added.isEmpty else { return }
         pieces += added
-        recordings += Array(repeating: recordingCount, count: added.count)
-        recordingCount += 1
+        recordings += Array(repeating: devices.count, count: added.count)
+        devices.append(recording.device)
+    }
+
+    /// Takes in a recording without truth, at the places that a smoother has found; its way points are not used.
+    ///
+    /// Places that the smoother is unsure of count for less, and those that it hardly knows for nothing. They teach the
+    /// beacons' places and powers and what is heard where; the numbers of the model are those of the recordings with truth.
+    /// - Parameters:
+    ///   - recording: without truth.
+    ///   - track: of the recording, found with a radio map of other recordings.
+    ///   - doubt: how many times as far as the smoother expects its places err.
+    public mutating func add(_ recording: SurveyRecording, along track: SmoothedTrack, doubt: Double = 1) {
+        let maps = Set(venue.maps.map(\.id))
+        let added = FingerprintCutter().pieces(
+            of: recording, along: track, doubt: doubt, atMost: model.shadowingLength
+        ).filter { maps.contains($0.mapID) }
+        guard !added.isEmpty else { return }
+        pieces += added
+        recordings += Array(repeating: devices.count, count: added.count)
+        devices.append(recording.device)
     }
 
     /// The radio map of all that was taken in; nil if there was no place at which a beacon was heard.
@@ -57,7 +77,7 @@ public struct RadioMapLearner: Sendable {
         let indexes = Dictionary(uniqueKeysWithValues: identities.enumerated().map { ($1, $0) })
         return pieces.map { piece in
             RadioMap.Fingerprint(
-                mapID: piece.mapID, point: piece.point, duration: piece.duration,
+                mapID: piece.mapID, point: piece.point, duration: piece.duration, deviation: piece.deviation,
                 readings: piece.readings.compactMap { identity, reading in
                     indexes[identity].map {
                         RadioMap.Reading(beacon: $0, rssi: reading.sum / Double(reading.count), count: reading.count)
@@ -90,6 +110,8 @@ public struct RadioMapLearner: Sendable {
         if shadowing.offsetDeviation > 0, places.shareOfSingles < 0.5 {
             radioMap.fit.receiverDeviation = shadowing.offsetDeviation
         }
+        let areTold = shadowing.offsetDeviation > 0
+        radioMap.fit.devices = DeviceOffsets(devices, offsets: shadowing.offsets, areTold: areTold).receivers
         let model = model.fitted(to: radioMap)
         let rates = DetectionRange(
             model: model, beacons: radioMap.beacons, exponent: exponent, floorDistance: floorDistance, places: places
@@ -101,6 +123,7 @@ public struct RadioMapLearner: Sendable {
         let grids = Dictionary(
             venue.maps.map { ($0.id, MapGrid(of: $0, in: surveyed)) }, uniquingKeysWith: { first, _ in first })
         let support = SupportRange(grids: grids, places: places).best()
+        radioMap.fit.coverage = places.coverage(length: model.shadowingLength)
         radioMap.fit.supportWidth = support?.width
         radioMap.fit.unsupportedShare = support?.share
         // Only known places tell in which direction a beacon is.
@@ -118,7 +141,8 @@ public struct RadioMapLearner: Sendable {
         for place in places {
             for reading in place.readings where known[identities[reading.beacon]] == nil {
                 readings[reading.beacon][place.mapID, default: []].append(
-                    BeaconLocator.Reading(point: place.point, rssi: reading.rssi, count: reading.count))
+                    BeaconLocator.Reading(
+                        point: place.point, rssi: reading.rssi, count: reading.count, deviation: place.deviation))
             }
         }
         let homes = readings.map { byMap in
@@ -148,14 +172,18 @@ public struct RadioMapLearner: Sendable {
     /// heard at few places leans on the mean power of all.
     private func fitPathLoss(_ beacons: inout [RadioMap.Beacon], _ places: [RadioMap.Fingerprint]) -> Double {
         var sums = [(count: Double, loss: Double, rssi: Double)](repeating: (0, 0, 0), count: beacons.count)
-        var samples: [(beacon: Int, loss: Double, rssi: Double)] = []
+        var samples: [(beacon: Int, loss: Double, rssi: Double, weight: Double)] = []
+        let shadowing = model.shadowing * model.shadowing
         for place in places {
             for reading in place.readings where beacons[reading.beacon].mapID == place.mapID {
                 let loss = unitLoss(beacons[reading.beacon], place.point)
-                samples.append((reading.beacon, loss, reading.rssi))
-                sums[reading.beacon].count += 1
-                sums[reading.beacon].loss += loss
-                sums[reading.beacon].rssi += reading.rssi
+                let weight =
+                    (shadowing + model.surveyVariance(count: reading.count))
+                    / (shadowing + model.surveyVariance(count: reading.count, deviation: place.deviation))
+                samples.append((reading.beacon, loss, reading.rssi, weight))
+                sums[reading.beacon].count += weight
+                sums[reading.beacon].loss += weight * loss
+                sums[reading.beacon].rssi += weight * reading.rssi
             }
         }
         var covariance = 0.0
@@ -163,8 +191,8 @@ public struct RadioMapLearner: Sendable {
         for sample in samples {
             let sum = sums[sample.beacon]
             let deviation = sample.loss - sum.loss / sum.count
-            covariance += deviation * (sample.rssi - sum.rssi / sum.count)
-            variance += deviation * deviation
+            covariance += sample.weight * deviation * (sample.rssi - sum.rssi / sum.count)
+            variance += sample.weight * deviation * deviation
         }
         // Exponents beyond these bounds come from walls or from beacons outside the surveyed area.
         let exponent = variance > 0 ? min(max(covariance / variance, 0.8), 4) : model.pathLossExponent

@@ -111,7 +111,9 @@ struct ShadowingRegression {
                 let readings = all.thinned(to: Self.readingLimit)
                 let heard = readings.map { entry in
                     let place = places.fingerprints[entry.place]
-                    return (point: place.point, count: place.readings[entry.reading].count)
+                    return (
+                        point: place.point, deviation: place.deviation, count: place.readings[entry.reading].count
+                    )
                 }
                 guard let factor = model.covariance(of: heard, constant: constant) else { continue }
                 let (effects, columns) = columns(
@@ -122,7 +124,7 @@ struct ShadowingRegression {
                     solvedReadings: factor.solve(readings.map { difference($0, beacon) }),
                     solvedEffects: factor.solve(each: columns), precisions: isTold ? factor.inverseDiagonal() : [])
                 equations.add(group.effects, columns, group.solvedEffects, group.solvedReadings)
-                residuals += group.precisions.count
+                if isTold { residuals += readings.count { places.fingerprints[$0.place].deviation == 0 } }
                 groups.append(group)
             }
         }
@@ -185,7 +187,8 @@ struct ShadowingRegression {
                 for index in weights.indices { weights[index] -= column[index] * value }
             }
             for (entry, weight) in zip(group.readings, weights) { result.weights[entry.place][entry.reading] = weight }
-            for (index, precision) in group.precisions.enumerated() {
+            for (index, precision) in group.precisions.enumerated()
+            where places.fingerprints[group.readings[index].place].deviation == 0 {
                 result.residuals.append(
                     Residual(
                         place: group.readings[index].place, beacon: group.beacon, value: weights[index] / precision,

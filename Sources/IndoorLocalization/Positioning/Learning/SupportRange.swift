@@ -62,7 +62,7 @@ struct SupportRange {
         let point = places.fingerprints[place].point
         var nearest: Double?
         for other in places.fingerprints.indices {
-            let distance = places.fingerprints[other].point.distance(to: point)
+            let distance = places.distance(from: point, to: other)
             if distance < nearest ?? .infinity, places.isApart(other, from: place) { nearest = distance }
         }
         return nearest
@@ -75,12 +75,13 @@ struct SupportRange {
         for (map, points) in Dictionary(grouping: places.fingerprints, by: \.mapID).sorted(by: { $0.key < $1.key }) {
             guard let grid = grids[map] else { continue }
             var distances = [Double](repeating: .infinity, count: grid.count)
-            for point in points.map(\.point) {
-                let block = grid.block(around: point, radius: farthest)
+            for place in points {
+                let block = grid.block(around: place.point, radius: farthest + place.deviation)
                 for row in block.rows {
                     for column in block.columns {
                         let cell = row * grid.columns + column
-                        distances[cell] = min(distances[cell], grid.center(of: cell).distance(to: point))
+                        let distance = grid.center(of: cell).distance(to: place.point) - place.deviation
+                        distances[cell] = min(distances[cell], max(0, distance))
                     }
                 }
             }

@@ -1,0 +1,207 @@
+import Foundation
+import IndoorLocalization
+import ScanRecording
+
+/// Learns a radio map from recordings with truth and from recordings without.
+///
+/// Expectation and maximization: each walk without truth is smoothed with the radio map, then the map is learned again from
+/// the recordings with truth and from the smoothed places, weighed by how sure they are. Parts of the recordings with
+/// truth are left out in turn and located after each round: the rounds end when these gain no more, and walks that bring no
+/// gain teach nothing. Sources: A. P. Dempster, N. M. Laird, D. B. Rubin, *Maximum Likelihood from Incomplete Data via the EM
+/// Algorithm*, Journal of the Royal Statistical Society B 39(1), 1977; with a part left out: K. Nigam et al., *Text
+/// Classification from Labeled and Unlabeled Documents using EM*, Machine Learning 39, 2000.
+struct UnlabelledLearning: Sendable {
+    /// A recording as a whole and as a survey takes it.
+    struct Walk: Sendable {
+        var path: String
+        var recording: SurveyRecording
+    }
+
+    /// What was learned.
+    struct Outcome: Sendable {
+        var map: RadioMap?
+        /// Mean error of the recordings left out, in metres, with 15 m for each level: without the walks, then by round.
+        var errors: [Double] = []
+        /// Rounds that gained.
+        var rounds = 0
+    }
+
+    let venue: Venue
+    let labelled: [Walk]
+    let unlabelled: [Walk]
+    let strictness: RecordingReader.Strictness
+    let jobs: Int
+    var settings = PositioningSettings()
+
+    /// Parts into which the recordings with truth are cut, each of them left out in turn: …
+    private static let parts = 4
+    /// … but no more of them than it takes to have so many recordings to judge by.
+    private static let judges = 16
+    /// More rounds than this are not tried.
+    private static let mostRounds = 6
+    /// A gain of less than this share of the error is none.
+    private static let leastGain = 0.01
+    /// Metres that a wrong level counts.
+    private static let levelPenalty = 15.0
+    /// Smoothed places are never taken for this many times worse than they say.
+    private static let mostDoubt = 4.0
+
+    /// Learns.
+    func learn(progress: ProgressLine) async throws -> Outcome {
+        var outcome = Outcome(map: map(of: labelled))
+        guard labelled.count > 1, !unlabelled.isEmpty else { return outcome }
+        var folds = folds()
+        let first = try await judge(folds, "round 0", progress)
+        var score = first
+        outcome.errors = [score.mean]
+        var doubts = [score.doubt]
+        var rounds = 0
+        while rounds < Self.mostRounds {
+            for index in folds.indices {
+                guard let current = folds[index].map else { continue }
+                let name = "round \(rounds + 1), part \(index + 1) of \(folds.count)"
+                let found = try await smooth(unlabelled, with: current, name, progress)
+                folds[index].map = map(of: folds[index].kept, and: found, doubt: score.doubt)
+            }
+            let judged = try await judge(folds, "round \(rounds + 1)", progress)
+            outcome.errors.append(judged.mean)
+            guard judged.mean < (1 - Self.leastGain) * score.mean else { break }
+            score = judged
+            doubts.append(score.doubt)
+            rounds += 1
+        }
+        guard score.isSurelyBetter(than: first) else { return outcome }
+        outcome.rounds = rounds
+        // As many rounds with all recordings.
+        for (round, doubt) in doubts.prefix(outcome.rounds).enumerated() {
+            guard let current = outcome.map else { break }
+            let name = "all recordings, round \(round + 1) of \(outcome.rounds)"
+            let found = try await smooth(unlabelled, with: current, name, progress)
+            outcome.map = map(of: labelled, and: found, doubt: doubt) ?? current
+        }
+        return outcome
+    }
+
+    /// Recordings with truth without those that are left out, and what was learned of them.
+    private struct Fold {
+        var kept: [Walk]
+        var left: [Walk]
+        var map: RadioMap?
+    }
+
+    private func folds() -> [Fold] {
+        var generator = SeededGenerator(seed: 0)
+        let order = labelled.shuffled(using: &generator)
+        let parts = min(Self.parts, labelled.count)
+        // Parts of large surveys have enough to judge by.
+        let used = min(parts, (Self.judges * parts + labelled.count - 1) / labelled.count)
+        return (0..<max(1, used)).map { part in
+            let kept = order.indices.filter { $0 % parts != part }.map { order[$0] }
+            let left = order.indices.filter { $0 % parts == part }.map { order[$0] }
+            return Fold(kept: kept, left: left, map: map(of: kept))
+        }
+    }
+
+    private func map(of labelled: [Walk], and tracks: [SmoothedTrack] = [], doubt: Double = 1) -> RadioMap? {
+        var learner = RadioMapLearner(venue: venue, model: settings.signal)
+        for walk in labelled { learner.add(walk.recording) }
+        for (walk, track) in zip(unlabelled, tracks) { learner.add(walk.recording, along: track, doubt: doubt) }
+        return learner.finish()
+    }
+
+    private func smooth(
+        _ walks: [Walk], with map: RadioMap, _ name: String, _ progress: ProgressLine
+    ) async throws -> [SmoothedTrack] {
+        var venue = venue
+        venue.radioMap = map
+        let surveyed = venue
+        let field = SignalField(venue: surveyed, model: settings.signal)
+        var tracks = [SmoothedTrack?](repeating: nil, count: walks.count)
+        try await withThrowingTaskGroup(of: (Int, SmoothedTrack).self) { group in
+            var next = 0
+            func addTask() {
+                guard next < walks.count else { return }
+                let index = next
+                group.addTask { (index, try self.smooth(walks[index], surveyed, field)) }
+                next += 1
+            }
+            for _ in 0..<jobs { addTask() }
+            var done = 0
+            while let (index, track) = try await group.next() {
+                tracks[index] = track
+                done += 1
+                progress.show("unlabelled walks, \(name): \(done) of \(walks.count)")
+                addTask()
+            }
+        }
+        return tracks.compactMap(\.self)
+    }
+
+    private func smooth(_ walk: Walk, _ venue: Venue, _ field: SignalField) throws -> SmoothedTrack {
+        var smoother = TrackSmoother(
+            venue: venue, field: field, settings: settings, device: walk.recording.device, seed: 0)
+        let readings = try RecordedReadings(path: walk.path, strictness: strictness)
+        while let reading = try readings.next() { smoother.observe(reading) }
+        return smoother.finish()
+    }
+}
+
+extension UnlabelledLearning {
+    /// How far smoothed places are from the truth.
+    private struct Score {
+        /// By recording, and by way point in it: error in metres, with the levels' penalty.
+        var errors: [[Double]]
+        /// How many times as far as expected the places err.
+        var doubt: Double
+
+        var mean: Double {
+            let all = errors.joined()
+            return all.isEmpty ? 0 : all.reduce(0, +) / Double(all.count)
+        }
+
+        /// Whether the recordings err less, by two standard errors of their mean gain.
+        ///
+        /// Of the same recording all errors are alike, so that recordings are counted, not way points; and by the logarithms,
+        /// as a few errors of a whole floor would hide all others.
+        func isSurelyBetter(than other: Score) -> Bool {
+            let gains = zip(other.errors, errors).map { Self.logarithm($0) - Self.logarithm($1) }
+            guard mean < other.mean, gains.count > 1 else { return false }
+            let count = Double(gains.count)
+            let gain = gains.reduce(0, +) / count
+            let variance = gains.reduce(0) { $0 + ($1 - gain) * ($1 - gain) } / (count - 1)
+            return gain > 2 * (variance / count).squareRoot()
+        }
+
+        private static func logarithm(_ errors: [Double]) -> Double {
+            errors.reduce(0) { $0 + log(max($1, 0.5)) } / Double(max(1, errors.count))
+        }
+    }
+
+    private func judge(_ folds: [Fold], _ name: String, _ progress: ProgressLine) async throws -> Score {
+        var judged: [(Walk, SmoothedTrack)] = []
+        for fold in folds {
+            guard let map = fold.map else { continue }
+            judged += zip(fold.left, try await smooth(fold.left, with: map, name + ", judging", progress))
+        }
+        var all: [[Double]] = []
+        var ratios: [Double] = []
+        let maps = Dictionary(venue.maps.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
+        for (walk, track) in judged {
+            var errors: [Double] = []
+            for place in walk.recording.waypoints {
+                guard let map = maps[place.mapID] else { continue }
+                guard let look = track.look(at: place.instant), let found = maps[look.mapID] else {
+                    errors.append(place.point.distance(to: MapPoint(x: map.width / 2, y: map.height / 2)))
+                    continue
+                }
+                let error = look.estimate.point.distance(to: place.point)
+                errors.append(error + Self.levelPenalty * Double(abs(found.level - map.level)))
+                if found.level == map.level { ratios.append(error / max(look.estimate.radius, 0.1)) }
+            }
+            all.append(errors)
+        }
+        // The radius is that of 68 %.
+        let ratio = ratios.isEmpty ? 1 : ratios.sorted()[Int(Double(ratios.count - 1) * 0.68)]
+        return Score(errors: all, doubt: min(max(ratio, 1), Self.mostDoubt))
+    }
+}
