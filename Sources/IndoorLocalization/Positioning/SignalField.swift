@@ -75,7 +75,8 @@ package struct SignalField: Sendable {
     /// Creates the field of a venue from its radio map and its beacons' places, or from other parts, which are asked here for
     /// every cell.
     package init(venue: Venue, model: SignalModel = SignalModel(), parts: PositioningParts = PositioningParts()) {
-        let model = model.fitted(to: venue.radioMap)
+        let asSet = model
+        let model = asSet.fitted(to: venue.radioMap)
         let list = TransmitterList(venue: venue, model: model)
         self.model = model
         beacons = list.beacons.map(\.identity)
@@ -88,7 +89,7 @@ package struct SignalField: Sendable {
         let shadowing = venue.radioMap == nil ? model.unsurveyedDeviation : model.shadowing
         pathLossDeviation = (readingDeviation * readingDeviation + shadowing * shadowing).squareRoot()
         (levels, isSurveyed) =
-            SignalFieldBuilder(venue: venue, transmitters: list, model: model, parts: parts).levels()
+            SignalFieldBuilder(venue: venue, transmitters: list, model: asSet, parts: parts).levels()
         unheardRate = model.unheardRate(of: list.beacons.count)
         walls = venue.maps.map { WallIndex(walls: $0.walls) }
     }

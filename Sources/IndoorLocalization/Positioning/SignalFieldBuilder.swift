@@ -11,9 +11,10 @@ struct SignalFieldBuilder {
     /// Whether the prior is not the standard one.
     let isOwnPrior: Bool
 
+    /// - Parameter model: as it is set, without what the survey tells: each part takes that itself, and only once.
     init(venue: Venue, transmitters: TransmitterList, model: SignalModel, parts: PositioningParts) {
         self.venue = venue
-        self.model = model
+        self.model = model.fitted(to: venue.radioMap)
         beacons = transmitters.venueBeacons
         measurement = parts.measurement ?? SurveyedPathLoss(venue: venue, model: model)
         isOwnPrior = parts.prior != nil

@@ -91,7 +91,8 @@ public struct SignalModel: Hashable, Sendable {
     /// Creates the model with its default numbers.
     public init() {}
 
-    /// The model with the numbers that a venue's survey tells, or with those for a venue without a survey.
+    /// The model with the numbers that a venue's survey tells, or with those for a venue without a survey; to be asked of a
+    /// model as it is set, not of one that this has given.
     func fitted(to radioMap: RadioMap?) -> SignalModel {
         var model = self
         guard let fit = radioMap?.fit else {
