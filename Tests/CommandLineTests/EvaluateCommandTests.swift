@@ -68,7 +68,8 @@ final class EvaluateCommandTests: XCTestCase {
         let told = Set(replay.lines)
         XCTAssertEqual(lines.filter(told.contains), replay.lines)
         let asked = lines.filter { !told.contains($0) }
-        let truths = Set(try Self.instants(of: "truth", in: String(contentsOfFile: set + "/tracks/short.jsonl", encoding: .utf8)))
+        let track = try String(contentsOfFile: set + "/tracks/short.jsonl", encoding: .utf8)
+        let truths = Set(try Self.instants(of: "truth", in: track))
         let instants = try Self.instants(of: "position", in: asked.joined(separator: "\n"))
         XCTAssertEqual(instants.count, asked.count)
         XCTAssertFalse(asked.isEmpty)

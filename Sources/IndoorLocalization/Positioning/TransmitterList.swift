@@ -12,12 +12,12 @@ struct TransmitterList: Sendable {
         let heard = Set(surveyed.map(\.identity))
         var seen = heard
         let silent = venue.beacons.filter { seen.insert($0.identity).inserted }
-        let all = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
+        let known = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
         // The survey's beacons tell how far off such powers are.
         let shift =
             surveyed.isEmpty
             ? 0
-            : surveyed.reduce(0) { $0 + $1.power - (all[$1.identity]?.measuredPower ?? model.defaultPower) }
+            : surveyed.reduce(0) { $0 + $1.power - (known[$1.identity]?.measuredPower ?? model.defaultPower) }
                 / Double(surveyed.count)
         beacons =
             surveyed
@@ -27,7 +27,6 @@ struct TransmitterList: Sendable {
                     power: ($0.measuredPower ?? model.defaultPower) + shift)
             }
         let common = venue.radioMap?.pathLossExponent ?? model.pathLossExponent
-        let known = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
         exponents = beacons.map { beacon in
             heard.contains(beacon.identity) ? common : known[beacon.identity]?.pathLossExponent ?? common
         }

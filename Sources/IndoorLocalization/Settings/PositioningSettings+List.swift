@@ -19,7 +19,8 @@ extension PositioningSettings {
             "recoveryShare", \.recoveryShare, in: 0...1, "Share of the particles that such a look replaces."),
         .number(
             "levelShare", \.levelShare, in: 0...10,
-            "How much of the evidence counts for the level, as successive readings share their errors; 1 takes it as it is."),
+            "How much of the evidence counts for the level, as successive readings share their errors; 1 takes all of it."
+        ),
         .number(
             "priorShare", \.priorShare, in: 0...10,
             "How much the expectation of places (survey, walkable areas) counts within a second."),

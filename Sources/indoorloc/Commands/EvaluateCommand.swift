@@ -43,7 +43,9 @@ struct EvaluateCommand: Command {
         options: [
             .method, .settings, .set, CommandOption(name: "json", help: "print one JSON object instead of a line"),
             .radioMap, .seed,
-            CommandOption(name: "replays", argument: "FOLDER", help: "also write what 'replay' prints and what is scored, a file a track"),
+            CommandOption(
+                name: "replays", argument: "FOLDER",
+                help: "also write what 'replay' prints and what is scored, a file a track"),
             .overwrite,
             CommandOption(name: "jobs", short: "j", argument: "N", help: "tracks at a time (default: all processors)"),
             .lenient,

