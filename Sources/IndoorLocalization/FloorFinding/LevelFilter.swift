@@ -149,8 +149,8 @@ package struct LevelFilter: Hashable, Sendable {
                 var share = old[source].probability * chance
                 if let reference {
                     var next = (value: reference.value, variance: reference.variance, logarithm: 0.0)
-                    next.variance += wander + doubt
-                    if let measured { next = Self.update(next.value, next.variance, measured) }
+                    next.variance += wander
+                    if let measured { next = Self.update(next.value, next.variance, doubt, measured) }
                     share *= cmath_exp(next.logarithm)
                     known += share
                     value += share * next.value
@@ -180,12 +180,15 @@ package struct LevelFilter: Hashable, Sendable {
     }
 
     private static func update(
-        _ reference: Double, _ variance: Double, _ measured: Double
+        _ reference: Double, _ known: Double, _ doubt: Double, _ measured: Double
     ) -> (value: Double, variance: Double, logarithm: Double) {
         let noise = heightDeviation * heightDeviation
+        let variance = known + doubt
         let total = variance + noise
         let innovation = measured - reference
-        let logarithm = max(-innovation * innovation / (2 * total), heightOutlier)
+        // Who expects anything between two heights is less right about each: as much as normal densities differ.
+        let breadth = cmath_log((known + noise) / total) / 2
+        let logarithm = max(breadth - innovation * innovation / (2 * total), heightOutlier)
         let gain = variance / total
         return (reference + gain * innovation, variance * (1 - gain), logarithm)
     }

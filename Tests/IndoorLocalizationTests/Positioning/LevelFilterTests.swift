@@ -89,6 +89,18 @@ final class LevelFilterTests: XCTestCase {
         }
     }
 
+    /// After 5.6 m of climb it is one high storey or two low ones: what is heard decides sooner if nobody measured them.
+    func testWhatIsHeardTellsHowManyStoreysWereClimbedIfNobodyMeasuredThem() {
+        let probabilities = [nil, 3.5].map { storey in
+            var filter = LevelFilter(floors: [(0, storey.map { _ in 0 }), (1, storey), (2, storey.map { 2 * $0 })])
+            for _ in 0..<5 { filter.observe(evidence: [0, -3, -3], height: 100, after: 1) }
+            climb(&filter, from: 100, by: 5.6)
+            for _ in 0..<3 { filter.observe(evidence: [-2, 0, -1.2], height: 105.6, after: 1) }
+            return filter.probabilities[1]
+        }
+        XCTAssertGreaterThan(probabilities[0], probabilities[1] + 0.15, "\(probabilities)")
+    }
+
     func testAHalfLandingIsNoStoreyWhereItsHeightWasMeasured() {
         var filter = settled(height: 100)
         climb(&filter, from: 100, by: 1.2)

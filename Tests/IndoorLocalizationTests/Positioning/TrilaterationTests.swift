@@ -64,6 +64,19 @@ final class TrilaterationTests: XCTestCase {
         XCTAssertEqual(Double(held) / 400, 0.68, accuracy: 0.1, "seed \(seed)")
     }
 
+    /// Readings that scatter three times as much as they say: without their disagreement the radius would hold one in eight.
+    func testReadingsThatDisagreeMakeTheRadiusLarger() {
+        let seed: UInt64 = 16
+        var generator = SeededGenerator(seed: seed)
+        var held = 0
+        for _ in 0..<400 {
+            let readings = Self.readings(at: Self.place, noise: 9, deviation: 3, using: &generator)
+            guard let solution = Trilateration.solve(readings) else { continue }
+            if solution.point.distance(to: Self.place) <= solution.radius { held += 1 }
+        }
+        XCTAssertGreaterThan(Double(held) / 400, 0.4, "seed \(seed)")
+    }
+
     func testTwiceTheDeviationIsTwiceTheRadius() throws {
         let near = try XCTUnwrap(Trilateration.solve(Self.readings(at: Self.place, deviation: 2)))
         let far = try XCTUnwrap(Trilateration.solve(Self.readings(at: Self.place, deviation: 4)))
