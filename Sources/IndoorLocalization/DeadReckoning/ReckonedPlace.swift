@@ -33,8 +33,6 @@ struct ReckonedPlace: Hashable, Sendable {
     private var wayLength = 0.0
     private let model: MotionModel
 
-    /// 68 % of a normal distribution in the plane lie within this many deviations along an axis: √(−2 ln 0.32).
-    private static let radiusOfDeviation = 1.51
     /// A way that could lead anywhere is not worse than that: a quarter turn as a deviation.
     private static let largestBias = Double.pi / 2
 
@@ -51,7 +49,7 @@ struct ReckonedPlace: Hashable, Sendable {
 
     /// Metres around the place within which the truth lies 68 times of 100.
     var radius: Double {
-        let spread = Self.radiusOfDeviation * (max(0, xx + yy) / 2).squareRoot()
+        let spread = PositioningEngine.radiusOfDeviation * (max(0, xx + yy) / 2).squareRoot()
         return min(spread, startRadius + wayLength * (1 + 2 * model.stepScale))
     }
 
@@ -104,7 +102,7 @@ struct ReckonedPlace: Hashable, Sendable {
     /// Puts the place somewhere; what is known of heading and steps stays.
     mutating func set(x: Double, y: Double, radius: Double) {
         (self.x, self.y) = (x, y)
-        let variance = Self.square(radius / Self.radiusOfDeviation)
+        let variance = Self.square(radius / PositioningEngine.radiusOfDeviation)
         (xx, xy, yy) = (variance, 0, variance)
         (xb, yb, xs, ys) = (0, 0, 0, 0)
         (startRadius, wayLength) = (radius, 0)
@@ -132,7 +130,7 @@ struct ReckonedPlace: Hashable, Sendable {
 
     /// Compares the place with one that was told, and corrects heading and step length by the way since the last.
     mutating func correct(x toldX: Double, y toldY: Double, radius: Double) {
-        let noise = Self.square(max(radius, 1e-3) / Self.radiusOfDeviation)
+        let noise = Self.square(max(radius, 1e-3) / PositioningEngine.radiusOfDeviation)
         let (a, b, c) = (xx + noise, xy, yy + noise)
         let determinant = a * c - b * b
         guard determinant > 0, determinant.isFinite else { return }
@@ -156,6 +154,6 @@ struct ReckonedPlace: Hashable, Sendable {
         bb = max(1e-6, bb - gb.x * old.xb - gb.y * old.yb)
         bs -= gb.x * old.xs + gb.y * old.ys
         ss = max(1e-6, ss - gs.x * old.xs - gs.y * old.ys)
-        (startRadius, wayLength) = (Self.radiusOfDeviation * (max(0, xx + yy) / 2).squareRoot(), 0)
+        (startRadius, wayLength) = (PositioningEngine.radiusOfDeviation * (max(0, xx + yy) / 2).squareRoot(), 0)
     }
 }

@@ -24,25 +24,23 @@ package struct RoomCells: Sendable {
         of cells: [Int32], weights: ArraySlice<Float>, on map: MapID, grid: MapGrid
     ) -> (rooms: [(room: Int, weight: Double)], total: Double) {
         guard !index.rooms.isEmpty else { return ([], 0) }
-        if sheets[map]?.grid != grid {
-            sheets[map] = Sheet(grid: grid, places: Array(repeating: Self.unknown, count: grid.count))
-        }
-        var sums: [Int32: Double] = [:]
+        // Moved out and back, so that the places are neither copied nor looked up for each cell.
+        var sheet =
+            sheets.removeValue(forKey: map).flatMap { $0.grid == grid ? $0 : nil }
+            ?? Sheet(grid: grid, places: Array(repeating: Self.unknown, count: grid.count))
+        defer { sheets[map] = sheet }
+        var sums = [Double](repeating: 0, count: index.rooms.count)
         var total = 0.0
         for (cell, weight) in zip(cells, weights) {
             total += Double(weight)
             guard cell > 0 else { continue }
-            let place = place(Int(cell) - 1, map)
-            if place >= 0 { sums[place, default: 0] += Double(weight) }
+            let cell = Int(cell) - 1
+            if sheet.places[cell] == Self.unknown {
+                sheet.places[cell] = index.place(at: grid.center(of: cell), on: map).map { Int32($0) } ?? Self.none
+            }
+            let place = Int(sheet.places[cell])
+            if place >= 0 { sums[place] += Double(weight) }
         }
-        return (sums.sorted { $0.key < $1.key }.map { (Int($0.key), $0.value) }, total)
-    }
-
-    private mutating func place(_ cell: Int, _ map: MapID) -> Int32 {
-        guard let sheet = sheets[map] else { return Self.none }
-        guard sheet.places[cell] == Self.unknown else { return sheet.places[cell] }
-        let place = index.place(at: sheet.grid.center(of: cell), on: map).map { Int32($0) } ?? Self.none
-        sheets[map]?.places[cell] = place
-        return place
+        return (sums.enumerated().filter { $0.element > 0 }.map { ($0.offset, $0.element) }, total)
     }
 }

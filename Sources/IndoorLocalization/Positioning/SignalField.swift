@@ -67,7 +67,7 @@ package struct SignalField: Sendable {
     /// Whether detection rates are known: from a survey, or expected of path loss where there is none.
     package let isSurveyed: Bool
     /// Detections a second of a beacon where it should not be heard.
-    let unheardRate: Double
+    var unheardRate: Double { model.unheardRate(of: beacons.count) }
 
     /// Expected RSSI in dBm where a beacon has no table: below what receivers hear.
     static let inaudible: Float = -103
@@ -90,7 +90,6 @@ package struct SignalField: Sendable {
         pathLossDeviation = (readingDeviation * readingDeviation + shadowing * shadowing).squareRoot()
         (levels, isSurveyed) =
             SignalFieldBuilder(venue: venue, transmitters: list, model: asSet, parts: parts).levels()
-        unheardRate = model.unheardRate(of: list.beacons.count)
         walls = venue.maps.map { WallIndex(walls: $0.walls) }
     }
 }

@@ -31,26 +31,11 @@ struct TrackEvaluation: Sendable {
     func score(
         _ tracks: [String], jobs: Int, progress: ProgressLine
     ) async throws -> (causal: TrackScore, offline: TrackScore) {
-        var scorers = [Scorers?](repeating: nil, count: tracks.count)
-        try await withThrowingTaskGroup(of: (Int, Scorers).self) { group in
-            var next = 0
-            func addTask() {
-                guard next < tracks.count else { return }
-                let index = next
-                group.addTask { (index, try await self.scorers(of: tracks[index], seed: seed &+ UInt64(index))) }
-                next += 1
-            }
-            for _ in 0..<jobs { addTask() }
-            var done = 0
-            while let (index, scorer) = try await group.next() {
-                scorers[index] = scorer
-                done += 1
-                progress.show("tracks: \(done) of \(tracks.count)")
-                addTask()
-            }
-        }
+        let scorers = try await tracks.concurrentMap(
+            jobs: jobs, report: { progress.show("tracks: \($0) of \(tracks.count)") }
+        ) { index, track in try await self.scorers(of: track, seed: seed &+ UInt64(index)) }
         var all = Scorers(causal: TrackScorer(venue: venue), offline: TrackScorer(venue: venue))
-        for scorer in scorers.compactMap(\.self) {
+        for scorer in scorers {
             all.causal.add(scorer.causal)
             all.offline.add(scorer.offline)
         }

@@ -116,25 +116,9 @@ struct UnlabelledLearning: Sendable {
         venue.radioMap = map
         let surveyed = venue
         let field = SignalField(venue: surveyed, model: settings.signal)
-        var tracks = [SmoothedTrack?](repeating: nil, count: walks.count)
-        try await withThrowingTaskGroup(of: (Int, SmoothedTrack).self) { group in
-            var next = 0
-            func addTask() {
-                guard next < walks.count else { return }
-                let index = next
-                group.addTask { (index, try self.smooth(walks[index], surveyed, field)) }
-                next += 1
-            }
-            for _ in 0..<jobs { addTask() }
-            var done = 0
-            while let (index, track) = try await group.next() {
-                tracks[index] = track
-                done += 1
-                progress.show("unlabelled walks, \(name): \(done) of \(walks.count)")
-                addTask()
-            }
-        }
-        return tracks.compactMap(\.self)
+        return try await walks.concurrentMap(
+            jobs: jobs, report: { progress.show("unlabelled walks, \(name): \($0) of \(walks.count)") }
+        ) { _, walk in try smooth(walk, surveyed, field) }
     }
 
     private func smooth(_ walk: Walk, _ venue: Venue, _ field: SignalField) throws -> SmoothedTrack {

@@ -101,7 +101,7 @@ struct DetectionRange {
     }
 
     /// What a place counts for that is spread over its neighbourhood and over where it may be.
-    static func weight(_ squaredDistance: Double, _ square: Double, _ variance: Double) -> Double {
+    private static func weight(_ squaredDistance: Double, _ square: Double, _ variance: Double) -> Double {
         square / (square + variance) * cmath_exp(-squaredDistance / (2 * (square + variance)))
     }
 

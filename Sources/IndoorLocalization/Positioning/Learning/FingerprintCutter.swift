@@ -84,8 +84,6 @@ struct FingerprintCutter {
 
     /// A level less probable than this may be another one.
     private static let leastProbability = 0.9
-    /// 68 % of a normal distribution in the plane lie within this many deviations along an axis: √(−2 ln 0.32).
-    private static let radiusOfDeviation = 1.51
 
     /// The pieces of a recording at the places of its track, but for those that are known worse than `limit` metres.
     ///
@@ -102,7 +100,7 @@ struct FingerprintCutter {
             guard let look = track.look(at: Instant(seconds: (start + end) / 2)),
                 look.probability >= Self.leastProbability
             else { continue }
-            let deviation = doubt * look.estimate.radius / Self.radiusOfDeviation
+            let deviation = doubt * look.estimate.radius / PositioningEngine.radiusOfDeviation
             guard deviation <= limit else { continue }
             var piece = piece(
                 recording, from: Instant(seconds: start), through: Instant(seconds: end), look.mapID,
