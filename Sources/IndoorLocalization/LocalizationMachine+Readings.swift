@@ -11,10 +11,9 @@ extension LocalizationMachine {
     }
 
     private mutating func weigh(_ reading: SensorReading, at now: Instant) -> Transition {
-        if case .radio(let event) = reading { return hear(event) }
+        if case .radio(let event) = reading { return hear(event, at: now) }
         noteDelivery(of: reading)
-        if case .sighting = reading { isDeaf = false }
-        if case .advertisement = reading { isDeaf = false }
+        noteListening(by: reading)
         guard let reading = accepted(reading) else { return Transition(state: state) }
         guard let remark = remark(on: reading) else { return use(reading, at: now) }
         var transition = use(reading, at: now)
@@ -30,7 +29,7 @@ extension LocalizationMachine {
             unknownBeacons.hearKnown()
             return nil
         }
-        let beacons = unknownBeacons.hear(sighting.beacon, at: sighting.instant)
+        let beacons = unknownBeacons.hear(sighting.beacon, at: listened.instant(at: sighting.instant))
         return beacons.map { .unknownBeacons($0.map(search.unknown)) }
     }
 
@@ -38,13 +37,16 @@ extension LocalizationMachine {
     private mutating func use(_ reading: SensorReading, at now: Instant) -> Transition {
         if case .fix(let fix) = reading, visit == nil, settings.forcedVenue != nil { return take(fix, at: now) }
         let turned = oriented(reading)
-        if visit != nil { visit?.observe(turned) } else { recent.add(turned) }
+        if visit != nil { visit?.observe(turned, listened: listened.instant(at: now)) } else { recent.add(turned) }
         if case .started = state { return Transition(state: state) }  // no venue is known yet
         let verdict: VenueSearchMachine.Verdict
         switch reading {
-        case .sighting(let sighting):
+        case .sighting(var sighting):
+            sighting.instant = listened.instant(at: sighting.instant)
             verdict = search.observe(sighting, current: state.venueID, remembered: rememberedVenue(at: now))
-        case .gnss(let fix): verdict = isLockedIndoors ? .undecided : search.observe(fix, current: state.venueID)
+        case .gnss(var fix):
+            fix.instant = listened.instant(at: fix.instant)
+            verdict = isLockedIndoors ? .undecided : search.observe(fix, current: state.venueID)
         case .advertisement, .motion, .step, .pressure, .fix, .radio: verdict = .undecided
         }
         switch verdict {
@@ -62,11 +64,22 @@ extension LocalizationMachine {
     }
 
     /// A radio that ceased to hear is worth an error: silence alone would not tell why there is no position.
-    private mutating func hear(_ event: RadioEvent) -> Transition {
-        isDeaf = !event.status.isHearing
-        guard !event.status.isHearing else { return Transition(state: state) }
+    private mutating func hear(_ event: RadioEvent, at now: Instant) -> Transition {
+        isDeaf = event.status.isFailure
+        if event.status.isHearing { listened.resume(at: now) } else { listened.pause(at: now) }
+        guard event.status.isFailure else { return Transition(state: state) }
         return Transition(
             state: state, directives: [.report(LocalizationError(code: .generic, message: "\(event)"))])
+    }
+
+    /// A radio that delivers listens, whatever it told; what it heard before a rest may come late.
+    private mutating func noteListening(by reading: SensorReading) {
+        switch reading {
+        case .sighting, .advertisement:
+            isDeaf = false
+            if let since = listened.deafSince, reading.instant > since { listened.resume(at: reading.instant) }
+        case .motion, .step, .pressure, .gnss, .fix, .radio: break
+        }
     }
 
     /// The reading as the session uses it: decoded, and strong enough; nil if it is to be ignored.

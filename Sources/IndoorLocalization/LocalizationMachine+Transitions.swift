@@ -11,6 +11,7 @@ extension LocalizationMachine {
         backoff.reset()
         scan.begin()
         isDeaf = false
+        listened = ListenedTime()
         receiver?.begin()
         lastOutdoor = nil
         lastPosition = nil
@@ -141,10 +142,17 @@ extension LocalizationMachine {
         return Transition(state: next, directives: [.publish(next), .fetchPacket(id)])
     }
 
+    /// How often a session looks whether a radio still rests that nothing can be heard of.
+    private static var restCheck: Duration { .seconds(1) }
+
     /// A tick in getPacket: either the venue is lost, or the failed download is tried again.
     mutating func retryPacket(_ id: VenueID, at now: Instant) -> Transition {
-        let lostAt = (search.lastEvidence(of: id) ?? now).advanced(by: settings.venueLostTimeout)
-        if lostAt <= now { return loseVenue(at: now) }
+        let present = listened.instant(at: now)
+        let left = present.duration(
+            to: (search.lastEvidence(of: id) ?? present).advanced(by: settings.venueLostTimeout))
+        if left <= .zero || isDeafTooLong(at: now) { return loseVenue(at: now) }
+        // The time that is left begins to pass when the rest of a radio ends.
+        let lostAt = now.advanced(by: listened.isListening ? left : max(left, Self.restCheck))
         guard let due = retryAt, due <= now else {
             wakeAt = min(lostAt, retryAt ?? lostAt)
             return Transition(state: state)
@@ -168,13 +176,14 @@ extension LocalizationMachine {
         addresses.learn(venue)
         let problems = useSettings(of: venue)
         var visit = VenueVisit(
-            venue: venue, belief: makeBelief(venue, settings.positioning), settings: settings, since: now)
+            venue: venue, belief: makeBelief(venue, settings.positioning), settings: settings,
+            since: listened.instant(at: now))
         if let device = settings.device { visit.belief.begin(asDevice: device) }
         if let earlierCalibration { visit.belief.begin(with: earlierCalibration) }
         remind(&visit)
         visit.lock(to: lockedMap)
-        if let fix = initialFix.take() { visit.observe(.fix(fix)) }
-        for reading in recent.readings { visit.observe(reading) }
+        if let fix = initialFix.take() { visit.observe(.fix(fix), listened: listened.instant(at: now)) }
+        for reading in recent.readings { visit.observe(reading, listened: listened.instant(at: now)) }
         recent.clear()
         self.visit = visit
         wakeAt = now
@@ -187,11 +196,13 @@ extension LocalizationMachine {
     mutating func locate(at now: Instant, isLast: Bool = false) -> Transition {
         guard let venue = visit?.venue, let since = visit?.since else { return Transition(state: state) }
         let heard = max(lastSign(of: venue.id) ?? since, since)
-        if heard.duration(to: now) >= settings.venueLostTimeout { return loseVenue(at: now) }
+        let silence = heard.duration(to: listened.instant(at: now))
+        if silence >= settings.venueLostTimeout || isDeafTooLong(at: now) { return loseVenue(at: now) }
         // Moved out and back, not copied: the belief owns large buffers.
         guard var visit = visit.take() else { return Transition(state: state) }
         defer { self.visit = visit }
         visit.belief.advance(to: now)
+        visit.follow(listened, to: now)
         visit.findFloor(at: now)
         wakeAt = isLast ? nil : now.advanced(by: settings.positionInterval)
         guard let map = visit.floor.map else { return Transition(state: state) }
@@ -218,7 +229,13 @@ extension LocalizationMachine {
         return Transition(state: next, directives: directives)
     }
 
-    /// What the venue's loss is counted from: positions need beacons, or motion from a place that somebody gave; the search
+    /// Whether the radio has failed for so long that the device may be anywhere.
+    private func isDeafTooLong(at now: Instant) -> Bool {
+        guard isDeaf, let since = listened.deafSince else { return false }
+        return since.duration(to: now) >= settings.motion.reckoningLimit
+    }
+
+    /// What the venue's loss is counted from, in time that was listened to: positions need beacons, or motion from a place that somebody gave; the search
     /// for a floor only a reason to search.
     private func lastSign(of venue: VenueID) -> Instant? {
         let carried = carried(in: venue, heard: search.lastHeard(of: venue))

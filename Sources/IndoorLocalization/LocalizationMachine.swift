@@ -114,8 +114,10 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     /// What became of the latest fix that was given from outside.
     package internal(set) var fixOutcome: FixOutcome?
     var lockedMap: MapID?
-    /// Whether the radio has told that it does not hear.
+    /// Whether the radio has told that something is in the way of its scan.
     var isDeaf = false
+    /// In which the silence of beacons is counted. What the search for a venue knows is on this timeline.
+    var listened = ListenedTime()
     /// What the application watches, in whatever venue.
     var geofences = MonitoredGeofences()
     /// Nil if the settings decide.
@@ -167,6 +169,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         wakeAt = wakeAt?.advanced(by: duration)
         retryAt = retryAt?.advanced(by: duration)
         lastPosition = lastPosition?.advanced(by: duration)
+        listened.shift(by: duration)
         shiftMemory(by: duration)
         scan.shift(by: duration)
         receiver?.shift(by: duration)

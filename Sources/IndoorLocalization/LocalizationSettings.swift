@@ -13,7 +13,8 @@ public struct LocalizationSettings: Hashable, Sendable {
     public var positionInterval = Duration.milliseconds(500)
     /// Which of these positions are told; by default all.
     public var positionFilter = PositionFilter()
-    /// Without a beacon of the venue for this long, the venue is lost; above 0 s, at most a day.
+    /// When the radio has listened for this long without a beacon of the venue, the venue is lost; above 0 s, at most a
+    /// day. The rests of a radio do not count.
     public var venueLostTimeout = Duration.seconds(30)
     /// How the venue is told from others.
     public var venueSearch = VenueSearchSettings()

@@ -5,7 +5,7 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     var floor: FloorMachine
     var rooms: AreaMachine
     var fences: AreaMachine
-    /// When the packet was there, for a venue of which no beacon was heard.
+    /// When the packet was there, in time that was listened to, for a venue of which no beacon was heard.
     let since: Instant
     /// The map that the device is on whatever the evidence; nil if evidence decides.
     private(set) var lockedMap: MapID?
@@ -16,10 +16,14 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     /// The geofences of the application that are watched behind the venue's fences, as of a revision.
     private(set) var geofences: [Geofence] = []
     private var geofenceRevision = 0
-    /// When somebody last said where in the venue the device is; nil if nobody did.
+    /// When somebody last said where in the venue the device is, in time that was listened to; nil if nobody did.
     private(set) var placedAt: Instant?
-    /// When the device's motion was last told; nil if it never was.
+    /// When the device's motion was last told, in time that was listened to; nil if it never was.
     private(set) var lastMotion: Instant?
+    /// In which rooms and fences are watched, and floors: it passes while something is sensed that can tell of them.
+    private var watched = (areas: ListenedTime(), floors: ListenedTime())
+    /// When something was last sensed that tells, without the radio, where the device goes, and between which floors.
+    private var lastSensed = (areas: Instant(nanoseconds: .min), floors: Instant(nanoseconds: .min))
     private var roomCells: RoomCells
     /// The positions that were found so far.
     private(set) var history = PositionHistory()
@@ -43,17 +47,28 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
         self.transforms = transforms
     }
 
-    /// Takes in a reading.
-    mutating func observe(_ reading: SensorReading) {
+    /// Takes in a reading, at that instant of the time that was listened to.
+    mutating func observe(_ reading: SensorReading, listened instant: Instant) {
         belief.observe(reading)
         switch reading {
         case .fix(let fix):
-            if !fix.isSoft, belief.fixReception != nil { placedAt = max(placedAt ?? fix.instant, fix.instant) }
+            if !fix.isSoft, belief.fixReception != nil { placedAt = max(placedAt ?? instant, instant) }
+            lastSensed.areas = max(lastSensed.areas, reading.instant)
+            lastSensed.floors = max(lastSensed.floors, reading.instant)
         case .motion, .step:
-            lastMotion = max(lastMotion ?? reading.instant, reading.instant)
-        case .sighting, .advertisement, .pressure, .gnss, .radio:
+            lastMotion = max(lastMotion ?? instant, instant)
+            lastSensed.areas = max(lastSensed.areas, reading.instant)
+        case .pressure:
+            lastSensed.floors = max(lastSensed.floors, reading.instant)
+        case .sighting, .advertisement, .gnss, .radio:
             break
         }
+    }
+
+    /// Lets the time of rooms, fences and floors pass, but for a rest of the radio in which nothing else tells of them.
+    mutating func follow(_ listened: ListenedTime, to now: Instant) {
+        watched.areas.follow(listened, sensed: lastSensed.areas, to: now)
+        watched.floors.follow(listened, sensed: lastSensed.floors, to: now)
     }
 
     /// Degrees clockwise from true north of a map's top; nil without a georeference.
@@ -68,7 +83,7 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     /// Decides on which map the device is.
     mutating func findFloor(at now: Instant) {
         probabilities = belief.mapProbabilities
-        floor.observe(probabilities, locked: lockedMap, at: now)
+        floor.observe(probabilities, locked: lockedMap, at: watched.floors.instant(at: now))
     }
 
     /// The position on a map that the belief holds; nil without evidence for that map.
@@ -133,9 +148,12 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     /// What the areas of a position make happen.
     mutating func events(of position: Position, watching monitored: MonitoredGeofences) -> [LocalizationEvent] {
         watch(monitored)
-        let inRooms = rooms.observe(position.point, on: position.mapID, at: position.instant)
-        let inFences = fences.observe(position.point, on: position.mapID, at: position.instant)
-        return events(inRooms, inFences, at: position.instant)
+        // Without anything that tells of it, a place that grows vaguer is no way out of a room.
+        guard watched.areas.isListening else { return [] }
+        let (now, time) = (position.instant, watched.areas.instant(at: position.instant))
+        let inRooms = rooms.observe(position.point, on: position.mapID, at: now, watched: time)
+        let inFences = fences.observe(position.point, on: position.mapID, at: now, watched: time)
+        return events(inRooms, inFences, at: now)
     }
 
     /// Leaves every room and fence.

@@ -51,6 +51,18 @@ final class ReplayCommandTests: XCTestCase {
         XCTAssertTrue(outputs[0] == outputs[1])
     }
 
+    func testADutyCycleLeavesOutWhatTheRadioWouldHaveMissedAndKeepsTheVenue() throws {
+        let lines = try Tool.run(
+            Self.call + ["--set", "scanner.powerMode=eco", "--set", "venueLostTimeout=10"]
+        ).lines
+        XCTAssertNotEqual(lines, try replayed().lines)
+        XCTAssertEqual(lines.count { $0.contains(#""state":"searchVenue""#) }, 1)
+        let end = try time(XCTUnwrap(try objects().last))
+        XCTAssertGreaterThan(end, 20, "the rest is to be longer than the time after which a venue is lost")
+        let last = try XCTUnwrap(lines.last { $0.contains(#""type":"position""#) })
+        XCTAssertTrue(last.contains("\"t\":\(String(format: "%.3f", end)),"), "goes on to the end: \(last)")
+    }
+
     func testEveryLineIsAnObjectOfAKnownTypeAndTimeDoesNotGoBack() throws {
         var last = 0.0
         for object in try objects() {

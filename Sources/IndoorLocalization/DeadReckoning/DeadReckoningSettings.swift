@@ -29,7 +29,7 @@ public struct DeadReckoningSettings: Hashable, Sendable {
     /// Source: ISO 21542:2021 asks for 0.3 m at least.
     public var stairTread = Self.usualTread
     /// In the forced venue, a place from outside and motion after it keep a session going without any beacon for this long;
-    /// from 0 s to a day.
+    /// from 0 s to a day. A radio that has failed for this long loses the venue.
     public var reckoningLimit = Duration.seconds(1800)
 
     /// What a step on stairs leads ahead, in metres, where nobody tells.

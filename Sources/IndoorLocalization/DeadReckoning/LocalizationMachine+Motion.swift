@@ -26,7 +26,7 @@ extension LocalizationMachine {
     }
 
     /// Until when motion alone keeps a session in the forced venue, after somebody has said where in it the device is;
-    /// nil if nothing does.
+    /// nil if nothing does. All in time that was listened to.
     ///
     /// - Parameter heard: when a beacon of the venue was last heard.
     func carried(in venue: VenueID, heard: Instant?) -> Instant? {

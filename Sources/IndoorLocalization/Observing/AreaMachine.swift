@@ -59,6 +59,7 @@ package struct AreaMachine: Hashable, Sendable {
         var isInside = false
         /// Whether the entry was announced; one within the hold-off is not, nor is its exit.
         var isAnnounced = false
+        /// Since when the device is on the other side, in time that is watched.
         var changingSince: Instant?
     }
 
@@ -101,7 +102,11 @@ package struct AreaMachine: Hashable, Sendable {
     }
 
     /// Takes in where the device is; returns exits before entries, each in the order of the areas.
-    package mutating func observe(_ point: MapPoint, on map: MapID, at now: Instant) -> [Change] {
+    ///
+    /// - Parameter time: the present in time that was watched, in which dwells are counted; nil if nothing was missed.
+    package mutating func observe(
+        _ point: MapPoint, on map: MapID, at now: Instant, watched time: Instant? = nil
+    ) -> [Change] {
         areas.append(to: &found, containing: point, on: map)
         for place in found.indices { found[place] = owners[found[place]] }
         found.sort()
@@ -117,7 +122,7 @@ package struct AreaMachine: Hashable, Sendable {
             // An area may have several places on one map.
             while isFound && hit < found.count && found[hit] == foundIndex { hit += 1 }
             let isInside = isFound || (presence.isInside && isWithinMargin(presence.index, point, map))
-            switch update(&presence, isInside, now) {
+            switch update(&presence, isInside, now, watched: time ?? now) {
             case .enter(let id): entries.append(.enter(id))
             case .exit(let id): exits.append(.exit(id))
             case nil: break
@@ -136,15 +141,17 @@ package struct AreaMachine: Hashable, Sendable {
             && area.places.contains { $0.mapID == map && $0.area.distance(to: point) <= area.exitMargin }
     }
 
-    private mutating func update(_ presence: inout Presence, _ isInside: Bool, _ now: Instant) -> Change? {
+    private mutating func update(
+        _ presence: inout Presence, _ isInside: Bool, _ now: Instant, watched time: Instant
+    ) -> Change? {
         guard isInside != presence.isInside else {
             presence.changingSince = nil
             return nil
         }
-        let since = presence.changingSince ?? now
+        let since = presence.changingSince ?? time
         presence.changingSince = since
         let needed = isInside ? dwell : watched[presence.index].exitDwell ?? dwell
-        return since.duration(to: now) >= needed ? turn(&presence, isInside, now) : nil
+        return since.duration(to: time) >= needed ? turn(&presence, isInside, now) : nil
     }
 
     private mutating func turn(_ presence: inout Presence, _ isInside: Bool, _ now: Instant) -> Change? {

@@ -16,7 +16,4 @@ struct NewsAge: Hashable, Sendable {
 
     /// Time since the latest news were heard.
     func age(at now: Instant) -> Duration { silence(at: now) + delay }
-
-    /// Moves them onto a timeline that begins elsewhere.
-    mutating func shift(by duration: Duration) { arrival = arrival.advanced(by: duration) }
 }

@@ -15,11 +15,11 @@ extension PositionerMachine {
         guard session != nil else { return Transition(state: state) }  // of an earlier session
         switch reading {
         case .radio(let event):
-            trouble = event.status.isHearing ? nil : LocalizationError(code: .generic, message: "\(event)")
+            trouble = event.status.isFailure ? LocalizationError(code: .generic, message: "\(event)") : nil
         case .sighting, .advertisement: trouble = nil
         case .motion, .step, .pressure, .gnss, .fix: break  // of other senders: they say nothing of the radio
         }
-        if isNews(reading) { news = NewsAge(arrival: now, delay: delay) }
+        if isNews(reading) { news = NewsAge(arrival: heardTime(at: now), delay: delay) }
         return work(.reading(reading), at: now)
     }
 
@@ -79,10 +79,10 @@ extension PositionerMachine {
     private mutating func settle(
         _ told: [Directive], _ positions: [Position], _ failure: LocalizationError?, at now: Instant
     ) -> Transition {
-        let isStale = news.map { $0.silence(at: now) >= heavy } ?? false
+        let isStale = news.map { $0.silence(at: heardTime(at: now)) >= heavy } ?? false
         let emitted = isStale ? [] : positions
         hasPosition = hasPosition || !emitted.isEmpty
-        if !emitted.isEmpty { latency = news?.age(at: now) ?? .zero }
+        if !emitted.isEmpty { latency = news?.age(at: heardTime(at: now)) ?? .zero }
         let isOver = session?.isOver ?? true
         let next = isOver && !hasPosition ? state : workState(at: now)
         if next != .positioning, next != .buffering { latency = .zero }
@@ -102,6 +102,9 @@ extension PositionerMachine {
         if case .reconnecting = state { true } else { false }
     }
 
+    /// The present in time that was listened to, in which silence is counted.
+    private func heardTime(at now: Instant) -> Instant { session?.listened.instant(at: now) ?? now }
+
     private var heavy: Duration { parameters?.heavyBufferingAfter ?? .zero }
     private var light: Duration { parameters?.bufferingAfter ?? .zero }
 
@@ -110,9 +113,10 @@ extension PositionerMachine {
         guard hasPosition else { return .waitingForFix }
         // A session that began with a fix may have heard nothing yet.
         guard let news else { return .positioning }
-        if news.silence(at: now) >= heavy { return .heavyBuffering }
+        let present = heardTime(at: now)
+        if news.silence(at: present) >= heavy { return .heavyBuffering }
         // What comes after such a silence is one reading: the next look tells whether it is enough.
-        if state == .heavyBuffering || news.age(at: now) >= light { return .buffering }
+        if state == .heavyBuffering || news.age(at: present) >= light { return .buffering }
         guard case .localizationRunning? = session?.state else { return .buffering }
         return .positioning
     }
@@ -120,7 +124,7 @@ extension PositionerMachine {
     /// When the state will change if nothing more is heard.
     private func staleAt(in state: PositionerState, at now: Instant) -> Instant? {
         guard let news, hasPosition else { return nil }
-        let due = [light, heavy].map { news.arrival.advanced(by: $0) }
+        let due = [light, heavy].compactMap { session?.listened.wake(at: news.arrival.advanced(by: $0)) }
         return state == .heavyBuffering || isTrouble(state) ? nil : due.first { $0 > now }
     }
 }

@@ -89,6 +89,7 @@ package struct PositionerMachine<Belief: PositioningBelief>: Sendable {
     /// What keeps the radio from hearing; nil if nothing does.
     var trouble: LocalizationError?
     var hasPosition = false
+    /// In time that was listened to.
     var news: NewsAge?
     /// From the radio's time of what was heard last to the latest position; zero while there are no positions.
     package var latency = Duration.zero
@@ -172,6 +173,5 @@ extension PositionerMachine: TimedMachine {
         session?.shift(by: duration)
         retryAt = retryAt?.advanced(by: duration)
         staleAt = staleAt?.advanced(by: duration)
-        news?.shift(by: duration)
     }
 }

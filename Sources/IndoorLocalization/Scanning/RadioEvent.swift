@@ -6,6 +6,8 @@ public struct RadioEvent: Hashable, Sendable {
         case scanning
         /// It listens along while somebody else's scan runs: reports may be filtered or merged.
         case sharing
+        /// It rests until the next pass of its duty cycle: nothing is wrong with it.
+        case resting
         /// The adapter has no power; powering it on lets the scan go on.
         case poweredOff
         /// The adapter is blocked by a radio switch (rfkill).
@@ -19,6 +21,9 @@ public struct RadioEvent: Hashable, Sendable {
 
         /// Whether advertisements are heard in this state.
         public var isHearing: Bool { self == .scanning || self == .sharing }
+
+        /// Whether something is in the way of the scan, which a rest is not.
+        public var isFailure: Bool { !isHearing && self != .resting }
     }
 
     /// When it happened.
@@ -45,6 +50,7 @@ extension RadioEvent: CustomStringConvertible {
             switch status {
             case .scanning: "scans"
             case .sharing: "listens along with another scan"
+            case .resting: "rests until the next pass"
             case .poweredOff: "is powered off"
             case .blocked: "is blocked by a radio switch (rfkill)"
             case .unplugged: "is not plugged in"

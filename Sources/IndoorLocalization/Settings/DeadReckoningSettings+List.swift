@@ -17,8 +17,8 @@ extension DeadReckoningSettings {
             "How far a compass needle points east of true north."),
         .duration(
             "reckoningLimit", \.reckoningLimit, from: .zero,
-            "In the forced venue, a place from outside and motion keep a session going without any beacon for this long."
-        ),
+            "In the forced venue, a place from outside and motion keep a session going without any beacon for this long. "
+                + "A radio that has failed for this long loses the venue."),
     ]
 
     private static let judgingList: [Setting<DeadReckoningSettings>] = [

@@ -17,7 +17,7 @@ extension LocalizationSettings {
             "Time between two positions."),
         .duration(
             "venueLostTimeout", \.venueLostTimeout, above: .zero, scope: .venue,
-            "Without a beacon of the venue for this long, the venue is lost."),
+            "When the radio has listened for this long without a beacon of the venue, the venue is lost."),
         .duration(
             "areaDwell", \.areaDwell, from: .zero, scope: .venue,
             "How long a room or fence must hold before the device counts as in or out of it."),

@@ -101,8 +101,8 @@ extension SettingsReference {
         A ``BeaconScanner``, by ``BeaconScanner/setSchedule(_:)``, and a source made with
         ``ScanSource/dutyCycledBySettings(_:clock:)``, which a ``Localizer`` tells the duty cycle that counts, also that of the
         venue. Both keep it from the next boundary on. A source made with ``ScanSource/dutyCycled(_:clock:)-(DutyCycle,_)`` keeps
-        the one that it was made with, as it is set in code; and so does a bare radio, which scans all the time. A recording is
-        not cut by settings. While nobody gives a duty cycle, a localizer's radio does not rest, and the defaults below are
+        the one that it was made with, as it is set in code; and so does a bare radio, which scans all the time. A recording
+        that such a source plays is not cut by settings; `indoorloc replay` and `indoorloc evaluate` cut one. While nobody gives a duty cycle, a localizer's radio does not rest, and the defaults below are
         those of a scanner.
 
         ## All settings

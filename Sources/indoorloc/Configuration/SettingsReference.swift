@@ -98,7 +98,10 @@ enum SettingsReference {
         ("How particles are drawn anew", "See <doc:PositioningAlone>.", ["positioning.resampling."]),
         (
             "When the radio scans",
-            "Of effect on a ``BeaconScanner`` and on a source made with ``ScanSource/dutyCycledBySettings(_:clock:)``.",
+            """
+            Of effect on a ``BeaconScanner``, on a source made with ``ScanSource/dutyCycledBySettings(_:clock:)``, and on
+            `indoorloc replay` and `indoorloc evaluate`, which leave out what the radio would have missed.
+            """,
             ["scanner.powerMode", "scanner.dutyCycle.", "scanner.timing."]
         ),
         (

@@ -39,8 +39,12 @@ struct RecordedSession: Sendable {
             seed: seed, fields: fields, tellsMotion: tellsMotion)
         for place in early { truth(place, replay) }
         try replay.startMonitoring(geofences)
+        var cut = dutyCycleCut
         var hasStarted = false
+        // A recording that ends in a rest goes on to its end.
+        var end: Instant?
         while let recorded = next {
+            if cut != nil { end = recorded.instant }
             let reading = passing(recorded)
             if !hasStarted {
                 try replay.start().forEach(body)
@@ -50,12 +54,20 @@ struct RecordedSession: Sendable {
                 }
             }
             hasStarted = true
-            if let reading { try replay.handle(reading).forEach(body) }
+            if case .radio(let event) = reading, event.status == .resting { cut = nil }  // it was made in passes
+            let heard = reading.map { cut?.handle($0) ?? [$0] } ?? []
+            for reading in heard { try replay.handle(reading).forEach(body) }
             next = try readings.next(truth: { truth($0, replay) })
         }
         if !hasStarted { try replay.start().forEach(body) }
-        try replay.finish().forEach(body)
+        try replay.finish(at: end).forEach(body)
         return readings.tally
+    }
+
+    /// What leaves out of the recording what the settings' duty cycle would have missed; nil if they give none.
+    private var dutyCycleCut: DutyCycleCut? {
+        let cycle = ScanSchedule(settings).cycle
+        return cycle.isContinuous || !cycle.problems.isEmpty ? nil : DutyCycleCut(cycle)
     }
 }
 

@@ -34,6 +34,21 @@ final class AreaMachineTests: XCTestCase {
         XCTAssertEqual(go(&machine, outside, 5), [.exit(7), .exit(8)])
     }
 
+    func testADwellIsCountedInTheTimeThatIsWatchedAndAHoldOffInAllTime() {
+        var machine = machine(holdOff: .seconds(10))
+        func go(_ point: MapPoint, _ seconds: Double, watched: Double) -> [AreaMachine.Change] {
+            machine.observe(
+                point, on: 1, at: Instant(seconds: seconds), watched: Instant(seconds: watched))
+        }
+        XCTAssertEqual(go(inside, 0, watched: 0), [])
+        XCTAssertEqual(go(inside, 90, watched: 1), [])
+        XCTAssertEqual(go(inside, 91, watched: 2), [.enter(7), .enter(8)])
+        XCTAssertEqual(go(outside, 92, watched: 3), [])
+        XCTAssertEqual(go(outside, 93, watched: 5), [.exit(7), .exit(8)])
+        XCTAssertEqual(go(inside, 100, watched: 6), [])
+        XCTAssertEqual(go(inside, 104, watched: 8), [.enter(7), .enter(8)], "11 s behind the exit")
+    }
+
     func testAStepBackBeginsTheDwellAnew() {
         var machine = machine()
         _ = go(&machine, inside, 0)

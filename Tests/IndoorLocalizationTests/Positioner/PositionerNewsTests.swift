@@ -100,6 +100,19 @@ final class PositionerNewsTests: XCTestCase {
         XCTAssertEqual(stage.handle(.reading(.radio(on), delay: .zero), at: 12).states, ["positioning"])
     }
 
+    func testARestOfTheRadioIsNoSilence() {
+        var stage = running
+        let rest = RadioEvent(instant: Instant(seconds: 12), status: .resting)
+        XCTAssertEqual(stage.handle(.reading(.radio(rest), delay: .zero), at: 12).states, [])
+        XCTAssertEqual(stage.pass(to: 100).states, [])
+        let scan = RadioEvent(instant: Instant(seconds: 100), status: .scanning)
+        XCTAssertEqual(stage.handle(.reading(.radio(scan), delay: .zero), at: 100).states, [])
+        // 2 s of silence before the rest, and 1 s behind it.
+        XCTAssertEqual(stage.pass(to: 100.9).states, [])
+        XCTAssertEqual(stage.pass(to: 101).states, ["buffering"])
+        XCTAssertEqual(stage.pass(to: 108).states, ["heavyBuffering"])
+    }
+
     func testARadioThatNeverHeardLeadsBackToWaiting() {
         var stage = Stage()
         _ = stage.answer(.start(PositionerParameters()), at: 10)

@@ -12,7 +12,10 @@ final class DutyCycledSourceTests: XCTestCase {
         let readings = source.readings()
         let task = Task { () -> Result<Void, any Error> in
             do {
-                for try await reading in readings { teller.yield(reading.instant.seconds) }
+                for try await reading in readings {
+                    if case .radio = reading { continue }
+                    teller.yield(reading.instant.seconds)
+                }
                 teller.finish()
                 return .success(())
             } catch {
@@ -49,6 +52,55 @@ final class DutyCycledSourceTests: XCTestCase {
         let seen = try await Bounded.all(seconds)
         XCTAssertEqual(seen, [50..<60, 90..<91, 150..<155].joined().map(Double.init))
         try await task.value.get()
+    }
+
+    func testARecordingTellsOfEachRest() async throws {
+        let source = ScriptedSource((0..<215).map { ScannerStage.sighting(at: 50 + Double($0)) })
+        var told: [String] = []
+        for try await reading in source.dutyCycled(.eco).readings() {
+            if case .radio(let event) = reading { told.append("\(event.status.rawValue) \(event.instant.seconds)") }
+        }
+        XCTAssertEqual(told, ["resting 60.0", "scanning 150.0", "resting 160.0", "scanning 250.0", "resting 260.0"])
+    }
+
+    func testARadioThatIsOffInTheRecordingIsOffInTheNextPass() async throws {
+        let off = ScannerStage.radio(.poweredOff, at: 58), on = ScannerStage.radio(.scanning, at: 100)
+        let last = ScannerStage.sighting(at: 300)
+        for (events, status) in [([off], "poweredOff"), ([off, on], "scanning")] {
+            var told: [String] = []
+            let source = ScriptedSource([ScannerStage.sighting(at: 50)] + events + [last])
+            for try await reading in source.dutyCycled(.eco).readings() {
+                guard case .radio(let event) = reading, event.instant >= Instant(seconds: 100) else { continue }
+                told.append("\(event.status.rawValue) \(event.instant.seconds)")
+            }
+            XCTAssertEqual(
+                told, ["\(status) 150.0", "resting 160.0", "\(status) 250.0", "resting 260.0"],
+                "what is found in a rest is told with the next pass")
+        }
+    }
+
+    func testALiveSourceTellsOfEachRestOnItsOwnTimeline() async throws {
+        let (source, clock) = (ScriptedSource(), ManualClock())
+        let (stream, teller) = AsyncStream.makeStream(of: SensorReading.self)
+        let readings = source.dutyCycled(DutyCycle(), clock: clock).readings()
+        let task = Task { for try await reading in readings { teller.yield(reading) } }
+        defer { task.cancel() }
+        try await source.waitUntilScanning()
+        clock.advance(by: .seconds(4))
+        source.send(ScannerStage.sighting(at: 5000))
+        _ = try await Bounded.first(1, of: stream)
+        for _ in 0..<2 {
+            clock.advance(to: try await Bounded.wait(for: "an alarm") { try await clock.waitForSleeper() })
+            if source.scanCount == 1 {
+                try await Bounded.wait(for: "the end of the pass") { try await source.waitUntilNothingRuns() }
+            }
+        }
+        let told = try await Bounded.first(2, of: stream)
+        XCTAssertEqual(
+            told,
+            [(RadioEvent.Status.resting, 5006.0), (.scanning, 5096)].map { status, seconds in
+                .radio(RadioEvent(instant: Instant(seconds: seconds), status: status))
+            })
     }
 
     func testTheSourcesErrorIsItsError() async throws {

@@ -62,12 +62,14 @@ package struct DutyCycleMachine: Hashable, Sendable {
     }
 
     /// Does all that is due up to an instant, each at its own; what was missed in a gap of years begins anew behind it.
-    package mutating func catchUp(to now: Instant) {
+    package mutating func catchUp(to now: Instant) -> [(instant: Instant, directive: Directive)] {
+        var directives: [(instant: Instant, directive: Directive)] = []
         for _ in 0..<Self.dueLimit {
-            guard let wake = nextWake, wake <= now else { return }
-            _ = handle(.tick, at: wake)
+            guard let wake = nextWake, wake <= now else { return directives }
+            directives += handle(.tick, at: wake).map { (wake, $0) }
         }
         if let wake = nextWake, wake <= now { shift(by: wake.duration(to: now)) }
+        return directives
     }
 
     /// Moves what is due onto a timeline that begins elsewhere.

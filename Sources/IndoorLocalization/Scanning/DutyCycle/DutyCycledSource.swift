@@ -2,6 +2,9 @@
 ///
 /// On a live source each pass is a scan of its own, so that the radio is off between two of them. A recording runs
 /// through, and what its radio heard between two passes is left out; its first reading begins the first pass.
+///
+/// The source tells of each rest: a reading with ``RadioEvent/Status/resting`` ends a pass, and one with
+/// ``RadioEvent/Status/scanning`` begins the next. A session counts silence only in the time between the two.
 public struct DutyCycledSource<Source: ScanSource>: ScanSource {
     private typealias Continuation = AsyncThrowingStream<SensorReading, any Error>.Continuation
 
@@ -57,16 +60,20 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
     /// Scans a live source pass by pass, until it ends within one.
     private func follow(into continuation: Continuation) async throws {
         let clock = makeClock()
+        let present = LatestInstant(clock)
         var machine = DutyCycleMachine(schedule.cycle)
         _ = machine.handle(.start, at: .zero)
         while true {
             let end = machine.nextWake
             if machine.isScanning {
-                switch try await scan(until: end, on: clock, into: continuation) {
+                // Not every source tells that it begins to hear.
+                if let now = present.now { continuation.yield(.radio(RadioEvent(instant: now, status: .scanning))) }
+                switch try await scan(until: end, on: clock, present, into: continuation) {
                 case .sourceEnded: return
                 case .timeIsUp(let change):
                     if let change { _ = machine.handle(.change(schedule.cycle), at: change) }
                 }
+                if let now = present.now { continuation.yield(.radio(RadioEvent(instant: now, status: .resting))) }
             } else if let end {
                 try await clock.sleep(until: Instant.zero.duration(to: end))
             }
@@ -80,13 +87,16 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
 
     /// One pass.
     private func scan(
-        until end: Instant?, on clock: SessionClock, into continuation: Continuation
+        until end: Instant?, on clock: SessionClock, _ present: LatestInstant, into continuation: Continuation
     ) async throws -> PassEnd {
         // Subscribed before the schedule is looked at again, so that no change falls between.
         let changes = end == nil ? steering?.changes : nil
         return try await withThrowingTaskGroup(of: PassEnd.self) { group in
             group.addTask {
-                for try await reading in source.beginReadings(timing: schedule.timing) { continuation.yield(reading) }
+                for try await reading in source.beginReadings(timing: schedule.timing) {
+                    present.note(reading)
+                    continuation.yield(reading)
+                }
                 return .sourceEnded
             }
             if let end {
@@ -119,14 +129,9 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
 
     /// Leaves out what a recording's radio heard between two passes.
     private func cut(into continuation: Continuation) async throws {
-        var machine = DutyCycleMachine(fixed.cycle)
+        var cut = DutyCycleCut(fixed.cycle)
         for try await reading in source.readings() {
-            _ = machine.handle(.start, at: reading.instant)
-            machine.catchUp(to: reading.instant)
-            switch reading {
-            case .sighting, .advertisement: if machine.isScanning { continuation.yield(reading) }
-            case .motion, .step, .pressure, .gnss, .fix, .radio: continuation.yield(reading)
-            }
+            for reading in cut.handle(reading) { continuation.yield(reading) }
         }
     }
 
@@ -141,8 +146,8 @@ extension DutyCycledSource: SteerableScanSource {}
 extension ScanSource {
     /// This source with a radio that rests between passes, as for a `Localizer` on a battery.
     ///
-    /// A localizer loses its venue after `LocalizationSettings.venueLostTimeout` without a beacon: give it more than
-    /// the rest between two passes.
+    /// The time in which the radio rests is no silence: a localizer loses its venue after
+    /// `LocalizationSettings.venueLostTimeout` of listening without a beacon, however long the rests are.
     public func dutyCycled(
         _ cycle: DutyCycle, clock: some Clock<Duration> = ContinuousClock()
     ) -> DutyCycledSource<Self> {

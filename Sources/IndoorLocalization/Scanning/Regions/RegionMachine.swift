@@ -19,8 +19,8 @@ package struct RegionMachine: Hashable, Sendable {
     private struct Tracked: Hashable {
         var region: BeaconRegion
         var id: String
-        /// How long the radio had heard when a beacon of the region was last heard; nil while the device is outside.
-        var lastHeard: Duration?
+        /// When a beacon of the region was last heard, in time that was listened to; nil while the device is outside.
+        var lastHeard: Instant?
         /// The beacons heard since the last ranging.
         var heard: [BeaconIdentity: RangeEstimate] = [:]
 
@@ -35,10 +35,8 @@ package struct RegionMachine: Hashable, Sendable {
     private var tracked: [Tracked] = []
     /// Whether tracking is paused.
     package private(set) var isPaused = false
-    /// Since when the radio hears; nil while it does not.
-    private var hearingSince: Instant?
-    /// How long the radio had heard before that.
-    private var heardBefore = Duration.zero
+    /// In which silence is counted.
+    private var listened = ListenedTime(deafSince: .zero)
     /// When the next ranging is due, while the radio hears.
     private var nextRanging = Instant.zero
 
@@ -91,16 +89,13 @@ package struct RegionMachine: Hashable, Sendable {
 
     /// When a tick is wanted; nil if never.
     package var nextWake: Instant? {
-        guard let since = hearingSince else { return nil }
-        let exits = tracked.compactMap(\.lastHeard).map { lastHeard in
-            since.advanced(by: lastHeard + settings.exitTimeout - heardBefore)
-        }
-        return exits.min().map { min($0, nextRanging) }
+        guard let silentFrom = tracked.compactMap(\.lastHeard).min() else { return nil }
+        return listened.wake(at: silentFrom.advanced(by: settings.exitTimeout)).map { min($0, nextRanging) }
     }
 
     /// Moves what is due onto a timeline that begins elsewhere.
     package mutating func shift(by duration: Duration) {
-        hearingSince = hearingSince?.advanced(by: duration)
+        listened.shift(by: duration)
         nextRanging = nextRanging.advanced(by: duration)
     }
 
@@ -113,33 +108,27 @@ package struct RegionMachine: Hashable, Sendable {
         }
     }
 
-    /// How long the radio has heard by now.
-    private func heardTime(at now: Instant) -> Duration {
-        heardBefore + (hearingSince.map { max(.zero, $0.duration(to: now)) } ?? .zero)
-    }
-
     private mutating func listen(at now: Instant) -> [Directive] {
-        guard hearingSince == nil else { return [] }
-        hearingSince = now
+        guard !listened.isListening else { return [] }
+        listened.resume(at: now)
         nextRanging = now.advanced(by: settings.rangingInterval)
         return []
     }
 
     /// What was heard since the last ranging is told before the radio falls silent.
     private mutating func fallSilent(at now: Instant) -> [Directive] {
-        guard hearingSince != nil else { return [] }
-        heardBefore = heardTime(at: now)
-        hearingSince = nil
+        guard listened.isListening else { return [] }
+        listened.pause(at: now)
         return takeRangings(at: now).filter { directive in
             if case .range(let ranging) = directive { !ranging.ranges.isEmpty } else { true }
         }
     }
 
     private mutating func hear(_ range: RangeEstimate, at now: Instant) -> [Directive] {
-        guard !isPaused, hearingSince != nil else { return [] }
+        guard !isPaused, listened.isListening else { return [] }
         // While the device is in no region, nothing is ranged, but the rhythm stays.
         if insideCount == 0 { skipRangings(until: now) }
-        let time = heardTime(at: now)
+        let time = listened.instant(at: now)
         var directives: [Directive] = []
         for index in tracked.indices where tracked[index].region.contains(range.beacon) {
             if tracked[index].lastHeard == nil {
@@ -165,15 +154,17 @@ package struct RegionMachine: Hashable, Sendable {
     }
 
     private mutating func tick(at now: Instant) -> [Directive] {
-        guard hearingSince != nil else { return [] }
+        guard listened.isListening else { return [] }
         var directives: [Directive] = []
         if nextRanging <= now, insideCount > 0 {
             directives += takeRangings(at: now)
             skipRangings(until: now)
         }
-        let time = heardTime(at: now)
+        let time = listened.instant(at: now)
         for index in tracked.indices {
-            guard let lastHeard = tracked[index].lastHeard, time - lastHeard >= settings.exitTimeout else { continue }
+            guard let lastHeard = tracked[index].lastHeard, lastHeard.duration(to: time) >= settings.exitTimeout else {
+                continue
+            }
             tracked[index].forget()
             directives.append(.emit(RegionEvent(instant: now, regionID: tracked[index].id, kind: .exit)))
         }
