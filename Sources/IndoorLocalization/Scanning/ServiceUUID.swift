@@ -29,5 +29,18 @@ public struct ServiceUUID: Hashable, Comparable, Sendable, CustomStringConvertib
         return String(repeating: "0", count: (short > 0xFFFF ? 8 : 4) - digits.utf8.count) + digits
     }
 
+    /// Whether it is written with 2 bytes.
+    var isShort: Bool { short.map { $0 <= 0xFFFF } ?? false }
+
+    /// The 2 bytes of a short UUID, or else all 16, the highest first.
+    var bigEndianBytes: [UInt8] {
+        guard let short, short <= 0xFFFF else {
+            return [uuid.high, uuid.low].flatMap { half in
+                (0..<8).map { UInt8(truncatingIfNeeded: half >> UInt64(56 - 8 * $0)) }
+            }
+        }
+        return [UInt8(short >> 8), UInt8(short & 0xFF)]
+    }
+
     public static func < (left: ServiceUUID, right: ServiceUUID) -> Bool { left.uuid < right.uuid }
 }

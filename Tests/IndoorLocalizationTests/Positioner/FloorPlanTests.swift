@@ -55,7 +55,9 @@ final class FloorPlanTests: XCTestCase {
 
     /// Behaviour §2.1A, row versionString.
     func testTheVersionHasThreeNumbers() {
-        XCTAssertEqual(PackageVersion.current.split(separator: ".").compactMap { Int($0) }.count, 3)
+        let parts = PackageVersion.current.split(separator: ".", omittingEmptySubsequences: false)
+        XCTAssertEqual(parts.count, 3, PackageVersion.current)
+        for part in parts { XCTAssertEqual(String(part), Int(part).map(String.init), PackageVersion.current) }
     }
 
     /// Behaviour §2.1A, row submitExplicitMetricPosition.
@@ -147,7 +149,6 @@ final class FloorPlanTests: XCTestCase {
     }
 
     /// Behaviour §2.5, check 6.
-    /// Behaviour §2.1A, row error codes.
     func testACancelledFetchEndsWithThatErrorAtOnce() async throws {
         let venues = ScriptedVenueSource([SessionStage.office])
         venues.change { script in
@@ -158,6 +159,7 @@ final class FloorPlanTests: XCTestCase {
         try await Bounded.wait(for: "the request") { try await venues.waitForRequests(1) }
         fetch.cancel()
         await Self.expect(.cancelled, of: fetch)
+        XCTAssertEqual(venues.answerCount, 0, "it did not wait for the answer")
         venues.release()
         try await Bounded.wait(for: "the late answer") { try await venues.waitForAnswers(1) }
         await Self.expect(.cancelled, of: fetch)

@@ -70,6 +70,15 @@ final class EvidenceCollectorTests: XCTestCase {
         let (taken, snapshot) = (collector.take(at: Instant(seconds: 1)), collector.snapshot(at: Instant(seconds: 1)))
         XCTAssertEqual(taken?.heard.map(\.beacon), [3, 5, 7, 1, 2])
         XCTAssertEqual(snapshot?.heard.map(\.beacon), [3, 5, 7, 1, 2])
+        // A collector goes through its beacons by index; whoever orders them otherwise gets the same order.
+        var evidence = Evidence(
+            duration: 1,
+            heard: [7, 2, 5, 1, 3].map { beacon in
+                Evidence.Heard(
+                    beacon: beacon, rssi: beacon == 3 ? -55 : beacon < 3 ? -80 : -60, variance: 1, share: 1, draws: 1)
+            })
+        evidence.order()
+        XCTAssertEqual(evidence.heard.map(\.beacon), [3, 5, 7, 1, 2])
     }
 
     func testTheAgeIsTheMeanOverAllReadings() {

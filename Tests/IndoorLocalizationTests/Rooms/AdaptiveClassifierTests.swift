@@ -11,7 +11,6 @@ final class AdaptiveClassifierTests: XCTestCase {
         return AdaptiveClassifier(training, settings: settings)
     }
 
-    /// Behaviour §3.5, check 13.
     func testItBeatsTheOthersOnTheTrainedReceiverAndOnAnother() {
         for offset in [0, Self.offset] {
             var house = TrainedHouse()

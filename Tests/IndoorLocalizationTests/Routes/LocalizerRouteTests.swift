@@ -24,19 +24,33 @@ final class LocalizerRouteTests: XCTestCase {
     /// Behaviour §2.1B, row wayfinding.
     func testPositionsGiveRoutesToTheGoal() async throws {
         let stage = LocalizerStage()
-        let goal = RoutePoint(mapID: 10, point: MapPoint(x: 0, y: 0))
-        // The device stands within what counts as arrived, wherever the few particles see it.
-        var settings = RouteMonitorSettings()
-        settings.arrivalRadius = 1000
-        let updates = try stage.localizer.routes(to: goal, with: planner(), options: options(), settings: settings)
+        let goal = RoutePoint(mapID: 10, point: MapPoint(x: 36, y: 27))
+        let updates = try stage.localizer.routes(to: goal, with: planner(), options: options())
         let positions = stage.localizer.positions
         try await stage.run()
-        let seen = try await Bounded.all(updates)
         let first = try await Bounded.first(1, of: positions)[0]
+        XCTAssertGreaterThan(first.point.distance(to: goal.point), 15, "far from the goal")
+        // Somebody says, step by step, that the device is further along the corridor.
+        var seen: [RouteUpdate] = []
+        var seconds = LocalizerStage.beginning + 6
+        for share in [0.3, 0.6, 0.9] {
+            for _ in 0..<4 {
+                let place = MapPoint(x: 40 * share, y: 30 * share)
+                let fix = Fix(instant: Instant(seconds: seconds), mapID: 10, point: place, radius: 0.5)
+                stage.source.send(.fix(fix))
+                stage.source.send(SessionStage.heard(1, at: seconds + 0.5))
+                seconds += 0.5
+            }
+        }
+        seen = try await Bounded.elements(of: updates, until: "the goal") { $0 == .arrived }
         guard case .planned(let route) = seen.first else { return XCTFail("\(seen)") }
         XCTAssertEqual(route.vertices.first, RoutePoint(first))
         XCTAssertEqual(route.goal.place, goal)
-        XCTAssertEqual(seen.last, .arrived)
+        let left = seen.compactMap {
+            if case .progressed(let progress) = $0 { progress.distanceRemaining } else { nil }
+        }
+        XCTAssertGreaterThan(left.count, 2)
+        XCTAssertGreaterThan(try XCTUnwrap(left.first), try XCTUnwrap(left.last) + 10, "the way grows shorter")
     }
 
     func testTheStreamEndsWithTheLocalizer() async throws {

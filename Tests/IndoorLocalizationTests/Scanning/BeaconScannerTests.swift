@@ -242,15 +242,18 @@ final class BeaconScannerTests: XCTestCase {
         XCTAssertEqual(count, 1)
     }
 
-    /// Behaviour §3.1, row extra topics.
-    func testRadioEventsArePassedOn() async throws {
+    func testRadioEventsArePassedOnAsTheyCame() async throws {
         let stage = ScannerStage()
         let events = stage.scanner.radioEvents
         try await stage.start()
         stage.source.send(ScannerStage.radio(.scanning, at: beginning))
         stage.source.send(ScannerStage.radio(.unplugged, at: beginning + 1))
         let seen = try await Bounded.first(2, of: events)
-        XCTAssertEqual(seen.map(\.status), [.scanning, .unplugged])
+        XCTAssertEqual(
+            seen,
+            [(RadioEvent.Status.scanning, 0.0), (.unplugged, 1)].map { status, second in
+                RadioEvent(instant: Instant(seconds: beginning + second), status: status, adapter: "hci0")
+            })
     }
 
     /// Behaviour §3.5, check 7.

@@ -61,6 +61,27 @@ final class SteeredSourceTests: XCTestCase {
     }
 
     /// Behaviour §1.1, row setBetweenScanPeriod.
+    func testThePauseBetweenTwoWindowsIsKeptByALocalizersRadio() async throws {
+        var settings = SettingsStack()
+        try settings.override("scanner.dutyCycle.scanDuration", 1)
+        try settings.override("scanner.dutyCycle.interval", 0.25)
+        settings.apply()
+        let (source, clock) = (ScriptedSource(), ManualClock())
+        let localizer = Localizer(
+            source: source.dutyCycledBySettings(clock: clock), venues: VenueLibrary([SessionStage.office]),
+            settings: settings, clock: ManualClock())
+        await localizer.start()
+        for pass in 1...3 {
+            try await source.waitUntilScanning(pass)
+            let end = try await ring(clock)
+            XCTAssertEqual(end, 1.25 * Double(pass) - 0.25, "the end of window \(pass)")
+            try await Bounded.wait(for: "the end of the window") { try await source.waitUntilNothingRuns() }
+            let next = try await ring(clock)
+            XCTAssertEqual(next, 1.25 * Double(pass), "the end of the pause behind it")
+        }
+        await localizer.stop()
+    }
+
     func testALocalizerTellsItsSourceTheDutyCycleOfTheVenue() async throws {
         var office = SessionStage.office
         office.settings = ["scanner.powerMode": "eco"]

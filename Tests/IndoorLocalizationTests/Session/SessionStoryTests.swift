@@ -150,7 +150,6 @@ final class SessionStoryTests: XCTestCase {
     }
 
     /// Behaviour §1.1, row outdoor stream.
-    /// Behaviour §3.1, row requestLocation.
     func testOutdoorPositionsTellWhatTheReceiverTells() {
         var machine = SessionStage.machine(in: .searchVenue)
         let fix = GNSSFix(

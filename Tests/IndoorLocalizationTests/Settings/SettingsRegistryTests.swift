@@ -78,7 +78,25 @@ final class SettingsRegistryTests: XCTestCase {
         ] as [(String, JSONValue)] {
             XCTAssertEqual(try settings.setting(key).value, value, key)
             XCTAssertEqual(try settings.setting(key).source, .default, key)
+            // A default that is no default of anything would read the same.
+            var changed = settings
+            let other: JSONValue
+            switch value {
+            case .bool(let flag): other = .bool(!flag)
+            case .number(let number): other = .number(number + 1)
+            default: return XCTFail("\(key) is neither a number nor a flag")
+            }
+            try changed.override(key, other)
+            changed.apply()
+            XCTAssertEqual(try changed.setting(key).value, other, key)
+            try changed.override(key, nil)
+            changed.apply()
+            XCTAssertEqual(try changed.setting(key).value, value, "\(key) falls back to its default")
         }
+        let scanner = settings.resolved.scanner.dutyCycle
+        XCTAssertEqual(scanner.scanDuration, .milliseconds(10_000), "what is read is what counts")
+        XCTAssertEqual(scanner.interval, .milliseconds(90_000))
+        XCTAssertEqual(scanner.intervalFactor, 1)
     }
 
     /// Behaviour §4.5, check 10.

@@ -1,0 +1,140 @@
+/// How a beacon's advertisement is laid out, as data: a layout string of the AltBeacon library.
+///
+///     let layout = try BeaconLayout("m:2-3=beac,i:4-19,i:20-21,i:22-23,p:24-24,d:25-25")
+///
+/// The terms, separated by commas. Offsets are counted in bytes from 0 and include both ends.
+///
+/// | term | meaning |
+/// | --- | --- |
+/// | `m:2-3=beac` | these bytes tell that it is this layout; once, and required |
+/// | `s:0-1=feaa` | the fields lie in service data of this UUID of 2 or 16 bytes; without it in manufacturer data |
+/// | `i:4-19` | an identifier; at least one, unless the layout begins with `x` |
+/// | `p:24-24` | the signal strength at 1 m in dBm, one signed byte; `p:3-3:-41` adds -41 dB to it; at most once |
+/// | `d:25-25` | data of the maker's own; any number |
+/// | `x` | the advertisement only adds data to another one, and is no beacon by itself |
+///
+/// `i` and `d` may end with `l`: the lowest byte comes first. `i` may end with `v`: the field ends where the payload does, if
+/// that is earlier. The offset 0 is the first byte of the company's number, or of the service's UUID.
+///
+/// Source: Radius Networks, *Android Beacon Library*, documentation of `BeaconParser.setBeaconLayout`.
+public struct BeaconLayout: Hashable, Sendable {
+    /// Bytes that stand for one value.
+    public struct Field: Hashable, Sendable {
+        /// The offsets of the first and the last byte.
+        public var offsets: ClosedRange<Int>
+        /// Whether the lowest byte comes first.
+        public var isLittleEndian = false
+        /// Whether the field may end before its last offset, with the payload.
+        public var isVariable = false
+
+        /// Creates a field from its parts.
+        public init(_ offsets: ClosedRange<Int>, isLittleEndian: Bool = false, isVariable: Bool = false) {
+            self.offsets = offsets
+            self.isLittleEndian = isLittleEndian
+            self.isVariable = isVariable
+        }
+    }
+
+    /// Bytes that tell a layout from others.
+    public struct Match: Hashable, Sendable {
+        /// The offset of the first byte.
+        public var offset: Int
+        /// The bytes, in the order of the payload.
+        public var bytes: [UInt8]
+
+        /// Creates a match from its parts.
+        public init(offset: Int, bytes: [UInt8]) {
+            self.offset = offset
+            self.bytes = bytes
+        }
+    }
+
+    /// Where the measured power stands.
+    public struct Power: Hashable, Sendable {
+        /// The offset of its byte.
+        public var offset: Int
+        /// What is added to it, in dB, for the power at 1 m.
+        public var correction = 0
+
+        /// Creates a place from its parts.
+        public init(offset: Int, correction: Int = 0) {
+            self.offset = offset
+            self.correction = correction
+        }
+    }
+
+    /// The bytes that the payload must hold.
+    public let match: Match
+    /// The service in whose data the fields lie; nil for manufacturer data.
+    public let service: ServiceUUID?
+    /// The identifiers, in the order of the string.
+    public let identifiers: [Field]
+    /// The measured power; nil if the beacon does not send it.
+    public let power: Power?
+    /// The maker's own data, in the order of the string.
+    public let data: [Field]
+    /// Whether the advertisement only adds data to another one.
+    public let isExtra: Bool
+
+    /// Advertising data of extended advertising are no longer than this.
+    static let longestPayload = 254
+
+    /// Reads a layout string.
+    ///
+    /// - Throws: which term is wrong, and why; or which one is missing.
+    public init(_ text: String) throws(BeaconLayoutError) {
+        var terms = BeaconLayoutTerms()
+        for term in text.split(separator: ",", omittingEmptySubsequences: false) {
+            try terms.add(String(term).trimmingSpaces())
+        }
+        guard let match = terms.match else { throw .missing("m", in: text) }
+        guard terms.isExtra || !terms.identifiers.isEmpty else { throw .missing("i", in: text) }
+        self.match = match
+        service = terms.service
+        identifiers = terms.identifiers
+        power = terms.power
+        data = terms.data
+        isExtra = terms.isExtra
+    }
+
+    /// The bytes of service UUID or company's number, which come first in the payload.
+    var headLength: Int { service.map { $0.isShort ? 2 : 16 } ?? 2 }
+}
+
+extension BeaconLayout {
+    /// Apple's iBeacon.
+    public static let iBeacon = known("m:2-3=0215,i:4-19,i:20-21,i:22-23,p:24-24")
+    /// The AltBeacon of Radius Networks.
+    public static let altBeacon = known("m:2-3=beac,i:4-19,i:20-21,i:22-23,p:24-24,d:25-25")
+    /// Google's Eddystone with namespace and instance.
+    public static let eddystoneUID = known("s:0-1=feaa,m:2-2=00,p:3-3:-41,i:4-13,i:14-19")
+    /// Google's Eddystone with a URL.
+    public static let eddystoneURL = known("s:0-1=feaa,m:2-2=10,p:3-3:-41,i:4-21v")
+    /// Google's Eddystone with battery, temperature and counters.
+    public static let eddystoneTLM = known("x,s:0-1=feaa,m:2-2=20,d:3-3,d:4-5,d:6-7,d:8-11,d:12-15")
+
+    private static func known(_ text: String) -> BeaconLayout {
+        do { return try BeaconLayout(text) } catch { preconditionFailure("\(error)") }
+    }
+}
+
+extension BeaconLayout: CustomStringConvertible {
+    /// The layout string, its terms in the order of the table above.
+    public var description: String {
+        func range(_ offsets: ClosedRange<Int>) -> String { "\(offsets.lowerBound)-\(offsets.upperBound)" }
+        func hex(_ bytes: [UInt8]) -> String {
+            bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        }
+        func field(_ name: String, _ field: Field) -> String {
+            "\(name):\(range(field.offsets))\(field.isLittleEndian ? "l" : "")\(field.isVariable ? "v" : "")"
+        }
+        var terms = isExtra ? ["x"] : []
+        if let service { terms.append("s:0-\(headLength - 1)=\(hex(service.bigEndianBytes))") }
+        terms.append("m:\(range(match.offset...(match.offset + match.bytes.count - 1)))=\(hex(match.bytes))")
+        terms += identifiers.map { field("i", $0) }
+        if let power {
+            terms.append("p:\(power.offset)-\(power.offset)\(power.correction == 0 ? "" : ":\(power.correction)")")
+        }
+        return (terms + data.map { field("d", $0) }).joined(separator: ",")
+    }
+}

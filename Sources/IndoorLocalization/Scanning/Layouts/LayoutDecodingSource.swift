@@ -1,0 +1,68 @@
+/// A source that finds beacons of other layouts, too: made with `decoding(_:)`.
+///
+/// Behind each advertisement that holds a frame of one of the layouts, and no beacon that is known anyway, the source gives
+/// the sighting of that beacon. What is malformed stays an advertisement.
+public struct LayoutDecodingSource<Source: ScanSource>: ScanSource {
+    private let source: Source
+    private let layouts: [BeaconLayout]
+
+    init(source: Source, layouts: [BeaconLayout]) {
+        self.source = source
+        self.layouts = layouts.filter { !$0.isExtra }
+    }
+
+    /// That of the source.
+    public var pace: ScanPace { source.pace }
+
+    /// Begins to scan.
+    public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
+        AsyncThrowingStream { continuation in
+            let task = Task {
+                do {
+                    for try await reading in source.readings() {
+                        continuation.yield(reading)
+                        if let sighting = sighting(in: reading) { continuation.yield(.sighting(sighting)) }
+                    }
+                    continuation.finish()
+                } catch {
+                    continuation.finish(throwing: error)
+                }
+            }
+            continuation.onTermination = { _ in task.cancel() }
+        }
+    }
+
+    private func sighting(in reading: SensorReading) -> Sighting? {
+        guard case .advertisement(let advertisement) = reading, (try? advertisement.sighting()) == nil else {
+            return nil
+        }
+        return advertisement.sighting(by: layouts)
+    }
+}
+
+extension LayoutDecodingSource: SteerableScanSource where Source: SteerableScanSource {
+    /// That of the source.
+    public var steering: ScanSteering? { source.steering }
+}
+
+extension ScanSource {
+    /// This source, which finds beacons of these layouts, too. The radio must deliver all advertisements.
+    public func decoding(_ layouts: [BeaconLayout]) -> LayoutDecodingSource<Self> {
+        LayoutDecodingSource(source: self, layouts: layouts)
+    }
+}
+
+extension Advertisement {
+    /// The sighting of the beacon whose frame is laid out by the first of these layouts that fits; nil if none fits, or the
+    /// RSSI is no measurement.
+    public func sighting(by layouts: [BeaconLayout]) -> Sighting? {
+        guard Sighting.isMeasurement(rssi: rssi) else { return nil }
+        for layout in layouts {
+            guard let frame = try? layout.decode(data.span), let beacon = frame.identity else { continue }
+            return Sighting(
+                instant: instant, beacon: beacon, rssi: rssi, measuredPower: frame.measuredPower.map(Double.init),
+                address: address)
+        }
+        return nil
+    }
+}

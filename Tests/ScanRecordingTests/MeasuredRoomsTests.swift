@@ -1,0 +1,53 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import ScanRecording
+import XCTest
+
+/// Rooms told from measured scans, of the phone that was trained and of another one.
+final class MeasuredRoomsTests: XCTestCase {
+    /// The best that the reference's own classifiers reach: nearest neighbour, best of five, trained on the same phone.
+    private static let baseline = 0.68
+
+    /// Public data sets are kept beside the repository, not in it.
+    private func dataSet() throws -> String? {
+        let fixtures = URL(filePath: try FixtureFolder("packets").path)
+        let path = fixtures.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appending(path: "shared/data/crownstone_rooms").path
+        return FileManager.default.fileExists(atPath: path) ? path : nil
+    }
+
+    /// The share of the scans whose room a classifier tells.
+    private func accuracy(of classifier: any Classifier, on tracks: [RoomRecording]) -> Double {
+        var (right, all) = (0, 0)
+        for track in tracks {
+            var classifier = classifier
+            for stay in track.stays {
+                for scan in stay.scans.prefix(400) {
+                    if classifier.classify(scan)?.room == stay.room { right += 1 }
+                    all += 1
+                }
+            }
+        }
+        return Double(right) / Double(max(all, 1))
+    }
+
+    /// Behaviour §3.5, check 13.
+    func testTheAdaptiveClassifierBeatsTheReferenceOnMeasuredScans() throws {
+        guard let folder = try dataSet() else {
+            return print("testTheAdaptiveClassifierBeatsTheReferenceOnMeasuredScans: no data set, nothing was measured")
+        }
+        var training = RoomTrainingSet()
+        for room in 1...13 {
+            training.add(try RoomRecording(path: folder + "/survey/phone2-room\(room).jsonl").training)
+        }
+        for (phone, numbers) in [("phone2", ["02", "10", "11"]), ("phone3", ["03", "05", "06"])] {
+            let tracks = try numbers.map { try RoomRecording(path: folder + "/tracks/\(phone)-\($0).jsonl") }
+            let adaptive = accuracy(of: AdaptiveClassifier(training), on: tracks)
+            let bayes = accuracy(of: NaiveBayesClassifier(training), on: tracks)
+            let nearest = accuracy(of: NearestNeighborClassifier(training), on: tracks)
+            XCTAssertGreaterThan(adaptive, max(bayes, nearest), "\(phone): \(adaptive), \(bayes), \(nearest)")
+            XCTAssertGreaterThan(adaptive, Self.baseline, phone)
+        }
+    }
+}
