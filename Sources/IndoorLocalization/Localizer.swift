@@ -105,6 +105,13 @@ public actor Localizer {
     ///
     /// Instants are the source's. If it counts anew in each session, forget the events of the last one before the next.
     public func events(after instant: Instant) -> [LocalizationEvent] { eventHistory.events(after: instant) }
+    /// Rooms and fences entered and left after a wall-clock time, in order, of those that `eventHistory` holds.
+    ///
+    ///     let sinceNoon = await localizer.events(after: UnixTime(milliseconds: noon))
+    ///
+    /// An event whose source has no wall clock is returned too, as nothing tells that it is older: its
+    /// ``LocalizationEvent/unixTime`` is nil. Where the wall clock was set back meanwhile, the times don't grow with the order.
+    public func events(after time: UnixTime) -> [LocalizationEvent] { eventHistory.events(after: time) }
     /// Empties `eventHistory`.
     public func forgetEvents() { eventHistory.removeAll() }
     /// Errors from now on, also those that the session survives.
@@ -290,6 +297,7 @@ public actor Localizer {
             case .emitOutdoor(let position): outdoorBroadcast.send(position)
             case .emitMotion(let news): motionBroadcast.send(news)
             case .emitEvent(let event):
+                let event = event.timed(by: source.wallClock)
                 eventHistory.append(event)
                 eventBroadcast.send(event)
             case .announceVenue(let venue): venueBroadcast.send(venue)

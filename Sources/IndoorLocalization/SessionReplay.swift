@@ -42,6 +42,8 @@ public struct SessionReplay: Sendable {
     private var driver: SessionDriver<LocalizationMachine<PositioningEngine>>
     private let venues: VenueLibrary
     private var now: Instant?
+    /// How the readings' instants relate to Unix time, which gives events their ``LocalizationEvent/unixTime``; nil if unknown.
+    public var wallClock: WallClock?
 
     /// Creates a session in which these venues are known.
     ///
@@ -152,7 +154,8 @@ public struct SessionReplay: Sendable {
             case .emitOutdoor(let position): outputs.append(Output(instant: at, content: .outdoorPosition(position)))
             case .emitMotion(.motion(let estimate)): outputs.append(Output(instant: at, content: .motion(estimate)))
             case .emitMotion(.heading), .emitMotion(.attitude): continue  // estimates hold both
-            case .emitEvent(let event): outputs.append(Output(instant: at, content: .event(event)))
+            case .emitEvent(let event):
+                outputs.append(Output(instant: at, content: .event(event.timed(by: wallClock))))
             case .announceVenue(let venue): outputs.append(Output(instant: at, content: .downloadedVenue(venue)))
             case .report(let error): outputs.append(Output(instant: at, content: .error(error)))
             }
