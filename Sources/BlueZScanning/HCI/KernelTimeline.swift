@@ -33,7 +33,11 @@ package struct KernelTimeline: Sendable, Equatable {
     mutating func wake() { wake(wall: Self.read(CLOCK_REALTIME), boot: Self.read(CLOCK_BOOTTIME)) }
 
     /// How instants relate to the clock on the wall, as both showed at the last wake-up.
-    package var wallClock: WallClock { WallClock(timeOfZero: .nanoseconds(wallAhead)) }
+    package var wallClock: WallClock {
+        var clock = WallClock(timeOfZero: .nanoseconds(wallAhead))
+        clock.now = clock.unixTime(at: now)
+        return clock
+    }
 
     /// Whether a packet was received after the last wake-up, so that the clocks are to be looked at again.
     ///

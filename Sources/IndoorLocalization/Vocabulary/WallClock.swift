@@ -19,11 +19,18 @@ public struct UnixTime: Hashable, Comparable, Sendable {
 public struct WallClock: Hashable, Sendable {
     /// The Unix time of ``Instant/zero``, as the time since 1970 (UTC).
     public var timeOfZero: Duration
+    /// The Unix time at which the relation was measured; nil if no time passes by itself, as on a recording.
+    public var now: UnixTime?
 
     /// Creates the relation from the Unix time of ``Instant/zero``.
     ///
-    /// - Parameter timeOfZero: the time since 1970 (UTC).
-    public init(timeOfZero: Duration) { self.timeOfZero = timeOfZero }
+    /// - Parameters:
+    ///   - timeOfZero: the time since 1970 (UTC).
+    ///   - now: when the relation was measured; nil on a recording.
+    public init(timeOfZero: Duration, now: UnixTime? = nil) {
+        self.timeOfZero = timeOfZero
+        self.now = now
+    }
 
     /// The Unix time at an instant, rounded down to the millisecond.
     public func unixTime(at instant: Instant) -> UnixTime {

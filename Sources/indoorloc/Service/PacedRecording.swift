@@ -26,7 +26,9 @@ final class PacedRecording: ScanSource {
     var wallClock: WallClock? {
         guard let origin = begun.withLock({ $0 }) else { return nil }
         let instant = start + origin.duration(to: .now)
-        return WallClock(timeOfZero: .seconds(Date().timeIntervalSince1970) - instant)
+        var clock = WallClock(timeOfZero: .seconds(Date().timeIntervalSince1970) - instant)
+        clock.now = clock.unixTime(at: Instant.zero.advanced(by: instant))
+        return clock
     }
 
     /// Reads as far as it is to begin.
