@@ -82,6 +82,9 @@ public struct SessionReplay: Sendable {
     /// What the session is doing.
     public var state: LocalizationState { driver.machine.state }
 
+    /// What has told which venue this is; nil while none is known, and where it was given from outside.
+    public var detection: VenueDetection? { driver.machine.detection }
+
     /// What is to be remembered now, for the next session.
     public var memory: SessionMemory { driver.machine.memory(at: now ?? .zero) }
 
