@@ -124,7 +124,7 @@ extension LocalizationMachine {
         search.restart()
         return Transition(
             state: .searchVenue,
-            directives: left + reschedule() + [.cancelFetch, .publish(.searchVenue)])
+            directives: left + reschedule() + [.cancelFetch, .publish(.searchVenue)] + wakeReceiver())
     }
 
     /// Leaves every room and fence, and what has interactions.

@@ -181,7 +181,9 @@ struct IMDFMerge {
             case .pointOfInterest(let id): points.contains(id)
             }
         }
-        note(venue.interactions.count, of: old.interactions.count, "interaction")
+        let (kept, lost) = (venue.interactions.count, old.interactions.count - venue.interactions.count)
+        note(kept, of: kept, "interaction")
+        if lost > 0 { result.lost.append("\(Self.count(lost, "interaction")) whose place is gone") }
     }
 
     /// Names the rooms that are gone: whether an archive or a person drew them, a packet does not tell.

@@ -85,6 +85,21 @@ final class LocalizerGNSSTests: XCTestCase {
         XCTAssertEqual(found, [SessionStage.shop])
     }
 
+    /// Behaviour §1.1, row getDownloadedVenueDataObservable: the search by satellites goes on when the venue is lost.
+    func testAReceiverThatRestedWhileTheVenueWasKnownIsBegunAgainOnceItIsLost() async throws {
+        let (stage, satellites) = try await started()
+        for reading in LocalizerStage.walk(from: Self.beginning, for: 5) { stage.source.send(reading) }
+        try await stage.reach("localizationRunning")
+        satellites.finish()
+        try await Bounded.wait(for: "the end of the reception") { try await satellites.waitUntilNothingRuns() }
+        let outdoors = stage.localizer.outdoorPositions
+        let passed = try await stage.passTime(until: "searchVenue")
+        try await satellites.waitUntilScanning(2)
+        satellites.send(SessionStage.gnss(52.002, at: Self.beginning + 5 + passed))
+        let told = try await Bounded.first(1, of: outdoors)
+        XCTAssertEqual(told.map(\.coordinate.latitude), [52.002])
+    }
+
     func testAReceiverThatFailsIsReportedAndTriedAgainWhileTheRadioGoesOn() async throws {
         let (stage, satellites) = try await started()
         let errors = stage.localizer.errors
