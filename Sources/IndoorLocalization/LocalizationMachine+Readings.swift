@@ -48,11 +48,23 @@ extension LocalizationMachine {
         if case .localizationRunning = state { false } else { isFoundByGNSS }
     }
 
+    /// Whether satellites contradict that the device is in the venue that they have found: what is heard out there, faint and
+    /// through walls, is not to locate it when it comes in.
+    func isHeldBack(at now: Instant) -> Bool {
+        guard isNearbyOnly, let venue = visit?.venue.id else { return false }
+        return search.isContradicted(venue, at: now)
+    }
+
     /// What an accepted reading comes to.
     private mutating func use(_ reading: SensorReading, at now: Instant) -> Transition {
         if case .fix(let fix) = reading, visit == nil, settings.forcedVenue != nil { return take(fix, at: now) }
         let turned = oriented(reading)
-        if visit != nil { visit?.observe(turned) } else { recent.add(turned) }
+        if visit == nil || isHeldBack(at: now) {
+            recent.add(turned)
+            if case .sighting(let sighting) = turned { visit?.interactions.observe(sighting) }
+        } else {
+            visit?.observe(turned)
+        }
         if case .started = state { return Transition(state: state) }  // no venue is known yet
         let verdict: VenueSearchMachine.Verdict
         switch reading {

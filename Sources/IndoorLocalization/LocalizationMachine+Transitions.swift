@@ -185,13 +185,21 @@ extension LocalizationMachine {
         remind(&visit)
         visit.lock(to: lockedMap)
         if let fix = initialFix.take() { visit.observe(.fix(fix)) }
-        for reading in recent.readings { visit.observe(reading) }
-        recent.clear()
         self.visit = visit
+        takeRecent(at: now)
         wakeAt = now
         let next = LocalizationState.findFloor(venue)
         let announcement: [Directive] = isFoundByGNSS ? [.announceVenue(venue)] : []
         return Transition(state: next, directives: problems + reschedule() + announcement + [.publish(next)])
+    }
+
+    /// Begins with what was heard before the packet was there.
+    private mutating func takeRecent(at now: Instant) {
+        guard isHeldBack(at: now) else {
+            for reading in recent.readings { visit?.observe(reading) }
+            return recent.clear()
+        }
+        for case .sighting(let sighting) in recent.readings { visit?.interactions.observe(sighting) }
     }
 
     /// A tick while in a venue: update the belief, decide the floor, tell the position.
@@ -199,15 +207,17 @@ extension LocalizationMachine {
         guard let venue = visit?.venue, let since = visit?.since else { return Transition(state: state) }
         let heard = max(lastSign(of: venue.id) ?? since, since)
         if heard.duration(to: now) >= settings.venueLostTimeout { return loseVenue(at: now) }
+        let isHeldBack = isHeldBack(at: now)
         // Moved out and back, not copied: the belief owns large buffers.
         guard var visit = visit.take() else { return Transition(state: state) }
         defer { self.visit = visit }
+        wakeAt = isLast ? nil : now.advanced(by: settings.positionInterval)
+        if isHeldBack { return Transition(state: state) }
+        for reading in recent.readings { visit.locate(by: reading) }
+        recent.clear()
         visit.belief.advance(to: now)
         visit.findFloor(at: now)
-        wakeAt = isLast ? nil : now.advanced(by: settings.positionInterval)
         guard let map = visit.floor.map else { return Transition(state: state) }
-        // Faint beacons across the street don't make a venue of which satellites see the device outside.
-        if isNearbyOnly, search.isContradicted(venue.id, at: now) { return Transition(state: state) }
         if case .localizationRunning(let running) = state, running.mapID != map {
             wakeAt = isLast ? nil : now
             gate.open()

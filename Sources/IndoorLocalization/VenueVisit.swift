@@ -48,15 +48,19 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
 
     /// Takes in a reading.
     mutating func observe(_ reading: SensorReading) {
+        if case .sighting(let sighting) = reading { interactions.observe(sighting) }
+        locate(by: reading)
+    }
+
+    /// Takes in a reading for the place alone.
+    mutating func locate(by reading: SensorReading) {
         belief.observe(reading)
         switch reading {
         case .fix(let fix):
             if !fix.isSoft, belief.fixReception != nil { placedAt = max(placedAt ?? fix.instant, fix.instant) }
         case .motion, .step:
             lastMotion = max(lastMotion ?? reading.instant, reading.instant)
-        case .sighting(let sighting):
-            interactions.observe(sighting)
-        case .advertisement, .pressure, .gnss, .radio:
+        case .sighting, .advertisement, .pressure, .gnss, .radio:
             break
         }
     }

@@ -198,6 +198,22 @@ final class SessionStoryTests: XCTestCase {
         }
     }
 
+    func testWhatIsHeardInFrontOfAVenueDoesNotLocateTheDeviceWhenItComesIn() {
+        let log = WatchedBelief()
+        var machine = SessionStage.machine(in: .searchVenue, log: log)
+        var events = satellites(52.001, 11...60)
+        events += (15...59).map { ($0 == 59 ? -60 : -85, $0) }.map { rssi, second in
+            (Double(second), .reading(SessionStage.heard(1, at: Double(second), rssi: rssi)))
+        }
+        events.sort { $0.0 < $1.0 }
+        _ = play(&machine, events.filter { $0.0 < 59 })
+        XCTAssertEqual(log.readings, [], "faint, and contradicted by satellites")
+        _ = play(&machine, events.filter { $0.0 >= 59 })
+        let heard = log.readings.filter { if case .sighting = $0 { true } else { false } }.map(\.instant.seconds)
+        XCTAssertEqual(heard.last, 59)
+        XCTAssertGreaterThan(heard.first ?? 0, 38, "of the last seconds, as where a venue is entered at once")
+    }
+
     func testTheBeaconsOfAnotherVenueCountAtOnceWhereSatellitesHaveFoundOne() {
         var machine = SessionStage.machine(in: .searchVenue)
         _ = play(&machine, satellites(52.0042, 11...20))
