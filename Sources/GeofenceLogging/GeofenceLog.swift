@@ -56,8 +56,8 @@ public actor GeofenceLog {
             for record in records {
                 let rows = try database.run(
                     """
-                    INSERT INTO record (time, instant, venue, kind, area, name, is_entry) VALUES (?, ?, ?, ?, ?, ?, ?)
-                    RETURNING id
+                    INSERT INTO record (time, instant, venue, kind, area, name, is_entry, unix_ms)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
                     """, record.values)
                 numbers += rows.compactMap { $0.first?.integer }
             }
@@ -73,7 +73,7 @@ public actor GeofenceLog {
     public func records(_ query: GeofenceQuery = GeofenceQuery()) throws(GeofenceLogError) -> [GeofenceRecord] {
         let (conditions, values) = query.conditions
         let sql =
-            "SELECT id, time, instant, venue, kind, area, name, is_entry FROM record\(conditions) "
+            "SELECT id, time, instant, venue, kind, area, name, is_entry, unix_ms FROM record\(conditions) "
             + "ORDER BY time DESC, id DESC LIMIT ?"
         // SQLite takes a negative limit for none.
         let limit = query.limit.map { Int64(max(0, $0)) } ?? -1
@@ -124,6 +124,11 @@ public actor GeofenceLog {
                 for statement in schema { try database.run(statement) }
             }
         }
+        if try !tellsUnixTime(database) {
+            try database.transaction { () throws(GeofenceLogError) in
+                if try !tellsUnixTime(database) { try database.run("ALTER TABLE record ADD COLUMN unix_ms INTEGER") }
+            }
+        }
         try database.run("PRAGMA journal_mode = WAL")
         // Each commit is on the disk before it returns.
         try database.run("PRAGMA synchronous = FULL")
@@ -143,6 +148,12 @@ public actor GeofenceLog {
         return true
     }
 
+    /// Whether records have a column for the source's wall clock, which logs of earlier programs do not have. Such a program
+    /// can still write into a log that has it.
+    private static func tellsUnixTime(_ database: SQLiteDatabase) throws(GeofenceLogError) -> Bool {
+        try number("SELECT count(*) FROM pragma_table_info('record') WHERE name = 'unix_ms'", database) > 0
+    }
+
     private static func number(_ sql: String, _ database: SQLiteDatabase) throws(GeofenceLogError) -> Int64 {
         try database.run(sql).first?.first?.integer ?? 0
     }
@@ -150,7 +161,8 @@ public actor GeofenceLog {
     private static let schema = [
         """
         CREATE TABLE record (id INTEGER PRIMARY KEY AUTOINCREMENT, time REAL NOT NULL, instant INTEGER NOT NULL,
-            venue INTEGER NOT NULL, kind TEXT NOT NULL, area TEXT NOT NULL, name TEXT NOT NULL, is_entry INTEGER NOT NULL)
+            venue INTEGER NOT NULL, kind TEXT NOT NULL, area TEXT NOT NULL, name TEXT NOT NULL, is_entry INTEGER NOT NULL,
+            unix_ms INTEGER)
         """,
         "CREATE INDEX record_by_time ON record (time)",
         "CREATE INDEX record_by_area ON record (venue, kind, area, time)",
@@ -165,17 +177,20 @@ extension GeofenceRecord {
         [
             .real(time), .integer(instant.nanoseconds), .integer(Int64(venueID.rawValue)), .text(kind.rawValue),
             .text(areaID), .text(name), .integer(isEntry ? 1 : 0),
+            unixTime.map { .integer($0.milliseconds) } ?? .null,
         ]
     }
 
     /// Reads a row; nil if its kind is one that this edition does not know.
     fileprivate init?(row: [SQLiteDatabase.Value]) {
-        guard row.count == 8, let id = row[0].integer, let time = row[1].real, let instant = row[2].integer,
+        guard row.count == 9, let id = row[0].integer, let time = row[1].real, let instant = row[2].integer,
             let venue = row[3].integer, let kind = row[4].text.flatMap(Kind.init(rawValue:)), let area = row[5].text,
             let name = row[6].text, let isEntry = row[7].integer
         else { return nil }
         self.init(
-            id: id, time: time, instant: Instant(nanoseconds: instant), venueID: VenueID(rawValue: Int(venue)),
-            kind: kind, areaID: area, name: name, isEntry: isEntry != 0)
+            id: id, time: time, instant: Instant(nanoseconds: instant),
+            unixTime: row[8].integer.map(UnixTime.init(milliseconds:)), venueID: VenueID(rawValue: Int(venue)),
+            kind: kind,
+            areaID: area, name: name, isEntry: isEntry != 0)
     }
 }

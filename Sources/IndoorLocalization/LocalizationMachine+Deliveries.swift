@@ -59,6 +59,13 @@ extension LocalizationMachine {
         return scan.hasEnded ? finish(at: now) : Transition(state: state)
     }
 
+    /// A receiver that rested while the venue was known is to receive again; nothing if it does.
+    mutating func wakeReceiver() -> [Directive] {
+        guard receiver?.hasEnded == true, !scan.hasEnded else { return [] }
+        receiver?.begin()
+        return [.startReceiving]
+    }
+
     /// What delivers again has the shortest pause before it when it fails the next time.
     mutating func noteDelivery(of reading: SensorReading) {
         if case .gnss = reading, receiver != nil { receiver?.backoff.reset() } else { scan.backoff.reset() }

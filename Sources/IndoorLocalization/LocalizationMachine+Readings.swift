@@ -4,7 +4,7 @@ extension LocalizationMachine {
         let motionNews = follow(reading)
         var transition = weigh(reading, at: now)
         transition.directives += motionNews
-        if transition.state.isOutdoor == true, case .gnss(let fix) = reading, let position = outdoorPosition(fix) {
+        if tellsOutdoors(in: transition.state), case .gnss(let fix) = reading, let position = outdoorPosition(fix) {
             transition.directives.append(.emitOutdoor(position))
         }
         return transition
@@ -33,34 +33,75 @@ extension LocalizationMachine {
         return beacons.map { .unknownBeacons($0.map(search.unknown)) }
     }
 
+    /// Whether satellites tell where the device is: until a floor is known, unless the device is said to be indoors.
+    private func tellsOutdoors(in state: LocalizationState) -> Bool {
+        switch state {
+        case .idle, .error, .localizationRunning: false
+        case .started, .searchVenue: true
+        case .getPacket, .findFloor: !isLockedIndoors
+        }
+    }
+
+    /// Whether satellites have found the venue and no floor is known: the device may be in front of it.
+    var isNearbyOnly: Bool {
+        if case .localizationRunning = state { false } else { isFoundByGNSS }
+    }
+
+    /// Whether satellites contradict that the device is in the venue that they have found: what is heard out there, faint and
+    /// through walls, is not to locate it when it comes in.
+    func isHeldBack(at now: Instant) -> Bool {
+        guard isNearbyOnly, let venue = visit?.venue.id else { return false }
+        return search.isContradicted(venue, at: listened.instant(at: now))
+    }
+
     /// What an accepted reading comes to.
     private mutating func use(_ reading: SensorReading, at now: Instant) -> Transition {
         if case .fix(let fix) = reading, visit == nil, settings.forcedVenue != nil { return take(fix, at: now) }
         let turned = oriented(reading)
-        if visit != nil { visit?.observe(turned, listened: listened.instant(at: now)) } else { recent.add(turned) }
+        if visit == nil || isHeldBack(at: now) {
+            recent.add(turned)
+            if case .sighting(let sighting) = turned {
+                visit?.interactions.observe(sighting, listened: listened.instant(at: now))
+            }
+        } else {
+            visit?.observe(turned, listened: listened.instant(at: now))
+        }
         if case .started = state { return Transition(state: state) }  // no venue is known yet
         let verdict: VenueSearchMachine.Verdict
         switch reading {
         case .sighting(var sighting):
+            note(sighting)
             sighting.instant = listened.instant(at: sighting.instant)
-            verdict = search.observe(sighting, current: state.venueID, remembered: rememberedVenue(at: now))
+            verdict = search.observe(
+                sighting, current: state.venueID, remembered: rememberedVenue(at: now), isNearby: isNearbyOnly)
         case .gnss(var fix):
             fix.instant = listened.instant(at: fix.instant)
-            verdict = isLockedIndoors ? .undecided : search.observe(fix, current: state.venueID)
+            verdict =
+                isLockedIndoors
+                ? .undecided : search.observe(fix, current: state.venueID, isNearby: isNearbyOnly)
         case .advertisement, .motion, .step, .pressure, .fix, .radio: verdict = .undecided
         }
         switch verdict {
         case .undecided:
             return Transition(state: state)
         case .venue(let id):
-            return state.venueID == nil ? fetch(id, at: now) : loseVenue(at: now)
+            guard state.venueID == nil else { return loseVenue(at: now) }
+            detectedBy = .beacons
+            return fetch(id, at: now)
         case .venueByGNSS(let id):
             guard state.venueID == nil else { return Transition(state: state) }
             isFoundByGNSS = true
+            detectedBy = .satellites
             return fetch(id, at: now)
         case .outdoors:
             return loseVenue(at: now)
         }
+    }
+
+    /// A beacon of the venue tells more than satellites do, or somebody who said which venue this is.
+    private mutating func note(_ sighting: Sighting) {
+        guard let venue = state.venueID, detectedBy != .beacons else { return }
+        if search.owner(of: sighting.beacon) == venue { detectedBy = .beacons }
     }
 
     /// A radio that ceased to hear is worth an error: silence alone would not tell why there is no position.

@@ -65,12 +65,12 @@ extension LocalizationMachine {
         with final: LocalizationState, at now: Instant, leavesAreas: Bool = true
     ) -> Transition {
         keepMemory(at: now, hasLeft: leavesAreas)
-        let left = leavesAreas ? visit?.leave(at: now, watching: geofences) ?? [] : []
+        let left = leavesAreas ? leaveAreas(at: now) : []
         forgetVenue()
         initialFix = nil
         scan.begin()
         receiver?.begin()
-        var directives: [Directive] = left.map(Directive.emitEvent)
+        var directives = left
         directives += [.cancelFetch, .stopScanning, .publish(final)]
         if case .error(let error) = final { directives.append(.report(error)) }
         return Transition(state: final, directives: directives)
@@ -107,7 +107,10 @@ extension LocalizationMachine {
         switch state {
         case .started: work = Transition(state: state, directives: [.fetchCatalogue])
         case .getPacket(let id, _): work = retryPacket(id, at: now)
-        case .findFloor, .localizationRunning: work = locate(at: now)
+        case .findFloor, .localizationRunning:
+            let near = visit?.interactions.tick(at: now, listened: listened.instant(at: now)) ?? []
+            directives += near.map(Directive.emitInteraction)
+            work = locate(at: now)
         case .idle, .searchVenue, .error: work = Transition(state: state)  // these never set `wakeAt`
         }
         return Transition(state: work.state, directives: directives + work.directives)
@@ -115,14 +118,21 @@ extension LocalizationMachine {
 
     /// The venue is gone; look for the next one.
     mutating func loseVenue(at now: Instant) -> Transition {
-        let left = visit?.leave(at: now, watching: geofences) ?? []
+        let left = leaveAreas(at: now)
         if visit != nil { recalled = nil }
         forgetVenue()
         gate.open()
         search.restart()
         return Transition(
             state: .searchVenue,
-            directives: left.map(Directive.emitEvent) + reschedule() + [.cancelFetch, .publish(.searchVenue)])
+            directives: left + reschedule() + [.cancelFetch, .publish(.searchVenue)] + wakeReceiver())
+    }
+
+    /// Leaves every room and fence, and what has interactions.
+    private mutating func leaveAreas(at now: Instant) -> [Directive] {
+        let left = visit?.leave(at: now, watching: geofences) ?? []
+        let interactions = visit?.interactions.leaveAll(at: now, left) ?? []
+        return left.map(Directive.emitEvent) + interactions.map(Directive.emitInteraction)
     }
 
     private mutating func forgetVenue() {
@@ -131,6 +141,7 @@ extension LocalizationMachine {
         wakeAt = nil
         retryAt = nil
         isFoundByGNSS = false
+        detectedBy = nil
         recent.clear()
         _ = useSettings(of: nil)
     }
@@ -183,13 +194,23 @@ extension LocalizationMachine {
         remind(&visit)
         visit.lock(to: lockedMap)
         if let fix = initialFix.take() { visit.observe(.fix(fix), listened: listened.instant(at: now)) }
-        for reading in recent.readings { visit.observe(reading, listened: listened.instant(at: now)) }
-        recent.clear()
         self.visit = visit
+        takeRecent(at: now)
         wakeAt = now
         let next = LocalizationState.findFloor(venue)
         let announcement: [Directive] = isFoundByGNSS ? [.announceVenue(venue)] : []
         return Transition(state: next, directives: problems + reschedule() + announcement + [.publish(next)])
+    }
+
+    /// Begins with what was heard before the packet was there.
+    private mutating func takeRecent(at now: Instant) {
+        guard isHeldBack(at: now) else {
+            for reading in recent.readings { visit?.observe(reading, listened: listened.instant(at: now)) }
+            return recent.clear()
+        }
+        for case .sighting(let sighting) in recent.readings {
+            visit?.interactions.observe(sighting, listened: listened.instant(at: now))
+        }
     }
 
     /// A tick while in a venue: update the belief, decide the floor, tell the position.
@@ -198,13 +219,17 @@ extension LocalizationMachine {
         let heard = max(lastSign(of: venue.id) ?? since, since)
         let silence = heard.duration(to: listened.instant(at: now))
         if silence >= settings.venueLostTimeout || isDeafTooLong(at: now) { return loseVenue(at: now) }
+        let isHeldBack = isHeldBack(at: now)
         // Moved out and back, not copied: the belief owns large buffers.
         guard var visit = visit.take() else { return Transition(state: state) }
         defer { self.visit = visit }
+        wakeAt = isLast ? nil : now.advanced(by: settings.positionInterval)
+        if isHeldBack { return Transition(state: state) }
+        for reading in recent.readings { visit.locate(by: reading, listened: listened.instant(at: now)) }
+        recent.clear()
         visit.belief.advance(to: now)
         visit.follow(listened, to: now)
         visit.findFloor(at: now)
-        wakeAt = isLast ? nil : now.advanced(by: settings.positionInterval)
         guard let map = visit.floor.map else { return Transition(state: state) }
         if case .localizationRunning(let running) = state, running.mapID != map {
             wakeAt = isLast ? nil : now
@@ -225,7 +250,9 @@ extension LocalizationMachine {
             directives.append(.emit(position))
             lastPosition = now
         }
-        directives += visit.events(of: position, watching: geofences).map(Directive.emitEvent)
+        let events = visit.events(of: position, watching: geofences)
+        directives += events.map(Directive.emitEvent)
+        directives += visit.interactions.events(of: position, events, watched: visit.watchedTime(at: now)).map(Directive.emitInteraction)
         return Transition(state: next, directives: directives)
     }
 
@@ -235,8 +262,8 @@ extension LocalizationMachine {
         return since.duration(to: now) >= settings.motion.reckoningLimit
     }
 
-    /// What the venue's loss is counted from, in time that was listened to: positions need beacons, or motion from a place that somebody gave; the search
-    /// for a floor only a reason to search.
+    /// What the venue's loss is counted from, in time that was listened to: positions need beacons, or motion from a place
+    /// that somebody gave; the search for a floor only a reason to search.
     private func lastSign(of venue: VenueID) -> Instant? {
         let carried = carried(in: venue, heard: search.lastHeard(of: venue))
         if case .localizationRunning = state { return later(search.lastHeard(of: venue), carried) }

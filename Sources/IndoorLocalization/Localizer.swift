@@ -27,6 +27,8 @@ public actor Localizer {
     public private(set) var eventHistory: EventHistory
 
     private nonisolated let stateBroadcast = Broadcast<LocalizationState>(.unbounded, replaysLatest: true)
+    private nonisolated let evaluationBroadcast = Broadcast<VenueEvaluation>(.unbounded, replaysLatest: true)
+    private var toldEvaluation = VenueEvaluation(state: .idle)
     private nonisolated let statusBroadcast = Broadcast<ServiceStatus>(.unbounded, replaysLatest: true)
     private var toldStatus = ServiceStatus.stopped
     private nonisolated let positionBroadcast: Broadcast<Position>
@@ -34,6 +36,7 @@ public actor Localizer {
     nonisolated let motionBroadcast: MotionBroadcast
     private nonisolated let venueBroadcast = Broadcast<Venue>(.bufferingNewest(16))
     private nonisolated let eventBroadcast: Broadcast<LocalizationEvent>
+    private nonisolated let interactionBroadcast: Broadcast<InteractionEvent>
     private nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
 
     /// Creates an idle localizer.
@@ -72,12 +75,14 @@ public actor Localizer {
         positionBroadcast = Broadcast(of: source.pace)
         outdoorBroadcast = Broadcast(of: source.pace)
         eventBroadcast = Broadcast(of: source.pace)
+        interactionBroadcast = Broadcast(of: source.pace)
         motionBroadcast = MotionBroadcast(source.pace)
         driver = SessionDriver(
             LocalizationMachine(settings: settings, seed: seed, hasReceiver: self.gnss != nil, tellsMotion: true) {
                 PositioningEngine(venue: $0, tables: tables, settings: $1, seed: seed)
             })
         stateBroadcast.send(.idle)
+        evaluationBroadcast.send(toldEvaluation)
         statusBroadcast.send(toldStatus)
     }
 
@@ -86,11 +91,15 @@ public actor Localizer {
 
     /// The session's states, the present one first. Each call gives a stream of its own.
     public nonisolated var states: AsyncStream<LocalizationState> { stateBroadcast.subscribe() }
+    /// The session's states, each with what has told the venue; the present one first. The same state is told again when
+    /// that changes, as when the first beacon of a venue is heard that satellites have found.
+    public nonisolated var evaluations: AsyncStream<VenueEvaluation> { evaluationBroadcast.subscribe() }
     /// Whether positions can be expected: the present status first.
     public nonisolated var serviceStatuses: AsyncStream<ServiceStatus> { statusBroadcast.subscribe() }
     /// Positions from now on; of those that nobody takes, the newest 1024 are kept, of a recording all.
     public nonisolated var positions: AsyncStream<Position> { positionBroadcast.subscribe() }
-    /// Where satellites see the device while it is in no venue, from now on: before a venue is found, and once it is lost.
+    /// Where satellites see the device while no floor is known, from now on: before a venue is found and its packet and the
+    /// floor are there, and once it is lost.
     ///
     /// Of those that nobody takes, the newest 1024 are kept, of a recording all.
     public nonisolated var outdoorPositions: AsyncStream<OutdoorPosition> { outdoorBroadcast.subscribe() }
@@ -101,17 +110,28 @@ public actor Localizer {
     ///
     /// Of those that nobody takes, the newest 1024 are kept, of a recording all.
     public nonisolated var events: AsyncStream<LocalizationEvent> { eventBroadcast.subscribe() }
+    /// What the venue has to say where the device comes near to a beacon or a place, or goes away, from now on.
+    ///
+    /// Of those that nobody takes, the newest 1024 are kept, of a recording all.
+    public nonisolated var interactions: AsyncStream<InteractionEvent> { interactionBroadcast.subscribe() }
     /// Rooms and fences entered and left after an instant, in order, of those that `eventHistory` holds.
     ///
     /// Instants are the source's. If it counts anew in each session, forget the events of the last one before the next.
     public func events(after instant: Instant) -> [LocalizationEvent] { eventHistory.events(after: instant) }
+    /// Rooms and fences entered and left after a wall-clock time, in order, of those that `eventHistory` holds.
+    ///
+    ///     let sinceNoon = await localizer.events(after: UnixTime(milliseconds: noon))
+    ///
+    /// An event whose source has no wall clock is returned too, as nothing tells that it is older: its
+    /// ``LocalizationEvent/unixTime`` is nil. Where the wall clock was set back meanwhile, the times don't grow with the order.
+    public func events(after time: UnixTime) -> [LocalizationEvent] { eventHistory.events(after: time) }
     /// Empties `eventHistory`.
     public func forgetEvents() { eventHistory.removeAll() }
     /// Errors from now on, also those that the session survives.
     public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
     /// How many positions and events subscribers lost because they took them too slowly.
     public nonisolated var droppedElements: Int {
-        positionBroadcast.dropped + outdoorBroadcast.dropped + eventBroadcast.dropped
+        positionBroadcast.dropped + outdoorBroadcast.dropped + eventBroadcast.dropped + interactionBroadcast.dropped
     }
 
     /// Where the device is at an instant of the source's time; nil while no floor is known.
@@ -161,11 +181,13 @@ public actor Localizer {
     /// Ends the streams of all subscribers so far, behind what they were told.
     public nonisolated func finishStreams() {
         stateBroadcast.finish()
+        evaluationBroadcast.finish()
         statusBroadcast.finish()
         positionBroadcast.finish()
         outdoorBroadcast.finish()
         venueBroadcast.finish()
         eventBroadcast.finish()
+        interactionBroadcast.finish()
         errorBroadcast.finish()
     }
 
@@ -285,13 +307,17 @@ public actor Localizer {
             case .fetchPacket(let id):
                 await ask(.packet(id))
                 guard scan.isCurrent(session) else { return }
-            case .publish(let state): stateBroadcast.send(state)
+            case .publish(let state):
+                stateBroadcast.send(state)
+                tellEvaluation(of: state)
             case .emit(let position): positionBroadcast.send(position)
             case .emitOutdoor(let position): outdoorBroadcast.send(position)
             case .emitMotion(let news): motionBroadcast.send(news)
             case .emitEvent(let event):
+                let event = event.timed(by: source.wallClock)
                 eventHistory.append(event)
                 eventBroadcast.send(event)
+            case .emitInteraction(let event): interactionBroadcast.send(event.timed(by: source.wallClock))
             case .announceVenue(let venue): venueBroadcast.send(venue)
             case .report(let error): errorBroadcast.send(error)
             case .schedule(let schedule):
@@ -299,11 +325,19 @@ public actor Localizer {
             }
         }
         tellStatus()
+        tellEvaluation(of: toldEvaluation.state)
         alarm.set(to: driver.machine.nextWake, on: timeline, for: self) { await $0.wakeUp($1) }
     }
 }
 
 extension Localizer {
+    private func tellEvaluation(of state: LocalizationState) {
+        let detection = state.venueID == driver.machine.state.venueID ? driver.machine.detection : nil
+        let evaluation = VenueEvaluation(state: state, detection: detection)
+        if evaluation != toldEvaluation { evaluationBroadcast.send(evaluation) }
+        toldEvaluation = evaluation
+    }
+
     private func tellStatus() {
         let status = driver.machine.serviceStatus
         if status != toldStatus { statusBroadcast.send(status) }

@@ -5,6 +5,7 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     var floor: FloorMachine
     var rooms: AreaMachine
     var fences: AreaMachine
+    var interactions: InteractionWatch
     /// When the packet was there, in time that was listened to, for a venue of which no beacon was heard.
     let since: Instant
     /// The map that the device is on whatever the evidence; nil if evidence decides.
@@ -40,6 +41,8 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
                 room.area.map { AreaMachine.Watched(id: place, mapID: room.mapID, area: $0) }
             }, dwell: settings.areaDwell)
         fences = AreaMachine(watched: Self.watched(venue.fences, settings), dwell: settings.areaDwell)
+        interactions = InteractionWatch(
+            venue: venue, dwell: settings.areaDwell, defaultPower: settings.positioning.signal.defaultPower)
         self.settings = settings
         roomCells = RoomCells(RoomIndex(rooms: venue.rooms))
         var transforms: [MapID: GeoTransform] = [:]
@@ -49,6 +52,12 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
 
     /// Takes in a reading, at that instant of the time that was listened to.
     mutating func observe(_ reading: SensorReading, listened instant: Instant) {
+        if case .sighting(let sighting) = reading { interactions.observe(sighting, listened: instant) }
+        locate(by: reading, listened: instant)
+    }
+
+    /// Takes in a reading for the place alone.
+    mutating func locate(by reading: SensorReading, listened instant: Instant) {
         belief.observe(reading)
         switch reading {
         case .fix(let fix):
@@ -148,12 +157,17 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     /// What the areas of a position make happen.
     mutating func events(of position: Position, watching monitored: MonitoredGeofences) -> [LocalizationEvent] {
         watch(monitored)
-        // Without anything that tells of it, a place that grows vaguer is no way out of a room.
-        guard watched.areas.isListening else { return [] }
-        let (now, time) = (position.instant, watched.areas.instant(at: position.instant))
+        let now = position.instant
+        guard let time = watchedTime(at: now) else { return [] }
         let inRooms = rooms.observe(position.point, on: position.mapID, at: now, watched: time)
         let inFences = fences.observe(position.point, on: position.mapID, at: now, watched: time)
         return events(inRooms, inFences, at: now)
+    }
+
+    /// The present in which dwells of rooms and fences are counted; nil while nothing tells of them, and a place that only
+    /// grows vaguer is no way out of a room.
+    func watchedTime(at now: Instant) -> Instant? {
+        watched.areas.isListening ? watched.areas.instant(at: now) : nil
     }
 
     /// Leaves every room and fence.

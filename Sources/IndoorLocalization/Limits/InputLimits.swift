@@ -51,7 +51,7 @@ package struct InputLimits: Hashable, Sendable {
     package var maps = 1_000
     /// Beacons of a venue, of a radio map and of a survey.
     package var beacons = 30_000
-    /// Rooms, points of interest and events of a venue, each: a check compares them with the ways.
+    /// Rooms, points of interest, events and interactions of a venue, each: a check compares them with the ways.
     package var places = 30_000
     /// Nodes and edges of a path graph, each: an index lists each edge in up to 900 cells of 4 bytes.
     package var ways = 50_000

@@ -63,14 +63,13 @@ struct ScanCommand: Command {
 
     /// Shows and records what a source delivers, until it ends or is interrupted.
     func listen(to source: some ScanSource) async throws {
-        var output = try ScanOutput(isTerminal: TerminalScreen.isThere, record: record)
-        let header = record?.header ?? RecordTarget.headerOfNow
+        var output = try ScanOutput(isTerminal: TerminalScreen.isThere, record: record) { source.wallClock }
         let scan = LiveWork<SensorReading>(tick: .milliseconds(500), limit: limit) { give in
             for try await reading in source.readings() { give(reading) }
         }
         var failure: (any Error)?
         do {
-            try output.begin(header)
+            try output.begin()
             try await scan.follow { occurrence in try output.take(occurrence) }
         } catch { failure = error }
         await scan.stop()

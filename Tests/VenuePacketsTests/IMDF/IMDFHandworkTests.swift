@@ -31,6 +31,10 @@ final class IMDFHandworkTests: XCTestCase {
         venue.pointsOfInterest.append(PointOfInterest(id: 5, name: "Own", mapID: map, point: plan.point(1, 1)))
         venue.fences.append(
             Fence(id: 6, name: "Own", mapID: map, area: .circle(center: plan.point(5, 5), radius: 2)))
+        venue.interactions = [
+            Interaction(id: 1, name: "Own", target: .fence(6)),
+            Interaction(id: 2, name: "Guide", target: .beacon(BeaconRegion(identity))),
+        ]
         venue.maps[0].elevation = 3.5
         return venue
     }
@@ -41,7 +45,8 @@ final class IMDFHandworkTests: XCTestCase {
         let handwork = try imported.keepHandwork(of: old)
         XCTAssertEqual(imported.venue, old)
         XCTAssertEqual(
-            handwork.kept, ["1 beacon", "the radio map", "1 setting", "1 point of interest", "1 fence"])
+            handwork.kept,
+            ["1 beacon", "the radio map", "1 setting", "1 point of interest", "1 fence", "2 interactions"])
         XCTAssertEqual(handwork.lost, [])
     }
 
@@ -60,6 +65,15 @@ final class IMDFHandworkTests: XCTestCase {
         }
         guard case .circle(let center, 2) = imported.venue.fences[0].area else { return XCTFail("no circle") }
         XCTAssertEqual(center.distance(to: plan.point(5, 5)), 0, accuracy: 0.005)
+    }
+
+    func testAnInteractionWhosePlaceIsGoneIsTold() throws {
+        var old = try furnished()
+        old.interactions.append(Interaction(id: 3, name: "Lost", target: .room(987_654)))
+        var imported = try importing(archive())
+        let handwork = try imported.keepHandwork(of: old)
+        XCTAssertEqual(imported.venue.interactions.map(\.id), [1, 2])
+        XCTAssertTrue(handwork.lost.contains("1 interaction whose place is gone"), "\(handwork.lost)")
     }
 
     func testAnImageStaysWithAPlanThatLiesAsItDid() throws {

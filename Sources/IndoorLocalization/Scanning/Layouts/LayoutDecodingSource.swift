@@ -14,6 +14,9 @@ public struct LayoutDecodingSource<Source: ScanSource>: ScanSource {
     /// That of the source.
     public var pace: ScanPace { source.pace }
 
+    /// That of the source.
+    public var wallClock: WallClock? { source.wallClock }
+
     /// Begins to scan.
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
         AsyncThrowingStream { continuation in
