@@ -9,6 +9,8 @@ package struct SettingAlias: Sendable {
     package let unit: String
     /// What it reads as while nobody gives it; nil if as the setting itself does.
     package let unset: JSONValue?
+    /// Whether what it stands for counts only where no program and no file gives it by its own key.
+    package var yields = false
     /// From its own value to the setting's.
     let toTarget: @Sendable (SettingValue) -> SettingValue
     /// From the setting's value to its own.
@@ -47,12 +49,20 @@ extension SettingAlias {
         } + [
             same("cron.ios-infinite-scan", "scanner.dutyCycle.isContinuous", .flag),
             powerModeNumber,
-            milliseconds("cron.pull-config-interval-msec", "remote.interval", in: 1000...86_400_000),
         ]
+        + ["cron", "core"].map {
+            milliseconds("\($0).pull-config-interval-msec", "remote.interval", in: 1000...86_400_000)
+        }
+        + ["", "-msec", "-interval-msec"].map {
+            milliseconds("cron.check-heartbeat\($0)", "heartbeat.interval", in: 0...86_400_000)
+        } + [same("core.heartbeat.history", "heartbeat.history", .wholeNumber(0...1_000_000))]
 
     /// A power mode by its number; without one, the mode is 2 and the duty cycle what the other keys say.
+    ///
+    /// There, file and program give one tree, in which a mode changes what starts a scan and no key of `ble.scan`.
     private static let powerModeNumber = SettingAlias(
         key: "cron.ios-bg-mode", target: "scanner.powerMode", limits: .wholeNumber(0...3), unit: "", unset: .number(2),
+        yields: true,
         toTarget: { value in
             guard case .number(let number) = value, let mode = Int(exactly: number).flatMap(PowerMode.init(rawValue:))
             else { return value }
