@@ -28,6 +28,9 @@ public struct BluetoothScanSource: TimedScanSource {
 
     public var pace: ScanPace { source.pace }
 
+    /// The machine's clock: CLOCK_REALTIME beside CLOCK_BOOTTIME, measured when asked.
+    public var wallClock: WallClock? { source.wallClock }
+
     /// Chooses a way; nothing stays open before `readings()` is called.
     ///
     /// - Parameters:

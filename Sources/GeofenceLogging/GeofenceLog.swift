@@ -39,7 +39,7 @@ public actor GeofenceLog {
         path: String, settings: GeofenceLogSettings, now: @escaping @Sendable () -> DeviceMoment
     ) throws(GeofenceLogError) {
         let database = try SQLiteDatabase(path: path, waiting: settings.busyTimeout)
-        try database.adopt(mark: Self.applicationID, version: Self.version, schema: Self.schema)
+        try Self.prepare(database)
         self.path = path
         self.settings = settings
         self.now = now
@@ -60,8 +60,8 @@ public actor GeofenceLog {
             for record in records {
                 let rows = try database.run(
                     """
-                    INSERT INTO record (time, instant, venue, kind, area, name, is_entry) VALUES (?, ?, ?, ?, ?, ?, ?)
-                    RETURNING id
+                    INSERT INTO record (time, instant, venue, kind, area, name, is_entry, unix_ms)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id
                     """, record.values)
                 numbers += rows.compactMap { $0.first?.integer }
             }
@@ -77,7 +77,7 @@ public actor GeofenceLog {
     public func records(_ query: GeofenceQuery = GeofenceQuery()) throws(GeofenceLogError) -> [GeofenceRecord] {
         let (conditions, values) = query.conditions
         let sql =
-            "SELECT id, time, instant, venue, kind, area, name, is_entry FROM record\(conditions) "
+            "SELECT id, time, instant, venue, kind, area, name, is_entry, unix_ms FROM record\(conditions) "
             + "ORDER BY time DESC, id DESC LIMIT ?"
         // SQLite takes a negative limit for none.
         let limit = query.limit.map { Int64(max(0, $0)) } ?? -1
@@ -119,10 +119,27 @@ public actor GeofenceLog {
 
     // MARK: - The file
 
+    /// Makes sure that the file is a log of this edition, and begins one in an empty file.
+    private static func prepare(_ database: SQLiteDatabase) throws(GeofenceLogError) {
+        try database.adopt(mark: applicationID, version: version, schema: schema)
+        if try !tellsUnixTime(database) {
+            try database.transaction { () throws(GeofenceLogError) in
+                if try !tellsUnixTime(database) { try database.run("ALTER TABLE record ADD COLUMN unix_ms INTEGER") }
+            }
+        }
+    }
+
+    /// Whether records have a column for the source's wall clock, which logs of earlier programs do not have. Such a program
+    /// can still write into a log that has it.
+    private static func tellsUnixTime(_ database: SQLiteDatabase) throws(GeofenceLogError) -> Bool {
+        try database.number("SELECT count(*) FROM pragma_table_info('record') WHERE name = 'unix_ms'") > 0
+    }
+
     private static let schema = [
         """
         CREATE TABLE record (id INTEGER PRIMARY KEY AUTOINCREMENT, time REAL NOT NULL, instant INTEGER NOT NULL,
-            venue INTEGER NOT NULL, kind TEXT NOT NULL, area TEXT NOT NULL, name TEXT NOT NULL, is_entry INTEGER NOT NULL)
+            venue INTEGER NOT NULL, kind TEXT NOT NULL, area TEXT NOT NULL, name TEXT NOT NULL, is_entry INTEGER NOT NULL,
+            unix_ms INTEGER)
         """,
         "CREATE INDEX record_by_time ON record (time)",
         "CREATE INDEX record_by_area ON record (venue, kind, area, time)",
@@ -135,17 +152,20 @@ extension GeofenceRecord {
         [
             .real(time), .integer(instant.nanoseconds), .integer(Int64(venueID.rawValue)), .text(kind.rawValue),
             .text(areaID), .text(name), .integer(isEntry ? 1 : 0),
+            unixTime.map { .integer($0.milliseconds) } ?? .null,
         ]
     }
 
     /// Reads a row; nil if its kind is one that this edition does not know.
     fileprivate init?(row: [SQLiteDatabase.Value]) {
-        guard row.count == 8, let id = row[0].integer, let time = row[1].real, let instant = row[2].integer,
+        guard row.count == 9, let id = row[0].integer, let time = row[1].real, let instant = row[2].integer,
             let venue = row[3].integer, let kind = row[4].text.flatMap(Kind.init(rawValue:)), let area = row[5].text,
             let name = row[6].text, let isEntry = row[7].integer
         else { return nil }
         self.init(
-            id: id, time: time, instant: Instant(nanoseconds: instant), venueID: VenueID(rawValue: Int(venue)),
-            kind: kind, areaID: area, name: name, isEntry: isEntry != 0)
+            id: id, time: time, instant: Instant(nanoseconds: instant),
+            unixTime: row[8].integer.map(UnixTime.init(milliseconds:)), venueID: VenueID(rawValue: Int(venue)),
+            kind: kind,
+            areaID: area, name: name, isEntry: isEntry != 0)
     }
 }

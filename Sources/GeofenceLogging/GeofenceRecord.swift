@@ -18,6 +18,8 @@ public struct GeofenceRecord: Hashable, Sendable {
     public var time: Double
     /// When it happened, on the timeline of the session's source.
     public var instant: Instant
+    /// When it happened, on the source's wall clock; nil if the source has none. Of a recording, this is long before `time`.
+    public var unixTime: UnixTime?
     /// The venue in which it happened.
     public var venueID: VenueID
     /// What was entered or left.
@@ -31,12 +33,13 @@ public struct GeofenceRecord: Hashable, Sendable {
 
     /// Creates a record.
     public init(
-        id: Int64 = 0, time: Double, instant: Instant, venueID: VenueID, kind: Kind, areaID: String, name: String,
-        isEntry: Bool
+        id: Int64 = 0, time: Double, instant: Instant, unixTime: UnixTime? = nil, venueID: VenueID, kind: Kind,
+        areaID: String, name: String, isEntry: Bool
     ) {
         self.id = id
         self.time = time
         self.instant = instant
+        self.unixTime = unixTime
         self.venueID = venueID
         self.kind = kind
         self.areaID = areaID
@@ -55,7 +58,7 @@ public struct GeofenceRecord: Hashable, Sendable {
             case .enterGeofence(let fence), .exitGeofence(let fence): (.geofence, fence.id, fence.name)
             }
         self.init(
-            time: time, instant: event.instant, venueID: event.venueID, kind: area.kind, areaID: area.id,
-            name: area.name, isEntry: event.isEntry)
+            time: time, instant: event.instant, unixTime: event.unixTime, venueID: event.venueID, kind: area.kind,
+            areaID: area.id, name: area.name, isEntry: event.isEntry)
     }
 }

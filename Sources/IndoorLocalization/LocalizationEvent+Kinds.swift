@@ -50,3 +50,12 @@ extension LocalizationEvent {
         }
     }
 }
+
+extension LocalizationEvent {
+    /// The event with its time on a wall clock; without one it has no such time.
+    func timed(by clock: WallClock?) -> LocalizationEvent {
+        var event = self
+        event.unixTime = clock?.unixTime(at: instant)
+        return event
+    }
+}

@@ -16,16 +16,19 @@ public struct LocalizationEvent: Hashable, Sendable {
         case exitGeofence(Geofence)
     }
 
-    /// When it happened.
+    /// When it happened, on the source's timeline.
     public var instant: Instant
+    /// When it happened, on the wall clock; nil if the source has none, see ``ScanSource/wallClock``.
+    public var unixTime: UnixTime?
     /// The venue in which it happened.
     public var venueID: VenueID
     /// What happened.
     public var kind: Kind
 
     /// Creates an event.
-    public init(instant: Instant, venueID: VenueID, kind: Kind) {
+    public init(instant: Instant, unixTime: UnixTime? = nil, venueID: VenueID, kind: Kind) {
         self.instant = instant
+        self.unixTime = unixTime
         self.venueID = venueID
         self.kind = kind
     }

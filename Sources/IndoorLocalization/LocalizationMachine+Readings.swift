@@ -4,7 +4,7 @@ extension LocalizationMachine {
         let motionNews = follow(reading)
         var transition = weigh(reading, at: now)
         transition.directives += motionNews
-        if transition.state.isOutdoor == true, case .gnss(let fix) = reading, let position = outdoorPosition(fix) {
+        if tellsOutdoors(in: transition.state), case .gnss(let fix) = reading, let position = outdoorPosition(fix) {
             transition.directives.append(.emitOutdoor(position))
         }
         return transition
@@ -34,6 +34,20 @@ extension LocalizationMachine {
         return beacons.map { .unknownBeacons($0.map(search.unknown)) }
     }
 
+    /// Whether satellites tell where the device is: until a floor is known, unless the device is said to be indoors.
+    private func tellsOutdoors(in state: LocalizationState) -> Bool {
+        switch state {
+        case .idle, .error, .localizationRunning: false
+        case .started, .searchVenue: true
+        case .getPacket, .findFloor: !isLockedIndoors
+        }
+    }
+
+    /// Whether satellites have found the venue and no floor is known: the device may be in front of it.
+    var isNearbyOnly: Bool {
+        if case .localizationRunning = state { false } else { isFoundByGNSS }
+    }
+
     /// What an accepted reading comes to.
     private mutating func use(_ reading: SensorReading, at now: Instant) -> Transition {
         if case .fix(let fix) = reading, visit == nil, settings.forcedVenue != nil { return take(fix, at: now) }
@@ -43,22 +57,36 @@ extension LocalizationMachine {
         let verdict: VenueSearchMachine.Verdict
         switch reading {
         case .sighting(let sighting):
-            verdict = search.observe(sighting, current: state.venueID, remembered: rememberedVenue(at: now))
-        case .gnss(let fix): verdict = isLockedIndoors ? .undecided : search.observe(fix, current: state.venueID)
+            note(sighting)
+            verdict = search.observe(
+                sighting, current: state.venueID, remembered: rememberedVenue(at: now), isNearby: isNearbyOnly)
+        case .gnss(let fix):
+            verdict =
+                isLockedIndoors
+                ? .undecided : search.observe(fix, current: state.venueID, isNearby: isNearbyOnly)
         case .advertisement, .motion, .step, .pressure, .fix, .radio: verdict = .undecided
         }
         switch verdict {
         case .undecided:
             return Transition(state: state)
         case .venue(let id):
-            return state.venueID == nil ? fetch(id, at: now) : loseVenue(at: now)
+            guard state.venueID == nil else { return loseVenue(at: now) }
+            detectedBy = .beacons
+            return fetch(id, at: now)
         case .venueByGNSS(let id):
             guard state.venueID == nil else { return Transition(state: state) }
             isFoundByGNSS = true
+            detectedBy = .satellites
             return fetch(id, at: now)
         case .outdoors:
             return loseVenue(at: now)
         }
+    }
+
+    /// A beacon of the venue tells more than satellites do, or somebody who said which venue this is.
+    private mutating func note(_ sighting: Sighting) {
+        guard let venue = state.venueID, detectedBy != .beacons else { return }
+        if search.owner(of: sighting.beacon) == venue { detectedBy = .beacons }
     }
 
     /// A radio that ceased to hear is worth an error: silence alone would not tell why there is no position.

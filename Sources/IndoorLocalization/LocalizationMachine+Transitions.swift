@@ -130,6 +130,7 @@ extension LocalizationMachine {
         wakeAt = nil
         retryAt = nil
         isFoundByGNSS = false
+        detectedBy = nil
         recent.clear()
         _ = useSettings(of: nil)
     }
@@ -195,6 +196,8 @@ extension LocalizationMachine {
         visit.findFloor(at: now)
         wakeAt = isLast ? nil : now.advanced(by: settings.positionInterval)
         guard let map = visit.floor.map else { return Transition(state: state) }
+        // Faint beacons across the street don't make a venue of which satellites see the device outside.
+        if isNearbyOnly, search.isContradicted(venue.id, at: now) { return Transition(state: state) }
         if case .localizationRunning(let running) = state, running.mapID != map {
             wakeAt = isLast ? nil : now
             gate.open()

@@ -107,6 +107,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     /// When a failed request is due again; nil if none has failed.
     var retryAt: Instant?
     var isFoundByGNSS = false
+    /// What has told the venue that the session is in; nil if nothing has.
+    var detectedBy: VenueDetection?
     /// When the latest outdoor position was told; nil if none was.
     var lastOutdoor: Instant?
     /// Where the next visit begins; nil if nobody says.
@@ -156,6 +158,9 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         let receiverSeed = seed ^ 0x6E55
         receiver = hasReceiver ? Delivery(backoff: Backoff(first: settings.retryPause, seed: receiverSeed)) : nil
     }
+
+    /// What has told which venue this is; nil while none is known, and where it was given from outside.
+    package var detection: VenueDetection? { state.venueID == nil ? nil : detectedBy }
 
     /// When the machine wants a `tick`; nil if it waits for other events alone. An earlier tick does nothing.
     package var nextWake: Instant? {

@@ -29,6 +29,8 @@ public actor Localizer {
     public private(set) var activityCounts = ActivityCounts()
 
     private nonisolated let stateBroadcast = Broadcast<LocalizationState>(.unbounded, replaysLatest: true)
+    private nonisolated let evaluationBroadcast = Broadcast<VenueEvaluation>(.unbounded, replaysLatest: true)
+    private var toldEvaluation = VenueEvaluation(state: .idle)
     private nonisolated let statusBroadcast = Broadcast<ServiceStatus>(.unbounded, replaysLatest: true)
     private var toldStatus = ServiceStatus.stopped
     private nonisolated let positionBroadcast: Broadcast<Position>
@@ -80,6 +82,7 @@ public actor Localizer {
                 PositioningEngine(venue: $0, tables: tables, settings: $1, seed: seed)
             })
         stateBroadcast.send(.idle)
+        evaluationBroadcast.send(toldEvaluation)
         statusBroadcast.send(toldStatus)
     }
 
@@ -88,11 +91,15 @@ public actor Localizer {
 
     /// The session's states, the present one first. Each call gives a stream of its own.
     public nonisolated var states: AsyncStream<LocalizationState> { stateBroadcast.subscribe() }
+    /// The session's states, each with what has told the venue; the present one first. The same state is told again when
+    /// that changes, as when the first beacon of a venue is heard that satellites have found.
+    public nonisolated var evaluations: AsyncStream<VenueEvaluation> { evaluationBroadcast.subscribe() }
     /// Whether positions can be expected: the present status first.
     public nonisolated var serviceStatuses: AsyncStream<ServiceStatus> { statusBroadcast.subscribe() }
     /// Positions from now on; of those that nobody takes, the newest 1024 are kept, of a recording all.
     public nonisolated var positions: AsyncStream<Position> { positionBroadcast.subscribe() }
-    /// Where satellites see the device while it is in no venue, from now on: before a venue is found, and once it is lost.
+    /// Where satellites see the device while no floor is known, from now on: before a venue is found and its packet and the
+    /// floor are there, and once it is lost.
     ///
     /// Of those that nobody takes, the newest 1024 are kept, of a recording all.
     public nonisolated var outdoorPositions: AsyncStream<OutdoorPosition> { outdoorBroadcast.subscribe() }
@@ -107,6 +114,13 @@ public actor Localizer {
     ///
     /// Instants are the source's. If it counts anew in each session, forget the events of the last one before the next.
     public func events(after instant: Instant) -> [LocalizationEvent] { eventHistory.events(after: instant) }
+    /// Rooms and fences entered and left after a wall-clock time, in order, of those that `eventHistory` holds.
+    ///
+    ///     let sinceNoon = await localizer.events(after: UnixTime(milliseconds: noon))
+    ///
+    /// An event whose source has no wall clock is returned too, as nothing tells that it is older: its
+    /// ``LocalizationEvent/unixTime`` is nil. Where the wall clock was set back meanwhile, the times don't grow with the order.
+    public func events(after time: UnixTime) -> [LocalizationEvent] { eventHistory.events(after: time) }
     /// Empties `eventHistory`.
     public func forgetEvents() { eventHistory.removeAll() }
     /// Errors from now on, also those that the session survives.
@@ -163,6 +177,7 @@ public actor Localizer {
     /// Ends the streams of all subscribers so far, behind what they were told.
     public nonisolated func finishStreams() {
         stateBroadcast.finish()
+        evaluationBroadcast.finish()
         statusBroadcast.finish()
         positionBroadcast.finish()
         outdoorBroadcast.finish()
@@ -289,11 +304,14 @@ public actor Localizer {
             case .fetchPacket(let id):
                 await ask(.packet(id))
                 guard scan.isCurrent(session) else { return }
-            case .publish(let state): stateBroadcast.send(state)
+            case .publish(let state):
+                stateBroadcast.send(state)
+                tellEvaluation(of: state)
             case .emit(let position): positionBroadcast.send(position)
             case .emitOutdoor(let position): outdoorBroadcast.send(position)
             case .emitMotion(let news): motionBroadcast.send(news)
             case .emitEvent(let event):
+                let event = event.timed(by: source.wallClock)
                 eventHistory.append(event)
                 eventBroadcast.send(event)
             case .announceVenue(let venue): venueBroadcast.send(venue)
@@ -303,11 +321,19 @@ public actor Localizer {
             }
         }
         tellStatus()
+        tellEvaluation(of: toldEvaluation.state)
         alarm.set(to: driver.machine.nextWake, on: timeline, for: self) { await $0.wakeUp($1) }
     }
 }
 
 extension Localizer {
+    private func tellEvaluation(of state: LocalizationState) {
+        let detection = state.venueID == driver.machine.state.venueID ? driver.machine.detection : nil
+        let evaluation = VenueEvaluation(state: state, detection: detection)
+        if evaluation != toldEvaluation { evaluationBroadcast.send(evaluation) }
+        toldEvaluation = evaluation
+    }
+
     private func tellStatus() {
         let status = driver.machine.serviceStatus
         if status != toldStatus { statusBroadcast.send(status) }

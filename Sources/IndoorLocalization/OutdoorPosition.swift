@@ -1,4 +1,4 @@
-/// Where the device is on Earth while it is in no venue, as satellites see it.
+/// Where the device is on Earth while no floor is known, as satellites see it.
 public struct OutdoorPosition: Hashable, Sendable {
     /// When the device was there.
     public var instant: Instant

@@ -42,6 +42,8 @@ public struct SessionReplay: Sendable {
     private var driver: SessionDriver<LocalizationMachine<PositioningEngine>>
     private let venues: VenueLibrary
     private var now: Instant?
+    /// How the readings' instants relate to Unix time, which gives events their ``LocalizationEvent/unixTime``; nil if unknown.
+    public var wallClock: WallClock?
 
     /// Creates a session in which these venues are known.
     ///
@@ -79,6 +81,9 @@ public struct SessionReplay: Sendable {
 
     /// What the session is doing.
     public var state: LocalizationState { driver.machine.state }
+
+    /// What has told which venue this is; nil while none is known, and where it was given from outside.
+    public var detection: VenueDetection? { driver.machine.detection }
 
     /// What is to be remembered now, for the next session.
     public var memory: SessionMemory { driver.machine.memory(at: now ?? .zero) }
@@ -152,7 +157,8 @@ public struct SessionReplay: Sendable {
             case .emitOutdoor(let position): outputs.append(Output(instant: at, content: .outdoorPosition(position)))
             case .emitMotion(.motion(let estimate)): outputs.append(Output(instant: at, content: .motion(estimate)))
             case .emitMotion(.heading), .emitMotion(.attitude): continue  // estimates hold both
-            case .emitEvent(let event): outputs.append(Output(instant: at, content: .event(event)))
+            case .emitEvent(let event):
+                outputs.append(Output(instant: at, content: .event(event.timed(by: wallClock))))
             case .announceVenue(let venue): outputs.append(Output(instant: at, content: .downloadedVenue(venue)))
             case .report(let error): outputs.append(Output(instant: at, content: .error(error)))
             }

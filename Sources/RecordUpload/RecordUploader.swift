@@ -6,7 +6,7 @@ import IndoorLocalization
 ///     let uploader = RecordUploader(queue, to: .web(server), device: "forklift-7", settings: settings)
 ///     await uploader.start()
 ///     for await beacon in scanner.beacons {
-///         try await uploader.add([UploadRecord(.beacon(beacon, count: 1), epochMilliseconds: now())])
+///         try await uploader.add([UploadRecord(.beacon(beacon, count: 1))])
 ///     }
 ///
 /// Each record arrives at least once. A batch that was confirmed, but whose confirmation was lost, is sent again with the

@@ -36,32 +36,32 @@ package struct UploadCollector: Sendable {
 
     /// Takes in what a source delivers.
     ///
-    /// - Parameter time: when that was, in milliseconds since 1970 (UTC); nil if the time of day is unknown.
-    package mutating func take(_ reading: SensorReading, at time: Int64?) {
+    /// - Parameter clock: tells the time of its instants, here and below; nil if the source has no wall clock.
+    package mutating func take(_ reading: SensorReading, by clock: WallClock?) {
         guard settings.beacons else { return }
         switch reading {
         case .sighting(let sighting):
-            if sighting != decoded { take(sighting, at: time) }
+            if sighting != decoded { take(sighting, by: clock) }
             decoded = nil
         case .advertisement(let advertisement):
             decoded = (try? advertisement.sighting()) ?? nil
-            if let decoded { take(decoded, at: time) }
+            if let decoded { take(decoded, by: clock) }
         case .motion, .step, .pressure, .gnss, .fix, .radio: break
         }
     }
 
     /// Takes in a position of a session.
-    package mutating func take(_ position: Position, at time: Int64?) {
+    package mutating func take(_ position: Position, by clock: WallClock?) {
         guard settings.positions, isDue(told.indoors, at: position.instant) else { return }
         told.indoors = position.instant
-        keep(UploadRecord(.position(position), epochMilliseconds: time))
+        keep(UploadRecord(.position(position), unixTime: clock?.unixTime(at: position.instant)))
     }
 
     /// Takes in a position outdoors.
-    package mutating func take(_ position: OutdoorPosition, at time: Int64?) {
+    package mutating func take(_ position: OutdoorPosition, by clock: WallClock?) {
         guard settings.positions, isDue(told.outdoors, at: position.instant) else { return }
         told.outdoors = position.instant
-        keep(UploadRecord(.outdoorPosition(position), epochMilliseconds: time))
+        keep(UploadRecord(.outdoorPosition(position), unixTime: clock?.unixTime(at: position.instant)))
     }
 
     /// The records since the last call.
@@ -82,7 +82,7 @@ package struct UploadCollector: Sendable {
         return last.duration(to: now) >= settings.positionInterval
     }
 
-    private mutating func take(_ sighting: Sighting, at time: Int64?) {
+    private mutating func take(_ sighting: Sighting, by clock: WallClock?) {
         guard Sighting.isMeasurement(rssi: sighting.rssi) else { return }
         let now = sighting.instant
         if now < latest {
@@ -100,8 +100,8 @@ package struct UploadCollector: Sendable {
         if known == nil || track.told.duration(to: now) >= settings.beaconInterval,
             let range = ranger.estimate(of: sighting.beacon, at: now)
         {
-            let record = BeaconRecord(sighting: sighting, range: range)
-            keep(UploadRecord(.beacon(record, count: track.count), epochMilliseconds: time))
+            let record = BeaconRecord(sighting: sighting, range: range, unixTime: clock?.unixTime(at: now))
+            keep(UploadRecord(.beacon(record, count: track.count)))
             track = Track(told: now)
         }
         tracks[sighting.beacon] = track

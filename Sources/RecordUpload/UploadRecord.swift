@@ -15,15 +15,18 @@ public struct UploadRecord: Hashable, Sendable {
         case outdoorPosition(OutdoorPosition)
     }
 
-    /// When it was, in milliseconds since 1970 (UTC); nil if the time of day is unknown.
-    public var epochMilliseconds: Int64?
+    /// When it was, on the wall clock; nil if the source has none.
+    public var unixTime: UnixTime?
     /// What it is about.
     public var content: Content
 
     /// Creates a record.
-    public init(_ content: Content, epochMilliseconds: Int64?) {
+    ///
+    /// - Parameter unixTime: nil for that of the beacon's record, if it is of one.
+    public init(_ content: Content, unixTime: UnixTime? = nil) {
         self.content = content
-        self.epochMilliseconds = epochMilliseconds
+        self.unixTime = unixTime
+        if unixTime == nil, case .beacon(let beacon, _) = content { self.unixTime = beacon.unixTime }
     }
 
     /// The record as a JSON object on one line.
@@ -61,7 +64,7 @@ private struct Fields: Encodable {
     var speed: Double?
 
     init(_ record: UploadRecord) {
-        time = record.epochMilliseconds
+        time = record.unixTime?.milliseconds
         switch record.content {
         case .beacon(let beacon, let count):
             type = "beacon"

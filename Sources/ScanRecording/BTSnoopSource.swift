@@ -12,6 +12,8 @@ public struct BTSnoopSource: ScanSource {
     public let adapter: UInt16?
     /// What to do with a bad record.
     public let strictness: RecordingReader.Strictness
+    /// When the capture began, once a stream has read that.
+    let start = FoundStart()
     /// Called at the end of the capture with what was passed over.
     let whenFinished: @Sendable (BTSnoopReader.Tally) -> Void
 
@@ -33,6 +35,9 @@ public struct BTSnoopSource: ScanSource {
 
     /// A capture's time passes with its readings.
     public var pace: ScanPace { .recorded }
+
+    /// That of the first record's time; nil if the capture tells none, and before a first reading was read.
+    public var wallClock: WallClock? { start.wallClock }
 
     /// Reads the capture from its beginning; throws `BTSnoopError`.
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
@@ -68,6 +73,9 @@ private final class BTSnoopPlayback: Sendable {
             guard let reading = try state.reader?.next() else {
                 if let tally = state.reader?.tally { source.whenFinished(tally) }
                 return nil
+            }
+            if source.start.wallClock == nil, let begun = state.reader?.startMicroseconds {
+                source.start.note(WallClock(startMicroseconds: begun))
             }
             state.decoded = state.unfolding.unfold(reading).sighting
             return reading

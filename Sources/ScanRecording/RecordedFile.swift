@@ -52,6 +52,11 @@ package final class RecordedReadings: Sendable {
             }
         }
 
+        mutating func wallClock() -> WallClock? {
+            if let start = capture?.startMicroseconds { return WallClock(startMicroseconds: start) }
+            return recording?.header?.wallClock
+        }
+
         mutating func device() -> String? { recording?.header?.device }
 
         /// Mutating, as an optional reader cannot be looked into otherwise.
@@ -106,6 +111,9 @@ package final class RecordedReadings: Sendable {
 
     /// The model of the receiver; nil if unknown, and before the first reading.
     package var device: String? { state.withLock { state in state.device() } }
+
+    /// How instants relate to Unix time; nil if the file doesn't tell when it began, and before the first reading.
+    package var wallClock: WallClock? { state.withLock { state in state.wallClock() } }
 
     /// What was passed over so far.
     package var tally: Tally { state.withLock { state in state.tally() } }

@@ -9,7 +9,7 @@ public struct RecordingHeader: Hashable, Sendable {
 
     /// Edition of the format, from 1 to `newestVersion`.
     public var version: Int
-    /// When the recording began: ISO 8601 text, kept as it was written; nil if unknown.
+    /// When the recording began, at `t` 0: ISO 8601 text, kept as it was written; nil if unknown.
     public var startedAt: String?
     /// Model of the receiver; nil if unknown.
     public var device: String?
@@ -25,5 +25,10 @@ public struct RecordingHeader: Hashable, Sendable {
         self.device = device
         self.venueID = venueID
         self.name = name
+    }
+
+    /// How the recording's instants relate to Unix time; nil if `startedAt` is missing or is not ISO 8601 with a time zone.
+    public var wallClock: WallClock? {
+        startedAt.flatMap(RecordingStart.microseconds).flatMap(WallClock.init(startMicroseconds:))
     }
 }

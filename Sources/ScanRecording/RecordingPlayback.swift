@@ -31,6 +31,7 @@ final class RecordingPlayback: Sendable {
     /// The next reading of the file, but for a sighting that was already decoded from the line before.
     private func read(_ state: inout State) throws(RecordingError) -> SensorReading? {
         while let entry = try state.reader?.next() {
+            if case .header(let header) = entry { source.start.note(header.wallClock) }
             guard case .measurement(let recorded) = entry else { continue }
             let (reading, sighting) = state.unfolding.unfold(recorded)
             state.decoded = sighting

@@ -10,6 +10,8 @@ public struct RecordingSource: ScanSource {
     public let path: String
     /// What to do with a bad line.
     public let strictness: RecordingReader.Strictness
+    /// When the recording began, once a stream has read that.
+    let start = FoundStart()
     /// Called at the end of the recording with what was passed over.
     let whenFinished: @Sendable (RecordingReader.Tally) -> Void
 
@@ -27,6 +29,9 @@ public struct RecordingSource: ScanSource {
 
     /// A recording's time passes with its readings.
     public var pace: ScanPace { .recorded }
+
+    /// That of the header's `startedAt`; nil without one, and before a first reading was read.
+    public var wallClock: WallClock? { start.wallClock }
 
     /// Reads the recording from its beginning; throws `RecordingError`.
     ///

@@ -1,4 +1,5 @@
 import BlueZScanning
+import Foundation
 import IndoorLocalization
 import XCTest
 
@@ -10,6 +11,28 @@ final class HCITimelineTests: XCTestCase {
         timeline.wake(wall: 1005 * second, boot: 15 * second)
         XCTAssertEqual(timeline.instant(wall: 1003 * second), Instant(seconds: 13))
         XCTAssertEqual(timeline.instant(wall: 1004 * second), Instant(seconds: 14))
+    }
+
+    func testTheWallClockIsThatOfTheLastWakeUp() {
+        var timeline = KernelTimeline(wall: 1000 * second, boot: 10 * second)
+        XCTAssertEqual(timeline.wallClock.unixTime(at: Instant(seconds: 10)).milliseconds, 1_000_000)
+        // Somebody has set it an hour ahead.
+        timeline.wake(wall: 4605 * second, boot: 15 * second)
+        XCTAssertEqual(timeline.wallClock.unixTime(at: Instant(seconds: 13)).milliseconds, 4_603_000)
+    }
+
+    func testEachRadioRouteTellsTheMachinesWallClock() throws {
+        var boot = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &boot)
+        let now = Instant(nanoseconds: Int64(boot.tv_sec) * 1_000_000_000 + Int64(boot.tv_nsec))
+        let sources: [any ScanSource] = [
+            HCIScanSource(), BlueZScanSource(), try BluetoothScanSource(route: .hci),
+            try BluetoothScanSource(route: .dbus),
+        ]
+        for source in sources {
+            let told = try XCTUnwrap(source.wallClock).unixTime(at: now).seconds
+            XCTAssertEqual(told, Date().timeIntervalSince1970, accuracy: 60, "\(type(of: source))")
+        }
     }
 
     func testInstantsNeverRunBackwards() {

@@ -26,6 +26,16 @@ final class EventOutputTests: XCTestCase {
             #"{"t":1.500,"type":"event","event":"exitFence","venueId":7,"id":3,"name":"Desk","payload":null}"#)
     }
 
+    func testWhereTheWallClockIsKnownItsTimeIsTold() {
+        let event = LocalizationEvent(
+            instant: Instant(seconds: 1.5), unixTime: UnixTime(milliseconds: 1_700_000_000_123), venueID: 7,
+            kind: .exitRoom(Room(id: 4, name: "Hall", mapID: 1)))
+        XCTAssertEqual(
+            SessionReplay.Output(instant: event.instant, content: .event(event)).json,
+            #"{"t":1.500,"type":"event","event":"exitRoom","venueId":7,"id":4,"name":"Hall","#
+                + #""unixMilliseconds":1700000000123}"#)
+    }
+
     func testWithoutAPayloadThereIsNone() {
         XCTAssertEqual(
             json(.enterFence(fence(nil))),

@@ -48,6 +48,16 @@ final class ScanCommandTests: XCTestCase {
         }
     }
 
+    func testARecordingBeginsByTheSourcesWallClockAtItsFirstReading() async throws {
+        let source = ScriptedSource(try readings(), pace: .live)
+        source.wallClock = WallClock(timeOfZero: .milliseconds(1_741_064_767_250) - .seconds(5000))
+        let path = try await record("walk.jsonl", source)
+        var reader = try RecordingReader(path: path)
+        while let entry = try reader.next(), case .header = entry {}
+        XCTAssertEqual(reader.header?.startedAt, "2025-03-04T05:06:07.250Z")
+        XCTAssertEqual(reader.header?.wallClock?.unixTime(at: .zero).milliseconds, 1_741_064_767_250)
+    }
+
     func testACaptureHoldsTheAdvertisements() async throws {
         let path = try await record("walk.btsnoop", ScriptedSource(try readings(), pace: .live))
         var reader = try BTSnoopReader(path: path)

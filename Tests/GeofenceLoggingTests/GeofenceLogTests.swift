@@ -22,6 +22,39 @@ final class GeofenceLogTests: XCTestCase {
         XCTAssertEqual(read, [expected[2], expected[0], expected[1]], "ordered by time")
     }
 
+    func testTheTimeOfTheSourcesWallClockIsKept() async throws {
+        let path = try temporaryLog()
+        let log = try GeofenceLog(path: path)
+        var timed = record(at: 100)
+        timed.unixTime = UnixTime(milliseconds: 1_600_000_000_123)
+        try await log.append([timed, record(at: 101)])
+        await log.close()
+        let read = try await GeofenceLog(path: path).records().map(\.unixTime)
+        XCTAssertEqual(read, [UnixTime(milliseconds: 1_600_000_000_123), nil])
+        let event = LocalizationEvent(
+            instant: .zero, unixTime: UnixTime(milliseconds: 5), venueID: 1,
+            kind: .enterRoom(Room(id: 1, name: "hall", mapID: 10)))
+        XCTAssertEqual(GeofenceRecord(event, at: 100).unixTime, UnixTime(milliseconds: 5))
+    }
+
+    func testALogWithoutAColumnForTheWallClockGetsIt() async throws {
+        let path = try temporaryLog()
+        let begun = try GeofenceLog(path: path)
+        try await begun.append([record(at: 100)])
+        await begun.close()
+        var handle: OpaquePointer?
+        XCTAssertEqual(sqlite3_open(path, &handle), SQLITE_OK)
+        XCTAssertEqual(sqlite3_exec(handle, "ALTER TABLE record DROP COLUMN unix_ms", nil, nil, nil), SQLITE_OK)
+        sqlite3_close(handle)
+        let log = try GeofenceLog(path: path)
+        var timed = record(at: 101)
+        timed.unixTime = UnixTime(milliseconds: 7)
+        try await log.append([timed])
+        let read = try await log.records()
+        XCTAssertEqual(read.map(\.time), [100, 101])
+        XCTAssertEqual(read.map(\.unixTime), [nil, UnixTime(milliseconds: 7)])
+    }
+
     func testTheLogAndItsJournalsAreForTheirOwnerAlone() async throws {
         let path = try temporaryLog()
         let log = try GeofenceLog(path: path)

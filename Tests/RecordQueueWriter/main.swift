@@ -14,7 +14,7 @@ let queue = try UploadQueue(path: words[1], limit: limit)
 let place = OutdoorPosition(instant: .zero, coordinate: Coordinate(latitude: 48, longitude: 11), radius: 5)
 while true {
     // Two at once: both are there, or none.
-    let records = [1, 2].map { UploadRecord(.outdoorPosition(place), epochMilliseconds: $0) }
+    let records = [1, 2].map { UploadRecord(.outdoorPosition(place), unixTime: UnixTime(milliseconds: $0)) }
     for number in try await queue.append(records) {
         // One write a line, so that the reader never gets half a one.
         let line = Array("\(number)\n".utf8)

@@ -17,7 +17,7 @@ extension UploadRecord {
     /// Records whose times are these.
     static func numbered(_ numbers: ClosedRange<Int>) -> [UploadRecord] {
         let place = OutdoorPosition(instant: .zero, coordinate: Coordinate(latitude: 48, longitude: 11), radius: 5)
-        return numbers.map { UploadRecord(.outdoorPosition(place), epochMilliseconds: Int64($0)) }
+        return numbers.map { UploadRecord(.outdoorPosition(place), unixTime: UnixTime(milliseconds: Int64($0))) }
     }
 }
 

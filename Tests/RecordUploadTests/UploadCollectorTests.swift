@@ -7,6 +7,9 @@ import XCTest
 final class UploadCollectorTests: XCTestCase {
     private let uuid = BeaconUUID("f7826da6-4fa2-4e98-8024-bc5b71e0893e")
 
+    /// Of a source whose instants count from one second after the beginning of Unix time.
+    private let clock = WallClock(timeOfZero: .seconds(1))
+
     private func sighting(_ minor: UInt16, at seconds: Double, rssi: Double = -60) throws -> SensorReading {
         .sighting(
             Sighting(
@@ -33,15 +36,15 @@ final class UploadCollectorTests: XCTestCase {
     func testNothingIsUploadedByDefault() throws {
         var collector = UploadCollector(UploadSettings())
         XCTAssertFalse(UploadSettings().isOn)
-        collector.take(try sighting(1, at: 0), at: 0)
-        collector.take(position(at: 0), at: 0)
+        collector.take(try sighting(1, at: 0), by: clock)
+        collector.take(position(at: 0), by: clock)
         XCTAssertEqual(collector.drain(), [])
     }
 
     func testABeaconIsToldOnceInAnIntervalWithHowOftenItWasHeard() async throws {
         var collector = collector { $0.beacons = true }
-        for step in 0...20 { collector.take(try sighting(1, at: Double(step) / 10), at: Int64(1000 + step * 100)) }
-        collector.take(try sighting(2, at: 2, rssi: -90), at: 3000)
+        for step in 0...20 { collector.take(try sighting(1, at: Double(step) / 10), by: clock) }
+        collector.take(try sighting(2, at: 2, rssi: -90), by: clock)
         let records = try await read(collector.drain())
         XCTAssertEqual(records.map(\.minor), [1, 1, 1, 2])
         XCTAssertEqual(records.map(\.count), [1, 10, 10, 1])
@@ -59,8 +62,8 @@ final class UploadCollectorTests: XCTestCase {
             $0.beacons = true
             $0.beaconInterval = .zero
         }
-        for step in 0..<7 { collector.take(try sighting(1, at: Double(step) / 10), at: nil) }
-        collector.take(try sighting(1, at: 1, rssi: 127), at: nil)
+        for step in 0..<7 { collector.take(try sighting(1, at: Double(step) / 10), by: nil) }
+        collector.take(try sighting(1, at: 1, rssi: 127), by: nil)
         XCTAssertEqual(collector.drain().count, 7)
     }
 
@@ -73,8 +76,8 @@ final class UploadCollectorTests: XCTestCase {
         let frame = BeaconFrame(format: .iBeacon, beacon: beacon, measuredPower: -59)
         let address = try XCTUnwrap(DeviceAddress("C0:00:00:00:00:01"))
         let advertisement = Advertisement(instant: .zero, address: address, rssi: -70, data: try frame.advertisingData())
-        collector.take(.advertisement(advertisement), at: 1)
-        collector.take(.sighting(try XCTUnwrap(try advertisement.sighting())), at: 1)
+        collector.take(.advertisement(advertisement), by: clock)
+        collector.take(.sighting(try XCTUnwrap(try advertisement.sighting())), by: clock)
         XCTAssertEqual(collector.drain().count, 1)
     }
 
@@ -89,18 +92,18 @@ final class UploadCollectorTests: XCTestCase {
             $0.positions = true
             $0.positionInterval = .seconds(2)
         }
-        for step in 0..<10 { collector.take(position(at: Double(step) / 2), at: Int64(step)) }
+        for step in 0..<10 { collector.take(position(at: Double(step) / 2), by: clock) }
         let place = OutdoorPosition(
             instant: Instant(seconds: 4.5), coordinate: Coordinate(latitude: 48.123456789, longitude: 11), radius: 5)
-        collector.take(place, at: nil)
+        collector.take(place, by: nil)
         let records = try await read(collector.drain())
-        XCTAssertEqual(records.map(\.time), [0, 4, 8, nil])
+        XCTAssertEqual(records.map(\.time), [1000, 3000, 5000, nil])
         XCTAssertEqual(records.map(\.type), ["position", "position", "position", "outdoorPosition"])
         XCTAssertEqual(records[0].x, 3.142)
         XCTAssertEqual(records[0].label, "hall")
         XCTAssertEqual(records[3].latitude, 48.12345679)
         // The next session counts anew.
-        collector.take(position(at: 0), at: 9)
+        collector.take(position(at: 0), by: clock)
         XCTAssertEqual(collector.drain().count, 1)
     }
 
@@ -109,13 +112,13 @@ final class UploadCollectorTests: XCTestCase {
             $0.beacons = true
             $0.beaconInterval = .zero
         }
-        for step in 0..<10_001 { collector.take(try sighting(1, at: Double(step) / 100), at: Int64(step)) }
+        for step in 0..<10_001 { collector.take(try sighting(1, at: Double(step) / 100), by: clock) }
         XCTAssertEqual(collector.lost, 1)
         let records = collector.drain()
-        XCTAssertEqual(records.first?.epochMilliseconds, 1)
-        collector.take(try sighting(1, at: 101), at: 20_000)
+        XCTAssertEqual(records.first?.unixTime?.milliseconds, 1010)
+        collector.take(try sighting(1, at: 101), by: clock)
         collector.putBack(records)
         XCTAssertEqual(collector.lost, 2)
-        XCTAssertEqual(collector.drain().last?.epochMilliseconds, 20_000)
+        XCTAssertEqual(collector.drain().last?.unixTime?.milliseconds, 102_000)
     }
 }

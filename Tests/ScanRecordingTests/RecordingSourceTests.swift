@@ -24,6 +24,47 @@ final class RecordingSourceTests: XCTestCase {
         return readings
     }
 
+    func testTheWallClockOfARecordingIsThatOfItsHeader() async throws {
+        let texts: [(String?, Int64?)] = [
+            ("2025-03-04T05:06:07Z", 1_741_064_767_000), ("2025-03-04T05:06:07.250Z", 1_741_064_767_250),
+            ("2025-03-04T05:06:07+01:00", 1_741_061_167_000), ("yesterday", nil), (nil, nil),
+        ]
+        for (text, milliseconds) in texts {
+            let folder = try TemporaryFolder()
+            let path = folder.path + "/r.jsonl"
+            var writer = try RecordingWriter(path: path, header: RecordingHeader(startedAt: text))
+            try writer.write(.measurement(.step(Step(instant: Instant(seconds: 1)))))
+            try writer.close()
+            let source = RecordingSource(path: path)
+            XCTAssertNil(source.wallClock, "nothing was read yet")
+            for try await reading in source.readings() {
+                XCTAssertEqual(
+                    source.wallClock?.unixTime(at: reading.instant).milliseconds, milliseconds.map { $0 + 1000 },
+                    text ?? "none")
+            }
+            let readings = try RecordedReadings(path: path, strictness: .strict)
+            _ = try readings.next()
+            XCTAssertEqual(readings.wallClock, source.wallClock)
+        }
+    }
+
+    func testTheWallClockOfACaptureIsThatOfItsFirstRecord() async throws {
+        for (start, milliseconds) in [(1_741_064_767_250_000, 1_741_064_768_250), (BTSnoopWriter.unknownStart, nil)]
+            as [(Int64, Int64?)]
+        {
+            let folder = try TemporaryFolder()
+            let path = folder.path + "/r.btsnoop"
+            var writer = try BTSnoopWriter(path: path, startMicroseconds: start)
+            try writer.write(.advertisement(try advertisement(0)))
+            try writer.write(.advertisement(try advertisement(1)))
+            try writer.close()
+            let source = BTSnoopSource(path: path)
+            XCTAssertNil(source.wallClock, "nothing was read yet")
+            for try await _ in source.readings() {}
+            XCTAssertEqual(source.wallClock?.unixTime(at: Instant(seconds: 1)).milliseconds, milliseconds)
+        }
+    }
+
     func testTruthIsNeverGivenOut() async throws {
         let step = SensorReading.step(Step(instant: Instant(seconds: 1)))
         let truth = Truth(instant: .zero, mapID: 1, point: MapPoint(x: 1, y: 1))

@@ -25,6 +25,9 @@ public struct BlueZScanSource: ScanSource {
 
     public var pace: ScanPace { .live }
 
+    /// The machine's clock: CLOCK_REALTIME beside CLOCK_BOOTTIME, measured when asked.
+    public var wallClock: WallClock? { KernelTimeline().wallClock }
+
     /// Creates a source; nothing is opened before `readings()` is called.
     public init(adapter: AdapterChoice = .first, content: ScanContent = .beacons) {
         self.init(BlueZScanSettings(adapter: adapter, content: content))

@@ -60,6 +60,9 @@ public struct HCIScanSource: ScanSource {
 
     public var pace: ScanPace { .live }
 
+    /// The machine's clock: CLOCK_REALTIME beside CLOCK_BOOTTIME, measured when asked.
+    public var wallClock: WallClock? { KernelTimeline().wallClock }
+
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(Self.bufferLimit)) { continuation in
             HCIScan(self, continuation: continuation).begin()

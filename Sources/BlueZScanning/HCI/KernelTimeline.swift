@@ -32,6 +32,13 @@ package struct KernelTimeline: Sendable, Equatable {
     /// Looks at the system's clocks.
     mutating func wake() { wake(wall: Self.read(CLOCK_REALTIME), boot: Self.read(CLOCK_BOOTTIME)) }
 
+    /// How instants relate to the clock on the wall, as both showed at the last wake-up.
+    package var wallClock: WallClock {
+        var clock = WallClock(timeOfZero: .nanoseconds(wallAhead))
+        clock.now = clock.unixTime(at: now)
+        return clock
+    }
+
     /// Whether a packet was received after the last wake-up, so that the clocks are to be looked at again.
     ///
     /// - Parameter wall: when it was received, in nanoseconds of the clock on the wall; negative if unknown.

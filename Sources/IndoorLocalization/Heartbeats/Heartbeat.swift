@@ -2,15 +2,15 @@
 public struct Heartbeat: Hashable, Sendable {
     /// Time since the counting began.
     public var uptime: Duration
-    /// When it was told, in milliseconds since 1970 (UTC); nil where nobody knows the time of day.
-    public var epochMilliseconds: Int64?
+    /// When it was told, on the wall clock; nil where nobody knows the time of day.
+    public var unixTime: UnixTime?
     /// What a session or scanner has counted.
     public var activity: ActivityCounts
 
     /// Creates a heartbeat.
-    public init(uptime: Duration, epochMilliseconds: Int64? = nil, activity: ActivityCounts) {
+    public init(uptime: Duration, unixTime: UnixTime? = nil, activity: ActivityCounts) {
         self.uptime = uptime
-        self.epochMilliseconds = epochMilliseconds
+        self.unixTime = unixTime
         self.activity = activity
     }
 }

@@ -28,6 +28,12 @@ public struct EventHistory: Hashable, Sendable {
         events.filter { $0.instant > instant }
     }
 
+    /// The events later than a wall-clock time, and those of which no such time is known, in the order in which they
+    /// happened. Linear in the events that are held.
+    public func events(after time: UnixTime) -> [LocalizationEvent] {
+        events.filter { event in event.unixTime.map { $0 > time } ?? true }
+    }
+
     /// Takes in what happened last.
     public mutating func append(_ event: LocalizationEvent) {
         if ring.count < capacity {

@@ -34,3 +34,8 @@ extension Topic where Source == BeaconScanner, Element == LocalizationError {
     /// Errors, also those that the scanner survives.
     public static var errors: Self { Topic { $0.errors } }
 }
+
+extension Topic where Source == BeaconScanner, Element == ScannerEvent {
+    /// Passes that began and ended, and all that was heard, in order.
+    public static var scannerEvents: Self { Topic { $0.events } }
+}

@@ -104,6 +104,11 @@ extension Topic where Source == Localizer, Element == ServiceStatus {
     public static var serviceStatuses: Self { Topic { $0.serviceStatuses } }
 }
 
+extension Topic where Source == Localizer, Element == VenueEvaluation {
+    /// States with what has told the venue, the present one first.
+    public static var evaluations: Self { Topic { $0.evaluations } }
+}
+
 extension Topic where Source == Localizer, Element == OutdoorPosition {
     /// Where the device is in no venue.
     public static var outdoorPositions: Self { Topic { $0.outdoorPositions } }

@@ -213,7 +213,7 @@ public actor Positioner {
             case .fetchPacket(let id): await ask(.packet(id))
             case .publish(let state): stateBroadcast.send(state)
             case .emit(let position): positionBroadcast.send(position)
-            case .emitEvent(let event): eventBroadcast.send(event)
+            case .emitEvent(let event): eventBroadcast.send(event.timed(by: source.wallClock))
             case .report(let error): errorBroadcast.send(error)
             }
         }

@@ -35,6 +35,17 @@ package struct EvidenceCollector: Sendable {
         /// Sum of the readings' instants in seconds since the stretch began.
         var times = 0.0
         var lastUsed: Instant?
+        /// RSSI and time of each, the oldest first; only where their number is limited.
+        var kept: [(rssi: Double, time: Double)] = []
+
+        /// Takes in a reading and forgets the oldest ones beyond the limit.
+        mutating func keep(_ rssi: Double, _ time: Double, newest limit: Int) {
+            kept.append((rssi, time))
+            if kept.count > limit { kept.removeFirst(kept.count - limit) }
+            count = kept.count
+            sum = kept.reduce(0) { $0 + $1.rssi }
+            times = kept.reduce(0) { $0 + $1.time }
+        }
     }
 
     /// One reading kept for the window from which a lost filter starts anew.
@@ -68,9 +79,15 @@ package struct EvidenceCollector: Sendable {
     /// Takes in one reading of a beacon, by its index in the field.
     package mutating func add(beacon: Int, rssi: Double, at instant: Instant) {
         start = start ?? instant
-        ears[beacon].sum += rssi
-        ears[beacon].count += 1
-        ears[beacon].times += (lastTake ?? start ?? instant).duration(to: instant).seconds
+        let time = (lastTake ?? start ?? instant).duration(to: instant).seconds
+        if model.readingLimit < SignalModel.unlimited {
+            ears[beacon].keep(rssi, time, newest: model.readingLimit)
+            forgetOldest(of: beacon)
+        } else {
+            ears[beacon].sum += rssi
+            ears[beacon].count += 1
+            ears[beacon].times += time
+        }
         recent.append(Reading(instant: instant, beacon: beacon, rssi: rssi))
     }
 
@@ -146,6 +163,13 @@ package struct EvidenceCollector: Sendable {
         }
         evidence.order()
         return evidence
+    }
+
+    /// Makes room for one more reading of a beacon in the window.
+    private mutating func forgetOldest(of beacon: Int) {
+        let indices = recent.indices.filter { recent[$0].beacon == beacon }
+        guard indices.count >= model.readingLimit, let oldest = indices.first else { return }
+        recent.remove(at: oldest)
     }
 
     private mutating func forget(before now: Instant) {

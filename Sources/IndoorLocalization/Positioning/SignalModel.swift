@@ -39,6 +39,9 @@ public struct SignalModel: Hashable, Sendable {
     /// The same where there is no survey: the errors of the far beacons come from the same walls, which no map knows, so that
     /// many of them would outvote the near ones.
     public var unsurveyedBeaconLimit = 16
+    /// Of each beacon, only the newest this many readings count for a position. By default all of them do: readings count for
+    /// 4 s at most, and the mean of many is less noisy than that of the last twelve.
+    public var readingLimit = SignalModel.unlimited
     /// Readings of one beacon closer in time than this share their shadowing, in seconds.
     public var correlationTime = 1.0
 
@@ -87,6 +90,9 @@ public struct SignalModel: Hashable, Sendable {
     public var pathShare = 0.0
     /// Metres from a path within which people are expected on it, as a standard deviation.
     public var pathWidth = 1.5
+
+    /// More readings than any beacon sends while they count.
+    static let unlimited = 1_000_000
 
     /// Creates the model with its default numbers.
     public init() {}

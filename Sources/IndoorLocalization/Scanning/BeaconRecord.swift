@@ -4,11 +4,14 @@ public struct BeaconRecord: Hashable, Sendable {
     public var sighting: Sighting
     /// What all sightings up to this one tell of the way to the beacon.
     public var range: RangeEstimate
+    /// When it was heard, on the wall clock; nil if the source has none, see ``ScanSource/wallClock``.
+    public var unixTime: UnixTime?
 
     /// Creates a record from its parts.
-    public init(sighting: Sighting, range: RangeEstimate) {
+    public init(sighting: Sighting, range: RangeEstimate, unixTime: UnixTime? = nil) {
         self.sighting = sighting
         self.range = range
+        self.unixTime = unixTime
     }
 
     /// When it was heard.

@@ -15,6 +15,7 @@ public actor BeaconScanner {
     private var scan = CurrentTask()
     private var alarm = SessionAlarm()
 
+    private nonisolated let eventBroadcast: Broadcast<ScannerEvent>
     private nonisolated let scanBroadcast: Broadcast<ScanEvent>
     private nonisolated let advertisementBroadcast: Broadcast<Advertisement>
     private nonisolated let beaconBroadcast: Broadcast<BeaconRecord>
@@ -39,6 +40,7 @@ public actor BeaconScanner {
         self.source = source
         timeline = SessionTimeline(clock, pace: source.pace)
         machine = ScanMachine(settings: settings, pace: source.pace, seed: seed)
+        eventBroadcast = Broadcast(of: source.pace)
         scanBroadcast = Broadcast(of: source.pace)
         advertisementBroadcast = Broadcast(of: source.pace)
         beaconBroadcast = Broadcast(of: source.pace)
@@ -56,7 +58,13 @@ public actor BeaconScanner {
 
     // MARK: - Streams
 
-    /// Passes that began and ended, from now on. Each call gives a stream of its own, here and below.
+    /// Passes that began and ended, and all that was heard, in the order in which it happened: what ``scanEvents``,
+    /// ``advertisements`` and ``beacons`` tell, as one stream with wall-clock times. Each call gives a stream of its own,
+    /// here and below.
+    ///
+    /// Subscribe before `start()` to get the beginning of the first pass.
+    public nonisolated var events: AsyncStream<ScannerEvent> { eventBroadcast.subscribe() }
+    /// Passes that began and ended, from now on.
     ///
     /// Of what nobody takes, the newest 1024 elements are kept, of a recording all, here and below.
     public nonisolated var scanEvents: AsyncStream<ScanEvent> { scanBroadcast.subscribe() }
@@ -78,7 +86,8 @@ public actor BeaconScanner {
     public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
     /// How many records, rangings and region events subscribers lost because they took them too slowly.
     public nonisolated var droppedElements: Int {
-        advertisementBroadcast.dropped + beaconBroadcast.dropped + regionBroadcast.dropped + rangingBroadcast.dropped
+        eventBroadcast.dropped + advertisementBroadcast.dropped + beaconBroadcast.dropped + regionBroadcast.dropped
+            + rangingBroadcast.dropped
             + everyRangingBroadcast.dropped + roomBroadcast.dropped
     }
 
@@ -235,6 +244,7 @@ extension BeaconScanner {
 
 extension BeaconScanner {
     private func perform(_ directives: [ScanMachine.Directive]) {
+        let clock = directives.isEmpty ? nil : source.wallClock
         for directive in directives {
             activityCounts.note(directive)
             switch directive {
@@ -245,9 +255,16 @@ extension BeaconScanner {
                     $0.finish($1, of: $2)
                 }
             case .stopSource: scan.cancel()
-            case .publish(let event): scanBroadcast.send(event)
-            case .emitAdvertisement(let advertisement): advertisementBroadcast.send(advertisement)
-            case .emitBeacon(let record): beaconBroadcast.send(record)
+            case .publish(let event):
+                eventBroadcast.send(ScannerEvent(.scan(event), by: clock))
+                scanBroadcast.send(event)
+            case .emitAdvertisement(let advertisement):
+                eventBroadcast.send(ScannerEvent(.advertisement(advertisement), by: clock))
+                advertisementBroadcast.send(advertisement)
+            case .emitBeacon(var record):
+                record.unixTime = clock?.unixTime(at: record.instant)
+                eventBroadcast.send(ScannerEvent(.beacon(record), by: clock))
+                beaconBroadcast.send(record)
             case .emitRoomEvent(let event): roomBroadcast.send(event)
             case .emitRegionEvent(let event): regionBroadcast.send(event)
             case .emitRanging(let ranging):

@@ -32,6 +32,9 @@ public final class SharedScanSource: ScanSource {
 
     public var pace: ScanPace { source.pace }
 
+    /// That of the source.
+    public var wallClock: WallClock? { source.wallClock }
+
     /// Takes part in the scan, which begins if nobody else takes part.
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
         guard pace == .live else { return source.readings() }

@@ -86,6 +86,9 @@ extension VenueSearchSettings {
             "gnssRSSILimit", \.gnssRSSILimit, in: -127...0, unit: "dBm",
             "Weaker sightings don't contradict satellites that see the device outside."),
         .number(
+            "gnssSearchRadius", \.gnssSearchRadius, in: 0...100_000, unit: "m",
+            "Satellites find the nearest venue within this distance, also where the device is not in it."),
+        .number(
             "gnssFarDistance", \.gnssFarDistance, in: 0...10_000_000, unit: "m",
             "Satellites that see the device this far outside of a venue contradict its beacons, however strong."),
         .flag(

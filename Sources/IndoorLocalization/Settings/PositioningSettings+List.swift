@@ -88,6 +88,9 @@ extension SignalModel {
         .wholeNumber(
             "beaconLimit", \.beaconLimit, in: 0...1_000_000, better: .greater,
             "Only the RSSI of this many strongest beacons counts."),
+        .wholeNumber(
+            "readingLimit", \.readingLimit, in: 1...SignalModel.unlimited, better: .greater,
+            "Of each beacon, only the newest this many readings count for a position."),
         .number(
             "correlationTime", \.correlationTime, in: 0.001...1e9, unit: "s",
             "Readings of one beacon closer in time than this share their shadowing."),

@@ -118,8 +118,10 @@ package struct VenueSearchMachine: Hashable, Sendable {
 
 extension VenueSearchMachine {
     /// Takes in a sighting; `current` is the venue that the session is in, `remembered` that of an earlier session.
+    ///
+    /// - Parameter isNearby: whether satellites alone have found the current venue, which the device may not be in.
     package mutating func observe(
-        _ sighting: Sighting, current: VenueID?, remembered: VenueID? = nil
+        _ sighting: Sighting, current: VenueID?, remembered: VenueID? = nil, isNearby: Bool = false
     ) -> Verdict {
         guard let venue = owner(of: sighting.beacon) else { return .undecided }
         let now = sighting.instant
@@ -129,10 +131,12 @@ extension VenueSearchMachine {
         heard.removeAll { $0.instant < limit || $0.beacon == sighting.beacon }
         heard.append(
             Heard(instant: now, venue: venue, beacon: sighting.beacon, amplitude: cmath_pow(10, sighting.rssi / 20)))
-        return decide(current: current, remembered: remembered, at: now)
+        return decide(current: current, remembered: remembered, isNearby: isNearby, at: now)
     }
 
-    private mutating func decide(current: VenueID?, remembered: VenueID?, at now: Instant) -> Verdict {
+    private mutating func decide(
+        current: VenueID?, remembered: VenueID?, isNearby: Bool, at now: Instant
+    ) -> Verdict {
         var presences: [VenueID: Presence] = [:]
         for entry in heard where !isRecent(lastFar[entry.venue], at: now) {
             presences[entry.venue, default: Presence()].add(amplitude: entry.amplitude)
@@ -143,7 +147,10 @@ extension VenueSearchMachine {
             guard let leader, leader.venue != current, !isOutside(leader.venue, at: now) else { return .undecided }
             let isEnough =
                 (presences[leader.venue]?.beacons ?? 0) >= settings.takeoverBeacons || !isHeardWell(current, at: now)
-            return isEnough && hasLed(for: settings.takeoverTime, at: now) ? .venue(leader.venue) : .undecided
+            // A venue that is only nearby, and not heard, has nothing to set against the other's beacons.
+            let isUnheard = isNearby && presences[current] == nil
+            let required = isUnheard ? presences.count > 1 ? settings.contestedTime : .zero : settings.takeoverTime
+            return isEnough && hasLed(for: required, at: now) ? .venue(leader.venue) : .undecided
         }
         if let forced {
             // The others don't compete with it, but where one of them leads, the device is there.
@@ -178,7 +185,10 @@ extension VenueSearchMachine {
 
 extension VenueSearchMachine {
     /// Takes in a satellite position; `current` is the venue that the session is in.
-    package mutating func observe(_ fix: GNSSFix, current: VenueID?) -> Verdict {
+    ///
+    /// - Parameter isNearby: whether satellites alone have found the current venue. It is then left where it would not have
+    ///   been found, for the device may not have been in it.
+    package mutating func observe(_ fix: GNSSFix, current: VenueID?, isNearby: Bool = false) -> Verdict {
         guard fix.isWithin(settings.gnssAccuracy) else { return .undecided }
         for summary in summaries.values {
             lastOutside[summary.id] = isOutside(fix, summary, by: 0) ? fix.instant : nil
@@ -186,9 +196,14 @@ extension VenueSearchMachine {
         }
         guard let current else { return search(fix) }
         guard let summary = summaries[current] else { return .undecided }
-        if distance(of: fix, into: summary) != nil { lastInside[current] = fix.instant }
+        let margin = isNearby ? settings.gnssSearchRadius : 0
+        if distance(of: fix, to: summary, within: margin) != nil { lastInside[current] = fix.instant }
         let isFar = lastFar[current] == fix.instant
-        guard isFar || lastOutside[current] == fix.instant && isSilent(current, at: fix.instant) else {
+        let isLeft =
+            isNearby
+            ? distance(of: fix, to: summary, within: margin + fix.accuracy) == nil
+            : isFar || lastOutside[current] == fix.instant && isSilent(current, at: fix.instant)
+        guard isLeft else {
             run = Run(venue: current, count: 0)
             return .undecided
         }
@@ -197,9 +212,9 @@ extension VenueSearchMachine {
     }
 
     private mutating func search(_ fix: GNSSFix) -> Verdict {
-        let near = summaries.values.compactMap { summary -> (id: VenueID, distance: Double)? in
+        let near = summaries.values.compactMap { summary -> (id: VenueID, distance: VenueDistance)? in
             guard forced == nil || forced == summary.id else { return nil }
-            return distance(of: fix, into: summary).map { (summary.id, $0) }
+            return distance(of: fix, to: summary, within: settings.gnssSearchRadius).map { (summary.id, $0) }
         }
         guard let nearest = near.min(by: { ($0.distance, $0.id.rawValue) < ($1.distance, $1.id.rawValue) }) else {
             run = Run(venue: nil, count: 0)
@@ -210,11 +225,17 @@ extension VenueSearchMachine {
         return run.count >= settings.gnssCount ? .venueByGNSS(nearest.id) : .undecided
     }
 
-    /// Metres from the venue's centre; nil outside of its radius.
-    private func distance(of fix: GNSSFix, into summary: VenueSummary) -> Double? {
-        guard let center = summary.coordinate, let radius = summary.radius else { return nil }
-        let distance = center.distance(to: fix.coordinate)
-        return distance <= radius ? distance : nil
+    /// How far away the venue is; nil if by more than so many metres outside of its radius.
+    private func distance(of fix: GNSSFix, to summary: VenueSummary, within margin: Double) -> VenueDistance? {
+        guard let center = summary.coordinate else { return nil }
+        let (distance, radius) = (center.distance(to: fix.coordinate), summary.radius ?? 0)
+        guard distance <= radius + margin else { return nil }
+        return VenueDistance(toEdge: max(0, distance - radius), toCenter: distance)
+    }
+
+    /// Whether satellites lately contradict that the device is in the venue, and its beacons don't.
+    package func isContradicted(_ venue: VenueID, at now: Instant) -> Bool {
+        isRecent(lastFar[venue], at: now) || isOutside(venue, at: now)
     }
 
     /// Whether the device is outside for sure, and by so many metres.
@@ -233,6 +254,16 @@ extension VenueSearchMachine {
 
     private func isRecent(_ instant: Instant?, at now: Instant) -> Bool {
         instant.map { $0.duration(to: now) < settings.gnssSilence } ?? false
+    }
+}
+
+/// How far away a venue is, in metres; of several that the device is in, that with the nearest centre is the nearest.
+private struct VenueDistance: Comparable {
+    var toEdge: Double
+    var toCenter: Double
+
+    static func < (left: VenueDistance, right: VenueDistance) -> Bool {
+        (left.toEdge, left.toCenter) < (right.toEdge, right.toCenter)
     }
 }
 

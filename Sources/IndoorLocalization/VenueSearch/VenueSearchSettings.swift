@@ -15,6 +15,9 @@ public struct VenueSearchSettings: Hashable, Sendable {
     public var gnssAccuracy = 15.0
     /// So many satellite positions in a row must agree, in [1, 1000].
     public var gnssCount = 2
+    /// Satellites find the nearest venue within this many metres, also where the device is not in it, in [0, 100000]; within
+    /// 0 m, only one within whose radius the device is.
+    public var gnssSearchRadius = 500.0
     /// Satellites speak only if no beacon of the venue was heard well for this long; from 0 s to a day.
     public var gnssSilence = Duration.seconds(5)
     /// Weaker sightings are not heard well, in dBm, in [-127, 0]: across the street beacons are still heard, and don't

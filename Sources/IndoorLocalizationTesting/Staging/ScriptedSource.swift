@@ -10,6 +10,7 @@ public final class ScriptedSource: ScanSource {
         var scans: [Int: AsyncThrowingStream<SensorReading, any Error>.Continuation] = [:]
         var begun = 0
         var ended = 0
+        var wallClock: WallClock?
     }
 
     private enum Ending: Sendable {
@@ -35,6 +36,13 @@ public final class ScriptedSource: ScanSource {
         self.pace = pace
         script = readings
         ending = failure.map(Ending.failure) ?? .finish
+    }
+
+    /// How its instants relate to Unix time; nil, as it is at first, for a source without a wall clock. A test may set it at
+    /// any time, as users set the clock of a machine.
+    public var wallClock: WallClock? {
+        get { state.value.wallClock }
+        set { state.update { $0.wallClock = newValue } }
     }
 
     /// Begins a scan: first the script, then what is sent while the scan runs.

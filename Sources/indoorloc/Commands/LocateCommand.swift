@@ -75,7 +75,7 @@ struct LocateCommand: Command {
 
     /// Prints what a session tells, until it ends or is interrupted.
     func locate(in venue: Venue, _ source: some ScanSource) async throws {
-        var recorder = try record.map { try LiveRecorder($0) }
+        var recorder = try record.map { try LiveRecorder($0) { source.wallClock } }
         let companions = try sharing.map { [try SharingCompanion($0, venues: VenueLibrary([venue]))] } ?? []
         let session = session(in: venue, companions)
         let isRecorded = record != nil

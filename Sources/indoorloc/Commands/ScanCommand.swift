@@ -71,14 +71,13 @@ struct ScanCommand: Command {
         var settings = UploadSettings()
         settings.beacons = true
         let upload = try upload?.work(settings)
-        var output = try ScanOutput(isTerminal: TerminalScreen.isThere, record: record)
-        let header = record?.header ?? RecordTarget.headerOfNow
+        var output = try ScanOutput(isTerminal: TerminalScreen.isThere, record: record) { source.wallClock }
         let scan = LiveWork<SensorReading>(tick: .milliseconds(500), limit: limit) { give in
             let uploading = upload.map { upload in Task { await upload.run() } }
             let result: Result<Void, any Error>
             do {
                 for try await reading in source.readings() {
-                    upload?.take(reading)
+                    upload?.take(reading, by: source.wallClock)
                     give(reading)
                 }
                 result = .success(())
@@ -90,7 +89,7 @@ struct ScanCommand: Command {
         }
         var failure: (any Error)?
         do {
-            try output.begin(header)
+            try output.begin()
             try await scan.follow { occurrence in try output.take(occurrence) }
         } catch { failure = error }
         await scan.stop()

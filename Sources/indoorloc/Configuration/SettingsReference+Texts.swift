@@ -134,8 +134,9 @@ extension SettingsReference {
         | scan period (ms) | `scanner.dutyCycle.scanDuration` (s) |
         | between-scan period (ms) | `scanner.dutyCycle.interval` (s) |
         | RSSI threshold | `rssiThreshold`; a sighting exactly at it is kept, as there |
-        | list size of beacons | `positioning.signal.beaconLimit`. There it limits the readings of one beacon; here each \
-        reading counts once, when it comes, and what is limited is how many beacons count |
+        | list size of beacons | `positioning.signal.readingLimit`: how many readings of one beacon count. There the \
+        default is 12; here all readings of the last 4 s count. How many beacons count is \
+        `positioning.signal.beaconLimit` |
         | method | `positioning.method` |
         | particle filter on or off | `positioning.particleFilter` |
         | event timeout | `fenceTimeout` (s), for fences without a timeout of their own |

@@ -37,6 +37,7 @@ struct RecordedSession: Sendable {
         var replay = SessionReplay(
             venues: venues, settings: expectsDevice ? settings.expecting(device: readings.device) : settings,
             seed: seed, fields: fields, tellsMotion: tellsMotion)
+        replay.wallClock = readings.wallClock
         for place in early { truth(place, replay) }
         try replay.startMonitoring(geofences)
         var hasStarted = false

@@ -8,6 +8,7 @@ import ScanRecording
 struct LiveRecorder: ~Copyable {
     private let target: RecordTarget
     private let earlier: EarlierRecording?
+    private var start: RecordingBeginning
     private var timeline = ScanTimeline()
     private var file: ConvertedOutput?
     /// What the radio told of itself before anything was heard.
@@ -16,14 +17,18 @@ struct LiveRecorder: ~Copyable {
     private static let longestPrologue = 100
 
     /// Finds out whether the file may be written, and where it goes on; creates nothing.
-    init(_ target: RecordTarget) throws {
+    ///
+    /// - Parameter wallClock: that of the source, which tells when the recording begins; nil takes the machine's.
+    init(_ target: RecordTarget, wallClock: @escaping @Sendable () -> WallClock? = { nil }) throws {
         self.target = target
+        start = RecordingBeginning(wallClock: wallClock)
         try target.output.check()
         earlier = try EarlierRecording(target)
     }
 
     /// Writes a reading.
     mutating func write(_ reading: SensorReading) throws {
+        start.note(reading)
         let rebased = timeline.rebase(reading)
         guard file != nil else { return try begin(with: rebased) }
         let late = late(rebased)
@@ -42,8 +47,8 @@ struct LiveRecorder: ~Copyable {
                 try ConvertedOutput(continuing: target.output, after: earlier.end, endsLine: earlier.endsLine)
             } else {
                 try ConvertedOutput(
-                    target.output, format: target.format, header: target.header,
-                    startMicroseconds: target.startMicroseconds, adapter: 0, strictness: .lenient)
+                    target.output, format: target.format, header: start.header,
+                    startMicroseconds: start.microseconds, adapter: 0, strictness: .lenient)
             }
         for reading in prologue { try file.write(.measurement(late(reading))) }
         prologue = []
@@ -55,7 +60,8 @@ struct LiveRecorder: ~Copyable {
     private func late(_ reading: SensorReading) -> SensorReading {
         guard let earlier else { return reading }
         var late = reading
-        late.instant = earlier.end.advanced(by: earlier.pause + Instant.zero.duration(to: reading.instant))
+        let pause = earlier.pause(until: start.microseconds)
+        late.instant = earlier.end.advanced(by: pause + Instant.zero.duration(to: reading.instant))
         return late
     }
 
@@ -74,8 +80,8 @@ struct LiveRecorder: ~Copyable {
 private struct EarlierRecording {
     /// Its last instant.
     let end: Instant
-    /// The time from then until now; nothing if it does not tell when it began.
-    let pause: Duration
+    /// When it began, in microseconds since 1970 (UTC); nil if it does not tell.
+    private let start: Int64?
     /// Whether its last line has an end.
     let endsLine: Bool
 
@@ -101,28 +107,20 @@ private struct EarlierRecording {
         var end = Instant.zero
         try reader.forEach { entry in end = entry.instant ?? end }
         self.end = end
-        let start = reader.header?.startedAt.flatMap(RecordingStart.microseconds)
-        let sinceStart = start.map { Duration.microseconds(target.startMicroseconds - $0) } ?? .zero
-        pause = max(.zero, sinceStart - Instant.zero.duration(to: end))
+        start = reader.header?.startedAt.flatMap(RecordingStart.microseconds)
+    }
+
+    /// The time from its end until then, in microseconds since 1970 (UTC); nothing if it does not tell when it began.
+    func pause(until present: Int64) -> Duration {
+        let sinceStart = start.map { Duration.microseconds(present - $0) } ?? .zero
+        return max(.zero, sinceStart - Instant.zero.duration(to: end))
     }
 }
 
-/// Which file a live command is to write, and when it began.
+/// Which file a live command is to write.
 struct RecordTarget: Sendable {
     let output: OutputFile
     let format: ConvertedFormat
-    let startMicroseconds = RecordTarget.now
 
     var path: String { output.path }
-
-    /// The header of a recording that begins now.
-    var header: RecordingHeader { Self.header(startMicroseconds) }
-
-    static var headerOfNow: RecordingHeader { header(now) }
-
-    private static func header(_ microseconds: Int64) -> RecordingHeader {
-        RecordingHeader(startedAt: RecordingStart.text(microseconds))
-    }
-
-    private static var now: Int64 { Int64((Date().timeIntervalSince1970 * 1e6).rounded()) }
 }

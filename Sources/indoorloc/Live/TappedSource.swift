@@ -6,6 +6,7 @@ struct TappedSource<Source: ScanSource>: SteerableScanSource {
     let tap: @Sendable (SensorReading) -> Void
 
     var pace: ScanPace { source.pace }
+    var wallClock: WallClock? { source.wallClock }
     var steering: ScanSteering? { (source as? any SteerableScanSource)?.steering }
 
     func readings() -> AsyncThrowingStream<SensorReading, any Error> {

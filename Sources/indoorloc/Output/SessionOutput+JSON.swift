@@ -97,5 +97,6 @@ extension LocalizationEvent {
         if let id { json.add("id", id) } else { json.add("id", geofence?.id) }
         json.add("name", name)
         json.add("payload", content: fence?.payload ?? geofence?.payload)
+        if let unixTime { json.add("unixMilliseconds", Int(unixTime.milliseconds)) }
     }
 }

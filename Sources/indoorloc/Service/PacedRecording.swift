@@ -22,6 +22,15 @@ final class PacedRecording: ScanSource {
 
     var pace: ScanPace { .live }
 
+    /// The machine's clock, as the recording plays as if it were heard now; nil before it begins.
+    var wallClock: WallClock? {
+        guard let origin = begun.withLock({ $0 }) else { return nil }
+        let instant = start + origin.duration(to: .now)
+        var clock = WallClock(timeOfZero: .seconds(Date().timeIntervalSince1970) - instant)
+        clock.now = clock.unixTime(at: Instant.zero.advanced(by: instant))
+        return clock
+    }
+
     /// Reads as far as it is to begin.
     ///
     /// - Throws: `PacedRecordingError` if it ends before, or what is wrong with the recording until there.

@@ -118,7 +118,7 @@ struct ServiceRun {
         let uptime = start.duration(to: .now)
         guard heartbeats.isDue(at: uptime) else { return }
         let heartbeat = Heartbeat(
-            uptime: uptime, epochMilliseconds: Int64(Date().timeIntervalSince1970 * 1000),
+            uptime: uptime, unixTime: UnixTime(milliseconds: Int64(Date().timeIntervalSince1970 * 1000)),
             activity: await localizer.activityCounts)
         heartbeats.append(heartbeat)
         let summary = await upload?.summary

@@ -1,4 +1,3 @@
-import Foundation
 import IndoorLocalization
 import RecordUpload
 
@@ -11,6 +10,8 @@ final class UploadWork: ServiceCompanion, Sendable {
 
     private let uploader: RecordUploader
     private let collector: Guarded<UploadCollector>
+    /// What the source told last of the time.
+    private let wallClock = Guarded<WallClock?>(nil)
     /// Why batches are not taken, as it was told last; nil if they are taken.
     private let trouble = Guarded<String?>(nil)
 
@@ -19,10 +20,12 @@ final class UploadWork: ServiceCompanion, Sendable {
         collector = Guarded(UploadCollector(settings))
     }
 
-    /// Takes in what a source delivers, now.
-    func take(_ reading: SensorReading) {
-        let time = Self.time
-        collector.withLock { $0.take(reading, at: time) }
+    /// Takes in what a source delivers.
+    ///
+    /// - Parameter clock: the source's, which positions have their times of, too.
+    func take(_ reading: SensorReading, by clock: WallClock?) {
+        wallClock.withLock { $0 = clock }
+        collector.withLock { $0.take(reading, by: clock) }
     }
 
     /// Makes other settings count.
@@ -48,14 +51,14 @@ final class UploadWork: ServiceCompanion, Sendable {
         await run { group in
             group.addTask {
                 for await position in positions {
-                    let time = Self.time
-                    self.collector.withLock { $0.take(position, at: time) }
+                    let clock = self.wallClock.withLock { $0 }
+                    self.collector.withLock { $0.take(position, by: clock) }
                 }
             }
             group.addTask {
                 for await position in outdoors {
-                    let time = Self.time
-                    self.collector.withLock { $0.take(position, at: time) }
+                    let clock = self.wallClock.withLock { $0 }
+                    self.collector.withLock { $0.take(position, by: clock) }
                 }
             }
         }
@@ -110,7 +113,4 @@ final class UploadWork: ServiceCompanion, Sendable {
         }
         if last != nil { StandardError.line("upload: records are taken again") }
     }
-
-    /// The device's clock, in milliseconds since 1970 (UTC).
-    private static var time: Int64 { Int64((Date().timeIntervalSince1970 * 1000).rounded()) }
 }

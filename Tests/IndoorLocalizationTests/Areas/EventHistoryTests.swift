@@ -36,6 +36,19 @@ final class EventHistoryTests: XCTestCase {
         XCTAssertEqual(history.events(after: Instant(seconds: 3)), [])
     }
 
+    func testEventsAfterAWallClockTimeAreThoseLaterThanItAndThoseWithoutOne() {
+        var history = EventHistory()
+        for (second, time) in [(1.0, 1000), (2, nil), (3, 500), (4, 1001)] as [(Double, Int64?)] {
+            var event = event(second)
+            event.unixTime = time.map(UnixTime.init(milliseconds:))
+            history.append(event)
+        }
+        XCTAssertEqual(seconds(history.events(after: UnixTime(milliseconds: 0))), [1, 2, 3, 4])
+        XCTAssertEqual(seconds(history.events(after: UnixTime(milliseconds: 999))), [1, 2, 4])
+        XCTAssertEqual(seconds(history.events(after: UnixTime(milliseconds: 1000))), [2, 4])
+        XCTAssertEqual(seconds(history.events(after: UnixTime(milliseconds: 5000))), [2])
+    }
+
     func testBeyondItsCapacityTheOldestGoesAndIsCounted() {
         for count in 0...9 {
             var history = EventHistory(capacity: 3)
@@ -94,7 +107,7 @@ final class EventHistoryTests: XCTestCase {
     }
 
     /// The office with a fence around all of it.
-    private static var everywhere: Venue {
+    static var everywhere: Venue {
         var venue = SessionStage.office
         venue.rooms = []
         venue.fences = [

@@ -101,7 +101,30 @@ final class EvidenceCollectorTests: XCTestCase {
         XCTAssertEqual(collector.take(at: Instant(seconds: 4))?.age, 0)
     }
 
-    /// Behaviour §1.1, row beaconListMaxSize.
+    /// Behaviour §1.1, row beaconListMaxSize: only so many readings of a beacon count, the newest.
+    func testOnlyTheNewestReadingsOfABeaconCountUpToTheLimit() throws {
+        var model = SignalModel()
+        model.readingLimit = 3
+        collector = EvidenceCollector(field: SignalField(venue: Stage.venue, model: model))
+        let levels = [-90.0, -88, -60, -62, -64]
+        for (index, rssi) in levels.enumerated() { hear(0, rssi, at: Double(index) / 10) }
+        hear(1, -70, at: 0)
+        let now = Instant(seconds: 0.5)
+        let heard = try XCTUnwrap(collector.take(at: now)?.heard)
+        XCTAssertEqual(heard.map(\.rssi), [-62, -70], "beacon 1 has a list of its own")
+        XCTAssertEqual(collector.snapshot(at: now)?.heard.map(\.rssi), [-62, -70])
+        // The list goes on over several positions.
+        hear(0, -40, at: 0.6)
+        XCTAssertEqual(collector.take(at: Instant(seconds: 1))?.heard.map(\.rssi), [-40])
+        let mean = Float(-62 - 64 - 40) / 3
+        XCTAssertEqual(collector.snapshot(at: Instant(seconds: 1))?.heard.map(\.rssi), [mean, -70])
+    }
+
+    func testWithoutALimitAllReadingsOfTheWindowCount() {
+        for second in 0..<40 { hear(0, second < 20 ? -60 : -80, at: Double(second) / 10) }
+        XCTAssertEqual(collector.snapshot(at: Instant(seconds: 3.9))?.heard.map(\.rssi), [-70])
+    }
+
     func testOnlyTheStrongestBeaconsRSSICounts() throws {
         var model = SignalModel()
         model.beaconLimit = 3

@@ -22,8 +22,8 @@ final class LocalizationMachineSilenceTests: XCTestCase {
         .error: ["start", "stop"],
         .started: ["stop", "one fix", "catalogue", "catalogue failed", "catalogue refused"],
         .searchVenue: ["stop", "own beacon", "one fix"],
-        .getPacket: ["stop", "progress", "packet", "packet failed", "packet refused"],
-        .findFloor: ["stop", "tick"],
+        .getPacket: ["stop", "one fix", "progress", "packet", "packet failed", "packet refused"],
+        .findFloor: ["stop", "one fix", "tick"],
         .localizationRunning: ["stop"],
     ]
 

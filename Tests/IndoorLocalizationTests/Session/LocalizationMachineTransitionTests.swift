@@ -68,7 +68,8 @@ final class LocalizationMachineTransitionTests: XCTestCase {
             machine.handle(.reading(SessionStage.gnss(52, at: 11)), at: 11), [SessionStage.outdoors(52, at: 11)])
         let next = LocalizationState.getPacket(venueID: 1, progress: 0)
         XCTAssertEqual(
-            machine.handle(.reading(SessionStage.gnss(52, at: 12)), at: 12), [.publish(next), .fetchPacket(1)])
+            machine.handle(.reading(SessionStage.gnss(52, at: 12)), at: 12),
+            [.publish(next), .fetchPacket(1), SessionStage.outdoors(52, at: 12)])
         XCTAssertEqual(machine.state, next)
     }
 
@@ -162,7 +163,9 @@ final class LocalizationMachineTransitionTests: XCTestCase {
     func testOutdoorsBySatellitesLeavesTheVenueInEveryState() {
         for stage in [SessionStage.Stage.getPacket, .findFloor, .localizationRunning] {
             var machine = SessionStage.machine(in: stage)
-            XCTAssertEqual(machine.handle(.reading(SessionStage.gnss(52.002, at: 16)), at: 16), [], stage.rawValue)
+            let told = stage == .localizationRunning ? [] : [SessionStage.outdoors(52.002, at: 16)]
+            XCTAssertEqual(
+                machine.handle(.reading(SessionStage.gnss(52.002, at: 16)), at: 16), told, stage.rawValue)
             XCTAssertEqual(
                 machine.handle(.reading(SessionStage.gnss(52.002, at: 17)), at: 17),
                 [.cancelFetch, .publish(.searchVenue), SessionStage.outdoors(52.002, at: 17)], stage.rawValue)

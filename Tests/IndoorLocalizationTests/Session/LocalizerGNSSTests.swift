@@ -28,9 +28,44 @@ final class LocalizerGNSSTests: XCTestCase {
         let found = try await Bounded.first(1, of: venues)
         XCTAssertEqual(found, [SessionStage.office])
         try await stage.reach("findFloor")
+        let told = try await Bounded.first(2, of: outdoors)
+        XCTAssertEqual(
+            told.map(\.instant), [0, 1].map { Instant(seconds: Self.beginning + $0) }, "no floor is known yet")
+        XCTAssertEqual(told.map(\.radius), [5, 5])
+    }
+
+    /// Behaviour §1.2, row GetPacket → FindFloor / Evaluate: the state comes with its detectionType.
+    func testEachStateIsToldWithWhatHasToldTheVenue() async throws {
+        let (stage, satellites) = try await started()
+        let evaluations = stage.localizer.evaluations
+        for second in 0...1 { satellites.send(SessionStage.gnss(52, at: Self.beginning + Double(second))) }
+        let found = try await Bounded.elements(of: evaluations, until: "findFloor") { $0.state.name == "findFloor" }
+        XCTAssertEqual(found.first, VenueEvaluation(state: .searchVenue))
+        for evaluation in found.dropFirst() { XCTAssertEqual(evaluation.detection, .satellites, "\(evaluation)") }
+        let later = stage.localizer.evaluations
+        stage.source.send(SessionStage.heard(1, at: Self.beginning + 1.1))
+        let heard = try await Bounded.elements(of: later, until: "beacons") { $0.detection == .beacons }
+        XCTAssertEqual(heard.map(\.state), [.findFloor(SessionStage.office), .findFloor(SessionStage.office)])
+        XCTAssertEqual(heard.map(\.detection), [.satellites, .beacons])
+        let last = stage.localizer.evaluations
+        await stage.localizer.stop()
+        let over = try await Bounded.elements(of: last, until: "idle") { $0.state == .idle }
+        XCTAssertEqual(over.last, VenueEvaluation(state: .idle))
+    }
+
+    /// Behaviour §1.1, row outdoor stream: after the loss of indoor positions, outdoor ones come.
+    func testTheReceiverIsHeardThroughoutAndTellsTheWayOnceTheVenueIsLost() async throws {
+        let (stage, satellites) = try await started()
+        for reading in LocalizerStage.walk(from: Self.beginning, for: 5) { stage.source.send(reading) }
+        try await stage.reach("localizationRunning")
+        let outdoors = stage.localizer.outdoorPositions
+        let passed = try await stage.passTime(until: "searchVenue")
+        XCTAssertLessThan(passed, 120)
+        XCTAssertEqual(satellites.scanCount, 1, "it was not begun anew")
+        XCTAssertEqual(satellites.runningScanCount, 1)
+        satellites.send(SessionStage.gnss(52.002, at: Self.beginning + 5 + passed))
         let told = try await Bounded.first(1, of: outdoors)
-        XCTAssertEqual(told.map(\.instant), [Instant(seconds: Self.beginning)], "the second one found the venue")
-        XCTAssertEqual(told.map(\.radius), [5])
+        XCTAssertEqual(told.map(\.coordinate.latitude), [52.002])
     }
 
     /// Behaviour §1.5, check 8.

@@ -137,16 +137,134 @@ final class SessionStoryTests: XCTestCase {
 
     // MARK: - Outdoors
 
-    func testOutdoorPositionsComeOutdoorsAlone() {
+    /// Behaviour §1.1, row outdoor stream: outdoor positions come until a floor is known.
+    func testOutdoorPositionsComeUntilAFloorIsKnown() {
         var machine = SessionStage.machine(in: .started)
         var events: [(Double, Machine.Event)] = satellites(52.002, 11...13)
         events.append((14, .catalogue(SessionStage.summaries)))
-        events += satellites(52.002, 14...16) + satellites(52, 17...20) + satellites(52.002, 21...24)
+        events += satellites(52.002, 14...16) + satellites(52, 17...20)
+        events += [(21, .reading(SessionStage.heard(1, at: 21))), (21.1, .reading(SessionStage.fix(10, at: 21.1)))]
+        events += satellites(52, 22...24)
         let directives = play(&machine, events)
-        XCTAssertEqual(states(directives).map(\.name), ["searchVenue", "getPacket", "findFloor", "searchVenue"])
         XCTAssertEqual(
-            outdoors(directives), [11.5, 12.5, 13.5, 14.5, 15.5, 16.5, 17.5, 22.5, 23.5, 24.5],
-            "the second inside finds the venue, the second outside leaves it")
+            states(directives).map(\.name), ["searchVenue", "getPacket", "findFloor", "localizationRunning"])
+        XCTAssertEqual(outdoors(directives), [11.5, 12.5, 13.5, 14.5, 15.5, 16.5, 17.5, 18.5, 19.5, 20.5])
+    }
+
+    func testWithoutASearchRadiusAVenueIsFoundInsideAndLeftOutsideOfItself() {
+        var settings = LocalizationSettings()
+        settings.venueSearch.gnssSearchRadius = 0
+        var machine = SessionStage.machine(in: .searchVenue, settings)
+        let directives = play(
+            &machine, satellites(52.002, 14...16) + satellites(52, 17...20) + satellites(52.002, 21...24))
+        XCTAssertEqual(states(directives).map(\.name), ["getPacket", "findFloor", "searchVenue"])
+    }
+
+    func testWhoIsLockedIndoorsGetsNoOutdoorPositionsInAKnownVenue() {
+        for isLocked in [false, true] {
+            var machine = SessionStage.machine(in: .findFloor)
+            _ = machine.handle(.lockIndoors(isLocked), at: 10)
+            XCTAssertEqual(outdoors(play(&machine, satellites(52, 11...12))), isLocked ? [] : [11.5, 12.5])
+        }
+    }
+
+    // MARK: - A venue nearby
+
+    /// Behaviour §1.1, row getDownloadedVenueDataObservable: the nearest venue's data come far from its beacons.
+    func testTheDataOfAVenueNearbyIsToldWhileTheDeviceStaysOutside() {
+        // 52.003° is 334 m from the office's centre.
+        var machine = SessionStage.machine(in: .searchVenue)
+        let directives = play(&machine, satellites(52.003, 11...300))
+        XCTAssertEqual(states(directives).map(\.name), ["getPacket", "findFloor"], "it stays near the venue")
+        XCTAssertEqual(announced(directives), [1])
+        XCTAssertEqual(outdoors(directives).count, 290)
+        // 51.994° is 667 m from there.
+        XCTAssertEqual(states(play(&machine, satellites(51.994, 301...310))), [.searchVenue])
+    }
+
+    func testFaintBeaconsOfAVenueNearbyBeginNoPositionsButStrongOnesDo() {
+        for (rssi, expected) in [
+            (-80.0, ["getPacket", "findFloor"]), (-60, ["getPacket", "findFloor", "localizationRunning"]),
+        ] {
+            // 52.001° is 111 m from the office's centre, 61 m outside.
+            var machine = SessionStage.machine(in: .searchVenue)
+            var events = satellites(52.001, 11...30)
+            events += (15...30).map { ($0, rssi) }.map { second, rssi in
+                (Double(second), .reading(SessionStage.heard(1, at: Double(second), rssi: rssi)))
+            }
+            events.append((15.1, .reading(SessionStage.fix(10, at: 15.1))))
+            events.sort { $0.0 < $1.0 }
+            XCTAssertEqual(states(play(&machine, events)).map(\.name), expected, "\(rssi) dBm")
+        }
+    }
+
+    func testTheBeaconsOfAnotherVenueCountAtOnceWhereSatellitesHaveFoundOne() {
+        var machine = SessionStage.machine(in: .searchVenue)
+        _ = play(&machine, satellites(52.0042, 11...20))
+        XCTAssertEqual(machine.state, .findFloor(SessionStage.office))
+        let directives = play(&machine, heard(2, 30...31))
+        XCTAssertEqual(fetched(directives), [2])
+        XCTAssertEqual(machine.state, .findFloor(SessionStage.shop))
+    }
+
+    /// Behaviour §1.1, row getDownloadedVenueDataObservable: satellites go on when indoor positions are lost.
+    func testAfterTheLossOfIndoorPositionsThereAreNeverTwoMinutesWithoutAPosition() {
+        for timeout in [30.0, 3600] {
+            // At the spot, 111 m and 334 m away, beyond the search radius, and too vague to tell the venue.
+            for (latitude, accuracy) in [(52.0, 5.0), (52.001, 5), (52.003, 5), (51.98, 5), (52.003, 40)] {
+                var settings = LocalizerStage.settings
+                settings.venueLostTimeout = .seconds(timeout)
+                settings.positioning.particleCount = 20
+                var replay = SessionReplay(venues: [SessionStage.office, SessionStage.shop], settings: settings)
+                var outputs = replay.start()
+                for reading in LocalizerStage.walk(from: 0, for: 10) { outputs += replay.handle(reading) }
+                for second in stride(from: 10.0, to: 900, by: 10) {
+                    outputs += replay.handle(SessionStage.gnss(latitude, at: second, accuracy: accuracy))
+                }
+                let told = outputs.compactMap { output in
+                    switch output.content {
+                    case .position, .outdoorPosition: output.instant.seconds
+                    default: nil
+                    }
+                }
+                let gaps = zip(told, told.dropFirst()).map { $1 - $0 } + [900 - (told.last ?? 0)]
+                XCTAssertLessThan(gaps.max() ?? .infinity, 120, "\(latitude)° ± \(accuracy) m, \(timeout) s")
+            }
+        }
+    }
+
+    // MARK: - What has told the venue
+
+    /// Behaviour §1.2, row GetPacket → FindFloor / Evaluate: detectionType is GPS, BEACON or nil.
+    func testTheDetectionIsBySatellitesUntilABeaconOfTheVenueIsHeard() {
+        var machine = SessionStage.machine(in: .searchVenue)
+        XCTAssertNil(machine.detection)
+        _ = machine.handle(.reading(SessionStage.gnss(52.001, at: 11)), at: 11)
+        XCTAssertNil(machine.detection)
+        _ = machine.handle(.reading(SessionStage.gnss(52.001, at: 12)), at: 12)
+        XCTAssertEqual(machine.state.name, "getPacket")
+        XCTAssertEqual(machine.detection, .satellites)
+        _ = machine.handle(.packet(1, SessionStage.office), at: 13)
+        XCTAssertEqual(machine.state.name, "findFloor")
+        XCTAssertEqual(machine.detection, .satellites)
+        _ = machine.handle(.reading(SessionStage.heard(2, at: 14)), at: 14)
+        XCTAssertNotEqual(machine.detection, .beacons, "a beacon of another venue")
+        var other = SessionStage.machine(in: .searchVenue)
+        for second in [11.0, 12] { _ = other.handle(.reading(SessionStage.gnss(52.001, at: second)), at: second) }
+        _ = other.handle(.reading(SessionStage.heard(1, at: 13)), at: 13)
+        XCTAssertEqual(other.detection, .beacons)
+        _ = other.pass(to: 80)
+        XCTAssertEqual(other.state, .searchVenue)
+        XCTAssertNil(other.detection, "outdoors")
+    }
+
+    func testTheDetectionIsByBeaconsWhereTheyFoundTheVenue() {
+        for stage in [SessionStage.Stage.getPacket, .findFloor, .localizationRunning] {
+            XCTAssertEqual(SessionStage.machine(in: stage).detection, .beacons, stage.rawValue)
+        }
+        for stage in [SessionStage.Stage.idle, .started, .searchVenue, .error] {
+            XCTAssertNil(SessionStage.machine(in: stage).detection, stage.rawValue)
+        }
     }
 
     /// Behaviour §1.1, row outdoor stream.

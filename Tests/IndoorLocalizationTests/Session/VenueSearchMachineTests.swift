@@ -153,6 +153,56 @@ final class VenueSearchMachineTests: XCTestCase {
         }
     }
 
+    func testAVenueIsFoundAlsoWithinTheSearchRadiusAroundIt() {
+        // The office's radius is 50 m: 51.9952° is 484 m outside of it, 51.9949° is 517 m.
+        for (latitude, radius, expected) in [
+            (51.9952, 500.0, Verdict.venueByGNSS(1)), (51.9949, 500, .undecided), (51.9949, 600, .venueByGNSS(1)),
+            (51.9952, 0, .undecided), (52.0004, 0, .venueByGNSS(1)),
+        ] {
+            var settings = VenueSearchSettings()
+            settings.gnssSearchRadius = radius
+            var machine = machine(settings)
+            _ = locate(&machine, latitude, at: 0)
+            XCTAssertEqual(locate(&machine, latitude, at: 1), expected, "\(latitude)° within \(radius) m")
+        }
+    }
+
+    func testTheVenueWithTheNearestEdgeIsTakenAndOneWithoutARadiusIsAPoint() {
+        func nearest(_ radius: Double?) -> Verdict {
+            var machine = VenueSearchMachine(settings: VenueSearchSettings(), forced: nil)
+            // 52.003° is 334 m away, 52.001° is 111 m away.
+            machine.learn([
+                VenueSummary(
+                    id: 1, name: "", version: 1, coordinate: Coordinate(latitude: 52.003, longitude: 13),
+                    radius: radius, regions: []),
+                VenueSummary(
+                    id: 2, name: "", version: 1, coordinate: Coordinate(latitude: 51.999, longitude: 13), radius: 5,
+                    regions: []),
+            ])
+            _ = locate(&machine, 52, at: 0)
+            return locate(&machine, 52, at: 1)
+        }
+        XCTAssertEqual(nearest(300), .venueByGNSS(1))
+        XCTAssertEqual(nearest(100), .venueByGNSS(2))
+        XCTAssertEqual(nearest(nil), .venueByGNSS(2))
+    }
+
+    func testAVenueNearbyIsLeftWhereItWouldNotBeFound() {
+        func look(_ machine: inout VenueSearchMachine, _ latitude: Double, at seconds: Double) -> Verdict {
+            machine.observe(
+                GNSSFix(
+                    instant: Instant(seconds: seconds), coordinate: Coordinate(latitude: latitude, longitude: 13),
+                    accuracy: 5), current: 1, isNearby: true)
+        }
+        var machine = machine()
+        for second in 0..<10 { XCTAssertEqual(look(&machine, 51.9952, at: Double(second)), .undecided) }
+        XCTAssertEqual(machine.lastEvidence(of: 1), Instant(seconds: 9), "it is still near")
+        // 51.99503° is 502.6 m outside, which the accuracy may account for.
+        for second in 10..<20 { XCTAssertEqual(look(&machine, 51.99503, at: Double(second)), .undecided) }
+        XCTAssertEqual(look(&machine, 51.9949, at: 20), .undecided)
+        XCTAssertEqual(look(&machine, 51.9949, at: 21), .outdoors)
+    }
+
     func testTheNearestVenueIsTaken() {
         var machine = VenueSearchMachine(settings: VenueSearchSettings(), forced: nil)
         machine.learn(

@@ -21,6 +21,9 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
     /// That of the source.
     public var pace: ScanPace { source.pace }
 
+    /// That of the source.
+    public var wallClock: WallClock? { source.wallClock }
+
     /// Begins the first pass of a scan.
     ///
     /// The sequence ends with the source's, also with its error; with a cycle out of range, it throws a critical
