@@ -182,7 +182,10 @@ public actor UploadQueue {
         let database = try open
         try database.transaction { () throws(UploadQueueError) in
             try database.run("DELETE FROM record WHERE id <= ?", [.integer(batch.last)])
-            try database.run("UPDATE state SET last = 0, \(column) = \(column) + changes()")
+            // Another program that sends from the same queue may have gone on to the next batch.
+            try database.run(
+                "UPDATE state SET \(column) = \(column) + changes(), last = CASE last WHEN ? THEN 0 ELSE last END",
+                [.integer(batch.last)])
         }
     }
 }

@@ -13,6 +13,7 @@ final class ConfigCommandTests: XCTestCase {
     func testHelpOfConfigKeys() throws { try assertSnapshot(try Tool.run(["config", "keys", "--help"]).output) }
     func testConfigKeys() throws { try assertSnapshot(try Tool.run(["config", "keys"]).output) }
 
+    /// Behaviour §4.1, row showConfig: every value is shown with who gives it.
     func testConfigShowTellsWhereEachValueComesFrom() throws {
         let result = try Tool.run([
             "config", "show", "--given", "--venue", "Fixtures/office", "--settings", "Fixtures/settings/service.json",
@@ -38,6 +39,7 @@ final class ConfigCommandTests: XCTestCase {
         XCTAssertTrue(rows.contains { $0["value"] is NSNull && $0["source"] as? String == "default" })
     }
 
+    /// Behaviour §4.1, row dtn.use-cellular: it is shown as of no effect, and why.
     func testKeysOfOthersAreShownWithWhyTheyHaveNoEffect() throws {
         let path = try file(
             "nodle.json",

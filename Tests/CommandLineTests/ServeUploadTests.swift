@@ -23,7 +23,8 @@ final class ServeUploadTests: XCTestCase {
         let server = try server()
         let service = try ServiceProcess(
             walk(try temporaryFolder()) + [
-                "--upload-url", server.url + "/records", "--upload-beacons", "--upload-positions", "--upload-name", "cart",
+                "--upload-url", server.url + "/records", "--upload-beacons", "--upload-positions",
+                "--upload-name", "cart",
             ])
         try await server.wait { records in
             ["beacon", "position"].allSatisfy { type in records.contains { $0.type == type } }
@@ -34,7 +35,9 @@ final class ServeUploadTests: XCTestCase {
         XCTAssertEqual(try service.end(), 0, "\(service.errors)")
         let numbers = server.records.map(\.number)
         XCTAssertEqual(Set(numbers).count, numbers.count, "none comes twice where nothing fails")
-        XCTAssertTrue(server.requests.allSatisfy { $0.hasPrefix("POST /records ") && $0.contains("\"device\":\"cart\"") })
+        for request in server.requests {
+            XCTAssertTrue(request.hasPrefix("POST /records ") && request.contains("\"device\":\"cart\""), request)
+        }
         let heartbeat = try XCTUnwrap(service.errors.last { $0.contains("heartbeat: up") })
         XCTAssertTrue(heartbeat.contains("passes 1, readings "), heartbeat)
         XCTAssertTrue(heartbeat.contains("; upload: "), heartbeat)
@@ -47,7 +50,8 @@ final class ServeUploadTests: XCTestCase {
         let server = try server("503 Service Unavailable")
         let first = try ServiceProcess(
             walk(folder) + ["--upload-url", server.url, "--upload-beacons", "--upload-queue", folder + "/q.db"])
-        try first.waitForError("upload: ")
+        try await server.wait { !$0.isEmpty }
+        try first.waitForError("indoorloc: upload: ")
         first.send(SIGKILL)
         _ = try first.end()
         let untaken = Set(server.records.map(\.number))

@@ -140,7 +140,8 @@ final class RecordUploaderTests: XCTestCase {
         }
         let queue = try await queue(5)
         let uploader = RecordUploader(
-            queue, to: .web(try VenueServer(server.url)), device: "a", settings: settings(size: 4), clock: ManualClock())
+            queue, to: .web(try VenueServer(server.url)), device: "a", settings: settings(size: 4),
+            clock: ManualClock())
         let (errors, confirmed) = (uploader.errors, uploader.confirmed)
         try await uploader.start()
         let batch = try await Bounded.first(1, of: confirmed)[0]

@@ -75,7 +75,8 @@ final class UploadCollectorTests: XCTestCase {
         let beacon = BeaconIdentity(uuid: try XCTUnwrap(uuid), major: 1, minor: 5)
         let frame = BeaconFrame(format: .iBeacon, beacon: beacon, measuredPower: -59)
         let address = try XCTUnwrap(DeviceAddress("C0:00:00:00:00:01"))
-        let advertisement = Advertisement(instant: .zero, address: address, rssi: -70, data: try frame.advertisingData())
+        let advertisement = Advertisement(
+            instant: .zero, address: address, rssi: -70, data: try frame.advertisingData())
         collector.take(.advertisement(advertisement), by: clock)
         collector.take(.sighting(try XCTUnwrap(try advertisement.sighting())), by: clock)
         XCTAssertEqual(collector.drain().count, 1)

@@ -50,7 +50,8 @@ extension SettingsRegistry {
 
     /// A duration in milliseconds, with and without its unit in the key.
     private static func durations(_ key: String, _ standard: Double, _ reason: String) -> [Entry] {
-        let endings = key.hasSuffix("interval") || key.hasSuffix("timeout") ? ["", "-msec"] : ["", "-msec", "-interval-msec"]
+        let tellsKind = key.hasSuffix("interval") || key.hasSuffix("timeout")
+        let endings = ["", "-msec"] + (tellsKind ? [] : ["-interval-msec"])
         return endings.map { kept(key + $0, .number(0...1e12), unit: "ms", .number(standard), reason) }
     }
 

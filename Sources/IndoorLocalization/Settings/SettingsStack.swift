@@ -215,7 +215,9 @@ extension SettingsStack {
     ) -> (layer: Layer, problems: [SettingsProblem]) {
         var layer: Layer = [:]
         var problems: [SettingsProblem] = []
-        for entry in entries {
+        let isSecondary = { (entry: SettingsEntry) in registry.alias(entry.key)?.isSecondary == true }
+        // Those that count less come first, as later ones take their place.
+        for entry in entries.filter(isSecondary) + entries.filter({ !isSecondary($0) }) {
             do {
                 let accepted = try registry.accept(entry, from: source)
                 layer[accepted.key] = Given(

@@ -127,7 +127,8 @@ struct ServeCommand: Command {
         let store = try SessionMemoryStore(folder: folder)
         let upload = try upload?.work(settings.resolved.upload)
         guard let upload else { return try await serve(source, in: venues, store, nil) }
-        try await serve(TappedSource(source: source) { upload.take($0, by: source.wallClock) }, in: venues, store, upload)
+        let tapped = TappedSource(source: source) { upload.take($0, by: source.wallClock) }
+        try await serve(tapped, in: venues, store, upload)
     }
 
     private func serve(

@@ -54,6 +54,7 @@ final class FloorPlanTests: XCTestCase {
     }
 
     /// Behaviour §2.1A, row versionString.
+    /// Behaviour §4.1, row getVersion: the version is a text.
     func testTheVersionHasThreeNumbers() {
         XCTAssertEqual(PackageVersion.current.split(separator: ".").compactMap { Int($0) }.count, 3)
     }
