@@ -1,6 +1,8 @@
 import Foundation
 import IndoorLocalization
+import IndoorLocalizationTesting
 import LoopbackServers
+import MQTTSharing
 import XCTest
 
 /// What `serve` uploads, counts, and is told by a server.
@@ -93,6 +95,31 @@ final class ServeUploadTests: XCTestCase {
         let requests = try nginx.stopAndTellRequests()
         XCTAssertGreaterThan(requests.count, 1)
         XCTAssertEqual(requests.first?.status, 200)
+    }
+
+    func testABrokerGetsTheBatchesUnderTheDevicesTopic() async throws {
+        let mosquitto = try broker()
+        let (link, events) = MQTTLink.open(
+            MQTTBroker(host: "127.0.0.1", port: mosquitto.port), clientID: "reader", will: nil, keepAliveSeconds: 60)
+        link.ask(.subscribe("tags/+", .atLeastOnce))
+        _ = try await Bounded.wait(for: "the subscription") {
+            await events.first { if case .subscribed = $0 { true } else { false } }
+        }
+        let service = try ServiceProcess(
+            walk(try temporaryFolder()) + [
+                "--upload-url", "mqtt://127.0.0.1:\(mosquitto.port)/tags", "--upload-beacons", "--upload-name", "cart",
+            ])
+        let message = try await Bounded.wait(for: "a batch") { () -> MQTTMessage? in
+            for await event in events { if case .received(let message) = event { return message } }
+            return nil
+        }
+        XCTAssertEqual(message?.topic, "tags/cart")
+        XCTAssertEqual(message?.quality, .atLeastOnce)
+        let text = String(decoding: try XCTUnwrap(message).payload, as: UTF8.self)
+        XCTAssertTrue(text.hasPrefix("{\"format\":\"indoor-localization-records\",\"version\":1,"), text)
+        link.ask(.close)
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0, "\(service.errors)")
     }
 
     func testWrongCallsAreRefused() throws {
