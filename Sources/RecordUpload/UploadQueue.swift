@@ -139,8 +139,7 @@ public actor UploadQueue {
             let numbers = state.map { Int($0.integer ?? 0) }
             guard numbers.count == 3 else { return Counts() }
             return Counts(
-                waiting: Int(try database.number("SELECT count(*) FROM record")), sent: numbers[0],
-                dropped: numbers[1], rejected: numbers[2])
+                waiting: try Self.waiting(in: database), sent: numbers[0], dropped: numbers[1], rejected: numbers[2])
         }
     }
 
@@ -148,7 +147,7 @@ public actor UploadQueue {
     ///
     /// - Throws: `UploadQueueError` if they could not be counted.
     public var waiting: Int {
-        get throws(UploadQueueError) { Int(try open.number("SELECT count(*) FROM record")) }
+        get throws(UploadQueueError) { try Self.waiting(in: open) }
     }
 
     /// Closes the file; what is asked of the queue after that is an error.
@@ -159,6 +158,13 @@ public actor UploadQueue {
             guard let database else { throw UploadQueueError(.closed, path: path) }
             return database
         }
+    }
+
+    /// How many records wait. Their numbers have no gaps, as only the oldest go: to count them would read the whole file.
+    private static func waiting(in database: SQLiteFile<UploadQueueError>) throws(UploadQueueError) -> Int {
+        Int(
+            try database.number(
+                "SELECT (SELECT max(id) FROM record) - (SELECT min(id) FROM record) + 1"))
     }
 
     /// Within a transaction: forgets the oldest records beyond the limit, and counts them.

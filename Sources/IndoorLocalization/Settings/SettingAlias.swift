@@ -70,7 +70,8 @@ extension SettingAlias {
                 "\($0).pull-config-interval-msec", "remote.interval", in: 1000...86_400_000, isSecondary: $0 != "cron")
         }
         + ["", "-msec", "-interval-msec"].map {
-            milliseconds("cron.check-heartbeat\($0)", "heartbeat.interval", in: 0...86_400_000, isSecondary: !$0.isEmpty)
+            milliseconds(
+                "cron.check-heartbeat\($0)", "heartbeat.interval", in: 0...86_400_000, isSecondary: !$0.isEmpty)
         }
 
     /// A power mode by its number; without one, the mode is 2 and the duty cycle what the other keys say.
