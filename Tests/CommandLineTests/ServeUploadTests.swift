@@ -13,6 +13,12 @@ final class ServeUploadTests: XCTestCase {
         return server
     }
 
+    private func file(_ text: String) throws -> String {
+        let path = try temporaryFolder() + "/secret"
+        try Data(text.utf8).write(to: URL(filePath: path))
+        return path
+    }
+
     private func walk(_ folder: String) throws -> [String] {
         try ServiceProcess.walk("one-floor", from: 5) + [
             "--state-directory", folder, "--set", "upload.interval=0.2", "--set", "heartbeat.interval=0.5",
@@ -26,7 +32,7 @@ final class ServeUploadTests: XCTestCase {
         let service = try ServiceProcess(
             walk(try temporaryFolder()) + [
                 "--upload-url", server.url + "/records", "--upload-beacons", "--upload-positions",
-                "--upload-name", "cart",
+                "--upload-name", "cart", "--upload-token-file", try file("opensesame\n"),
             ])
         try await server.wait { records in
             ["beacon", "position"].allSatisfy { type in records.contains { $0.type == type } }
@@ -39,6 +45,7 @@ final class ServeUploadTests: XCTestCase {
         XCTAssertEqual(Set(numbers).count, numbers.count, "none comes twice where nothing fails")
         for request in server.requests {
             XCTAssertTrue(request.hasPrefix("POST /records ") && request.contains("\"device\":\"cart\""), request)
+            XCTAssertTrue(request.contains("Authorization: Bearer opensesame\r\n"), request)
         }
         let heartbeat = try XCTUnwrap(service.errors.last { $0.contains("heartbeat: up") })
         XCTAssertTrue(heartbeat.contains("passes 1, readings "), heartbeat)
@@ -124,11 +131,14 @@ final class ServeUploadTests: XCTestCase {
 
     func testWrongCallsAreRefused() throws {
         let mqtt = "mqtt://127.0.0.1/tags"
+        let secret = ["--upload-beacons", "--upload-token-file", try file("opensesame")]
         for (arguments, words) in [
             (["--upload-url", "http://x.example/y"], "--upload-url needs --upload-beacons or --upload-positions"),
             (["--upload-beacons"], "--upload-beacons needs --upload-url"),
             (["--upload-name", "x"], "--upload-name needs --upload-url"),
             (["--upload-url", "ftp://x", "--upload-beacons"], "--upload-url: "),
+            (["--upload-url", "http://x.example"] + secret, "http would send the credentials unencrypted; use https"),
+            (["--upload-url", "https://x.example", "--upload-password-file", "f"] + secret, "contradict each other"),
             (["--upload-url", "http://x.example", "--upload-beacons", "--upload-name", "a/b"], "--upload-name: "),
             (["--upload-url", mqtt, "--upload-beacons", "--upload-token-file", "t"], "is of a web server"),
             (["--upload-url", mqtt, "--upload-beacons", "--upload-password-file", "t"], "needs a user: mqtt://USER@"),
