@@ -64,12 +64,12 @@ extension LocalizationMachine {
         with final: LocalizationState, at now: Instant, leavesAreas: Bool = true
     ) -> Transition {
         keepMemory(at: now, hasLeft: leavesAreas)
-        let left = leavesAreas ? visit?.leave(at: now, watching: geofences) ?? [] : []
+        let left = leavesAreas ? leaveAreas(at: now) : []
         forgetVenue()
         initialFix = nil
         scan.begin()
         receiver?.begin()
-        var directives: [Directive] = left.map(Directive.emitEvent)
+        var directives = left
         directives += [.cancelFetch, .stopScanning, .publish(final)]
         if case .error(let error) = final { directives.append(.report(error)) }
         return Transition(state: final, directives: directives)
@@ -106,7 +106,10 @@ extension LocalizationMachine {
         switch state {
         case .started: work = Transition(state: state, directives: [.fetchCatalogue])
         case .getPacket(let id, _): work = retryPacket(id, at: now)
-        case .findFloor, .localizationRunning: work = locate(at: now)
+        case .findFloor, .localizationRunning:
+            let near = visit?.interactions.tick(at: now, listening: schedule.cycle.share) ?? []
+            directives += near.map(Directive.emitInteraction)
+            work = locate(at: now)
         case .idle, .searchVenue, .error: work = Transition(state: state)  // these never set `wakeAt`
         }
         return Transition(state: work.state, directives: directives + work.directives)
@@ -114,14 +117,21 @@ extension LocalizationMachine {
 
     /// The venue is gone; look for the next one.
     mutating func loseVenue(at now: Instant) -> Transition {
-        let left = visit?.leave(at: now, watching: geofences) ?? []
+        let left = leaveAreas(at: now)
         if visit != nil { recalled = nil }
         forgetVenue()
         gate.open()
         search.restart()
         return Transition(
             state: .searchVenue,
-            directives: left.map(Directive.emitEvent) + reschedule() + [.cancelFetch, .publish(.searchVenue)])
+            directives: left + reschedule() + [.cancelFetch, .publish(.searchVenue)])
+    }
+
+    /// Leaves every room and fence, and what has interactions.
+    private mutating func leaveAreas(at now: Instant) -> [Directive] {
+        let left = visit?.leave(at: now, watching: geofences) ?? []
+        let interactions = visit?.interactions.leaveAll(at: now, left) ?? []
+        return left.map(Directive.emitEvent) + interactions.map(Directive.emitInteraction)
     }
 
     private mutating func forgetVenue() {
@@ -217,7 +227,9 @@ extension LocalizationMachine {
             directives.append(.emit(position))
             lastPosition = now
         }
-        directives += visit.events(of: position, watching: geofences).map(Directive.emitEvent)
+        let events = visit.events(of: position, watching: geofences)
+        directives += events.map(Directive.emitEvent)
+        directives += visit.interactions.events(of: position, events).map(Directive.emitInteraction)
         return Transition(state: next, directives: directives)
     }
 

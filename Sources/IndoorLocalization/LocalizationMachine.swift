@@ -65,6 +65,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         /// Apart in memory: an estimate is large, and the other directives are not.
         indirect case emitMotion(MotionNews)
         case emitEvent(LocalizationEvent)
+        /// Apart in memory, as motion.
+        indirect case emitInteraction(InteractionEvent)
         /// A venue's data, found by its coordinate, is there; or a newer version than the session goes on with.
         case announceVenue(Venue)
         case report(LocalizationError)

@@ -38,6 +38,7 @@ public actor Localizer {
     nonisolated let motionBroadcast: MotionBroadcast
     private nonisolated let venueBroadcast = Broadcast<Venue>(.bufferingNewest(16))
     private nonisolated let eventBroadcast: Broadcast<LocalizationEvent>
+    private nonisolated let interactionBroadcast: Broadcast<InteractionEvent>
     private nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
 
     /// Creates an idle localizer.
@@ -76,6 +77,7 @@ public actor Localizer {
         positionBroadcast = Broadcast(of: source.pace)
         outdoorBroadcast = Broadcast(of: source.pace)
         eventBroadcast = Broadcast(of: source.pace)
+        interactionBroadcast = Broadcast(of: source.pace)
         motionBroadcast = MotionBroadcast(source.pace)
         driver = SessionDriver(
             LocalizationMachine(settings: settings, seed: seed, hasReceiver: self.gnss != nil, tellsMotion: true) {
@@ -110,6 +112,10 @@ public actor Localizer {
     ///
     /// Of those that nobody takes, the newest 1024 are kept, of a recording all.
     public nonisolated var events: AsyncStream<LocalizationEvent> { eventBroadcast.subscribe() }
+    /// What the venue has to say where the device comes near to a beacon or a place, or goes away, from now on.
+    ///
+    /// Of those that nobody takes, the newest 1024 are kept, of a recording all.
+    public nonisolated var interactions: AsyncStream<InteractionEvent> { interactionBroadcast.subscribe() }
     /// Rooms and fences entered and left after an instant, in order, of those that `eventHistory` holds.
     ///
     /// Instants are the source's. If it counts anew in each session, forget the events of the last one before the next.
@@ -127,7 +133,7 @@ public actor Localizer {
     public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
     /// How many positions and events subscribers lost because they took them too slowly.
     public nonisolated var droppedElements: Int {
-        positionBroadcast.dropped + outdoorBroadcast.dropped + eventBroadcast.dropped
+        positionBroadcast.dropped + outdoorBroadcast.dropped + eventBroadcast.dropped + interactionBroadcast.dropped
     }
 
     /// Where the device is at an instant of the source's time; nil while no floor is known.
@@ -183,6 +189,7 @@ public actor Localizer {
         outdoorBroadcast.finish()
         venueBroadcast.finish()
         eventBroadcast.finish()
+        interactionBroadcast.finish()
         errorBroadcast.finish()
     }
 
@@ -314,6 +321,7 @@ public actor Localizer {
                 let event = event.timed(by: source.wallClock)
                 eventHistory.append(event)
                 eventBroadcast.send(event)
+            case .emitInteraction(let event): interactionBroadcast.send(event.timed(by: source.wallClock))
             case .announceVenue(let venue): venueBroadcast.send(venue)
             case .report(let error): errorBroadcast.send(error)
             case .schedule(let schedule):

@@ -21,6 +21,8 @@ public struct SessionReplay: Sendable {
             indirect case motion(MotionEstimate)
             /// A room or a fence was entered or left.
             case event(LocalizationEvent)
+            /// The device came near to something that has an interaction, or went away from it.
+            case interaction(InteractionEvent)
             /// The data of a venue that was found by its coordinate are there.
             case downloadedVenue(Venue)
             /// Something failed; the state tells whether the session goes on.
@@ -159,6 +161,8 @@ public struct SessionReplay: Sendable {
             case .emitMotion(.heading), .emitMotion(.attitude): continue  // estimates hold both
             case .emitEvent(let event):
                 outputs.append(Output(instant: at, content: .event(event.timed(by: wallClock))))
+            case .emitInteraction(let event):
+                outputs.append(Output(instant: at, content: .interaction(event.timed(by: wallClock))))
             case .announceVenue(let venue): outputs.append(Output(instant: at, content: .downloadedVenue(venue)))
             case .report(let error): outputs.append(Output(instant: at, content: .error(error)))
             }

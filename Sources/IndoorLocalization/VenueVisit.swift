@@ -5,6 +5,7 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     var floor: FloorMachine
     var rooms: AreaMachine
     var fences: AreaMachine
+    var interactions: InteractionWatch
     /// When the packet was there, for a venue of which no beacon was heard.
     let since: Instant
     /// The map that the device is on whatever the evidence; nil if evidence decides.
@@ -36,6 +37,8 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
                 room.area.map { AreaMachine.Watched(id: place, mapID: room.mapID, area: $0) }
             }, dwell: settings.areaDwell)
         fences = AreaMachine(watched: Self.watched(venue.fences, settings), dwell: settings.areaDwell)
+        interactions = InteractionWatch(
+            venue: venue, dwell: settings.areaDwell, defaultPower: settings.positioning.signal.defaultPower)
         self.settings = settings
         roomCells = RoomCells(RoomIndex(rooms: venue.rooms))
         var transforms: [MapID: GeoTransform] = [:]
@@ -51,7 +54,9 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
             if !fix.isSoft, belief.fixReception != nil { placedAt = max(placedAt ?? fix.instant, fix.instant) }
         case .motion, .step:
             lastMotion = max(lastMotion ?? reading.instant, reading.instant)
-        case .sighting, .advertisement, .pressure, .gnss, .radio:
+        case .sighting(let sighting):
+            interactions.observe(sighting)
+        case .advertisement, .pressure, .gnss, .radio:
             break
         }
     }

@@ -17,6 +17,7 @@ enum VenueDocument {
             "rooms": entries(venue.rooms.map(room)),
             "pois": entries(venue.pointsOfInterest.map(pointOfInterest)),
             "events": entries(venue.fences.map(fence)),
+            "interactions": entries(venue.interactions.map(interaction)),
             "paths": venue.paths.map(paths),
             "settings": venue.settings.isEmpty ? nil : .object(venue.settings.mapValues { JSONTree($0) }),
             "radioMap": radioMapPath.map(JSONTree.string),
@@ -118,6 +119,36 @@ enum VenueDocument {
         ]
         return object(
             fields.merging(feature(fence.id, fence.name, fence.mapID)) { $1 }.merging(area(fence.area)) { $1 })
+    }
+
+    private static func interaction(_ interaction: Interaction) -> JSONTree {
+        var fields: Fields = [
+            "id": number(interaction.id), "name": .string(interaction.name),
+            "trigger": interaction.trigger == .both ? nil : .string(interaction.trigger.rawValue),
+            "distance": interaction.distance.map(JSONTree.number),
+            "genericContent": interaction.genericContent.map(JSONTree.string),
+            "contents": entries(interaction.contents.map(content)),
+            "payload": interaction.payload.map { JSONTree($0) },
+        ]
+        switch interaction.target {
+        case .room(let id): fields["room"] = number(id)
+        case .fence(let id): fields["event"] = number(id)
+        case .pointOfInterest(let id): fields["poi"] = number(id)
+        case .beacon(let region):
+            fields["beacon"] = object([
+                "uuid": .string(region.uuid.description), "major": region.major.map { number(Int($0)) },
+                "minor": region.minor.map { number(Int($0)) },
+            ])
+        }
+        return object(fields)
+    }
+
+    private static func content(_ content: Interaction.Content) -> JSONTree {
+        object([
+            "id": number(content.id), "language": content.language.map(JSONTree.string),
+            "content": .string(content.text), "image": content.image.map(JSONTree.string),
+            "link": content.link.map(JSONTree.string), "displayLink": content.displayLink.map(JSONTree.string),
+        ])
     }
 
     private static func seconds(_ duration: Duration) -> JSONTree { .number(Double(duration.nanoseconds) / 1e9) }

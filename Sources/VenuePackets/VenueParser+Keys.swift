@@ -24,6 +24,12 @@ extension VenueParser {
             "rooms": Keys(own: place + ["radius", "polygon"]),
             "pois": Keys(own: place + ["description", "payload"]),
             "events": Keys(own: place + ["radius", "polygon", "timeout", "exitDelay", "exitMargin", "payload"]),
+            "interactions": Keys(
+                own: ["id", "name", "room", "poi", "event", "trigger", "distance", "genericContent", "payload"],
+                within: [
+                    "beacon": Keys(own: ["uuid", "major", "minor"]),
+                    "contents": Keys(own: ["id", "language", "content", "image", "link", "displayLink"]),
+                ]),
             "paths": Keys(
                 own: [],
                 within: [

@@ -62,6 +62,8 @@ struct VenueParser {
         let rooms = self.rooms(of: root)
         let pointsOfInterest = self.pointsOfInterest(of: root)
         let fences = self.fences(of: root)
+        let places = InteractionPlaces(beacons: beacons, rooms: rooms, points: pointsOfInterest, fences: fences)
+        let interactions = self.interactions(of: root, among: places)
         let paths = self.paths(of: root)
         let settings = self.settings(of: root)
         radioMapPath = file("radioMap", of: root)
@@ -70,7 +72,7 @@ struct VenueParser {
         return Venue(
             id: VenueID(rawValue: id), name: name, version: version, coordinate: coordinate, radius: radius,
             maps: maps, beacons: beacons, rooms: rooms, pointsOfInterest: pointsOfInterest, fences: fences,
-            paths: paths, settings: settings)
+            interactions: interactions, paths: paths, settings: settings)
     }
 
     private mutating func checkFormat(of root: JSONObject) {

@@ -36,6 +36,21 @@ final class EventOutputTests: XCTestCase {
                 + #""unixMilliseconds":1700000000123}"#)
     }
 
+    func testAnInteractionIsALineOfItsOwn() {
+        let interaction = Interaction(
+            id: 4, name: "Welcome", target: .room(1), genericContent: "hello",
+            contents: [Interaction.Content(id: 1, language: "de", text: "Guten Tag", link: "https://example.org")],
+            payload: .bool(true))
+        let event = InteractionEvent(
+            instant: Instant(seconds: 1.5), unixTime: UnixTime(milliseconds: 5), venueID: 7, interaction: interaction,
+            isEntry: false)
+        XCTAssertEqual(
+            SessionReplay.Output(instant: event.instant, content: .interaction(event)).json,
+            #"{"t":1.500,"type":"interaction","event":"exit","venueId":7,"id":4,"name":"Welcome","#
+                + #""genericContent":"hello","contents":[{"id":1,"language":"de","content":"Guten Tag","#
+                + #""link":"https://example.org"}],"payload":true,"unixMilliseconds":5}"#)
+    }
+
     func testWithoutAPayloadThereIsNone() {
         XCTAssertEqual(
             json(.enterFence(fence(nil))),

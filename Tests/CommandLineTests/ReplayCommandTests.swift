@@ -55,7 +55,7 @@ final class ReplayCommandTests: XCTestCase {
         var last = 0.0
         for object in try objects() {
             let type = try XCTUnwrap(object["type"] as? String)
-            let known = ["state", "position", "outdoorPosition", "event", "downloadedVenue", "error"]
+            let known = ["state", "position", "outdoorPosition", "event", "interaction", "downloadedVenue", "error"]
             XCTAssertTrue(known.contains(type), type)
             XCTAssertGreaterThanOrEqual(try time(object), last, "\(object)")
             last = try time(object)

@@ -43,6 +43,7 @@ final class LocalizerRecordingTests: XCTestCase {
             case .outdoorPosition(let position): told.outdoors.append(position)
             case .motion: XCTFail("motion is told to nobody who did not ask")
             case .event(let event): told.events.append(event)
+            case .interaction(let event): XCTFail("the venue has no interactions: \(event)")
             case .downloadedVenue(let venue): told.venues.append(venue)
             case .error(let error): told.errors.append(error)
             }

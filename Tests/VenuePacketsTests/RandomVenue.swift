@@ -27,6 +27,7 @@ struct RandomVenue {
                 exitDelay: maybe { .milliseconds($0.int(0...60_000)) },
                 exitMargin: maybe { Double($0.int(0...40)) / 8 }, payload: maybe { $0.value(depth: 2) })
         }
+        venue.interactions = (0..<int(0...4)).compactMap { interaction($0, of: venue) }
         venue.paths = maybe { $0.paths(of: venue) }
         for index in 0..<int(0...4) { venue.settings["stage\(index).\(text())x"] = value(depth: 0) }
         return venue
@@ -68,6 +69,29 @@ struct RandomVenue {
                 tags: Set((0..<int(0...2)).map { "tag \($0)" }))
         }
         return PathGraph(nodes: nodes, edges: edges)
+    }
+
+    private mutating func interaction(_ id: Int, of venue: Venue) -> Interaction? {
+        let targets: [Interaction.Target?] = [
+            venue.rooms.first.map { .room($0.id) }, venue.fences.last.map { .fence($0.id) },
+            venue.pointsOfInterest.last.map { .pointOfInterest($0.id) },
+            venue.beacons.last.map { .beacon(BeaconRegion($0.identity)) },
+            venue.beacons.first.map { .beacon(BeaconRegion(uuid: $0.identity.uuid)) },
+        ]
+        guard let target = targets[int(0...targets.count - 1)] else { return nil }
+        let isDistant =
+            switch target {
+            case .beacon, .pointOfInterest: true
+            case .room, .fence: false
+            }
+        return Interaction(
+            id: id, name: text(), target: target, trigger: Interaction.Trigger.allCases[int(0...2)],
+            distance: isDistant ? maybe { $0.double(0.1...50) } : nil, genericContent: maybe { $0.text() },
+            contents: (0..<int(0...2)).map { id in
+                Interaction.Content(
+                    id: id, language: maybe { $0.text() }, text: text(), image: maybe { $0.text() },
+                    link: maybe { $0.text() }, displayLink: maybe { $0.text() })
+            }, payload: maybe { $0.value(depth: 2) })
     }
 
     private mutating func area() -> Area {

@@ -35,7 +35,7 @@ package struct KernelTimeline: Sendable, Equatable {
     /// How instants relate to the clock on the wall, as both showed at the last wake-up.
     package var wallClock: WallClock {
         var clock = WallClock(timeOfZero: .nanoseconds(wallAhead))
-        clock.now = clock.unixTime(at: now)
+        clock.measuredAt = clock.unixTime(at: now)
         return clock
     }
 

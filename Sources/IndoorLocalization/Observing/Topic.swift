@@ -109,6 +109,11 @@ extension Topic where Source == Localizer, Element == VenueEvaluation {
     public static var evaluations: Self { Topic { $0.evaluations } }
 }
 
+extension Topic where Source == Localizer, Element == InteractionEvent {
+    /// What the venue has to say where the device comes near to a beacon or a place, or goes away.
+    public static var interactions: Self { Topic { $0.interactions } }
+}
+
 extension Topic where Source == Localizer, Element == OutdoorPosition {
     /// Where the device is in no venue.
     public static var outdoorPositions: Self { Topic { $0.outdoorPositions } }

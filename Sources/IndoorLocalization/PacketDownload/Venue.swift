@@ -20,6 +20,8 @@ public struct Venue: Hashable, Sendable {
     public var pointsOfInterest: [PointOfInterest]
     /// Geofences.
     public var fences: [Fence]
+    /// What is told where somebody comes near to a beacon or a place.
+    public var interactions: [Interaction]
     /// The graph of walkable ways; nil if there is none.
     public var paths: PathGraph?
     /// Settings of this venue, as its packet writes them: with dotted keys, nested or mixed.
@@ -31,7 +33,8 @@ public struct Venue: Hashable, Sendable {
     public init(
         id: VenueID, name: String, version: Int = 1, coordinate: Coordinate? = nil, radius: Double? = nil,
         maps: [VenueMap], beacons: [VenueBeacon] = [], rooms: [Room] = [], pointsOfInterest: [PointOfInterest] = [],
-        fences: [Fence] = [], paths: PathGraph? = nil, settings: [String: JSONValue] = [:], radioMap: RadioMap? = nil
+        fences: [Fence] = [], interactions: [Interaction] = [], paths: PathGraph? = nil,
+        settings: [String: JSONValue] = [:], radioMap: RadioMap? = nil
     ) {
         self.id = id
         self.name = name
@@ -43,6 +46,7 @@ public struct Venue: Hashable, Sendable {
         self.rooms = rooms
         self.pointsOfInterest = pointsOfInterest
         self.fences = fences
+        self.interactions = interactions
         self.paths = paths
         self.settings = settings
         self.radioMap = radioMap

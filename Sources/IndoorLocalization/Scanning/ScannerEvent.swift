@@ -41,6 +41,6 @@ public struct ScannerEvent: Hashable, Sendable {
     /// Creates the event of what happened, with its time on a wall clock: that of its instant, or of the present.
     init(_ content: Content, by clock: WallClock?) {
         self.init(content: content)
-        unixTime = clock.flatMap { clock in instant.map(clock.unixTime) ?? clock.now }
+        unixTime = clock.flatMap { clock in instant.map(clock.unixTime) ?? clock.measuredAt }
     }
 }

@@ -20,16 +20,16 @@ public struct WallClock: Hashable, Sendable {
     /// The Unix time of ``Instant/zero``, as the time since 1970 (UTC).
     public var timeOfZero: Duration
     /// The Unix time at which the relation was measured; nil if no time passes by itself, as on a recording.
-    public var now: UnixTime?
+    public var measuredAt: UnixTime?
 
     /// Creates the relation from the Unix time of ``Instant/zero``.
     ///
     /// - Parameters:
     ///   - timeOfZero: the time since 1970 (UTC).
-    ///   - now: when the relation was measured; nil on a recording.
-    public init(timeOfZero: Duration, now: UnixTime? = nil) {
+    ///   - measuredAt: when the relation was measured; nil on a recording.
+    public init(timeOfZero: Duration, measuredAt: UnixTime? = nil) {
         self.timeOfZero = timeOfZero
-        self.now = now
+        self.measuredAt = measuredAt
     }
 
     /// The Unix time at an instant, rounded down to the millisecond.

@@ -45,6 +45,7 @@ extension IMDFImport {
         merge.keepPlans()
         merge.keepPoints()
         merge.keepFences()
+        merge.keepInteractions()
         merge.nameRooms()
         venue = merge.venue
         return merge.result

@@ -169,6 +169,21 @@ struct IMDFMerge {
         note(kept.count, of: own.count, "fence")
     }
 
+    /// Keeps the interactions, which no archive has, but for those whose place is gone.
+    mutating func keepInteractions() {
+        let (rooms, points) = (Set(venue.rooms.map(\.id)), Set(venue.pointsOfInterest.map(\.id)))
+        let fences = Set(venue.fences.map(\.id))
+        venue.interactions = old.interactions.filter { interaction in
+            switch interaction.target {
+            case .beacon: true
+            case .room(let id): rooms.contains(id)
+            case .fence(let id): fences.contains(id)
+            case .pointOfInterest(let id): points.contains(id)
+            }
+        }
+        note(venue.interactions.count, of: old.interactions.count, "interaction")
+    }
+
     /// Names the rooms that are gone: whether an archive or a person drew them, a packet does not tell.
     mutating func nameRooms() {
         let taken = Set(venue.rooms.map(\.id))

@@ -12,11 +12,11 @@ struct ReplayCommand: Command {
             fills; - is standard input.
 
             Prints JSON Lines, each with "t" (seconds of the recording) and "type": state, position, outdoorPosition,
-            event, downloadedVenue or error. Positions have venueId, mapId, x and y (metres from the plan's top left
-            corner, y down), radius (metres; the truth lies within it 68 times of 100), and where known label, latitude,
-            longitude, course (degrees clockwise from the plan's top), speed (m/s) and floorCertainty (0 to 1). Outdoor
-            positions have latitude, longitude, radius, and where known altitude, speed and course (degrees clockwise
-            from north). Truth in the recording is not used, but --geojson writes it beside the positions. Every state,
+            event, interaction, downloadedVenue or error. Positions have venueId, mapId, x and y (metres from the plan's
+            top left corner, y down), radius (metres; the truth lies within it 68 times of 100), and where known label,
+            latitude, longitude, course (degrees clockwise from the plan's top), speed (m/s) and floorCertainty (0 to
+            1). Outdoor positions have latitude, longitude, radius, and where known altitude, speed and course (degrees
+            clockwise from north). Truth in the recording is not used, but --geojson writes it beside the positions. Every state,
             event and error code is described in the documentation, in "File formats".
 
             With --fix the venue is the one of the packet, and the walk begins at X, Y (metres) of map MAP, to within RADIUS

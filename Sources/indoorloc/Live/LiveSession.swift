@@ -53,6 +53,7 @@ struct LiveSession: Sendable {
             localizer.states, localizer.positions, localizer.outdoorPositions, localizer.events, localizer.errors,
             localizer.downloadedVenues
         )
+        let interactions = localizer.interactions
         await withTaskGroup { beside in
             for companion in companions { beside.addImmediateTask { await companion.run(beside: localizer) } }
             await localizer.start()
@@ -60,6 +61,7 @@ struct LiveSession: Sendable {
                 group.addTask { for await position in positions { tell(.position(position)) } }
                 group.addTask { for await position in outdoors { tell(.outdoorPosition(position)) } }
                 group.addTask { for await event in events { tell(.event(event)) } }
+                group.addTask { for await event in interactions { tell(.interaction(event)) } }
                 group.addTask { for await error in errors { tell(.error(error)) } }
                 group.addTask { for await venue in venues { tell(.downloadedVenue(venue)) } }
                 let final = await tellStates(states) { tell(.state($0)) }

@@ -11,6 +11,7 @@ extension SessionReplay.Output {
         case .outdoorPosition(let position): position.write(to: &json)
         case .motion(let estimate): estimate.write(to: &json)
         case .event(let event): event.write(to: &json)
+        case .interaction(let event): event.write(to: &json)
         case .downloadedVenue(let venue):
             json.add("type", "downloadedVenue")
             json.add("venueId", venue.id.rawValue)
@@ -98,5 +99,32 @@ extension LocalizationEvent {
         json.add("name", name)
         json.add("payload", content: fence?.payload ?? geofence?.payload)
         if let unixTime { json.add("unixMilliseconds", Int(unixTime.milliseconds)) }
+    }
+}
+
+extension InteractionEvent {
+    fileprivate func write(to json: inout JSONText) {
+        json.add("type", "interaction")
+        json.add("event", isEntry ? "enter" : "exit")
+        json.add("venueId", venueID.rawValue)
+        json.add("id", interaction.id)
+        json.add("name", interaction.name)
+        json.add("genericContent", interaction.genericContent)
+        if !interaction.contents.isEmpty { json.add("contents", interaction.contents.map(\.json)) }
+        json.add("payload", content: interaction.payload)
+        if let unixTime { json.add("unixMilliseconds", Int(unixTime.milliseconds)) }
+    }
+}
+
+extension Interaction.Content {
+    fileprivate var json: JSONText {
+        var json = JSONText()
+        json.add("id", id)
+        json.add("language", language)
+        json.add("content", text)
+        json.add("image", image)
+        json.add("link", link)
+        json.add("displayLink", displayLink)
+        return json
     }
 }

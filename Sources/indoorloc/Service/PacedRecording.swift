@@ -27,7 +27,7 @@ final class PacedRecording: ScanSource {
         guard let origin = begun.withLock({ $0 }) else { return nil }
         let instant = start + origin.duration(to: .now)
         var clock = WallClock(timeOfZero: .seconds(Date().timeIntervalSince1970) - instant)
-        clock.now = clock.unixTime(at: Instant.zero.advanced(by: instant))
+        clock.measuredAt = clock.unixTime(at: Instant.zero.advanced(by: instant))
         return clock
     }
 

@@ -25,7 +25,7 @@ struct ServiceStatus {
             // A venue server that does not answer keeps a session from its venues, but the service is up and asks again.
             trouble = PrintableText.line(error.message)
             return becomeReady(if: !error.endsSession) + [.status(text)]
-        case .outdoorPosition, .motion, .event, .downloadedVenue: return []
+        case .outdoorPosition, .motion, .event, .interaction, .downloadedVenue: return []
         }
     }
 

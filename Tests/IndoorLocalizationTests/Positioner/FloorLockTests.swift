@@ -8,6 +8,7 @@ final class FloorLockTests: XCTestCase {
 
     /// Behaviour §2.5, check 10.
     /// Behaviour §2.1B, row lockFloor.
+    /// Behaviour §1.1, row legacy extras: a forced map is kept until it is unlocked.
     func testALockedFloorHoldsAgainstContraryEvidence() {
         var machine = SessionStage.machine(in: .localizationRunning)
         XCTAssertEqual(machine.handle(.lockFloor(10), at: 10), [])

@@ -21,7 +21,7 @@ final class ScannerEventTests: XCTestCase {
         let stage = ScannerStage(ScriptedSource(), Self.settings)
         stage.source.wallClock = WallClock(
             timeOfZero: .milliseconds(Self.noon) - .seconds(ScannerStage.beginning),
-            now: UnixTime(milliseconds: Self.noon))
+            measuredAt: UnixTime(milliseconds: Self.noon))
         let told = stage.scanner.events
         try await stage.start()
         for second in [1.0, 2] {
