@@ -51,7 +51,7 @@ public struct ActivityCounts: Hashable, Sendable {
         case .emitEvent: events += 1
         case .report: errors += 1
         case .startReceiving, .stopScanning, .cancelFetch, .fetchCatalogue, .fetchPacket, .publish, .emitMotion,
-            .announceVenue, .schedule:
+            .emitInteraction, .announceVenue, .schedule:
             break
         }
     }
