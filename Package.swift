@@ -12,6 +12,7 @@ let package = Package(
         .library(name: "GPSDReceiving", targets: ["GPSDReceiving"]),
         .library(name: "MQTTSharing", targets: ["MQTTSharing"]),
         .library(name: "GeofenceLogging", targets: ["GeofenceLogging"]),
+        .library(name: "RecordUpload", targets: ["RecordUpload"]),
         .library(name: "IndoorLocalizationTesting", targets: ["IndoorLocalizationTesting"]),
         .executable(name: "indoorloc", targets: ["indoorloc"]),
     ],
@@ -31,15 +32,18 @@ let package = Package(
         .target(name: "BlueZScanning", dependencies: ["IndoorLocalization", "CBlueZ", "CDBus"]),
         .target(name: "GPSDReceiving", dependencies: ["IndoorLocalization", "CGPS"]),
         .target(name: "MQTTSharing", dependencies: ["IndoorLocalization", "CMosquitto"]),
-        .target(name: "GeofenceLogging", dependencies: ["IndoorLocalization", "CSQLite"]),
+        .target(name: "SQLiteFiles", dependencies: ["CSQLite"]),
+        .target(name: "GeofenceLogging", dependencies: ["IndoorLocalization", "SQLiteFiles"]),
+        .target(
+            name: "RecordUpload", dependencies: ["IndoorLocalization", "SQLiteFiles", "VenuePackets", "MQTTSharing"]),
         .target(name: "VenuePackets", dependencies: ["IndoorLocalization", "CCurl", "CLibArchive"]),
         .target(name: "ScanRecording", dependencies: ["IndoorLocalization", "CLibArchive"]),
         .target(name: "IndoorLocalizationTesting", dependencies: ["IndoorLocalization", "ScanRecording", "CMath"]),
         .executableTarget(
             name: "indoorloc",
             dependencies: [
-                "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "MQTTSharing", "VenuePackets", "ScanRecording",
-                "IndoorLocalizationTesting", "CBench", "CGetOpt", "CSystemd",
+                "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "MQTTSharing", "RecordUpload", "VenuePackets",
+                "ScanRecording", "IndoorLocalizationTesting", "CBench", "CGetOpt", "CSystemd",
             ]),
         .testTarget(
             name: "IndoorLocalizationTests", dependencies: ["IndoorLocalization", "IndoorLocalizationTesting", "CMath"]),
@@ -63,6 +67,14 @@ let package = Package(
         // A process that the tests of the geofence log kill.
         .executableTarget(
             name: "FenceLogWriter", dependencies: ["GeofenceLogging"], path: "Tests/FenceLogWriter"),
+        .testTarget(
+            name: "RecordUploadTests",
+            dependencies: [
+                "RecordUpload", "CSQLite", "IndoorLocalizationTesting", "LoopbackServers", "RecordQueueWriter",
+            ]),
+        // A process that the tests of the upload queue kill.
+        .executableTarget(
+            name: "RecordQueueWriter", dependencies: ["RecordUpload"], path: "Tests/RecordQueueWriter"),
         // A device that the tests of sharing kill.
         .executableTarget(name: "SharingDevice", dependencies: ["MQTTSharing"], path: "Tests/SharingDevice"),
         .testTarget(
@@ -78,7 +90,7 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "indoorloc", "GPSDReceiving", "MQTTSharing", "CBench", "ScanRecording", "VenuePackets",
+                "indoorloc", "GPSDReceiving", "MQTTSharing", "RecordUpload", "CBench", "ScanRecording", "VenuePackets",
                 "IndoorLocalizationTesting", "LoopbackServers",
             ]),
     ],

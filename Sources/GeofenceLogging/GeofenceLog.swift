@@ -1,4 +1,8 @@
 import IndoorLocalization
+import SQLiteFiles
+
+/// A connection to a log's file.
+typealias SQLiteDatabase = SQLiteFile<GeofenceLogError>
 
 /// A history of fences and rooms in a file, which outlives the program, however that ends.
 ///
@@ -117,45 +121,18 @@ public actor GeofenceLog {
 
     /// Makes sure that the file is a log of this edition, and begins one in an empty file.
     private static func prepare(_ database: SQLiteDatabase) throws(GeofenceLogError) {
-        if try !isLog(database) {
-            try database.transaction { () throws(GeofenceLogError) in
-                // Another program may have begun it meanwhile.
-                guard try !isLog(database) else { return }
-                for statement in schema { try database.run(statement) }
-            }
-        }
+        try database.adopt(mark: applicationID, version: version, schema: schema)
         if try !tellsUnixTime(database) {
             try database.transaction { () throws(GeofenceLogError) in
                 if try !tellsUnixTime(database) { try database.run("ALTER TABLE record ADD COLUMN unix_ms INTEGER") }
             }
         }
-        try database.run("PRAGMA journal_mode = WAL")
-        // Each commit is on the disk before it returns.
-        try database.run("PRAGMA synchronous = FULL")
-        try database.run("PRAGMA journal_size_limit = 1048576")
-    }
-
-    /// Whether the file is a log of this edition; false if it is empty.
-    private static func isLog(_ database: SQLiteDatabase) throws(GeofenceLogError) -> Bool {
-        let mark = try number("PRAGMA application_id", database)
-        let version = try number("PRAGMA user_version", database)
-        let tables = try number("SELECT count(*) FROM sqlite_master", database)
-        if mark == 0, version == 0, tables == 0 { return false }
-        guard mark == applicationID, version > 0 else { throw GeofenceLogError(.notALog, path: database.path) }
-        guard version <= Self.version else {
-            throw GeofenceLogError(.newerVersion(found: Int(version), known: Self.version), path: database.path)
-        }
-        return true
     }
 
     /// Whether records have a column for the source's wall clock, which logs of earlier programs do not have. Such a program
     /// can still write into a log that has it.
     private static func tellsUnixTime(_ database: SQLiteDatabase) throws(GeofenceLogError) -> Bool {
-        try number("SELECT count(*) FROM pragma_table_info('record') WHERE name = 'unix_ms'", database) > 0
-    }
-
-    private static func number(_ sql: String, _ database: SQLiteDatabase) throws(GeofenceLogError) -> Int64 {
-        try database.run(sql).first?.first?.integer ?? 0
+        try database.number("SELECT count(*) FROM pragma_table_info('record') WHERE name = 'unix_ms'") > 0
     }
 
     private static let schema = [
@@ -166,8 +143,6 @@ public actor GeofenceLog {
         """,
         "CREATE INDEX record_by_time ON record (time)",
         "CREATE INDEX record_by_area ON record (venue, kind, area, time)",
-        "PRAGMA application_id = \(applicationID)",
-        "PRAGMA user_version = \(version)",
     ]
 }
 

@@ -1,3 +1,5 @@
+import SQLiteFiles
+
 /// Why a geofence log could not be opened, written or read.
 public struct GeofenceLogError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What is wrong.
@@ -57,5 +59,22 @@ public struct GeofenceLogError: Error, Hashable, Sendable, CustomStringConvertib
         case .closed: "the log was closed"
         case .failed: "the log could not be written or read"
         }
+    }
+}
+
+extension GeofenceLogError: SQLiteFileError {
+    package init(sqlite reason: SQLiteReason, path: String, message: String, code: Int) {
+        let reason: Reason =
+            switch reason {
+            case .cannotOpen: .cannotOpen
+            case .foreign: .notALog
+            case .newerVersion(let found, let known): .newerVersion(found: found, known: known)
+            case .busy: .busy
+            case .full: .full
+            case .damaged: .damaged
+            case .readOnly: .readOnly
+            case .failed: .failed
+            }
+        self.init(reason, path: path, message: message, code: code)
     }
 }

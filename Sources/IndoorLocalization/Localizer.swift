@@ -25,6 +25,8 @@ public actor Localizer {
     private var alarm = SessionAlarm()
     /// Rooms and fences entered and left so far, also in earlier sessions, whether anybody listened or not.
     public private(set) var eventHistory: EventHistory
+    /// What was counted since this localizer was created, over all its sessions.
+    public private(set) var activityCounts = ActivityCounts()
 
     private nonisolated let stateBroadcast = Broadcast<LocalizationState>(.unbounded, replaysLatest: true)
     private nonisolated let evaluationBroadcast = Broadcast<VenueEvaluation>(.unbounded, replaysLatest: true)
@@ -218,6 +220,7 @@ public actor Localizer {
 
     private func receive(_ reading: SensorReading, from sender: SessionTimeline.Sender, of number: Int) async {
         guard isOn(sender, number) else { return }
+        activityCounts.note(reading)
         var reading = reading
         reading.instant = timeline.place(reading.instant, of: sender)
         driver.shift(by: timeline.align(to: reading.instant))
@@ -281,6 +284,7 @@ public actor Localizer {
     private func perform(_ steps: [Driver.Step]) async {
         let session = scan.number
         for step in steps {
+            activityCounts.note(step.directive)
             switch step.directive {
             case .startScanning:
                 scan.follow(source.readings(), for: self) {

@@ -58,6 +58,7 @@ struct DeviceRemoval: Sendable {
                 retained.insert(message.topic)
             }
             return []
+        case .confirmed: return []
         case .ended(let error): throw error
         }
     }

@@ -180,7 +180,8 @@ public actor MQTTPositionSharing: PositionSharing {
         switch outcome {
         case .accepted: return
         case .ended(let error): throw error
-        case .subscribed, .received, nil: throw .noAnswer(host: broker.host, port: broker.port, to: "to be let in")
+        case .subscribed, .received, .confirmed, nil:
+            throw .noAnswer(host: broker.host, port: broker.port, to: "to be let in")
         }
     }
 }

@@ -59,7 +59,8 @@ public struct SettingsFile: Hashable, Sendable {
         for leaf in leaves {
             let key = leaf.keys.joined(separator: ".")
             let place = "\(name):\(leaf.line)"
-            let own = SettingsRegistry.standard.alias(key)?.target ?? key
+            let alias = SettingsRegistry.standard.alias(key)
+            let own = alias.map { $0.isSecondary ? key : $0.target } ?? key
             guard taken.insert(own).inserted else {
                 problems.append(SettingsProblem(key: key, reason: .givenTwice, source: source, place: place))
                 continue

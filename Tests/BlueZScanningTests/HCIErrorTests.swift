@@ -3,6 +3,7 @@ import Glibc
 import XCTest
 
 final class HCIErrorTests: XCTestCase {
+    /// Behaviour §4.1, row permissions: a right that is missing is told with how to grant it.
     func testAMissingCapabilityComesWithTheCommandThatGrantsIt() {
         let error = BluetoothError.notPermitted(
             capabilities: ["CAP_NET_RAW", "CAP_NET_ADMIN"], program: "/usr/bin/indoorloc")

@@ -13,6 +13,7 @@ final class ConfigCommandTests: XCTestCase {
     func testHelpOfConfigKeys() throws { try assertSnapshot(try Tool.run(["config", "keys", "--help"]).output) }
     func testConfigKeys() throws { try assertSnapshot(try Tool.run(["config", "keys"]).output) }
 
+    /// Behaviour §4.1, row showConfig: every value is shown with who gives it.
     func testConfigShowTellsWhereEachValueComesFrom() throws {
         let result = try Tool.run([
             "config", "show", "--given", "--venue", "Fixtures/office", "--settings", "Fixtures/settings/service.json",
@@ -36,6 +37,34 @@ final class ConfigCommandTests: XCTestCase {
         XCTAssertEqual(interval["source"] as? String, "file")
         XCTAssertEqual(interval["place"] as? String, "Fixtures/settings/service.json:7")
         XCTAssertTrue(rows.contains { $0["value"] is NSNull && $0["source"] as? String == "default" })
+    }
+
+    /// Behaviour §4.1, row dtn.use-cellular: it is shown as of no effect, and why.
+    func testKeysOfOthersAreShownWithWhyTheyHaveNoEffect() throws {
+        let path = try file(
+            "nodle.json",
+            """
+            {"ble": {"scan": {"duration-msec": 20000, "interval-msec": 40000}}, "cron": {"ios-bg-mode": 0},
+             "dtn": {"use-cellular": false}, "cell": {"scan": {"interval-msec": 50000, "other": [1]}}}
+            """)
+        let result = try Tool.run(["config", "show", "--given", "--settings", path])
+        XCTAssertEqual(result.status, 0, result.errors)
+        func words(_ key: String) -> [Substring]? {
+            result.lines.first { $0.hasPrefix(key + " ") }?.split(separator: " ", omittingEmptySubsequences: true)
+        }
+        XCTAssertEqual(words("scanner.dutyCycle.scanDuration")?[1], "20")
+        XCTAssertEqual(words("scanner.dutyCycle.interval")?[1], "40")
+        XCTAssertEqual(words("scanner.dutyCycle.isContinuous"), nil, "a mode does not make it void")
+        for (key, reason) in [
+            ("dtn.use-cellular", "the system chooses the network that carries an upload"),
+            ("cell.scan.interval-msec", "cellular networks are not scanned"),
+            ("cell.scan.other", "a key of the Nodle SDK that nothing here needs"),
+        ] {
+            let line = try XCTUnwrap(result.lines.first { $0.hasPrefix(key + " ") }, result.output)
+            XCTAssertTrue(line.hasSuffix("; accepted, no effect: \(reason)"), "\(line)")
+        }
+        let json = try Tool.run(["config", "show", "--json", "--settings", path])
+        XCTAssertTrue(json.output.contains("\"noEffect\":\"cellular networks are not scanned\""))
     }
 
     func testAllProblemsOfFilesAreToldWithTheirLines() throws {

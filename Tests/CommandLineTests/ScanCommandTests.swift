@@ -1,6 +1,7 @@
 import Foundation
 import IndoorLocalization
 import IndoorLocalizationTesting
+import RecordUpload
 import ScanRecording
 import XCTest
 
@@ -81,6 +82,18 @@ final class ScanCommandTests: XCTestCase {
         var count = 0
         while try reader.next() != nil { count += 1 }
         XCTAssertEqual(count, 1 + (try readings().count))
+    }
+
+    func testWhatIsHeardIsInTheUploadQueueBeforeTheEnd() async throws {
+        let folder = try temporaryFolder()
+        let queue = folder + "/new/uploads.db"
+        let arguments = try ParsedArguments(
+            ["--record", folder + "/walk.jsonl", "--upload-url", "http://127.0.0.1:1", "--upload-queue", queue],
+            syntax: ScanCommand.syntax)
+        try await ScanCommand(arguments).listen(to: ScriptedSource(try readings(), pace: .live))
+        let batch = try await UploadQueue(path: queue).nextBatch(size: 10, device: "a")
+        XCTAssertEqual(batch?.count, 1)
+        XCTAssertTrue(String(decoding: try XCTUnwrap(batch).body, as: UTF8.self).contains("\"major\":3,"))
     }
 
     private func scan(_ path: String, _ options: String..., source: ScriptedSource) async throws {

@@ -72,9 +72,9 @@ final class ServiceProcess {
         return line
     }
 
-    /// Waits for a line on standard error.
-    func waitForError(_ text: String) throws {
-        guard errorLines.first(from: 0, within: Tool.bound, where: { $0.contains(text) }) != nil else {
+    /// Waits for a line on standard error, from `index` on.
+    func waitForError(_ text: String, from index: Int = 0) throws {
+        guard errorLines.first(from: index, within: Tool.bound, where: { $0.contains(text) }) != nil else {
             throw TooSlow(awaited: "error " + text, lines: errors)
         }
     }

@@ -64,7 +64,7 @@ package final class RudeServer: Sendable {
     }
 
     package var url: String { "http://127.0.0.1:\(port)" }
-    /// The heads of all requests.
+    /// The heads of all requests, each with the body that it announced.
     package var requests: [String] { state.withLock { $0.requests } }
 
     /// Ends the server, and all connections.
@@ -139,6 +139,12 @@ package final class RudeServer: Sendable {
         while !bytes.suffix(4).elementsEqual([13, 10, 13, 10]), recv(connection, &byte, 1, 0) == 1 {
             bytes.append(byte)
         }
-        return String(decoding: bytes, as: UTF8.self)
+        let head = String(decoding: bytes, as: UTF8.self)
+        let length = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("content-length:") }
+            .flatMap { Int($0.split(separator: ":")[1].filter(\.isNumber)) }
+        guard let length, length > 0 else { return head }
+        var body = [UInt8](repeating: 0, count: length)
+        let count = recv(connection, &body, length, Int32(MSG_WAITALL))
+        return head + String(decoding: body.prefix(max(0, count)), as: UTF8.self)
     }
 }

@@ -13,6 +13,8 @@ final class LocalizerRecordingTests: XCTestCase {
         var events: [LocalizationEvent] = []
         var venues: [Venue] = []
         var errors: [LocalizationError] = []
+        /// Positions, outdoor positions, events and errors, as they were counted.
+        var counts: [Int] = []
     }
 
     private struct Streams {
@@ -22,6 +24,7 @@ final class LocalizerRecordingTests: XCTestCase {
         var events: AsyncStream<LocalizationEvent>
         var venues: AsyncStream<Venue>
         var errors: AsyncStream<LocalizationError>
+        var counts: Task<[Int], Never>?
     }
 
     /// Few particles: how well the engine finds the place is not asked here.
@@ -45,6 +48,7 @@ final class LocalizerRecordingTests: XCTestCase {
             case .error(let error): told.errors.append(error)
             }
         }
+        told.counts = [told.positions.count, told.outdoors.count, told.events.count, told.errors.count]
         return told
     }
 
@@ -56,26 +60,28 @@ final class LocalizerRecordingTests: XCTestCase {
         return await Told(
             states: Array(streams.states.collected.dropFirst()), positions: streams.positions.collected,
             outdoors: streams.outdoors.collected, events: streams.events.collected, venues: streams.venues.collected,
-            errors: streams.errors.collected)
+            errors: streams.errors.collected, counts: streams.counts?.value ?? [])
     }
 
     private func play(_ path: String, _ venues: LocalVenueSource, _ ended: XCTestExpectation) async -> Streams {
         let localizer = Localizer(source: RecordingSource(path: path), venues: venues, settings: settings, seed: 7)
-        let streams = Streams(
+        var streams = Streams(
             states: localizer.states, positions: localizer.positions, outdoors: localizer.outdoorPositions,
             events: localizer.events,
             venues: localizer.downloadedVenues, errors: localizer.errors)
         let states = localizer.states
         await localizer.start()
-        Task {
+        streams.counts = Task {
             for await state in states.dropFirst() where state == .idle { break }
             // The localizer is kept until here.
-            _ = await localizer.state
+            let counts = await localizer.activityCounts
             ended.fulfill()
+            return [counts.positions, counts.outdoorPositions, counts.events, counts.errors]
         }
         return streams
     }
 
+    /// Behaviour §4.1, row getMetric: a session counts what it tells.
     func testALocalizerTellsWhatTheReplayTells() async throws {
         let office = try FixtureFolder("office").path
         for name in ["one-floor", "outdoors"] {

@@ -90,6 +90,7 @@ final class SettingsFileTests: XCTestCase {
     }
 
     /// Behaviour §4.5, check 3.
+    /// Behaviour §4.1, row config: the sample file is read as it is.
     func testTheReferencesFileIsReadAsItIs() throws {
         let file = try read(
             """
@@ -114,5 +115,30 @@ final class SettingsFileTests: XCTestCase {
             DutyCycle(scanDuration: .seconds(10), interval: .seconds(90), intervalFactor: 2))
         XCTAssertEqual(try settings.setting("dtn.use-cellular").value, false)
         XCTAssertEqual(try settings.setting("dtn.use-cellular").place, "settings.json:10")
+    }
+
+    /// Behaviour §4.1, row other default keys: a file with all of them is read as it is.
+    func testTheReferencesTreeOfTwoScannersIsReadAsItIs() throws {
+        let file = try read(
+            """
+            {"ble": {"enable": true, "scan": {
+               "background": 2, "duration-ios-cl-msec": 3000, "interval-ios-cl-msec": 4000, "interval-ios-cl-x-factor": 5,
+               "duration-msec": 20000, "interval-msec": 90000}, "stat": {"report-interval-msec": 86400000}},
+             "cell": {"scan": {"interval-msec": 50000}}, "core": {"heartbeat": {"history": 50}},
+             "cron": {"check-network-interval-msec": 30000, "check-heartbeat-interval-msec": 30000, "ios-bg-mode": 0,
+               "ios-bt-refresh-sec": 300, "pull-config-interval-msec": 300000},
+             "heartbeat": {"resolution-h3": 7}, "id": {"expire-sec": -1},
+             "location": {"min-interval-msec": 30000, "fix-timeout-msec": 15000}}
+            """)
+        var settings = SettingsStack()
+        XCTAssertEqual(file.problems, [])
+        XCTAssertEqual(settings.load(file.entries, from: .file), [])
+        settings.apply()
+        // What only the keys of its other scanner say counts, too.
+        XCTAssertEqual(
+            settings.resolved.scanner.dutyCycle,
+            DutyCycle(scanDuration: .seconds(20), interval: .seconds(90), intervalFactor: 5))
+        XCTAssertEqual(settings.resolved.heartbeat.interval, .seconds(30))
+        XCTAssertEqual(settings.resolved.heartbeat.history, 50)
     }
 }

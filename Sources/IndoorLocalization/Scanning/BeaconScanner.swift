@@ -99,6 +99,8 @@ public actor BeaconScanner {
     public var isScanning: Bool { machine.isScanning }
     /// How many sightings and advertisements were dropped because their RSSI is no measurement.
     public var discardedReadings: Int { machine.discarded }
+    /// What was counted since this scanner was created; it tells no positions.
+    public private(set) var activityCounts = ActivityCounts()
 
     /// Begins the first pass; does nothing if it was started already.
     ///
@@ -244,6 +246,7 @@ extension BeaconScanner {
     private func perform(_ directives: [ScanMachine.Directive]) {
         let clock = directives.isEmpty ? nil : source.wallClock
         for directive in directives {
+            activityCounts.note(directive)
             switch directive {
             case .startSource(let timing):
                 scan.follow(source.beginReadings(timing: timing), for: self) {
@@ -276,6 +279,7 @@ extension BeaconScanner {
 
     private func receive(_ reading: SensorReading, of number: Int) {
         guard scan.isCurrent(number) else { return }
+        activityCounts.noteReading(reading)
         machine.shift(by: timeline.align(to: reading.instant))
         perform(machine.handle(.reading(reading), at: reading.instant))
     }

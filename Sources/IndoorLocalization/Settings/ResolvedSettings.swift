@@ -8,20 +8,28 @@ public struct ResolvedSettings: Hashable, Sendable {
     public var routes: RouteMonitorSettings
     /// Of the pull of settings from a server.
     public var remote: RemotePullSettings
+    /// Of the upload of what is heard and found.
+    public var upload: UploadSettings
+    /// Of the lines that say what a service has counted.
+    public var heartbeat: HeartbeatSettings
 
     /// Creates the settings, by default with their defaults.
     public init(
         localization: LocalizationSettings = LocalizationSettings(), scanner: ScannerSettings = ScannerSettings(),
-        routes: RouteMonitorSettings = RouteMonitorSettings(), remote: RemotePullSettings = RemotePullSettings()
+        routes: RouteMonitorSettings = RouteMonitorSettings(), remote: RemotePullSettings = RemotePullSettings(),
+        upload: UploadSettings = UploadSettings(), heartbeat: HeartbeatSettings = HeartbeatSettings()
     ) {
         self.localization = localization
         self.scanner = scanner
         self.routes = routes
         self.remote = remote
+        self.upload = upload
+        self.heartbeat = heartbeat
     }
 
     /// Every setting of the package, each once.
-    package static let list: [Setting<ResolvedSettings>] = sessionList + scannerList + routeList + remoteList
+    package static let list: [Setting<ResolvedSettings>] =
+        sessionList + scannerList + routeList + remoteList + uploadList + heartbeatList
 
     private static let sessionList: [Setting<ResolvedSettings>] =
         LocalizationSettings.list.map { $0.within("", \.localization) }
@@ -31,4 +39,8 @@ public struct ResolvedSettings: Hashable, Sendable {
         RouteMonitorSettings.list.map { $0.within("routes", \.routes, .venue) }
     private static let remoteList: [Setting<ResolvedSettings>] =
         RemotePullSettings.list.map { $0.within("remote", \.remote) }
+    private static let uploadList: [Setting<ResolvedSettings>] =
+        UploadSettings.list.map { $0.within("upload", \.upload) }
+    private static let heartbeatList: [Setting<ResolvedSettings>] =
+        HeartbeatSettings.list.map { $0.within("heartbeat", \.heartbeat) }
 }

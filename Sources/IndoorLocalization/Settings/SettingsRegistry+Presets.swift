@@ -13,7 +13,7 @@ extension SettingsRegistry {
             role: .preset { value in
                 guard case .flag(let isOn) = value else { return [] }
                 let method = isOn ? PositioningMethod.particle : .fingerprint
-                return [("positioning.method", .text(method.rawValue))]
+                return [SettingsRegistry.PresetValue(key: "positioning.method", value: .text(method.rawValue))]
             }),
         Entry(
             setting: Setting(
@@ -21,7 +21,7 @@ extension SettingsRegistry {
                 preference: .later([PowerMode.eco, .normal, .aggressive, .none].map(\.name)), scope: .venue,
                 summary: """
                     Short for `scanner.dutyCycle` and `scanner.timing`: how much power the radio may take. Those that the \
-                    same source gives one by one count more.
+                    same source gives one by one count more, and with a duration or an interval the scan has pauses.
                     """,
                 read: { _ in .none }, write: { _, _ in }, dependentLimits: nil),
             role: .preset { value in
@@ -37,9 +37,16 @@ extension PowerMode {
     package var name: String { "\(self)" }
 
     /// What the mode stands for.
-    fileprivate var settings: [(key: String, value: SettingValue)] {
-        let cycle = DutyCycle.list.map { ("scanner.dutyCycle.\($0.key)", $0.read(dutyCycle)) }
-        let radio = ScanTiming.list.map { ("scanner.timing.\($0.key)", $0.read(timing)) }
+    fileprivate var settings: [SettingsRegistry.PresetValue] {
+        let passes = ["scanDuration", "interval", "intervalFactor"].map { "scanner.dutyCycle.\($0)" }
+        let cycle = DutyCycle.list.map { setting in
+            SettingsRegistry.PresetValue(
+                key: "scanner.dutyCycle.\(setting.key)", value: setting.read(dutyCycle),
+                contraries: setting.key == "isContinuous" ? passes : [])
+        }
+        let radio = ScanTiming.list.map {
+            SettingsRegistry.PresetValue(key: "scanner.timing.\($0.key)", value: $0.read(timing))
+        }
         return cycle + radio
     }
 }

@@ -11,9 +11,17 @@ package struct SettingsRegistry: Sendable {
         /// It is put into the struct that holds it.
         case held
         /// It stands for others, which the same source may still give one by one.
-        case preset(@Sendable (SettingValue) -> [(key: String, value: SettingValue)])
-        /// It is kept and shown, and is of no effect; what it is without being given.
-        case kept(SettingValue)
+        case preset(@Sendable (SettingValue) -> [PresetValue])
+        /// It is accepted and shown, and is of no effect; what it is without being given, and why nothing needs it.
+        case kept(SettingValue, reason: String)
+    }
+
+    /// One of the values that a preset stands for.
+    package struct PresetValue: Sendable {
+        package let key: String
+        package let value: SettingValue
+        /// Settings that would be of no effect beside the value: it does not count where one of them is given.
+        package var contraries: [String] = []
     }
 
     /// A value as the registry understands it.
@@ -21,6 +29,8 @@ package struct SettingsRegistry: Sendable {
         /// The setting's own key, whatever name was used.
         package var key: String
         package var value: SettingValue
+        /// Whether single keys of the file count more, as for a preset under its name in the reference.
+        package var yieldsToSingleKeys = false
     }
 
     /// The settings, in the order of the reference page.
@@ -58,6 +68,9 @@ package struct SettingsRegistry: Sendable {
         }
         let alias = alias(given.key)
         guard let entry = entry(alias?.target ?? given.key) else {
+            if source != .venue, isKept(given.key) {
+                return Accepted(key: given.key, value: SettingValue(kept: given.value))
+            }
             throw problem(.unknownKey(nearest: nearestKey(to: given.key)))
         }
         let setting = entry.setting
@@ -71,7 +84,8 @@ package struct SettingsRegistry: Sendable {
             throw problem(.wrongType(wanted: wanted, found: given.value.summary))
         }
         guard limits.contains(value) else { throw problem(.outOfRange(allowed: allowed, found: given.value.summary)) }
-        return Accepted(key: setting.key, value: alias?.toTarget(value) ?? value)
+        return Accepted(
+            key: setting.key, value: alias?.toTarget(value) ?? value, yieldsToSingleKeys: alias?.yields ?? false)
     }
 
     /// The valid key that is most alike; nil if none is alike.

@@ -13,6 +13,9 @@ public enum SettingsSource: String, Hashable, Sendable, CaseIterable, Comparable
     /// The program sets it.
     case override
 
+    /// Whether the device itself gives it, by its program or a file, and no server and no venue.
+    var isOfDevice: Bool { self >= .file }
+
     private var rank: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
     public static func < (left: SettingsSource, right: SettingsSource) -> Bool { left.rank < right.rank }
@@ -68,6 +71,8 @@ public struct EffectiveSetting: Hashable, Sendable {
     public var source: SettingsSource
     /// Where the source gives it: the file with the line, or the path within a JSON document; nil if unknown.
     public var place: String?
+    /// Why the setting is accepted and of no effect here; nil if it is of effect.
+    public var reasonOfNoEffect: String?
 
     /// Creates a value.
     public init(key: String, value: JSONValue, unit: String = "", source: SettingsSource, place: String? = nil) {

@@ -12,6 +12,8 @@ public struct SettingsStack: Hashable, Sendable {
     struct Given: Hashable, Sendable {
         var value: SettingValue
         var place: String?
+        /// Whether it is a preset that single keys of any source of this device take precedence over.
+        var yieldsToSingleKeys = false
     }
 
     /// What a source gives, by the settings' own keys.
@@ -81,7 +83,8 @@ public struct SettingsStack: Hashable, Sendable {
         {
             return
         }
-        staged[.request, default: [:]][accepted.key] = Given(value: accepted.value)
+        staged[.request, default: [:]][accepted.key] = Given(
+            value: accepted.value, yieldsToSingleKeys: accepted.yieldsToSingleKeys)
     }
 
     /// Takes all that a source gives, in place of what it gave before; of an entry given twice, the later counts.
@@ -113,7 +116,8 @@ public struct SettingsStack: Hashable, Sendable {
     /// Every setting with its value and where that comes from, in the order of the configuration reference.
     public var effective: [EffectiveSetting] {
         let layers = ordered
-        return registry.entries.map { effective($0, layers) }
+        let others = Set(layers.flatMap(\.layer.keys)).filter { registry.entry($0) == nil }.sorted()
+        return registry.entries.map { effective($0, layers) } + others.compactMap { ofFamily($0, layers) }
     }
 
     /// A setting by its key or another name, in the unit of that name.
@@ -122,6 +126,7 @@ public struct SettingsStack: Hashable, Sendable {
     public func setting(_ key: String) throws(SettingsProblem) -> EffectiveSetting {
         let own = try self.key(key, from: .default)
         guard let entry = registry.entry(own) else {
+            if let kept = ofFamily(own, ordered) { return kept }
             throw SettingsProblem(key: key, reason: .unknownKey(nearest: nil), source: .default)
         }
         var effective = effective(entry, ordered)
@@ -191,7 +196,8 @@ extension SettingsStack {
 
     private func key(_ name: String, from source: SettingsSource) throws(SettingsProblem) -> String {
         let own = registry.alias(name)?.target ?? name
-        guard registry.entry(own) != nil else {
+        let isKept = [applied, staged].contains { $0.values.contains { $0[own] != nil } }
+        guard isKept || registry.entry(own) != nil else {
             throw SettingsProblem(
                 key: name, reason: .unknownKey(nearest: registry.nearestKey(to: name)), source: source)
         }
@@ -200,7 +206,8 @@ extension SettingsStack {
 
     private mutating func give(_ entry: SettingsEntry, from source: SettingsSource) throws(SettingsProblem) {
         let accepted = try registry.accept(entry, from: source)
-        staged[source, default: [:]][accepted.key] = Given(value: accepted.value, place: entry.place)
+        staged[source, default: [:]][accepted.key] = Given(
+            value: accepted.value, place: entry.place, yieldsToSingleKeys: accepted.yieldsToSingleKeys)
     }
 
     private func layer(
@@ -208,10 +215,13 @@ extension SettingsStack {
     ) -> (layer: Layer, problems: [SettingsProblem]) {
         var layer: Layer = [:]
         var problems: [SettingsProblem] = []
-        for entry in entries {
+        let isSecondary = { (entry: SettingsEntry) in registry.alias(entry.key)?.isSecondary == true }
+        // Those that count less come first, as later ones take their place.
+        for entry in entries.filter(isSecondary) + entries.filter({ !isSecondary($0) }) {
             do {
                 let accepted = try registry.accept(entry, from: source)
-                layer[accepted.key] = Given(value: accepted.value, place: entry.place)
+                layer[accepted.key] = Given(
+                    value: accepted.value, place: entry.place, yieldsToSingleKeys: accepted.yieldsToSingleKeys)
             } catch {
                 problems.append(error)
             }
@@ -225,7 +235,14 @@ extension SettingsStack {
             var covered: Layer = [:]
             for (key, given) in layer {
                 guard case .preset(let settings)? = registry.entry(key)?.role else { continue }
-                for (key, value) in settings(given.value) { covered[key] = Given(value: value, place: given.place) }
+                let yields = given.yieldsToSingleKeys && source.isOfDevice
+                // Where single keys count more than the preset: sources that count as much or more.
+                let single = applied.filter { $0.key >= source || yields && $0.key.isOfDevice }.values
+                for setting in settings(given.value) {
+                    let others = [setting.key] + setting.contraries
+                    guard !single.contains(where: { layer in others.contains { layer[$0] != nil } }) else { continue }
+                    covered[setting.key] = Given(value: setting.value, place: given.place)
+                }
             }
             return (source, layer, covered)
         }
@@ -248,11 +265,24 @@ extension SettingsStack {
             switch entry.role {
             case .held: entry.setting.read(resolved)
             case .preset: top?.given.value ?? .none
-            case .kept(let standard): top?.given.value ?? standard
+            case .kept(let standard, _): top?.given.value ?? standard
             }
-        return EffectiveSetting(
+        var effective = EffectiveSetting(
             key: entry.setting.key, value: value.json, unit: entry.setting.unit, source: top?.source ?? .default,
             place: top?.given.place)
+        if case .kept(_, let reason) = entry.role { effective.reasonOfNoEffect = reason }
+        return effective
+    }
+
+    /// A key that is accepted for its family alone; nil if nobody gives it.
+    private func ofFamily(
+        _ key: String, _ layers: [(source: SettingsSource, layer: Layer, covered: Layer)]
+    ) -> EffectiveSetting? {
+        guard let top = given(key, layers) else { return nil }
+        var effective = EffectiveSetting(
+            key: key, value: top.given.value.json, source: top.source, place: top.given.place)
+        effective.reasonOfNoEffect = SettingsRegistry.reasonOfFamily
+        return effective
     }
 
     private mutating func resolve() {

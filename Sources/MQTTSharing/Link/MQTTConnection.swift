@@ -12,6 +12,8 @@ final class MQTTConnection {
         case accepted
         case subscribed(filter: String, isGranted: Bool)
         case message(MQTTMessage)
+        /// It has the message whose confirmation was asked for.
+        case confirmed
     }
 
     private let client: OpaquePointer
@@ -20,6 +22,8 @@ final class MQTTConnection {
     private var filters: [Int32: String] = [:]
     /// Numbers of the messages that the broker has not confirmed yet.
     private var unconfirmed: Set<Int32> = []
+    /// Of these, the numbers of those whose confirmation is awaited.
+    private var awaited: Set<Int32> = []
     /// What the broker said to the connection, by number; 0 lets in, nil is nothing yet.
     private var verdict: Int32?
     /// The latest error that libmosquitto has logged, which tells more of TLS than its codes.
@@ -110,13 +114,15 @@ final class MQTTConnection {
     /// Whether something waits to be sent, or for the broker to confirm it.
     var isBusy: Bool { mosquitto_want_write(client) || !unconfirmed.isEmpty }
 
-    func publish(_ message: MQTTMessage) throws(MQTTSharingError) {
+    /// - Parameter isAwaited: whether the broker's confirmation is to be among the arrivals.
+    func publish(_ message: MQTTMessage, isAwaited: Bool = false) throws(MQTTSharingError) {
         var number: Int32 = 0
         let code = mosquitto_publish(
             client, &number, message.topic, Int32(message.payload.count), message.payload, message.quality.rawValue,
             message.isRetained)
         try check(code, "mosquitto_publish")
         if message.quality == .atLeastOnce { unconfirmed.insert(number) }
+        if isAwaited { awaited.insert(number) }
     }
 
     func subscribe(_ filter: String, _ quality: MQTTMessage.Quality) throws(MQTTSharingError) {
@@ -163,7 +169,7 @@ extension MQTTConnection {
             MQTTConnection.at(context)?.noteSubscription(number, isGranted: count > 0 && (granted?[0] ?? 128) < 128)
         }
         mosquitto_publish_callback_set(client) { _, context, number in
-            MQTTConnection.at(context)?.unconfirmed.remove(number)
+            MQTTConnection.at(context)?.noteConfirmation(number)
         }
         mosquitto_message_callback_set(client) { _, context, message in
             guard let message = message?.pointee, let topic = message.topic else { return }
@@ -192,6 +198,11 @@ extension MQTTConnection {
     private func noteSubscription(_ number: Int32, isGranted: Bool) {
         guard let filter = filters.removeValue(forKey: number) else { return }
         arrivals.append(.subscribed(filter: filter, isGranted: isGranted))
+    }
+
+    private func noteConfirmation(_ number: Int32) {
+        unconfirmed.remove(number)
+        if awaited.remove(number) != nil { arrivals.append(.confirmed) }
     }
 
     private func secure(_ security: MQTTSecurity) throws(MQTTSharingError) {

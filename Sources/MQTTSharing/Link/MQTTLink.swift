@@ -10,6 +10,8 @@ package final class MQTTLink: Sendable {
     /// What can be asked of a link.
     package enum Operation: Sendable {
         case publish(MQTTMessage)
+        /// Publishes a message of quality `atLeastOnce`, and tells when the broker has confirmed it.
+        case deliver(MQTTMessage)
         case subscribe(String, MQTTMessage.Quality)
         case unsubscribe(String)
         /// Sends what waits, then says goodbye once the broker has confirmed it.
@@ -83,6 +85,7 @@ package final class MQTTLink: Sendable {
             for operation in inbox.operations {
                 switch operation {
                 case .publish(let message): try connection.publish(message)
+                case .deliver(let message): try connection.publish(message, isAwaited: true)
                 case .subscribe(let filter, let quality): try connection.subscribe(filter, quality)
                 case .unsubscribe(let filter): try connection.unsubscribe(filter)
                 case .close: deadline = .now + Self.closingTime
@@ -126,6 +129,7 @@ extension MQTTLinkEvent {
             case .accepted: .accepted
             case .subscribed(let filter, let isGranted): .subscribed(filter: filter, isGranted: isGranted)
             case .message(let message): .received(message)
+            case .confirmed: .confirmed
             }
     }
 }

@@ -6,6 +6,8 @@ package enum MQTTLinkEvent: Hashable, Sendable {
     case accepted
     case subscribed(filter: String, isGranted: Bool)
     case received(MQTTMessage)
+    /// The broker has the message whose confirmation was asked for.
+    case confirmed
     /// Nothing follows.
     case ended(MQTTSharingError)
 }
@@ -91,8 +93,8 @@ extension SharingMachine {
         case (.ended(let error), .opening), (.ended(let error), .subscribing), (.ended(let error), .entering),
             (.ended(let error), .up):
             fail(error, now, isLinkThere: false)
-        case (_, .idle), (_, .pausing), (.accepted, _), (.subscribed, _), (.received, .opening):
-            // Of a link that was left, or what no broker says then.
+        case (_, .idle), (_, .pausing), (.accepted, _), (.subscribed, _), (.received, .opening), (.confirmed, _):
+            // Of a link that was left, or what no broker says then; sharing asks for no confirmations.
             break
         }
     }

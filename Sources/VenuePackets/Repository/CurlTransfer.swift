@@ -18,6 +18,8 @@ final class CurlTransfer {
     private var headSize = 0
     /// Whether the head alone is the answer: nobody wants the body of an error.
     private var isAnswered = false
+    /// Whether more than the head of an answer is wanted.
+    private var wantsBody = true
 
     /// Bytes that the heads of an answer may have.
     private static let headLimit = 64 << 10
@@ -117,7 +119,7 @@ extension CurlTransfer {
         // Without it, a time-out of name resolution would raise a signal in some builds of libcurl.
         ccurl_set_number(handle, CURLOPT_NOSIGNAL, 1)
         setUpRoute(request.url, server)
-        setUpPatience(server.patience, size: request.size)
+        setUpPatience(server.patience, size: request.post?.bytes.count ?? request.size)
         setUpCredentials(server.credentials)
         if request.acceptsCompressed { ccurl_set_text(handle, CURLOPT_ACCEPT_ENCODING, "gzip") }
         let context = Unmanaged.passUnretained(self).toOpaque()
@@ -138,8 +140,25 @@ extension CurlTransfer {
             ccurl_set_text(handle, CURLOPT_RANGE, "\(rest.offset)-")
             lines = curl_slist_append(lines, "If-Range: \(rest.tag.text)")
         }
+        if let post = request.post {
+            setUp(post)
+            // Without the last one, libcurl would wait a second for the server's leave.
+            for line in post.headers + ["Expect:"] { lines = curl_slist_append(lines, line) }
+        }
         ccurl_set_list(handle, CURLOPT_HTTPHEADER, lines)
         return lines
+    }
+
+    private func setUp(_ post: TransferRequest.Post) {
+        wantsBody = false
+        // A redirect would make a plain request of it.
+        ccurl_set_number(handle, CURLOPT_FOLLOWLOCATION, 0)
+        ccurl_set_number(handle, CURLOPT_POST, 1)
+        ccurl_set_number(handle, CURLOPT_POSTFIELDSIZE, post.bytes.count)
+        // libcurl copies them before it returns, and changes nothing in them.
+        _ = post.bytes.withUnsafeBytes { bytes in
+            ccurl_set_pointer(handle, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+        }
     }
 
     private func setUpRoute(_ url: String, _ server: VenueServer) {
@@ -221,7 +240,7 @@ extension CurlTransfer {
     }
 
     private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard head.status == 200 || head.status == 206 else {
+        guard wantsBody, head.status == 200 || head.status == 206 else {
             isAnswered = true
             return false
         }

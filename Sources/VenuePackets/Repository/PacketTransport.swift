@@ -30,6 +30,15 @@ struct TransferRequest: Hashable, Sendable {
     var acceptsCompressed = false
     /// Bytes of the file, as the catalogue says; nil if unknown.
     var size: Int?
+    /// A document that is brought instead; then the answer's head is all that is wanted, and no redirect is followed.
+    var post: Post?
+
+    /// A document for a server.
+    struct Post: Hashable, Sendable {
+        var bytes: [UInt8]
+        /// Lines of the request's head, such as `Content-Type: application/json`.
+        var headers: [String]
+    }
 }
 
 /// What an answer says before its body.

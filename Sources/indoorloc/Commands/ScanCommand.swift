@@ -21,18 +21,22 @@ struct ScanCommand: Command {
             holds all advertisements, those of other devices too, and begins with the first one: a radio that cannot be used
             leaves what was there.
 
+            With --upload-url, the beacons are uploaded in batches, as by 'serve'; they wait in a file while the network is
+            away. DIR is ~/.local/state/indoorloc.
+
             example: indoorloc scan --seconds 60 --record walk.jsonl.gz
             """,
         options: [
             .adapter, .route, .record, .append, .overwrite, .seconds,
             CommandOption(name: "list", help: "list the Bluetooth adapters of this machine, and end"),
-        ])
+        ] + UploadOptions.options)
 
     private let adapter: AdapterChoice
     private let route: ScanRoute?
     private let record: RecordTarget?
     private let limit: Duration?
     private let isList: Bool
+    private let upload: UploadOptions?
 
     init(_ arguments: ParsedArguments) throws {
         adapter = try arguments.adapter()
@@ -40,6 +44,7 @@ struct ScanCommand: Command {
         record = try arguments.recordTarget()
         limit = try arguments.limit()
         isList = arguments.has("list")
+        upload = try UploadOptions(arguments)
     }
 
     func run() async throws {
@@ -63,9 +68,24 @@ struct ScanCommand: Command {
 
     /// Shows and records what a source delivers, until it ends or is interrupted.
     func listen(to source: some ScanSource) async throws {
+        var settings = UploadSettings()
+        settings.beacons = true
+        let upload = try upload?.work(settings)
         var output = try ScanOutput(isTerminal: TerminalScreen.isThere, record: record) { source.wallClock }
         let scan = LiveWork<SensorReading>(tick: .milliseconds(500), limit: limit) { give in
-            for try await reading in source.readings() { give(reading) }
+            let uploading = upload.map { upload in Task { await upload.run() } }
+            let result: Result<Void, any Error>
+            do {
+                for try await reading in source.readings() {
+                    upload?.take(reading, by: source.wallClock)
+                    give(reading)
+                }
+                result = .success(())
+            } catch { result = .failure(error) }
+            // What was heard is in the queue before the end.
+            uploading?.cancel()
+            await uploading?.value
+            try result.get()
         }
         var failure: (any Error)?
         do {

@@ -7,8 +7,9 @@ struct ConfigShowCommand: Command {
         name: "config show", summary: "show every setting with its value and where that comes from",
         details: """
             Prints a line a setting: key, value, unit, source (default, venue, file or override) and where the source
-            gives it: file and line, or the path within venue.json. With --json an array of objects with key, value,
-            unit, source and place. Durations are in seconds.
+            gives it: file and line, or the path within venue.json. Of a key that is read for files of others, it tells
+            "accepted, no effect", and why. With --json an array of objects with key, value, unit, source, place and
+            noEffect. Durations are in seconds.
 
             example: indoorloc config show --venue Fixtures/office --set positionInterval=0.2
             """,
@@ -45,7 +46,8 @@ struct ConfigShowCommand: Command {
     private static func table(_ settings: [EffectiveSetting]) -> String {
         let rows = settings.map { setting in
             let source = setting.source.rawValue + (setting.place.map { " (\($0))" } ?? "")
-            return [setting.key, setting.value.summary, setting.unit, source]
+            let note = setting.reasonOfNoEffect.map { "; accepted, no effect: \($0)" } ?? ""
+            return [setting.key, setting.value.summary, setting.unit, source + note]
         }
         let widths = (0..<3).map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in
@@ -62,6 +64,7 @@ struct ConfigShowCommand: Command {
             json.add("unit", setting.unit.isEmpty ? nil : setting.unit)
             json.add("source", setting.source.rawValue)
             json.add("place", setting.place)
+            json.add("noEffect", setting.reasonOfNoEffect)
             return json.text
         }
         return "[" + objects.joined(separator: ",\n ") + "]\n"

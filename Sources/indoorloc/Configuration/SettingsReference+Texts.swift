@@ -117,7 +117,9 @@ extension SettingsReference {
 
         These are taken wherever a key is, in their own unit: a configuration file of that SDK works as it is. The number of
         `cron.ios-bg-mode` is a ``PowerMode``; until it is given it reads 2, as there, and the duty cycle is that of the
-        `ble.scan` keys.
+        `ble.scan` keys. Where the program or a file gives keys of `ble.scan`, these count, also beside a mode: file and
+        program are one tree there, and a mode takes no key out of it. The keys of its other scanner, with `-ios-cl`, count
+        where the same source does not give those without.
 
         | key | stands for | range | unit |
         | --- | --- | --- | --- |

@@ -116,9 +116,25 @@ enum SettingsReference {
         ),
         ("Settings from a server", "", ["remote."]),
         (
-            "Kept for files of others",
-            "Keys of the Nodle SDK that nothing here needs. A file that has them is read, and `config show` shows them.",
-            ["ble.", "core.", "cron.", "dtn."]
+            "Upload",
+            "Of `--upload-url` of `indoorloc serve` and `scan`, and of a `RecordUploader`; see <doc:UploadingRecords>.",
+            ["upload."]
+        ),
+        (
+            "Heartbeats", "Of `indoorloc serve`, and of a ``HeartbeatHistory``.",
+            ["heartbeat.interval", "heartbeat.history"]
+        ),
+        (
+            "Accepted for files of others",
+            """
+            Keys of the Nodle SDK that nothing here needs. A file that has them is read, and `config show` tells of each why \
+            it has no effect. Keys that are not in this list and begin with `ble.eid.`, `ble.stat.`, `cell.`, `dtn.`, `id.`, \
+            `iotee.`, `nodle.` or `wifi.` are accepted in the same way.
+            """,
+            [
+                "ble.", "cell.", "core.", "cron.", "devkey", "dtn.", "heartbeat.background-mode",
+                "heartbeat.resolution-h3", "id.", "location.", "nodle.",
+            ]
         ),
     ]
 }

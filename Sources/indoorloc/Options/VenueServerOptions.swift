@@ -69,7 +69,7 @@ struct VenueServerOptions: Sendable {
     /// - Parameter isLive: whether positions must not wait for it while something is stored; otherwise its answer counts.
     private func server(isLive: Bool) throws -> VenueServer? {
         guard let url else { return nil }
-        let credentials = try credentials()
+        let credentials = try Self.credentials(tokenFile: tokenFile, userFile: userFile)
         var patience = VenueServerPatience()
         if !isLive { patience.grace = .seconds(3_600) }
         do throws(VenueRepositoryError) {
@@ -89,16 +89,17 @@ struct VenueServerOptions: Sendable {
         }
     }
 
-    private func credentials() throws -> VenueServerCredentials? {
+    /// What the first line of a file with a token, or of one with user and password, lets in; nil without a file.
+    static func credentials(tokenFile: String?, userFile: String?) throws -> VenueServerCredentials? {
         if let tokenFile {
-            let token = try Self.firstLine(of: tokenFile)
+            let token = try firstLine(of: tokenFile)
             guard !token.isEmpty else {
                 throw VenueRepositoryError.badServer("\(tokenFile) holds no token; write it on the first line")
             }
             return .bearer(token)
         }
         guard let userFile else { return nil }
-        let parts = try Self.firstLine(of: userFile).split(
+        let parts = try firstLine(of: userFile).split(
             separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else {
             throw VenueRepositoryError.badServer(

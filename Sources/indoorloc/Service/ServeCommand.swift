@@ -20,6 +20,10 @@ struct ServeCommand: Command {
             is ready, what it does, and that it is alive: units are in Fixtures/systemd. With --share, other devices get the
             positions, as of 'locate'. With --geofences, the fences of a GeoJSON file are watched, too, as by 'replay'.
 
+            With --upload-url, and --upload-beacons or --upload-positions, what is heard and found is uploaded in batches; it
+            waits in a file while the network is away. With --settings-url, a server gives settings, too. Every
+            heartbeat.interval, standard error has a line with what was counted.
+
             example: indoorloc serve --venue Fixtures/office \\
                          --replay Fixtures/recordings/one-floor/scan.jsonl.gz
             """,
@@ -32,7 +36,8 @@ struct ServeCommand: Command {
             CommandOption(
                 name: "replay", argument: "FILE", help: "hear this recording, at its pace, instead of the radio"),
             CommandOption(name: "replay-from", argument: "SECONDS", help: "begin so far into it (default 0)"),
-        ] + SharingOptions.options + VenueServerOptions.packetOptions)
+        ] + UploadOptions.options + UploadOptions.contents + SettingsServerOption.options + SharingOptions.options
+            + VenueServerOptions.packetOptions)
 
     private let arguments: ParsedArguments
     private let venues: [String]
@@ -49,6 +54,8 @@ struct ServeCommand: Command {
     private let folder: String
     private let saveInterval: Duration
     private let sharing: SharingOptions?
+    private let upload: UploadOptions?
+    private let settingsServer: SettingsServerOption?
 
     init(_ arguments: ParsedArguments) throws {
         self.arguments = arguments
@@ -58,7 +65,7 @@ struct ServeCommand: Command {
         radioMap = try arguments.input("radio-map")
         output = Self.output(arguments)
         seed = try arguments.seed()
-        settings = try arguments.settings()
+        settings = try arguments.settingsOfUpload()
         geofences = try arguments.geofences()
         gnss = try arguments.gnss()
         radio = (try arguments.adapter(), try arguments.route())
@@ -67,6 +74,13 @@ struct ServeCommand: Command {
         saveInterval = .seconds(try arguments.seconds("save-every", in: 0.01...86_400, else: 30))
         folder = try arguments.stateDirectory()
         sharing = try SharingOptions(arguments)
+        upload = try UploadOptions(arguments)
+        settingsServer = try SettingsServerOption(arguments)
+        // A server may switch it on later.
+        if upload != nil, settingsServer == nil, !settings.resolved.upload.isOn {
+            let message = "--upload-url needs --upload-beacons or --upload-positions, or both"
+            throw UsageError(message: message, command: arguments.syntax.name)
+        }
     }
 
     /// A service goes on with its file, run after run.
@@ -111,17 +125,26 @@ struct ServeCommand: Command {
 
     private func serve(_ source: some ScanSource, in venues: some VenueSource) async throws {
         let store = try SessionMemoryStore(folder: folder)
+        let upload = try upload?.work(settings.resolved.upload)
+        guard let upload else { return try await serve(source, in: venues, store, nil) }
+        let tapped = TappedSource(source: source) { upload.take($0, by: source.wallClock) }
+        try await serve(tapped, in: venues, store, upload)
+    }
+
+    private func serve(
+        _ source: some ScanSource, in venues: some VenueSource, _ store: SessionMemoryStore, _ upload: UploadWork?
+    ) async throws {
         let localizer = Localizer(source: source, gnss: gnss, venues: venues, settings: settings, seed: seed)
         try await localizer.startMonitoring(geofences?.fences ?? [])
-        let companions = try sharing.map { [try SharingCompanion($0, venues: venues)] } ?? []
+        let companions: [any ServiceCompanion] = try sharing.map { [try SharingCompanion($0, venues: venues)] } ?? []
+        let inputs = ServiceInputs(settings, remote: settingsServer?.settings(settings.resolved.remote)) {
+            ServiceInputs.Content(
+                settings: try arguments.settingsOfUpload(), geofences: try arguments.geofences()?.fences ?? [])
+        }
         var service = ServiceRun(
-            localizer, companions: companions, manager: ServiceManager(), limit: limit,
+            localizer, companions: companions, upload: upload, manager: ServiceManager(), limit: limit,
             endsWithPosition: arguments.has("once"), memory: ServiceMemory(store, every: saveInterval),
-            output: try ServiceOutput(output),
-            reload: {
-                ServiceRun.Inputs(
-                    settings: try arguments.settings(), geofences: try arguments.geofences()?.fences ?? [])
-            })
+            output: try ServiceOutput(output), inputs: inputs)
         try await service.run(saveInterval: saveInterval)
     }
 }

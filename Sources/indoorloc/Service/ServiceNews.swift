@@ -1,10 +1,13 @@
 import Foundation
 import IndoorLocalization
+import VenuePackets
 
 /// What comes up while a service runs.
 enum ServiceNews: Sendable {
     /// The session tells, its instant counted from the start.
     case told(SessionReplay.Output)
+    /// The settings of a server, or why there are none.
+    case remote(RemoteSettings.Update)
     /// The settings are to be read again: SIGHUP.
     case reload
 }

@@ -54,6 +54,7 @@ final class FloorPlanTests: XCTestCase {
     }
 
     /// Behaviour §2.1A, row versionString.
+    /// Behaviour §4.1, row getVersion: the version is a text.
     func testTheVersionHasThreeNumbers() {
         let parts = PackageVersion.current.split(separator: ".", omittingEmptySubsequences: false)
         XCTAssertEqual(parts.count, 3, PackageVersion.current)

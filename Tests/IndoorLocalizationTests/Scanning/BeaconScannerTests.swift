@@ -13,6 +13,10 @@ final class BeaconScannerTests: XCTestCase {
     // MARK: - Passes
 
     /// Behaviour §4.5, check 4.
+    /// Behaviour §4.1, row start: the first pass begins at once.
+    /// Behaviour §4.1, row ble.scan.duration-msec: a pass takes 10 s.
+    /// Behaviour §4.1, row ble.scan.interval-msec: 90 s are between two passes.
+    /// Behaviour §4.1, row duty cycle: a period is 100 s.
     func testStartAt0StopAt10NextStartAt100() async throws {
         let stage = ScannerStage()
         let events = stage.scanner.scanEvents
@@ -28,6 +32,7 @@ final class BeaconScannerTests: XCTestCase {
     }
 
     /// Behaviour §4.5, check 4.
+    /// Behaviour §4.1, row ble.scan.interval-x-factor: the rest is multiplied.
     func testAFactorOfTwoMakesTheNextStartAt190() async throws {
         let cycle = DutyCycle(scanDuration: .seconds(10), interval: .seconds(90), intervalFactor: 2)
         let stage = ScannerStage(ScriptedSource(), ScannerSettings(dutyCycle: cycle))
@@ -49,6 +54,8 @@ final class BeaconScannerTests: XCTestCase {
     }
 
     /// Behaviour §4.5, check 5.
+    /// Behaviour §4.1, row stop: `isStarted` is true from start to stop, `isScanning` during a pass only.
+    /// Behaviour §4.1, row start/stop events: a pass that begins and one that ends are told.
     func testIsScanningMatchesTheEvents() async throws {
         let stage = ScannerStage()
         let events = stage.scanner.scanEvents
@@ -71,6 +78,7 @@ final class BeaconScannerTests: XCTestCase {
         XCTAssertEqual(found.1, isScanning, "isScanning", line: line)
     }
 
+    /// Behaviour §4.1, row cron.ios-infinite-scan: there is one pass, which ends with the stop.
     func testAContinuousScanStartsOnceAndStopsWithStop() async throws {
         let stage = ScannerStage(ScriptedSource(), ScannerSettings(dutyCycle: .continuous))
         let events = stage.scanner.scanEvents
@@ -199,6 +207,8 @@ final class BeaconScannerTests: XCTestCase {
 
     // MARK: - Records
 
+    /// Behaviour §4.1, row BLE record: it has device, RSSI, bytes, manufacturer data and services.
+    /// Behaviour §4.1, row event types: what is heard is told as an advertisement and, of a beacon, as a record.
     func testAdvertisementsAndBeaconsAreTwoStreams() async throws {
         let stage = ScannerStage()
         let (advertisements, beacons) = (stage.scanner.advertisements, stage.scanner.beacons)

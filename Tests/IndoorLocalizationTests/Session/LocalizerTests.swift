@@ -112,6 +112,7 @@ final class LocalizerTests: XCTestCase {
         return streams
     }
 
+    /// Behaviour §4.1, row sharedInstance: any number of them run side by side, so none is shared.
     func testTwoLocalizersSideBySideKeepToTheirOwnSources() async throws {
         let office = LocalizerStage()
         let shop = LocalizerStage()

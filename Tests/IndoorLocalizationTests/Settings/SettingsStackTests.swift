@@ -70,6 +70,8 @@ final class SettingsStackTests: XCTestCase {
     }
 
     /// Behaviour §4.5, check 2.
+    /// Behaviour §4.1, row precedence: the program beats the server, which beats the default.
+    /// Behaviour §4.1, row clear: what the program and its file gave is taken back.
     func testStaticBeatsRemoteBeatsDefaultInAnyOrderAndClearFallsBack() throws {
         let entry = { (number: Double) in [SettingsEntry(key: "ble.scan.duration-msec", value: .number(number))] }
         for isRemoteFirst in [true, false] {
@@ -89,6 +91,7 @@ final class SettingsStackTests: XCTestCase {
     }
 
     /// Behaviour §4.5, check 3.
+    /// Behaviour §4.1, row config: a file and single keys give the same tree.
     func testAFileAndKeysSetGiveTheSameTreeAndTheLastWriteCounts() throws {
         let tree: [String: JSONValue] = [
             "ble": .object(["scan": .object(["duration-msec": 5000, "interval-msec": 1000, "interval-x-factor": 2])]),

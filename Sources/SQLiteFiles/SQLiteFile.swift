@@ -2,21 +2,18 @@ import CSQLite
 import Glibc
 
 /// A connection to one database file; whoever holds it calls it from one place at a time.
-final class SQLiteDatabase {
+///
+/// Its errors are those of the file's owner, who says in the words of that file what is wrong.
+package final class SQLiteFile<Failure: SQLiteFileError> {
+    /// One value of a row or a parameter.
+    package typealias Value = SQLiteValue
+
     private let handle: OpaquePointer
-    let path: String
+    package let path: String
     private var statements: [String: OpaquePointer] = [:]
 
-    /// One value of a row or a parameter.
-    enum Value: Hashable, Sendable {
-        case null
-        case integer(Int64)
-        case real(Double)
-        case text(String)
-    }
-
     /// Opens a file, which is made if it is not there: for its owner alone, as it tells where somebody was.
-    init(path: String, waiting: Duration) throws(GeofenceLogError) {
+    package init(path: String, waiting: Duration) throws(Failure) {
         // SQLite would make it readable for all; its journals take the mode of the file. What goes wrong, SQLite tells.
         if !path.isEmpty, path != ":memory:" {
             let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -28,7 +25,8 @@ final class SQLiteDatabase {
         guard code == SQLITE_OK, let handle else {
             let message = handle.flatMap { sqlite3_errmsg($0) }.map { String(cString: $0) }
             sqlite3_close_v2(handle)
-            throw GeofenceLogError(.cannotOpen, path: path, message: message ?? "out of memory", code: Int(code))
+            throw Failure(
+                sqlite: .cannotOpen, path: path, message: message ?? "out of memory", code: Int(code))
         }
         self.handle = handle
         self.path = path
@@ -42,7 +40,7 @@ final class SQLiteDatabase {
     }
 
     /// Runs a statement and returns its rows; parameters are numbered from 1. A statement is prepared once.
-    @discardableResult func run(_ sql: String, _ parameters: [Value] = []) throws(GeofenceLogError) -> [[Value]] {
+    @discardableResult package func run(_ sql: String, _ parameters: [Value] = []) throws(Failure) -> [[Value]] {
         let statement = try prepare(sql)
         defer {
             sqlite3_reset(statement)
@@ -60,10 +58,10 @@ final class SQLiteDatabase {
     }
 
     /// Runs statements that belong together: all of them count, or none.
-    func transaction(_ body: () throws(GeofenceLogError) -> Void) throws(GeofenceLogError) {
+    package func transaction(_ body: () throws(Failure) -> Void) throws(Failure) {
         // At once, so that another writer is waited for here and not amid the work.
         try run("BEGIN IMMEDIATE")
-        do throws(GeofenceLogError) {
+        do throws(Failure) {
             try body()
             try run("COMMIT")
         } catch {
@@ -73,7 +71,7 @@ final class SQLiteDatabase {
         }
     }
 
-    private func prepare(_ sql: String) throws(GeofenceLogError) -> OpaquePointer {
+    private func prepare(_ sql: String) throws(Failure) -> OpaquePointer {
         if let statement = statements[sql] { return statement }
         var statement: OpaquePointer?
         guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK, let statement else { throw failure() }
@@ -83,7 +81,7 @@ final class SQLiteDatabase {
 
     private func bind(
         _ value: Value, to index: Int32, of statement: OpaquePointer
-    ) throws(GeofenceLogError) {
+    ) throws(Failure) {
         let code =
             switch value {
             case .null: sqlite3_bind_null(statement, index)
@@ -113,32 +111,59 @@ final class SQLiteDatabase {
     }
 
     /// The error of the last call.
-    private func failure() -> GeofenceLogError {
+    private func failure() -> Failure {
         let code = sqlite3_extended_errcode(handle)
-        let reason: GeofenceLogError.Reason =
+        let reason: SQLiteReason =
             switch code & 0xFF {
             case SQLITE_BUSY, SQLITE_LOCKED: .busy
             case SQLITE_FULL: .full
             case SQLITE_CORRUPT: .damaged
-            case SQLITE_NOTADB: .notALog
+            case SQLITE_NOTADB: .foreign
             case SQLITE_READONLY: .readOnly
             case SQLITE_CANTOPEN: .cannotOpen
             default: .failed
             }
         let message = sqlite3_errmsg(handle).map { String(cString: $0) } ?? ""
-        return GeofenceLogError(reason, path: path, message: message, code: Int(code))
+        return Failure(sqlite: reason, path: path, message: message, code: Int(code))
     }
 }
 
-extension SQLiteDatabase.Value {
-    var integer: Int64? { if case .integer(let integer) = self { integer } else { nil } }
-    var text: String? { if case .text(let text) = self { text } else { nil } }
-    /// The number, also of a whole one.
-    var real: Double? {
-        switch self {
-        case .real(let real): real
-        case .integer(let integer): Double(integer)
-        case .null, .text: nil
+extension SQLiteFile {
+    /// Makes sure that the file is one of these, of an edition that is known, and begins one in an empty file.
+    ///
+    /// - Parameters:
+    ///   - mark: what tells files of this kind from others, as SQLite's application id.
+    ///   - version: the latest edition that is known, and the one that is written.
+    ///   - schema: the statements that begin a file; mark and version are written behind them.
+    package func adopt(mark: Int64, version: Int, schema: [String]) throws(Failure) {
+        if try !isAdopted(mark, version) {
+            try transaction { () throws(Failure) in
+                // Another program may have begun it meanwhile.
+                guard try !isAdopted(mark, version) else { return }
+                for statement in schema { try run(statement) }
+                try run("PRAGMA application_id = \(mark)")
+                try run("PRAGMA user_version = \(version)")
+            }
         }
+        try run("PRAGMA journal_mode = WAL")
+        // Each commit is on the disk before it returns.
+        try run("PRAGMA synchronous = FULL")
+        try run("PRAGMA journal_size_limit = 1048576")
     }
+
+    /// Whether the file is one of these; false if it is empty.
+    private func isAdopted(_ mark: Int64, _ version: Int) throws(Failure) -> Bool {
+        let found = try number("PRAGMA application_id")
+        let edition = try number("PRAGMA user_version")
+        let tables = try number("SELECT count(*) FROM sqlite_master")
+        if found == 0, edition == 0, tables == 0 { return false }
+        guard found == mark, edition > 0 else { throw Failure(sqlite: .foreign, path: path, message: "", code: 0) }
+        guard edition <= version else {
+            throw Failure(sqlite: .newerVersion(found: Int(edition), known: version), path: path, message: "", code: 0)
+        }
+        return true
+    }
+
+    /// The whole number that a statement gives; 0 if it gives none.
+    package func number(_ sql: String) throws(Failure) -> Int64 { try run(sql).first?.first?.integer ?? 0 }
 }

@@ -1,0 +1,156 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import LoopbackServers
+import MQTTSharing
+import XCTest
+
+/// What `serve` uploads, counts, and is told by a server.
+final class ServeUploadTests: XCTestCase {
+    private func server(_ status: String = "204 No Content") throws -> UploadServer {
+        let server = try UploadServer(status)
+        addTeardownBlock { server.stop() }
+        return server
+    }
+
+    private func file(_ text: String) throws -> String {
+        let path = try temporaryFolder() + "/secret"
+        try Data(text.utf8).write(to: URL(filePath: path))
+        return path
+    }
+
+    private func walk(_ folder: String) throws -> [String] {
+        try ServiceProcess.walk("one-floor", from: 5) + [
+            "--state-directory", folder, "--set", "upload.interval=0.2", "--set", "heartbeat.interval=0.5",
+        ]
+    }
+
+    /// Behaviour §4.1, row core.heartbeat.history: a heartbeat tells what was counted, at its interval.
+    /// Behaviour §1.1, row setSendPositionToServer: positions and detected tags are uploaded where that is asked for.
+    func testBeaconsAndPositionsAreUploadedAndCounted() async throws {
+        let server = try server()
+        let service = try ServiceProcess(
+            walk(try temporaryFolder()) + [
+                "--upload-url", server.url + "/records", "--upload-beacons", "--upload-positions",
+                "--upload-name", "cart", "--upload-token-file", try file("opensesame\n"),
+            ])
+        try await server.wait { records in
+            ["beacon", "position"].allSatisfy { type in records.contains { $0.type == type } }
+        }
+        try service.wait(for: "\"type\":\"position\"")
+        try service.waitForError("heartbeat: up", from: service.errors.count)
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+        let numbers = server.records.map(\.number)
+        XCTAssertEqual(Set(numbers).count, numbers.count, "none comes twice where nothing fails")
+        for request in server.requests {
+            XCTAssertTrue(request.hasPrefix("POST /records ") && request.contains("\"device\":\"cart\""), request)
+            XCTAssertTrue(request.contains("Authorization: Bearer opensesame\r\n"), request)
+        }
+        let heartbeat = try XCTUnwrap(service.errors.last { $0.contains("heartbeat: up") })
+        XCTAssertTrue(heartbeat.contains("passes 1, readings "), heartbeat)
+        XCTAssertTrue(heartbeat.contains("; upload: "), heartbeat)
+        XCTAssertFalse(heartbeat.contains("positions 0"), heartbeat)
+    }
+
+    /// Behaviour §4.1, row network loss: what was heard while the server is away survives a kill, and is sent by the next run.
+    func testWhatIsHeardWhileTheServerIsAwayIsSentByTheNextRunAlsoAfterAKill() async throws {
+        let folder = try temporaryFolder()
+        let server = try server("503 Service Unavailable")
+        let first = try ServiceProcess(
+            walk(folder) + ["--upload-url", server.url, "--upload-beacons", "--upload-queue", folder + "/q.db"])
+        try await server.wait { !$0.isEmpty }
+        try first.waitForError("indoorloc: upload: ")
+        first.send(SIGKILL)
+        _ = try first.end()
+        let untaken = Set(server.records.map(\.number))
+        XCTAssertFalse(untaken.isEmpty)
+        let other = try self.server()
+        let second = try ServiceProcess(
+            walk(folder) + ["--upload-url", other.url, "--upload-beacons", "--upload-queue", folder + "/q.db"])
+        try await other.wait { untaken.isSubset(of: $0.map(\.number)) }
+        second.send(SIGTERM)
+        XCTAssertEqual(try second.end(), 0)
+    }
+
+    /// Behaviour §4.1, row precedence: settings of a server count less than those of the call, and more than the defaults.
+    func testSettingsOfAServerCountBetweenDefaultsAndTheCallAndABrokenDocumentTakesNothingAway() async throws {
+        let root = try temporaryFolder()
+        func serve(_ text: String) throws {
+            try Data(text.utf8).write(to: URL(filePath: root + "/device.json"), options: .atomic)
+        }
+        try serve("{\"heartbeat.interval\": 0.4, \"areaDwel\": 1, \"upload.beacons\": true}")
+        let nginx = try NginxServer(root: root, folder: try temporaryFolder())
+        // XCTest wants a block that may run anywhere; it runs after the test, when nobody else uses the server.
+        nonisolated(unsafe) let stopped = nginx
+        addTeardownBlock { stopped.stop() }
+        let uploads = try server()
+        let service = try ServiceProcess(
+            ServiceProcess.walk("one-floor", from: 5) + [
+                "--state-directory", try temporaryFolder(), "--settings-url", nginx.url() + "/device.json",
+                "--set", "remote.interval=1", "--set", "upload.interval=0.2", "--upload-url", uploads.url,
+            ])
+        try service.waitForError("device.json:1: there is no setting areaDwel; did you mean areaDwell?")
+        // By default, a heartbeat comes once a minute, and nothing is uploaded.
+        try service.waitForError("heartbeat: up")
+        try await uploads.wait { !$0.isEmpty }
+        try serve("{\"heartbeat.interval\": ")
+        try service.waitForError("the earlier settings of the server stay")
+        try service.waitForError("heartbeat: up", from: service.errors.count)
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0)
+        let requests = try nginx.stopAndTellRequests()
+        XCTAssertGreaterThan(requests.count, 1)
+        XCTAssertEqual(requests.first?.status, 200)
+    }
+
+    func testABrokerGetsTheBatchesUnderTheDevicesTopic() async throws {
+        let mosquitto = try broker()
+        let (link, events) = MQTTLink.open(
+            MQTTBroker(host: "127.0.0.1", port: mosquitto.port), clientID: "reader", will: nil, keepAliveSeconds: 60)
+        link.ask(.subscribe("tags/+", .atLeastOnce))
+        _ = try await Bounded.wait(for: "the subscription") {
+            await events.first { if case .subscribed = $0 { true } else { false } }
+        }
+        let service = try ServiceProcess(
+            walk(try temporaryFolder()) + [
+                "--upload-url", "mqtt://127.0.0.1:\(mosquitto.port)/tags", "--upload-beacons", "--upload-name", "cart",
+            ])
+        let message = try await Bounded.wait(for: "a batch") { () -> MQTTMessage? in
+            for await event in events { if case .received(let message) = event { return message } }
+            return nil
+        }
+        XCTAssertEqual(message?.topic, "tags/cart")
+        XCTAssertEqual(message?.quality, .atLeastOnce)
+        let text = String(decoding: try XCTUnwrap(message).payload, as: UTF8.self)
+        XCTAssertTrue(text.hasPrefix("{\"format\":\"indoor-localization-records\",\"version\":1,"), text)
+        link.ask(.close)
+        service.send(SIGTERM)
+        XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+    }
+
+    func testWrongCallsAreRefused() throws {
+        let mqtt = "mqtt://127.0.0.1/tags"
+        let secret = ["--upload-beacons", "--upload-token-file", try file("opensesame")]
+        for (arguments, words) in [
+            (["--upload-url", "http://x.example/y"], "--upload-url needs --upload-beacons or --upload-positions"),
+            (["--upload-beacons"], "--upload-beacons needs --upload-url"),
+            (["--upload-name", "x"], "--upload-name needs --upload-url"),
+            (["--upload-url", "ftp://x", "--upload-beacons"], "--upload-url: "),
+            (["--upload-url", "http://x.example"] + secret, "http would send the credentials unencrypted; use https"),
+            (["--upload-url", "https://x.example", "--upload-password-file", "f"] + secret, "contradict each other"),
+            (["--upload-url", "http://x.example", "--upload-beacons", "--upload-name", "a/b"], "--upload-name: "),
+            (["--upload-url", mqtt, "--upload-beacons", "--upload-token-file", "t"], "is of a web server"),
+            (["--upload-url", mqtt, "--upload-beacons", "--upload-password-file", "t"], "needs a user: mqtt://USER@"),
+            (["--upload-url", "mqtt://a:b@x/tags", "--upload-beacons"], "it holds a password"),
+            (["--settings-url", "http://x.example/settings.json"], "--settings-url: others could change"),
+            (["--settings-url", "https://x.example/"], "--settings-url must name a document"),
+            (["--settings-url", "https://x.example"], "--settings-url must name a document"),
+            (["--settings-ca", "x"], "--settings-ca needs --settings-url"),
+        ] as [([String], String)] {
+            let result = try Tool.run(["serve", "--venue", "Fixtures/office"] + arguments)
+            XCTAssertEqual(result.status, 2, "\(arguments)")
+            XCTAssertTrue(result.errors.contains(words), result.errors)
+        }
+    }
+}

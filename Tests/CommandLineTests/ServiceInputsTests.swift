@@ -1,0 +1,68 @@
+import IndoorLocalization
+import VenuePackets
+import XCTest
+
+@testable import indoorloc
+
+/// What a service makes of the settings of its call, its files and a server.
+final class ServiceInputsTests: XCTestCase {
+    private func stack(_ file: [(String, JSONValue)]) -> SettingsStack {
+        var settings = SettingsStack()
+        XCTAssertEqual(settings.load(file.map { SettingsEntry(key: $0.0, value: $0.1) }, from: .file), [])
+        settings.apply()
+        return settings
+    }
+
+    private func inputs(_ file: [(String, JSONValue)], then later: [(String, JSONValue)]) -> ServiceInputs {
+        let next = stack(later)
+        return ServiceInputs(stack(file), remote: nil) { ServiceInputs.Content(settings: next, geofences: []) }
+    }
+
+    private func update(_ entries: [(String, JSONValue)]) -> RemoteSettings.Update {
+        .settings(entries.map { SettingsEntry(key: $0.0, value: $0.1, place: "server:1") })
+    }
+
+    /// Behaviour §4.1, row precedence: what the files say beats the server, whenever either of them comes.
+    func testFilesThatAreReadAgainBeatTheServerWhichKeepsTheRest() throws {
+        var inputs = inputs([("areaDwell", 1)], then: [("retryPause", 7)])
+        XCTAssertEqual(inputs.take(update([("areaDwell", 5), ("retryPause", 6), ("positionInterval", 2)])), [])
+        XCTAssertEqual(inputs.settings.resolved.localization.areaDwell, .seconds(1))
+        XCTAssertEqual(inputs.settings.resolved.localization.retryPause, .seconds(6))
+        XCTAssertEqual(try inputs.reload(), [])
+        XCTAssertEqual(inputs.settings.resolved.localization.areaDwell, .seconds(5))
+        XCTAssertEqual(inputs.settings.resolved.localization.retryPause, .seconds(7))
+        XCTAssertEqual(inputs.settings.resolved.localization.positionInterval, .seconds(2))
+        XCTAssertEqual(inputs.take(update([])), [])
+        XCTAssertEqual(inputs.settings.resolved.localization.positionInterval, .milliseconds(500))
+    }
+
+    func testWrongSettingsOfAServerAreToldAndThoseThatContradictEachOtherAreNotTakenAtAll() throws {
+        var inputs = inputs([], then: [])
+        XCTAssertEqual(
+            inputs.take(update([("areaDwel", 5), ("areaDwell", 3)])),
+            ["server:1: there is no setting areaDwel; did you mean areaDwell?"])
+        XCTAssertEqual(inputs.settings.resolved.localization.areaDwell, .seconds(3))
+        let told = inputs.take(
+            update([("scanner.timing.interval", 0.1), ("scanner.timing.window", 0.2), ("areaDwell", 4)]))
+        XCTAssertEqual(
+            told,
+            [
+                "server:1: scanner.timing.window must be in [0.0025, 0.1] s, not 0.2",
+                "the earlier settings of the server stay",
+            ])
+        XCTAssertEqual(inputs.settings.resolved.localization.areaDwell, .seconds(3))
+        _ = try inputs.reload()
+        XCTAssertEqual(inputs.settings.resolved.localization.areaDwell, .seconds(3))
+    }
+
+    func testAFailureIsToldOnceAndTakesNothingAway() {
+        var inputs = inputs([], then: [])
+        _ = inputs.take(update([("areaDwell", 3)]))
+        let failure = RemoteSettings.Update.failure(LocalizationError(code: .network, message: "it is away"))
+        XCTAssertEqual(inputs.take(failure), ["it is away; the earlier settings of the server stay"])
+        XCTAssertEqual(inputs.take(failure), [])
+        XCTAssertEqual(inputs.settings.resolved.localization.areaDwell, .seconds(3))
+        _ = inputs.take(update([("areaDwell", 3)]))
+        XCTAssertEqual(inputs.take(failure).count, 1, "it was there in between")
+    }
+}

@@ -1,0 +1,223 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import LoopbackServers
+import MQTTSharing
+import RecordUpload
+import VenuePackets
+import XCTest
+
+/// Batches that are posted to servers and published on a broker, all of them real.
+final class RecordUploaderTests: XCTestCase {
+    private func settings(size: Int = 100) -> UploadSettings {
+        var settings = UploadSettings()
+        settings.batchSize = size
+        return settings
+    }
+
+    private func queue(_ count: Int) async throws -> UploadQueue {
+        let queue = try UploadQueue(path: try temporaryFolder() + "/uploads.db")
+        if count > 0 { try await queue.append(UploadRecord.numbered(1...count)) }
+        return queue
+    }
+
+    private func rudeServer(_ answer: @escaping @Sendable (String) -> String) throws -> RudeServer {
+        let server = try RudeServer { _, request in .with("HTTP/1.1 \(answer(request))\nContent-Length: 0") }
+        addTeardownBlock { server.stop() }
+        return server
+    }
+
+    private func body(of request: String) throws -> ReadBatch {
+        let parts = request.components(separatedBy: "\r\n\r\n")
+        XCTAssertEqual(parts.count, 2)
+        return try ReadBatch(Array((parts.last ?? "").utf8))
+    }
+
+    /// Lets the next alarm of the clock ring.
+    private func ring(_ clock: ManualClock) async throws {
+        clock.advance(to: try await Bounded.wait(for: "the alarm") { try await clock.waitForSleeper() })
+    }
+
+    func testABatchIsPostedToAWebServerThatWantsAToken() async throws {
+        let configuration = NginxServer.Configuration(
+            location: "if ($http_authorization != 'Bearer open sesame') { return 401; } return 204;")
+        let nginx = try NginxServer(
+            root: try temporaryFolder(), folder: try temporaryFolder(), configuration)
+        // XCTest wants a block that may run anywhere; it runs after the test, when nobody else uses the server.
+        nonisolated(unsafe) let stopped = nginx
+        addTeardownBlock { stopped.stop() }
+        let queue = try await queue(3)
+        let server = try VenueServer(nginx.url() + "/ingest", credentials: .bearer("opensesame"))
+        let refused = RecordUploader(queue, to: .web(server), device: "a", settings: settings(), clock: ManualClock())
+        let errors = refused.errors
+        try await refused.start()
+        let error = try await Bounded.first(1, of: errors)[0]
+        XCTAssertEqual(error.kind, .refused)
+        XCTAssertEqual(error.status, 401)
+        await refused.stop()
+        let open = NginxServer.Configuration(
+            location: "if ($http_authorization != 'Bearer opensesame') { return 401; } return 204;")
+        let other = try NginxServer(root: try temporaryFolder(), folder: try temporaryFolder(), open)
+        nonisolated(unsafe) let otherStopped = other
+        addTeardownBlock { otherStopped.stop() }
+        let uploader = RecordUploader(
+            queue, to: .web(try VenueServer(other.url() + "/ingest", credentials: .bearer("opensesame"))), device: "a",
+            settings: settings(), clock: ManualClock())
+        let confirmed = uploader.confirmed
+        try await uploader.start()
+        let batch = try await Bounded.first(1, of: confirmed)[0]
+        XCTAssertEqual(batch.count, 3)
+        await uploader.stop()
+        let counts = try await uploader.counts
+        XCTAssertEqual(counts.sent, 3)
+        XCTAssertEqual(counts.waiting, 0)
+        let requests = try other.stopAndTellRequests()
+        XCTAssertEqual(requests.map(\.path), ["/ingest"])
+        XCTAssertEqual(requests.map(\.authorization), ["Bearer opensesame"])
+    }
+
+    /// Behaviour §4.1, row network loss: what cannot be sent waits, and is sent with the same name when the server is back.
+    func testABatchIsSentAgainUnderTheSameNameUntilItIsConfirmed() async throws {
+        let answers = Guarded(["503 Service Unavailable", "500 Internal Server Error", "202 Accepted"])
+        let server = try rudeServer { _ in answers.withLock { $0.isEmpty ? "200 OK" : $0.removeFirst() } }
+        let clock = ManualClock()
+        let uploader = RecordUploader(
+            try await queue(0), to: .web(try VenueServer(server.url + "/records")), device: "forklift",
+            settings: settings(), clock: clock, seed: 1)
+        let (errors, confirmed) = (uploader.errors, uploader.confirmed)
+        try await uploader.start()
+        try await uploader.add(UploadRecord.numbered(1...2))
+        XCTAssertEqual(server.requests, [], "the batch is not full")
+        try await ring(clock)
+        _ = try await Bounded.first(1, of: errors)
+        // Heard while the network is away: it is no part of the batch that waits.
+        try await uploader.add(UploadRecord.numbered(3...3))
+        try await ring(clock)
+        try await ring(clock)
+        let batch = try await Bounded.first(1, of: confirmed)[0]
+        let requests = server.requests
+        XCTAssertEqual(requests.count, 3)
+        for request in requests {
+            XCTAssertTrue(request.hasPrefix("POST /records HTTP/1.1\r\n"), request)
+            XCTAssertTrue(request.contains("Content-Type: application/json\r\n"), request)
+            XCTAssertTrue(request.contains("Idempotency-Key: \"\(batch.id)\"\r\n"), request)
+            let read = try body(of: request)
+            XCTAssertEqual(read.batch, batch.id)
+            XCTAssertEqual(read.device, "forklift")
+            XCTAssertEqual(read.records.map(\.number), [1, 2])
+        }
+        let failures = await uploader.failures
+        XCTAssertEqual(failures, 2)
+        try await ring(clock)
+        let next = try await Bounded.first(1, of: confirmed)[0]
+        XCTAssertNotEqual(next.id, batch.id)
+        XCTAssertEqual(try body(of: try XCTUnwrap(server.requests.last)).records.map(\.number), [3])
+        await uploader.stop()
+    }
+
+    func testAServerThatIsNotThereIsToldAndNothingIsLost() async throws {
+        let server = try rudeServer { _ in "200 OK" }
+        server.stop()
+        let queue = try await queue(2)
+        let uploader = RecordUploader(
+            queue, to: .web(try VenueServer(server.url)), device: "a", settings: settings(), clock: ManualClock())
+        let errors = uploader.errors
+        try await uploader.start()
+        let error = try await Bounded.first(1, of: errors)[0]
+        XCTAssertEqual(error.kind, .unreachable)
+        XCTAssertNil(error.status)
+        await uploader.stop()
+        let waiting = try await queue.waiting
+        XCTAssertEqual(waiting, 2)
+    }
+
+    func testABatchThatIsTooLargeComesInPartsAndOneThatIsNeverTakenIsCounted() async throws {
+        // Takes two records at most, and the fourth in no case.
+        let server = try rudeServer { request in
+            let count = request.components(separatedBy: "\"number\":").count - 1
+            if count > 2 { return "413 Content Too Large" }
+            return request.contains("\"number\":4,") ? "422 Unprocessable Content" : "204 No Content"
+        }
+        let queue = try await queue(5)
+        let uploader = RecordUploader(
+            queue, to: .web(try VenueServer(server.url)), device: "a", settings: settings(size: 4),
+            clock: ManualClock())
+        let (errors, confirmed) = (uploader.errors, uploader.confirmed)
+        try await uploader.start()
+        let batch = try await Bounded.first(1, of: confirmed)[0]
+        XCTAssertEqual(batch.count, 2)
+        let told = try await Bounded.first(2, of: errors)
+        XCTAssertEqual(told.map(\.kind), [.tooLarge, .rejected])
+        await uploader.stop()
+        let counts = try await queue.counts
+        XCTAssertEqual(counts.sent, 2)
+        XCTAssertEqual(counts.rejected, 2)
+        XCTAssertEqual(counts.waiting, 1)
+    }
+
+    func testARedirectIsNoConfirmation() async throws {
+        let server = try rudeServer { _ in "302 Found\nLocation: /elsewhere" }
+        let queue = try await queue(1)
+        let uploader = RecordUploader(
+            queue, to: .web(try VenueServer(server.url)), device: "a", settings: settings(), clock: ManualClock())
+        let errors = uploader.errors
+        try await uploader.start()
+        let error = try await Bounded.first(1, of: errors)[0]
+        XCTAssertEqual(error.status, 302)
+        await uploader.stop()
+        XCTAssertEqual(server.requests.count, 1)
+        let waiting = try await queue.waiting
+        XCTAssertEqual(waiting, 1)
+    }
+
+    func testABatchIsPublishedOnABrokerAndWaitsWhileThatIsAway() async throws {
+        let mosquitto = try MosquittoBroker(folder: try temporaryFolder())
+        nonisolated(unsafe) let killed = mosquitto
+        addTeardownBlock { killed.kill() }
+        let broker = MQTTBroker(host: "127.0.0.1", port: mosquitto.port)
+        let clock = ManualClock()
+        mosquitto.kill()
+        let uploader = RecordUploader(
+            try await queue(2), to: .broker(broker, topic: "tags/forklift"), device: "forklift", settings: settings(),
+            clock: clock, seed: 1)
+        let (errors, confirmed) = (uploader.errors, uploader.confirmed)
+        try await uploader.start()
+        let error = try await Bounded.first(1, of: errors)[0]
+        XCTAssertEqual(error.kind, .unreachable)
+        try mosquitto.restart()
+        let (link, events) = MQTTLink.open(broker, clientID: "reader", will: nil, keepAliveSeconds: 60)
+        link.ask(.subscribe("tags/+", .atLeastOnce))
+        _ = try await Bounded.wait(for: "the subscription") {
+            await events.first { if case .subscribed = $0 { true } else { false } }
+        }
+        try await ring(clock)
+        let batch = try await Bounded.first(1, of: confirmed)[0]
+        let message = try await Bounded.wait(for: "the batch") { () -> MQTTMessage? in
+            for await event in events { if case .received(let message) = event { return message } }
+            return nil
+        }
+        XCTAssertEqual(message?.topic, "tags/forklift")
+        let read = try ReadBatch(try XCTUnwrap(message).payload)
+        XCTAssertEqual(read.batch, batch.id)
+        XCTAssertEqual(read.records.map(\.number), [1, 2])
+        link.ask(.close)
+        await uploader.stop()
+        let counts = try await uploader.counts
+        XCTAssertEqual(counts.sent, 2)
+    }
+
+    func testOtherSettingsShortenTheQueueAndThoseOutOfRangeChangeNothing() async throws {
+        let uploader = RecordUploader(
+            try await queue(10), to: .web(try VenueServer("http://127.0.0.1:1")), device: "a")
+        var settings = settings()
+        settings.queueSize = 0
+        try await uploader.setSettings(settings)
+        var counts = try await uploader.counts
+        XCTAssertEqual(counts.waiting, 10)
+        settings.queueSize = 4
+        try await uploader.setSettings(settings)
+        counts = try await uploader.counts
+        XCTAssertEqual(counts.waiting, 4)
+        XCTAssertEqual(counts.dropped, 6)
+    }
+}
