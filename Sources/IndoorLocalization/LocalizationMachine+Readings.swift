@@ -65,8 +65,7 @@ extension LocalizationMachine {
     private mutating func hear(_ event: RadioEvent) -> Transition {
         isDeaf = !event.status.isHearing
         guard !event.status.isHearing else { return Transition(state: state) }
-        return Transition(
-            state: state, directives: [.report(LocalizationError(code: .generic, message: "\(event)"))])
+        return Transition(state: state, directives: [.report(LocalizationError(event))])
     }
 
     /// The reading as the session uses it: decoded, and strong enough; nil if it is to be ignored.

@@ -15,7 +15,7 @@ extension PositionerMachine {
         guard session != nil else { return Transition(state: state) }  // of an earlier session
         switch reading {
         case .radio(let event):
-            trouble = event.status.isHearing ? nil : LocalizationError(code: .generic, message: "\(event)")
+            trouble = event.status.isHearing ? nil : LocalizationError(event)
         case .sighting, .advertisement: trouble = nil
         case .motion, .step, .pressure, .gnss, .fix: break  // of other senders: they say nothing of the radio
         }
