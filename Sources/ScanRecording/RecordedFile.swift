@@ -52,7 +52,7 @@ package final class RecordedReadings: Sendable {
             }
         }
 
-        mutating func device() -> String? { recording?.header?.device }
+        mutating func header() -> RecordingHeader? { recording?.header }
 
         /// Mutating, as an optional reader cannot be looked into otherwise.
         mutating func tally() -> Tally {
@@ -105,7 +105,10 @@ package final class RecordedReadings: Sendable {
     }
 
     /// The model of the receiver; nil if unknown, and before the first reading.
-    package var device: String? { state.withLock { state in state.device() } }
+    package var device: String? { state.withLock { state in state.header()?.device } }
+
+    /// When the recording began, as its header says; nil if unknown, and before the first reading.
+    package var startedAt: String? { state.withLock { state in state.header()?.startedAt } }
 
     /// What was passed over so far.
     package var tally: Tally { state.withLock { state in state.tally() } }

@@ -10,22 +10,28 @@ package final class Broadcast<Element: Sendable>: Sendable {
     private let state = Guarded(State())
     private let policy: AsyncStream<Element>.Continuation.BufferingPolicy
     private let replaysLatest: Bool
+    private let keepsLatest: Bool
 
     /// Creates a broadcast without subscribers.
     ///
     /// - Parameters:
     ///   - policy: how many elements wait for a slow subscriber.
     ///   - replaysLatest: whether a new subscriber first gets the latest element.
-    package init(_ policy: AsyncStream<Element>.Continuation.BufferingPolicy, replaysLatest: Bool = false) {
+    ///   - keepsLatest: whether the latest element can be read, and got first by a subscriber who wants it.
+    package init(
+        _ policy: AsyncStream<Element>.Continuation.BufferingPolicy, replaysLatest: Bool = false,
+        keepsLatest: Bool = false
+    ) {
         self.policy = policy
         self.replaysLatest = replaysLatest
+        self.keepsLatest = keepsLatest || replaysLatest
     }
 
     /// Creates a broadcast of what comes of a source: of a live one's, the newest elements wait for a slow subscriber.
     ///
     /// A recording plays faster than any subscriber may listen, and nothing of it is to be lost.
-    package convenience init(of pace: ScanPace, newest: Int = 1024) {
-        self.init(pace == .recorded ? .unbounded : .bufferingNewest(newest))
+    package convenience init(of pace: ScanPace, newest: Int = 1024, keepsLatest: Bool = false) {
+        self.init(pace == .recorded ? .unbounded : .bufferingNewest(newest), keepsLatest: keepsLatest)
     }
 
     deinit {
@@ -36,13 +42,24 @@ package final class Broadcast<Element: Sendable>: Sendable {
     /// How many elements slow subscribers have lost.
     package var dropped: Int { state.withLock { $0.dropped } }
 
+    /// The latest element, if it is kept; nil before the first, and after `forget()`.
+    package var latest: Element? { state.withLock { $0.latest } }
+
+    /// Forgets the latest element.
+    package func forget() { state.withLock { $0.latest = nil } }
+
     /// A new subscription: all elements from now on, after the latest one if that is replayed.
-    package func subscribe() -> AsyncStream<Element> {
+    package func subscribe() -> AsyncStream<Element> { subscribe(beginningWithLatest: replaysLatest) }
+
+    /// A new subscription: all elements from now on.
+    ///
+    /// - Parameter beginsWithLatest: whether they come after the latest one, if that is kept.
+    package func subscribe(beginningWithLatest beginsWithLatest: Bool) -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: policy)
         let key = state.withLock { state in
             state.nextKey += 1
             state.continuations[state.nextKey] = continuation
-            if replaysLatest, let latest = state.latest { continuation.yield(latest) }
+            if beginsWithLatest, let latest = state.latest { continuation.yield(latest) }
             return state.nextKey
         }
         continuation.onTermination = { [weak self] _ in
@@ -63,7 +80,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
     /// Hands an element to every subscriber.
     package func send(_ element: Element) {
         state.withLock { state in
-            if replaysLatest { state.latest = element }
+            if keepsLatest { state.latest = element }
             for continuation in state.continuations.values {
                 if case .dropped = continuation.yield(element) { state.dropped += 1 }
             }

@@ -111,12 +111,18 @@ private struct EarlierRecording {
 struct RecordTarget: Sendable {
     let output: OutputFile
     let format: ConvertedFormat
+    /// The session that it belongs to; nil for none.
+    var traceID: TraceID?
     let startMicroseconds = RecordTarget.now
 
     var path: String { output.path }
 
     /// The header of a recording that begins now.
-    var header: RecordingHeader { Self.header(startMicroseconds) }
+    var header: RecordingHeader {
+        var header = Self.header(startMicroseconds)
+        header.traceID = traceID
+        return header
+    }
 
     static var headerOfNow: RecordingHeader { header(now) }
 

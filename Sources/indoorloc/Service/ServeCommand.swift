@@ -49,6 +49,7 @@ struct ServeCommand: Command {
     private let folder: String
     private let saveInterval: Duration
     private let sharing: SharingOptions?
+    private let traceID = TraceID()
 
     init(_ arguments: ParsedArguments) throws {
         self.arguments = arguments
@@ -76,7 +77,9 @@ struct ServeCommand: Command {
         return output
     }
 
-    func run() async throws {
+    func run() async throws { try await StandardError.$traceID.withValue(traceID) { try await runTraced() } }
+
+    private func runTraced() async throws {
         guard venues.isEmpty else {
             var packets: [Venue] = []
             for venue in venues {
@@ -111,9 +114,12 @@ struct ServeCommand: Command {
 
     private func serve(_ source: some ScanSource, in venues: some VenueSource) async throws {
         let store = try SessionMemoryStore(folder: folder)
-        let localizer = Localizer(source: source, gnss: gnss, venues: venues, settings: settings, seed: seed)
+        let localizer = Localizer(
+            source: source, gnss: gnss, venues: venues, settings: settings, seed: seed,
+            traceIDs: { [traceID] in traceID })
         try await localizer.startMonitoring(geofences?.fences ?? [])
         let companions = try sharing.map { [try SharingCompanion($0, venues: venues)] } ?? []
+        StandardError.line("a session begins")
         var service = ServiceRun(
             localizer, companions: companions, manager: ServiceManager(), limit: limit,
             endsWithPosition: arguments.has("once"), memory: ServiceMemory(store, every: saveInterval),
