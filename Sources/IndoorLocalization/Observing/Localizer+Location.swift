@@ -43,7 +43,8 @@ extension Localizer {
             throw Self.noLocation(
                 "no position came within \(timeout.seconds) s; see whether beacons or satellites can be heard here")
         case nil:
-            throw LocalizationError(code: .generic, message: "the request for a position was cancelled", kind: .cancelled)
+            throw LocalizationError(
+                code: .generic, message: "the request for a position was cancelled", kind: .cancelled)
         }
     }
 

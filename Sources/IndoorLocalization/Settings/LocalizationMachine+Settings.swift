@@ -25,7 +25,8 @@ extension LocalizationMachine {
         guard problems.isEmpty else {
             let message = "settings out of range: \(problems.joined(separator: "; ")); the earlier ones stay"
             return Transition(
-                state: state, directives: [.report(LocalizationError(code: .generic, message: message, kind: .settings))])
+                state: state,
+                directives: [.report(LocalizationError(code: .generic, message: message, kind: .settings))])
         }
         stack = moved
         settings = moved.resolved.localization
