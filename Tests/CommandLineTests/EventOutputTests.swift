@@ -35,8 +35,11 @@ final class EventOutputTests: XCTestCase {
             json(LocalizationError(code: .network, message: "no", kind: .contentUnavailable, status: .http(404))),
             #"{"t":0.000,"type":"error","code":"network","kind":"contentUnavailable","httpStatus":404,"message":"no"}"#)
         XCTAssertEqual(
-            json(LocalizationError(code: .critical, message: "no", cause: "x", kind: .sensorFailed, status: .system(19))),
-            #"{"t":0.000,"type":"error","code":"critical","kind":"sensorFailed","errno":19,"message":"no","cause":"x"}"#)
+            json(
+                LocalizationError(
+                    code: .critical, message: "no", cause: "x", kind: .sensorFailed, status: .system(19))),
+            #"{"t":0.000,"type":"error","code":"critical","kind":"sensorFailed","errno":19,"message":"no","cause":"x"}"#
+        )
         let state = SessionReplay.Output(
             instant: .zero, content: .state(.error(LocalizationError(code: .credential, message: "no"))))
         XCTAssertEqual(

@@ -45,7 +45,7 @@ final class WatchCommandTests: XCTestCase {
 
     /// Behaviour §3.1, row enterRegion: on the command line.
     func testRegionsThatAreEnteredAndLeftArePrinted() throws {
-        let lines = (0..<10).map { beacon(100 + Double($0)) } + (10..<60).map { beacon(100 + Double($0), uuid: Self.other) }
+        let lines = (0..<60).map { beacon(100 + Double($0), uuid: $0 < 10 ? Self.home : Self.other) }
         let path = try write(lines, "scan.jsonl", to: try temporaryFolder())
         let result = try Tool.run([
             "regions", "watch", "--region", "home=\(Self.home)", "--region", "shop=\(Self.other):1", "--replay", path,
@@ -98,7 +98,8 @@ final class WatchCommandTests: XCTestCase {
     func testWrongRegionsAreRefused() throws {
         for words in [
             ["--region", Self.home], ["--region", "a=b"], ["--region", "=\(Self.home)"],
-            ["--region", "a=\(Self.home):x"], ["--region", "a=\(Self.home):1:2:3"], ["--region", "a=\(Self.home):70000"],
+            ["--region", "a=\(Self.home):x"], ["--region", "a=\(Self.home):1:2:3"],
+            ["--region", "a=\(Self.home):70000"],
             ["--region", "a=\(Self.home)", "--region", "b=\(Self.home)"], [],
             ["--region", "a=\(Self.home)", "--replay", "x", "--adapter", "hci0"],
         ] {
@@ -114,7 +115,9 @@ final class WatchCommandTests: XCTestCase {
             var unixTime: Double?
             mutating func begin(unixTime: Double?) { self.unixTime = unixTime }
             mutating func take(_ directive: ScanMachine.Directive) throws {
-                if case .emitRegionEvent(let event) = directive { told.append("\(event.kind) \(event.instant.seconds)") }
+                if case .emitRegionEvent(let event) = directive {
+                    told.append("\(event.kind) \(event.instant.seconds)")
+                }
                 try tellTrouble(directive)
             }
             mutating func write() throws -> Bool { true }
@@ -175,7 +178,8 @@ final class WatchCommandTests: XCTestCase {
         let stay = try write(stays([0]), "stay.jsonl", to: folder)
         let training = folder + "/home.json"
         let result = try Tool.run([
-            "rooms", "train", "--output", training, "--live", "attic", "--pocket", "--uuid", Self.home, "--seconds", "10",
+            "rooms", "train", "--output", training, "--live", "attic", "--pocket", "--uuid", Self.home, "--seconds",
+            "10",
             "--replay", stay,
         ])
         XCTAssertEqual(result.status, 0, result.errors)

@@ -17,7 +17,8 @@ struct RegionsWatchCommand: Command {
             """,
         options: [
             CommandOption(name: "region", argument: "REGION", help: "a region that is watched; may be repeated"),
-            CommandOption(name: "rangings", help: "also print the beacons of each region, once a second"), .settings, .set,
+            CommandOption(name: "rangings", help: "also print the beacons of each region, once a second"), .settings,
+            .set,
         ] + HeardSource.options)
 
     private let source: HeardSource

@@ -43,7 +43,8 @@ struct RoomsWatchCommand: Command {
         let uuids = Set(training.beacons.map(\.uuid)).sorted { $0.description < $1.description }
         guard uuids.count == 1, let uuid = uuids.first else {
             let found = uuids.isEmpty ? "no beacons" : "beacons of \(uuids.count) UUIDs"
-            throw DataSetError(description: "\(self.training) has \(found): train the rooms of one house, with one UUID")
+            throw DataSetError(
+                description: "\(self.training) has \(found): train the rooms of one house, with one UUID")
         }
         var settings = ScannerSettings()
         settings.rooms = rooms

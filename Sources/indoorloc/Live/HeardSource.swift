@@ -5,7 +5,8 @@ import ScanRecording
 
 extension CommandOption {
     static let heard = CommandOption(
-        name: "replay", argument: "FILE", help: "hear this recording or capture, or - for standard input, not the radio")
+        name: "replay", argument: "FILE", help: "hear this recording or capture, or - for standard input, not the radio"
+    )
 }
 
 /// Takes what a scanner tells, while it goes on.

@@ -4,7 +4,8 @@ import VenuePackets
 
 extension CommandOption {
     static let live = CommandOption(
-        name: "live", argument: "ROOM", help: "train this room with what the radio hears now, until Ctrl-C or --seconds")
+        name: "live", argument: "ROOM", help: "train this room with what the radio hears now, until Ctrl-C or --seconds"
+    )
     static let pocket = CommandOption(name: "pocket", help: "with --live: the machine is carried in a pocket or a bag")
 }
 
