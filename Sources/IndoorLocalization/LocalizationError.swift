@@ -33,9 +33,7 @@ public struct LocalizationError: Error, Hashable, Sendable, CustomStringConverti
     /// The number that a server or the operating system gave; nil if there is none.
     public var status: Status?
 
-    /// Creates an error.
-    ///
-    /// - Parameter kind: what went wrong; nil for what the code says: an error of credentials, of a server, or unknown.
+    /// Creates an error; without a kind, it has that of its code: of credentials, of a server, or unknown.
     public init(
         code: Code, message: String, cause: String? = nil, reason: Reason? = nil, kind: Kind? = nil,
         status: Status? = nil
