@@ -19,6 +19,16 @@ final class RecordedErrorKindTests: XCTestCase {
         for (problem, kind) in captures { XCTAssertEqual(BTSnoopError(file: "x", problem: problem).kind, kind) }
     }
 
+    func testATraceIDThatIsNoneOfOursIsNoReasonNotToRead() throws {
+        let folder = try TemporaryFolder()
+        for (text, expected) in [(#""xyz""#, nil), (#""ab12""#, TraceID(rawValue: 0xAB12))] {
+            let header = #"{"type":"header","format":"indoor-localization-recording","version":1,"traceId":\#(text)}"#
+            var reader = try RecordingReader(path: try folder.write("walk.jsonl", header + "\n"))
+            guard case .header(let read)? = try reader.next() else { return XCTFail(text) }
+            XCTAssertEqual(read.traceID, expected)
+        }
+    }
+
     /// The error with which a session ends whose recording cannot be read.
     func testASessionKeepsTheKindOfItsRecordingsError() async throws {
         let folder = try TemporaryFolder()

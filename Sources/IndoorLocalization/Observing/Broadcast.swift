@@ -8,6 +8,11 @@ package final class Broadcast<Element: Sendable>: Sendable {
     }
 
     private let state = Guarded(State())
+    /// Subscriptions that have ended, until the next element is sent.
+    ///
+    /// Behind a lock of its own: a task that is cancelled ends its stream while it holds a lock that an element which is
+    /// sent to that task waits for. Waiting here for the end of a `send` would then last for ever.
+    private let ended = Guarded(Set<UInt64>())
     private let policy: AsyncStream<Element>.Continuation.BufferingPolicy
     private let replaysLatest: Bool
     private let keepsLatest: Bool
@@ -62,9 +67,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
             if beginsWithLatest, let latest = state.latest { continuation.yield(latest) }
             return state.nextKey
         }
-        continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { $0.continuations[key] = nil }
-        }
+        continuation.onTermination = { [weak self] _ in self?.ended.withLock { _ = $0.insert(key) } }
         return stream
     }
 
@@ -80,10 +83,19 @@ package final class Broadcast<Element: Sendable>: Sendable {
     /// Hands an element to every subscriber.
     package func send(_ element: Element) {
         state.withLock { state in
+            for key in takeEnded() { state.continuations[key] = nil }
             if keepsLatest { state.latest = element }
             for continuation in state.continuations.values {
                 if case .dropped = continuation.yield(element) { state.dropped += 1 }
             }
+        }
+    }
+
+    /// The subscriptions that have ended since this was asked last.
+    private func takeEnded() -> Set<UInt64> {
+        ended.withLock { keys in
+            defer { keys = [] }
+            return keys
         }
     }
 }

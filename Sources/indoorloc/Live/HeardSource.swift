@@ -89,12 +89,18 @@ struct HeardSource: Sendable {
             }
             try run.take(reading).forEach { try listener.take($0) }
             // Whoever reads behind a pipe wants each line when it is there.
-            _ = try listener.write()
+            try write(&listener)
         }
         try run.end().forEach { try listener.take($0) }
+        try write(&listener)
         if case .recording(let tally) = readings.tally, let warning = tally.warning(for: path) {
             StandardError.write(warning)
         }
+    }
+
+    /// Writes all that there is: unlike a radio, a recording can wait for whoever reads.
+    private func write(_ listener: inout some ScannerListener) throws {
+        while try !listener.write() { _ = FileDescriptor.takes(STDOUT_FILENO, within: -1) }
     }
 
     /// Hears a live source.

@@ -43,6 +43,18 @@ final class LatestPositionTests: XCTestCase {
         }
     }
 
+    /// Behaviour §2.1A, row floorplan: `floorplan` and `delegate`.
+    func testAPositionerKnowsItsFloorPlanAndCallsWhoeverObservesIt() async throws {
+        let stage = PositionerStage(map: 1)
+        XCTAssertEqual(stage.positioner.floorPlan, FloorPlan(venueID: 1, map: SessionStage.office.maps[1]))
+        let (stream, continuation) = AsyncStream.makeStream(of: MapID.self)
+        let observation = stage.positioner.on(.positions) { continuation.yield($0.mapID) }
+        try await stage.run()
+        let called = try await Bounded.first(1, of: stream)
+        XCTAssertEqual(called, [11])
+        observation.close()
+    }
+
     func testAPositionerTellsItsLatestPositionToo() async throws {
         let stage = PositionerStage()
         XCTAssertNil(stage.positioner.latestPosition)
@@ -199,6 +211,7 @@ final class LatestPositionTests: XCTestCase {
 
     // MARK: - Trace
 
+    /// Behaviour §2.1B, row AR session: the `extraInfo` trace id.
     func testEachSessionHasANameOfItsOwn() async throws {
         let numbers = WatchedState<UInt64>(0xABC)
         let source = ScriptedSource()
