@@ -1,3 +1,6 @@
+import Glibc
+import IndoorLocalization
+
 /// Why a scan cannot begin or go on.
 ///
 /// What passes by itself (an adapter that is off or unplugged, a service that starts again) is no error of the stream
@@ -15,4 +18,25 @@ public indirect enum BluetoothError: Error, Hashable, Sendable {
     case noRoute(hci: BluetoothError, dbus: BluetoothError)
     /// A call of the operating system failed, with its error number.
     case system(call: String, number: Int32)
+}
+
+extension BluetoothError: ClassifiedError {
+    public var kind: LocalizationError.Kind {
+        switch self {
+        case .notPermitted, .busForbidden: .permissionDenied
+        case .noBluetooth: .notSupported
+        case .busUnavailable: .sensorFailed
+        case .noRoute(let hci, let dbus):
+            hci.kind == .permissionDenied || dbus.kind == .permissionDenied ? .permissionDenied : hci.kind
+        case .system(_, let number): [EPERM, EACCES].contains(number) ? .permissionDenied : .sensorFailed
+        }
+    }
+
+    public var status: LocalizationError.Status? {
+        switch self {
+        case .system(_, let number): .system(number)
+        case .noRoute(let hci, let dbus): hci.status ?? dbus.status
+        case .notPermitted, .noBluetooth, .busUnavailable, .busForbidden: nil
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import IndoorLocalization
 
 /// Why no satellite positions come from gpsd.
 public enum GPSDError: Error, Hashable, Sendable {
@@ -12,6 +13,20 @@ public enum GPSDError: Error, Hashable, Sendable {
     case connectionLost(host: String, port: UInt16, reason: String?)
     /// A system call failed, with its name and the error's number.
     case system(call: String, number: Int32)
+}
+
+extension GPSDError: ClassifiedError {
+    public var kind: LocalizationError.Kind {
+        switch self {
+        case .unknownHost, .unreachable, .connectionLost: .noNetwork
+        case .noAnswer: .badResponse
+        case .system: .sensorFailed
+        }
+    }
+
+    public var status: LocalizationError.Status? {
+        if case .system(_, let number) = self { .system(number) } else { nil }
+    }
 }
 
 extension GPSDError: CustomStringConvertible {

@@ -28,13 +28,22 @@ public struct LocalizationError: Error, Hashable, Sendable, CustomStringConverti
     public var cause: String?
     /// The cause as a value, for those that have one; nil for others.
     public var reason: Reason?
+    /// What went wrong, for programs.
+    public var kind: Kind
+    /// The number that a server or the operating system gave; nil if there is none.
+    public var status: Status?
 
-    /// Creates an error.
-    public init(code: Code, message: String, cause: String? = nil, reason: Reason? = nil) {
+    /// Creates an error; without a kind, it has that of its code: of credentials, of a server, or unknown.
+    public init(
+        code: Code, message: String, cause: String? = nil, reason: Reason? = nil, kind: Kind? = nil,
+        status: Status? = nil
+    ) {
         self.code = code
         self.message = message
         self.cause = cause
         self.reason = reason
+        self.kind = kind ?? Kind(of: code)
+        self.status = status
     }
 
     /// Whether the session ends with this error.
@@ -46,9 +55,16 @@ public struct LocalizationError: Error, Hashable, Sendable, CustomStringConverti
 }
 
 extension LocalizationError {
-    /// Passes on a `LocalizationError`; wraps any other error with what was being done.
+    /// Passes on a `LocalizationError`; wraps any other error with what was being done, its kind and its status.
     init(reporting error: any Error, code: Code, _ message: String) {
-        self = error as? LocalizationError ?? LocalizationError(code: code, message: message, cause: "\(error)")
+        if let error = error as? LocalizationError {
+            self = error
+            return
+        }
+        let classified = error as? any ClassifiedError
+        self.init(
+            code: code, message: message, cause: "\(error)",
+            kind: error is CancellationError ? .cancelled : classified?.kind, status: classified?.status)
     }
 }
 
@@ -60,7 +76,7 @@ extension LocalizationError {
             code: .generic,
             message: "the beacons that are heard are of no known venue: \(names); correct uuid, major and minor in the "
                 + "packet, or add the venue",
-            reason: .unknownBeacons(beacons))
+            reason: .unknownBeacons(beacons), kind: .unknownBeacons)
     }
 
     /// Readings come, but their instants do not advance; a session reports it once, and goes on.
@@ -70,13 +86,17 @@ extension LocalizationError {
             message:
                 "the instants of the readings do not advance beyond \(instant.seconds) s, so that positions come late "
                 + "or not at all; have the source give each reading the instant at which it was sensed",
-            reason: .instantsStandStill(instant))
+            reason: .instantsStandStill(instant), kind: .sampling)
     }
+
+    /// A radio that ceased to hear; the session goes on.
+    init(_ event: RadioEvent) { self.init(code: .generic, message: "\(event)", kind: .sensorFailed) }
 
     /// A venue whose model would be larger than a session may hold; nil if it isn't.
     init?(tooLarge venue: Venue) {
         guard let problem = ModelSize.problem(of: venue) else { return nil }
         self.init(
-            code: .critical, message: "venue \(venue.id) is too large: \(problem.path) \(problem.message)")
+            code: .critical, message: "venue \(venue.id) is too large: \(problem.path) \(problem.message)",
+            kind: .badResponse)
     }
 }

@@ -109,8 +109,7 @@ extension LocalizationMachine {
         isDeaf = event.status.isFailure
         if event.status.isHearing { listened.resume(at: now) } else { listened.pause(at: now) }
         guard event.status.isFailure else { return Transition(state: state) }
-        return Transition(
-            state: state, directives: [.report(LocalizationError(code: .generic, message: "\(event)"))])
+        return Transition(state: state, directives: [.report(LocalizationError(event))])
     }
 
     /// A radio that delivers listens, whatever it told; what it heard before a rest may come late.

@@ -34,7 +34,7 @@ extension LocalizationMachine {
         var directives = [Directive.publish(.searchVenue)]
         if let forced = settings.forcedVenue, !venues.contains(where: { $0.id == forced }) {
             let message = "forcedVenue \(forced) is not among the source's venues; add its packet or change the setting"
-            directives.append(.report(LocalizationError(code: .generic, message: message)))
+            directives.append(.report(LocalizationError(code: .generic, message: message, kind: .contentUnavailable)))
         }
         guard let forced = placedVenue else { return Transition(state: .searchVenue, directives: directives) }
         let way = fetch(forced, at: now)
@@ -178,7 +178,7 @@ extension LocalizationMachine {
         guard venue.id == state.venueID else {
             let wanted = state.venueID.map(\.description) ?? "none"
             let message = "the packet of venue \(wanted) holds venue \(venue.id); correct the venue source"
-            return fail(LocalizationError(code: .generic, message: message), at: now)
+            return fail(LocalizationError(code: .generic, message: message, kind: .badResponse), at: now)
         }
         if let error = LocalizationError(tooLarge: venue) { return end(with: .error(error), at: now) }
         backoff.reset()

@@ -11,6 +11,11 @@ public actor Localizer {
     private typealias Driver = SessionDriver<LocalizationMachine<PositioningEngine>>
     private typealias Event = LocalizationMachine<PositioningEngine>.Event
 
+    /// What ties the session, its recording and its log lines together: that of the session that is on, or else of the
+    /// latest one; nil before the first.
+    public private(set) var traceID: TraceID?
+    private let traceIDs: @Sendable () -> TraceID
+
     private let source: any ScanSource
     /// Receives from satellites beside the source; nil on a recording, which has its own positions.
     private let gnss: (any GNSSSource)?
@@ -33,6 +38,8 @@ public actor Localizer {
     private var toldEvaluation = VenueEvaluation(state: .idle)
     private nonisolated let statusBroadcast = Broadcast<ServiceStatus>(.unbounded, replaysLatest: true)
     private var toldStatus = ServiceStatus.stopped
+    /// The place that was told last, in this session or before, and the clock's time then.
+    private(set) var located: (place: LocatedPlace, elapsed: Duration?)?
     private nonisolated let positionBroadcast: Broadcast<Position>
     private nonisolated let outdoorBroadcast: Broadcast<OutdoorPosition>
     nonisolated let motionBroadcast: MotionBroadcast
@@ -53,29 +60,32 @@ public actor Localizer {
     ///   - seed: of all that is random; on a recording, equal seeds give equal positions.
     ///   - eventHistory: what happened before, and how many events are kept.
     ///   - tables: shared with the other sessions of the program that are given the same object.
+    ///   - traceIDs: makes the ID of each session as it begins; by default a random one. Positions don't depend on it.
     public init(
         source: some ScanSource, gnss: (any GNSSSource)? = nil, venues: some VenueSource,
         settings: LocalizationSettings = LocalizationSettings(), clock: some Clock<Duration> = ContinuousClock(),
-        seed: UInt64 = 0, eventHistory: EventHistory = EventHistory(), tables: SharedTables = SharedTables()
+        seed: UInt64 = 0, eventHistory: EventHistory = EventHistory(), tables: SharedTables = SharedTables(),
+        traceIDs: @escaping @Sendable () -> TraceID = { TraceID() }
     ) {
         self.init(
             source: source, gnss: gnss, venues: venues, settings: SettingsStack(localization: settings), clock: clock,
-            seed: seed, eventHistory: eventHistory, tables: tables)
+            seed: seed, eventHistory: eventHistory, tables: tables, traceIDs: traceIDs)
     }
 
     /// Creates an idle localizer with settings of several sources, of which each venue is one.
     public init(
         source: some ScanSource, gnss: (any GNSSSource)? = nil, venues: some VenueSource, settings: SettingsStack,
         clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = 0, eventHistory: EventHistory = EventHistory(),
-        tables: SharedTables = SharedTables()
+        tables: SharedTables = SharedTables(), traceIDs: @escaping @Sendable () -> TraceID = { TraceID() }
     ) {
+        self.traceIDs = traceIDs
         self.source = source
         self.gnss = source.pace == .live ? gnss : nil
         self.eventHistory = eventHistory
         self.venues = venues
         timeline = SessionTimeline(clock, pace: source.pace)
-        positionBroadcast = Broadcast(of: source.pace)
-        outdoorBroadcast = Broadcast(of: source.pace)
+        positionBroadcast = Broadcast(of: source.pace, keepsLatest: true)
+        outdoorBroadcast = Broadcast(of: source.pace, keepsLatest: true)
         eventBroadcast = Broadcast(of: source.pace)
         interactionBroadcast = Broadcast(of: source.pace)
         motionBroadcast = MotionBroadcast(source.pace)
@@ -100,6 +110,16 @@ public actor Localizer {
     public nonisolated var serviceStatuses: AsyncStream<ServiceStatus> { statusBroadcast.subscribe() }
     /// Positions from now on; of those that nobody takes, the newest 1024 are kept, of a recording all.
     public nonisolated var positions: AsyncStream<Position> { positionBroadcast.subscribe() }
+    /// Positions from now on, after the latest one of the session, if there is one; kept as `positions` are.
+    ///
+    /// - Parameter beginsWithLatest: false for the same as `positions`.
+    public nonisolated func positions(beginningWithLatest beginsWithLatest: Bool) -> AsyncStream<Position> {
+        positionBroadcast.subscribe(beginningWithLatest: beginsWithLatest)
+    }
+    /// The latest position that was told, readable at any time; nil before the session's first one.
+    ///
+    /// It stays when the venue is lost and when the session ends, until the next one begins: its instant tells how old it is.
+    public nonisolated var latestPosition: Position? { positionBroadcast.latest }
     /// Where satellites see the device while no floor is known, from now on: before a venue is found and its packet and the
     /// floor are there, and once it is lost.
     ///
@@ -149,10 +169,26 @@ public actor Localizer {
     public func start() async {
         if state.isOver {
             timeline.begin()
+            traceID = traceIDs()
+            positionBroadcast.forget()
+            outdoorBroadcast.forget()
             updates.follow(venues.updates, for: self) { await $0.learn($1, of: $2) }
         }
         await perform(driver.handle(.start, at: timeline.now))
     }
+
+    /// Chooses between the best positions and less power, whatever the settings are.
+    ///
+    /// How often positions are told and how much the radio listens changes at once, the number of particles and the motion
+    /// model with the next venue. `setSettings(_:)` replaces it by the ``SettingsStack/desiredAccuracy`` of its stack.
+    public func setDesiredAccuracy(_ accuracy: DesiredAccuracy) async {
+        var stack = settings
+        stack.desiredAccuracy = accuracy
+        await setSettings(stack)
+    }
+
+    /// How much power positions may cost.
+    public var desiredAccuracy: DesiredAccuracy { settings.desiredAccuracy }
 
     /// What counts now, and where each value comes from: the venue that the device is in is one of the sources.
     public var settings: SettingsStack { driver.machine.stack }
@@ -314,8 +350,8 @@ public actor Localizer {
             case .publish(let state):
                 stateBroadcast.send(state)
                 tellEvaluation(of: state)
-            case .emit(let position): positionBroadcast.send(position)
-            case .emitOutdoor(let position): outdoorBroadcast.send(position)
+            case .emit(let position): tell(.indoors(position), position, by: positionBroadcast)
+            case .emitOutdoor(let position): tell(.outdoors(position), position, by: outdoorBroadcast)
             case .emitMotion(let news): motionBroadcast.send(news)
             case .emitEvent(let event):
                 let event = event.timed(by: source.wallClock)
@@ -340,6 +376,26 @@ extension Localizer {
         let evaluation = VenueEvaluation(state: state, detection: detection)
         if evaluation != toldEvaluation { evaluationBroadcast.send(evaluation) }
         toldEvaluation = evaluation
+    }
+
+    private func tell<Place: Sendable>(_ place: LocatedPlace, _ told: Place, by broadcast: Broadcast<Place>) {
+        located = (place, timeline.elapsed)
+        broadcast.send(told)
+    }
+
+    /// Time since a place was told: as the clock counts it, on a recording as its instants do.
+    func age(of told: (place: LocatedPlace, elapsed: Duration?)) -> Duration {
+        guard let then = told.elapsed, let now = timeline.elapsed else {
+            return told.place.instant.duration(to: timeline.now)
+        }
+        return now - then
+    }
+
+    /// Returns when so much time has passed on the clock of a live source; nil on a recording, where only readings pass it.
+    func alarm(after timeout: Duration) -> (@Sendable () async throws -> Void)? {
+        guard let clock = timeline.clock else { return nil }
+        let due = clock.elapsed() + timeout
+        return { try await clock.sleep(until: due) }
     }
 
     private func tellStatus() {

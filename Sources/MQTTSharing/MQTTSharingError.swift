@@ -135,6 +135,25 @@ extension LocalizationError {
             case .unknownHost, .unreachable, .noAnswer, .refused, .insecure, .connectionLost, .overrun: .network
             default: .generic
             }
-        self.init(code: code, message: error.description)
+        self.init(code: code, message: error.description, kind: error.kind)
+    }
+}
+
+extension MQTTSharingError: ClassifiedError {
+    public var kind: LocalizationError.Kind {
+        switch self {
+        case .badAddress, .badRoom, .textTooLong, .tagTooLong, .badPosition, .notInRoom, .tooManyRooms, .deviceTaken:
+            .badRequest
+        case .badPrefix, .badSetting: .settings
+        case .badFile: .storage
+        case .unknownHost, .unreachable, .connectionLost, .notConnected: .noNetwork
+        case .noAnswer: .timedOut
+        case .missingPassword, .plainPassword, .refusedCredentials: .invalidCredentials
+        case .refused, .overrun, .roomFull, .serverFull: .serviceUnavailable
+        case .insecure: .untrusted
+        case .forbidden: .permissionDenied
+        case .malformed: .badResponse
+        case .library: .unknown
+        }
     }
 }

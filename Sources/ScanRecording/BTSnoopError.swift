@@ -58,6 +58,19 @@ public struct BTSnoopError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
+extension BTSnoopError: ClassifiedError {
+    public var kind: LocalizationError.Kind {
+        switch problem {
+        case .unreadable, .unwritable: .storage
+        case .unsupportedVersion: .versionMismatch
+        case .unsupportedDatalink: .notSupported
+        case .notACapture, .cutOff, .recordTooLong, .moreThanOriginal, .malformedEvent, .timeWentBackwards,
+            .timeOutOfRange, .notAMeasurement, .tooMuchData, .unencodable:
+            .badResponse
+        }
+    }
+}
+
 extension BTSnoopError.Problem {
     /// What was wrong, without a full stop.
     var text: String {

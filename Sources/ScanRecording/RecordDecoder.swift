@@ -47,7 +47,9 @@ package struct RecordDecoder {
         var header = RecordingHeader(
             startedAt: try fields.optionalString(.startedAt, line), device: try fields.optionalString(.device, line),
             venueID: try fields.optionalInteger(.venueId, in: identifiers, line).map(VenueID.init(rawValue:)),
-            name: try fields.optionalString(.name, line))
+            name: try fields.optionalString(.name, line),
+            // What is none of ours is no reason not to read the recording.
+            traceID: try fields.optionalString(.traceId, line).flatMap { TraceID($0) })
         header.version = version
         return header
     }

@@ -26,6 +26,7 @@ package struct RecordEncoder {
         append(.device, string: header.device)
         append(.venueId, text: header.venueID?.description)
         append(.name, string: header.name)
+        append(.traceId, string: header.traceID?.description)
     }
 
     private mutating func encode(_ reading: SensorReading) throws(RecordProblem) {

@@ -9,6 +9,7 @@ package enum RecordField: Int, CaseIterable, Sendable {
     case status, adapter, detail
     case speed, course
     case soft
+    case traceId
 
     /// The name in the file.
     var text: String { Self.texts[rawValue] }

@@ -57,7 +57,7 @@ package final class RecordedReadings: Sendable {
             return recording?.header?.wallClock
         }
 
-        mutating func device() -> String? { recording?.header?.device }
+        mutating func header() -> RecordingHeader? { recording?.header }
 
         /// Mutating, as an optional reader cannot be looked into otherwise.
         mutating func tally() -> Tally {
@@ -110,7 +110,10 @@ package final class RecordedReadings: Sendable {
     }
 
     /// The model of the receiver; nil if unknown, and before the first reading.
-    package var device: String? { state.withLock { state in state.device() } }
+    package var device: String? { state.withLock { state in state.header()?.device } }
+
+    /// When the recording began, as its header says; nil if unknown, and before the first reading.
+    package var startedAt: String? { state.withLock { state in state.header()?.startedAt } }
 
     /// How instants relate to Unix time; nil if the file doesn't tell when it began, and before the first reading.
     package var wallClock: WallClock? { state.withLock { state in state.wallClock() } }

@@ -1,3 +1,5 @@
+import IndoorLocalization
+
 /// What is wrong with a recording, where, and what to do about it.
 public struct RecordingError: Error, Hashable, Sendable, CustomStringConvertible {
     /// What was wrong.
@@ -57,6 +59,18 @@ public struct RecordingError: Error, Hashable, Sendable, CustomStringConvertible
         let place = line.map { "\(file):\($0)" } ?? file
         let subject = field.map { "field `\($0)` " } ?? ""
         return "\(place): \(subject)\(problem.text)"
+    }
+}
+
+extension RecordingError: ClassifiedError {
+    public var kind: LocalizationError.Kind {
+        switch problem {
+        case .unreadable, .unwritable: .storage
+        case .unsupportedVersion: .versionMismatch
+        case .empty, .notARecording, .repeatedHeader, .lineTooLong, .tooManyReadings, .malformedJSON, .duplicateField,
+            .missingField, .wrongType, .outOfRange, .timeWentBackwards:
+            .badResponse
+        }
     }
 }
 

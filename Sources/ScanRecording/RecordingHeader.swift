@@ -17,14 +17,20 @@ public struct RecordingHeader: Hashable, Sendable {
     public var venueID: VenueID?
     /// Name for people; nil if it has none.
     public var name: String?
+    /// The session that it was made by; nil if it was made by none, or by one that is not named.
+    public var traceID: TraceID?
 
     /// Creates a header of the newest version.
-    public init(startedAt: String? = nil, device: String? = nil, venueID: VenueID? = nil, name: String? = nil) {
+    public init(
+        startedAt: String? = nil, device: String? = nil, venueID: VenueID? = nil, name: String? = nil,
+        traceID: TraceID? = nil
+    ) {
         self.version = Self.newestVersion
         self.startedAt = startedAt
         self.device = device
         self.venueID = venueID
         self.name = name
+        self.traceID = traceID
     }
 
     /// How the recording's instants relate to Unix time; nil if `startedAt` is missing or is not ISO 8601 with a time zone.

@@ -32,7 +32,7 @@ public struct LocalImageReader: PlanImageReader {
         } catch .cancelled {
             throw CancellationError()
         } catch {
-            throw LocalizationError(code: .generic, message: "the plan image cannot be read: \(error)")
+            throw LocalizationError(code: .generic, message: "the plan image cannot be read: \(error)", kind: .storage)
         }
     }
 }

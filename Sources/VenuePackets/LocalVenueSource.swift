@@ -33,7 +33,8 @@ public actor LocalVenueSource: VenueSource {
         progress(0)
         guard let venue = try load().first(where: { $0.id == id }) else {
             throw LocalizationError(
-                code: .generic, message: "none of the packets \(paths.joined(separator: ", ")) is of venue \(id)")
+                code: .generic, message: "none of the packets \(paths.joined(separator: ", ")) is of venue \(id)",
+                kind: .contentUnavailable)
         }
         progress(1)
         return venue
@@ -47,7 +48,8 @@ public actor LocalVenueSource: VenueSource {
             if let index = loaded.firstIndex(where: { $0.id == venue.id }) {
                 throw LocalizationError(
                     code: .critical,
-                    message: "\(paths[index]) and \(path) are both of venue \(venue.id); give each its own id")
+                    message: "\(paths[index]) and \(path) are both of venue \(venue.id); give each its own id",
+                    kind: .badResponse)
             }
             loaded.append(venue)
         }
@@ -60,7 +62,8 @@ public actor LocalVenueSource: VenueSource {
             return try VenuePacketReader().read(path).localVenue(unpackingInto: unpackingFolder)
         } catch {
             throw LocalizationError(
-                code: .critical, message: "the venue packet \(path) cannot be used; correct it", cause: "\(error)")
+                code: .critical, message: "the venue packet \(path) cannot be used; correct it", cause: "\(error)",
+                kind: error.kind)
         }
     }
 }

@@ -109,7 +109,7 @@ public struct RemoteSettings: Sendable {
             let file = try SettingsFile(body.withLock { $0 }, name: url, source: .remote)
             return .document(file.entries, tag: head.tag?.text)
         } catch {
-            return .failed(LocalizationError(code: .generic, message: error.description))
+            return .failed(LocalizationError(code: .generic, message: error.description, kind: .badResponse))
         }
     }
 }

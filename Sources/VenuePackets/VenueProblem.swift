@@ -1,3 +1,5 @@
+import IndoorLocalization
+
 /// Something wrong in a venue packet or a file of geofences, where it is and what to do about it.
 public struct VenueProblem: Hashable, Sendable, CustomStringConvertible {
     /// What a problem means for the packet.
@@ -24,6 +26,13 @@ public struct VenueProblem: Hashable, Sendable, CustomStringConvertible {
 
     /// The problem in one line: what a packet has in a name or a key is escaped, so that it cannot pass for another one.
     public var description: String { PrintableText.line("\(severity.rawValue): \(path): \(message)") }
+}
+
+extension [VenueProblem] {
+    /// What a packet or catalogue with these problems is to a session.
+    var kind: LocalizationError.Kind {
+        contains { $0.severity == .error && $0.path == "$.formatVersion" } ? .versionMismatch : .badResponse
+    }
 }
 
 /// A venue packet that cannot be used, with all that is wrong with it.
@@ -56,4 +65,8 @@ public struct VenuePacketError: Error, Hashable, Sendable, CustomStringConvertib
             isOfRadioMap ? "\(file) cannot be used with this radio map:" : "\(file) is not a usable venue packet:"
         return ([headline] + problems.map { "  \($0)" }).joined(separator: "\n")
     }
+}
+
+extension VenuePacketError: ClassifiedError {
+    public var kind: LocalizationError.Kind { problems.kind }
 }

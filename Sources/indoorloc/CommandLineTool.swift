@@ -21,7 +21,7 @@ enum CommandLineTool {
         SimulateCommand.self, ConvertCommand.self, BenchCommand.self, VenueCheckCommand.self,
         VenueInfoCommand.self, VenueImportCommand.self, VenueExportCommand.self, VenueRouteCommand.self,
         VenuePublishCommand.self, VenueFetchCommand.self, RoomsTrainCommand.self, RoomsClassifyCommand.self,
-        RoomsEvaluateCommand.self,
+        RoomsEvaluateCommand.self, RoomsWatchCommand.self, RegionsWatchCommand.self,
         ConfigShowCommand.self, ConfigKeysCommand.self, ShareWatchCommand.self, ShareForgetCommand.self,
     ]
 

@@ -1,5 +1,6 @@
 import BlueZScanning
 import Glibc
+import IndoorLocalization
 import XCTest
 
 final class HCIErrorTests: XCTestCase {
@@ -25,5 +26,22 @@ final class HCIErrorTests: XCTestCase {
     func testASystemErrorNamesCallAndReason() {
         let error = BluetoothError.system(call: "bind", number: ENODEV)
         XCTAssertEqual("\(error)", "bind failed: No such device (error 19).")
+    }
+
+    /// Behaviour §2.1A, row error codes: PermissionDenied, SensorError and NotSupported.
+    func testProgramsTellErrorsByKindAndNumber() {
+        let denied = BluetoothError.notPermitted(capabilities: ["CAP_NET_RAW"], program: "x")
+        let errors: [(BluetoothError, LocalizationError.Kind, Int32?)] = [
+            (denied, .permissionDenied, nil), (.busForbidden(reason: "no"), .permissionDenied, nil),
+            (.noBluetooth, .notSupported, nil), (.busUnavailable(reason: "gone"), .sensorFailed, nil),
+            (.system(call: "bind", number: ENODEV), .sensorFailed, ENODEV),
+            (.system(call: "socket", number: EPERM), .permissionDenied, EPERM),
+            (.noRoute(hci: .noBluetooth, dbus: .busForbidden(reason: "no")), .permissionDenied, nil),
+            (.noRoute(hci: .system(call: "bind", number: ENODEV), dbus: .noBluetooth), .sensorFailed, ENODEV),
+        ]
+        for (error, kind, number) in errors {
+            XCTAssertEqual(error.kind, kind, "\(error)")
+            XCTAssertEqual(error.status, number.map { .system($0) }, "\(error)")
+        }
     }
 }

@@ -51,6 +51,28 @@ final class EventOutputTests: XCTestCase {
                 + #""link":"https://example.org"}],"payload":true,"unixMilliseconds":5}"#)
     }
 
+    /// Behaviour §1.1, row getErrorsObservable: code, kind and status as fields, so that no text must be read.
+    func testAnErrorHasCodeKindAndStatusAsFields() {
+        func json(_ error: LocalizationError) -> String {
+            SessionReplay.Output(instant: .zero, content: .error(error)).json
+        }
+        XCTAssertEqual(
+            json(LocalizationError(code: .network, message: "no", kind: .contentUnavailable, status: .http(404))),
+            #"{"t":0.000,"type":"error","code":"network","kind":"contentUnavailable","httpStatus":404,"message":"no"}"#)
+        XCTAssertEqual(
+            json(
+                LocalizationError(
+                    code: .critical, message: "no", cause: "x", kind: .sensorFailed, status: .system(19))),
+            #"{"t":0.000,"type":"error","code":"critical","kind":"sensorFailed","errno":19,"message":"no","cause":"x"}"#
+        )
+        let state = SessionReplay.Output(
+            instant: .zero, content: .state(.error(LocalizationError(code: .credential, message: "no"))))
+        XCTAssertEqual(
+            state.json,
+            #"{"t":0.000,"type":"state","state":"error","code":"credential","kind":"invalidCredentials","#
+                + #""message":"credential error: no"}"#)
+    }
+
     func testWithoutAPayloadThereIsNone() {
         XCTAssertEqual(
             json(.enterFence(fence(nil))),

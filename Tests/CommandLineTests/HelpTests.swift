@@ -31,6 +31,8 @@ final class HelpTests: XCTestCase {
     func testHelpOfRoomsTrain() throws { try assertPrints("rooms", "train", "--help") }
     func testHelpOfRoomsClassify() throws { try assertPrints("rooms", "classify", "--help") }
     func testHelpOfRoomsEvaluate() throws { try assertPrints("rooms", "evaluate", "--help") }
+    func testHelpOfRoomsWatch() throws { try assertPrints("rooms", "watch", "--help") }
+    func testHelpOfRegionsWatch() throws { try assertPrints("regions", "watch", "--help") }
     func testHelpOfShareWatch() throws { try assertPrints("share", "watch", "--help") }
     func testHelpOfShareForget() throws { try assertPrints("share", "forget", "--help") }
     func testVersion() throws { try assertPrints("--version") }
@@ -51,6 +53,7 @@ final class HelpTests: XCTestCase {
         "replay", "evaluate", "survey", "simulate", "convert", "bench", "locate", "serve", "scan", "venue check",
         "venue info", "venue import", "venue export", "venue route",
         "venue publish", "venue fetch", "rooms train", "rooms classify", "rooms evaluate",
+        "rooms watch", "regions watch",
         "config show", "config keys", "share watch", "share forget",
     ]
 
@@ -62,7 +65,7 @@ final class HelpTests: XCTestCase {
     }
 
     func testNoLineOfAHelpIsLongerThanAHundredColumns() throws {
-        for name in Self.commands + ["", "venue", "rooms", "config", "share"] {
+        for name in Self.commands + ["", "venue", "rooms", "regions", "config", "share"] {
             let help = try Tool.run(name.split(separator: " ").map(String.init) + ["--help"]).output
             XCTAssertTrue(help.hasPrefix("usage: "), name)
             for line in help.split(separator: "\n") { XCTAssertLessThanOrEqual(line.count, 100, "\(name): \(line)") }

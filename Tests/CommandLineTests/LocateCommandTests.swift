@@ -77,6 +77,20 @@ final class LocateCommandTests: XCTestCase {
         XCTAssertTrue(told.contains("enterGeofence Printer"), "\(told)")
     }
 
+    /// The session, its recording and its log lines have one name.
+    func testTheRecordingHasTheSessionsTraceID() throws {
+        let path = try temporaryFolder() + "/walk.jsonl"
+        var target = try XCTUnwrap(
+            try ParsedArguments(["--record", path], syntax: LocateCommand.syntax).recordTarget())
+        target.traceID = TraceID(rawValue: 0x1F)
+        var recorder = try LiveRecorder(target)
+        try recorder.write(.pressure(PressureSample(instant: .zero, hectopascals: 1000)))
+        try recorder.close()
+        var reader = try RecordingReader(path: path)
+        guard case .header(let header)? = try reader.next() else { return XCTFail("no header") }
+        XCTAssertEqual(header.traceID, TraceID(rawValue: 0x1F))
+    }
+
     func testWithoutAVenueTheCallIsWrong() throws {
         let result = try Tool.run(["locate"])
         XCTAssertEqual(result.status, 2)

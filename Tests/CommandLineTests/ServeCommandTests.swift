@@ -55,6 +55,23 @@ final class ServeCommandTests: XCTestCase {
         XCTAssertEqual(try memory(folder).stay?.venueID, 1)
     }
 
+    /// Behaviour §3.1, row logger: log lines go to standard error, where the journal takes them, each with its session.
+    func testLogLinesHaveTheSessionsTraceID() throws {
+        let folder = try temporaryFolder()
+        var names: Set<Substring> = []
+        for _ in 0..<2 {
+            let service = try ServiceProcess(
+                ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--once"])
+            XCTAssertEqual(try service.end(), 0, "\(service.errors)")
+            let traces = service.errors.map { $0.firstMatch(of: #/ \[trace ([0-9a-f]{16})\]$/#)?.output.1 }
+            XCTAssertFalse(traces.isEmpty)
+            XCTAssertFalse(traces.contains(nil), "\(service.errors)")
+            XCTAssertEqual(Set(traces).count, 1, "one session: \(service.errors)")
+            names.formUnion(traces.compactMap(\.self))
+        }
+        XCTAssertEqual(names.count, 2, "each run is a session of its own")
+    }
+
     func testEachLineHasTheTimeOfDay() throws {
         let service = try ServiceProcess(
             ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", try temporaryFolder(), "--once"])

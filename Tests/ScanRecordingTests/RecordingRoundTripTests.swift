@@ -4,7 +4,8 @@ import XCTest
 
 final class RecordingRoundTripTests: XCTestCase {
     private let header = RecordingHeader(
-        startedAt: "2025-03-04T05:06:07Z", device: "Pi \"Zero\" 2 \u{1} Ünï🧭", venueID: 12, name: "walk\n1")
+        startedAt: "2025-03-04T05:06:07Z", device: "Pi \"Zero\" 2 \u{1} Ünï🧭", venueID: 12, name: "walk\n1",
+        traceID: TraceID(rawValue: 0xAB12))
 
     private func entries() throws -> [RecordingEntry] {
         let uuid = try XCTUnwrap(BeaconUUID("7C2F0A10-0000-4000-8000-000000000003"))

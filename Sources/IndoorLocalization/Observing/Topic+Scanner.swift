@@ -30,6 +30,16 @@ extension Topic where Source == BeaconScanner, Element == RadioEvent {
     public static var radioEvents: Self { Topic { $0.radioEvents } }
 }
 
+extension Topic where Source == BeaconScanner, Element == TrackingState {
+    /// What is being done for the regions, and whether tracking is paused; the present state first.
+    public static var trackingStates: Self { Topic { $0.trackingStates } }
+}
+
+extension Topic where Source == BeaconScanner, Element == TrainingProgress {
+    /// How far the training of a room is.
+    public static var trainingProgress: Self { Topic { $0.trainingProgress } }
+}
+
 extension Topic where Source == BeaconScanner, Element == LocalizationError {
     /// Errors, also those that the scanner survives.
     public static var errors: Self { Topic { $0.errors } }

@@ -19,7 +19,8 @@ public struct VenueLibrary: VenueSource, Hashable {
     ) throws(LocalizationError) -> Venue {
         guard let venue = venues.first(where: { $0.id == id }) else {
             throw LocalizationError(
-                code: .generic, message: "there is no packet of venue \(id); add it to the source's venues")
+                code: .generic, message: "there is no packet of venue \(id); add it to the source's venues",
+                kind: .contentUnavailable)
         }
         progress(1)
         return venue

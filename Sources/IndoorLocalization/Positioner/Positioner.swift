@@ -49,7 +49,7 @@ public actor Positioner {
         self.source = source
         self.venues = venues
         timeline = SessionTimeline(clock, pace: source.pace)
-        positionBroadcast = Broadcast(of: source.pace)
+        positionBroadcast = Broadcast(of: source.pace, keepsLatest: true)
         eventBroadcast = Broadcast(of: source.pace)
         driver = SessionDriver(
             Machine(plan: plan, settings: settings, seed: seed) { venue, positioning in
@@ -72,6 +72,16 @@ public actor Positioner {
     public nonisolated var loadingProgress: AsyncStream<Double> { progressBroadcast.subscribe() }
     /// Positions from now on; of those that nobody takes, the newest 1024 are kept, of a recording all.
     public nonisolated var positions: AsyncStream<Position> { positionBroadcast.subscribe() }
+    /// Positions from now on, after the latest one that was told, if there is one; kept as `positions` are.
+    ///
+    /// - Parameter beginsWithLatest: false for the same as `positions`.
+    public nonisolated func positions(beginningWithLatest beginsWithLatest: Bool) -> AsyncStream<Position> {
+        positionBroadcast.subscribe(beginningWithLatest: beginsWithLatest)
+    }
+    /// The latest position that was told, readable at any time; nil before the first one.
+    ///
+    /// It stays when the positioner is stopped: its instant tells how old it is.
+    public nonisolated var latestPosition: Position? { positionBroadcast.latest }
     /// Rooms and fences entered and left, from now on; kept as positions are.
     public nonisolated var events: AsyncStream<LocalizationEvent> { eventBroadcast.subscribe() }
     /// Errors from now on, also those that it survives.

@@ -21,7 +21,7 @@ extension PositionerMachine {
         guard summary == nil else { return Transition(state: state) }  // an answer that came twice
         guard let known = venues.first(where: { $0.id == plan.venueID }) else {
             let message = "venue \(plan.venueID) of the floor plan is not among the source's venues; add its packet"
-            return end(LocalizationError(code: .critical, message: message), at: now)
+            return end(LocalizationError(code: .critical, message: message, kind: .contentUnavailable), at: now)
         }
         summary = known
         backoff.reset()
@@ -54,7 +54,7 @@ extension PositionerMachine {
         guard venue.id == plan.venueID, venue.map(plan.mapID) != nil else {
             let message =
                 "the packet of venue \(venue.id) has no map \(plan.mapID) of the floor plan; fetch the plan anew"
-            return end(LocalizationError(code: .critical, message: message), at: now)
+            return end(LocalizationError(code: .critical, message: message, kind: .mapNotFound), at: now)
         }
         if let error = LocalizationError(tooLarge: venue) { return end(error, at: now) }
         backoff.reset()

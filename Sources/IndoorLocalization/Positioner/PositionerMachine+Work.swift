@@ -13,9 +13,11 @@ extension PositionerMachine {
     /// Takes in what was sensed.
     mutating func observe(_ reading: SensorReading, _ delay: Duration, at now: Instant) -> Transition {
         guard session != nil else { return Transition(state: state) }  // of an earlier session
+        // One that goes to all sessions on a radio, and is on another floor plan.
+        if case .fix(let fix) = reading, fix.mapID != plan.mapID { return Transition(state: state) }
         switch reading {
         case .radio(let event):
-            trouble = event.status.isFailure ? LocalizationError(code: .generic, message: "\(event)") : nil
+            trouble = event.status.isFailure ? LocalizationError(event) : nil
         case .sighting, .advertisement: trouble = nil
         case .motion, .step, .pressure, .gnss, .fix: break  // of other senders: they say nothing of the radio
         }

@@ -13,6 +13,17 @@ public enum DesiredAccuracy: String, Hashable, Sendable, CaseIterable {
     case low
     /// The best positions of a device on a shopping cart.
     case bestForCart
+
+    /// Puts what the word means over the settings of a session.
+    func adjust(_ settings: inout LocalizationSettings) {
+        switch self {
+        case .best: break
+        case .low:
+            settings.positionInterval = max(settings.positionInterval, .seconds(2))
+            settings.positioning.particleCount = min(settings.positioning.particleCount, 500)
+        case .bestForCart: settings.positioning.motion = MotionModel(.shoppingCart)
+        }
+    }
 }
 
 /// What a positioner is prepared with, with the defaults.
@@ -40,14 +51,12 @@ public struct PositionerParameters: Hashable, Sendable {
     func settings(_ base: LocalizationSettings, venue: VenueID) -> SettingsStack {
         var settings = base
         settings.forcedVenue = venue
-        if let mode = motionMode ?? (desiredAccuracy == .bestForCart ? .shoppingCart : nil) {
-            settings.positioning.motion = MotionModel(mode)
-        }
+        if desiredAccuracy == .bestForCart { desiredAccuracy.adjust(&settings) }
+        if let motionMode { settings.positioning.motion = MotionModel(motionMode) }
         if let filter { settings.positionFilter = filter }
         settings.venueSearch.isLockedIndoors = isLockedIndoors
         guard desiredAccuracy == .low else { return SettingsStack(localization: settings) }
-        settings.positionInterval = max(settings.positionInterval, .seconds(2))
-        settings.positioning.particleCount = min(settings.positioning.particleCount, 500)
+        DesiredAccuracy.low.adjust(&settings)
         return SettingsStack(localization: settings, scanner: ScannerSettings(powerMode: .aggressive))
     }
 

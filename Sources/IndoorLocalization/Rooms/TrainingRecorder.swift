@@ -63,11 +63,18 @@ public struct TrainingRecorder: Hashable, Sendable {
 
     /// Adds a scan as a sample, with whole dBm as the format wants them; a scan without beacons is none.
     public mutating func observe(_ scan: RoomScan) {
-        guard state == .recording, !scan.rssi.isEmpty else { return }
+        observe(scan, unixTime: unixTime + startedAt.duration(to: scan.instant).seconds)
+    }
+
+    /// Adds a scan that was made at a time of the wall clock, in seconds since 1970, UTC.
+    ///
+    /// - Returns: whether it is a sample.
+    @discardableResult mutating func observe(_ scan: RoomScan, unixTime: Double) -> Bool {
+        guard state == .recording, !scan.rssi.isEmpty else { return false }
         samples.append(
             RoomFingerprint.Sample(
-                timestamp: unixTime + startedAt.duration(to: scan.instant).seconds,
-                rssi: scan.rssi.mapValues { $0.rounded() }, placement: placement))
+                timestamp: unixTime, rssi: scan.rssi.mapValues { $0.rounded() }, placement: placement))
+        return true
     }
 
     /// Ends the recording, and is idle.

@@ -16,8 +16,14 @@ public struct Route: Hashable, Sendable {
         public let course: Double?
         /// What to do where it begins; nil where that cannot be told: at the start, and on leaving an elevator.
         public let turn: Turn?
+        /// The node of the venue's ``PathGraph`` at which it begins, as an index; nil off the graph.
+        public let beginNodeIndex: Int?
+        /// The node of the venue's ``PathGraph`` at which it ends, as an index; nil off the graph.
+        public let endNodeIndex: Int?
         /// Its points among the route's vertices.
         package let vertices: ClosedRange<Int>
+        /// The edges that it follows, among those of the route.
+        let edges: Range<Int>
     }
 
     /// What to do where a leg begins.
@@ -76,6 +82,19 @@ public struct Route: Hashable, Sendable {
     public let goal: End
     /// Metres to walk from the start to each vertex.
     package let distances: [Double]
+    /// The edges that it follows, as indexes of the graph's.
+    let walkedEdges: [Int32]
+}
+
+extension Route {
+    /// The edges of the venue's ``PathGraph`` that a leg follows, in order, as indexes.
+    ///
+    /// A leg joins all edges that go on in one direction. Of an edge, it may be a part. Empty off the graph: from the start
+    /// to the nearest way, and from the last way to the goal.
+    public func edgeIndexes(of leg: Leg) -> [Int] {
+        guard leg.edges.upperBound <= walkedEdges.count else { return [] }  // a leg of another route
+        return walkedEdges[leg.edges].map(Int.init)
+    }
 }
 
 extension Route.Turn {

@@ -17,10 +17,14 @@ struct RouteNetwork: Sendable {
         var length: Double
         var kind: PathGraph.Edge.Kind
         var isOneWay: Bool
+        /// Its index in the graph.
+        var index: Int32
     }
 
     let venueID: VenueID
     let nodes: [RoutePoint]
+    /// The index in the graph of each node.
+    let nodeIndexes: [Int32]
     let edges: [Edge]
     /// Where the arcs of each node begin in `arcs`, and where the last node's end.
     let starts: [Int32]
@@ -50,18 +54,21 @@ struct RouteNetwork: Sendable {
         var nodes: [RoutePoint] = []
         indexes.reserveCapacity(graph.nodes.count)
         nodes.reserveCapacity(graph.nodes.count)
-        for node in graph.nodes where indexes[node.id] == nil && heights[node.mapID] != nil {
+        var nodeIndexes: [Int32] = []
+        nodeIndexes.reserveCapacity(graph.nodes.count)
+        for (index, node) in graph.nodes.enumerated() where indexes[node.id] == nil && heights[node.mapID] != nil {
             let place = RoutePoint(mapID: node.mapID, point: node.point)
             guard place.isPlace else { continue }
             indexes[node.id] = Int32(nodes.count)
             nodes.append(place)
+            nodeIndexes.append(Int32(index))
         }
         var edges: [Edge] = []
         var ignored: [PathGraph.Edge] = []
         edges.reserveCapacity(graph.edges.count)
-        for edge in graph.edges where tags == .none || tags.permits(edge.tags) {
+        for (index, edge) in graph.edges.enumerated() where tags == .none || tags.permits(edge.tags) {
             guard let from = indexes[edge.from], let to = indexes[edge.to], from != to,
-                let made = Self.edge(edge, from, to, nodes, heights)
+                let made = Self.edge(edge, Int32(index), from, to, nodes, heights)
             else {
                 ignored.append(edge)
                 continue
@@ -69,6 +76,7 @@ struct RouteNetwork: Sendable {
             edges.append(made)
         }
         self.nodes = nodes
+        self.nodeIndexes = nodeIndexes
         self.edges = edges
         ignoredEdges = ignored
         (starts, arcs, arcEdges) = Self.arcs(of: edges, nodes: nodes.count)
@@ -83,7 +91,8 @@ struct RouteNetwork: Sendable {
     }
 
     private static func edge(
-        _ edge: PathGraph.Edge, _ from: Int32, _ to: Int32, _ nodes: [RoutePoint], _ heights: [MapID: Double]
+        _ edge: PathGraph.Edge, _ index: Int32, _ from: Int32, _ to: Int32, _ nodes: [RoutePoint],
+        _ heights: [MapID: Double]
     ) -> Edge? {
         let (begin, end) = (nodes[Int(from)], nodes[Int(to)])
         let rise = (heights[end.mapID] ?? 0) - (heights[begin.mapID] ?? 0)
@@ -93,7 +102,7 @@ struct RouteNetwork: Sendable {
         guard weight >= 0, weight < .infinity, length < .infinity else { return nil }
         return Edge(
             from: from, to: to, weight: weight, length: edge.kind == .elevator ? 0 : length, kind: edge.kind,
-            isOneWay: edge.isOneWay)
+            isOneWay: edge.isOneWay, index: index)
     }
 
     /// Sorts the edges by the nodes that they lead away from: compressed adjacency.

@@ -1,16 +1,20 @@
 /// Hears beacons: the object that users hold who want what is heard, and no positions.
 ///
-///     let scanner = BeaconScanner(source: radio, powerMode: .normal)
+///     let scanner = BeaconScanner(source: radio)
 ///     let beacons = scanner.beacons
 ///     await scanner.start()
 ///     for await record in beacons { print(record.beacon, record.rssi) }
 ///
 /// It turns what the source delivers into events of a `ScanMachine` and carries out its directives; it decides nothing
-/// itself. Between two passes the source's stream is ended, so that a radio is off. A recording is cycled by the
-/// instants of its readings: what lies between two passes is left out.
+/// itself. It scans all the time unless its settings or a power mode have the radio rest: then everything that waits for
+/// silence comes late, such as the exit from a region; see ``ScannerSettings``. Between two passes the source's stream is
+/// ended, so that a radio is off. A recording is cycled by the instants of its readings: what lies between two passes is left
+/// out.
 public actor BeaconScanner {
     private let source: any ScanSource
     private var machine: ScanMachine
+    /// Who takes samples of a room; nil while nobody does.
+    var trainer: RoomTrainer?
     private var timeline: SessionTimeline
     private var scan = CurrentTask()
     private var alarm = SessionAlarm()
@@ -25,6 +29,9 @@ public actor BeaconScanner {
     private nonisolated let roomBroadcast: Broadcast<RoomEvent>
     private nonisolated let radioBroadcast: Broadcast<RadioEvent>
     private nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
+    private nonisolated let trackingBroadcast = Broadcast<TrackingState>(.bufferingNewest(256), replaysLatest: true)
+    nonisolated let trainingBroadcast: Broadcast<TrainingProgress>
+    private var toldTracking = TrackingState(isMonitoring: false, isRanging: false, insideRegions: [])
 
     /// Creates a scanner that is not started.
     ///
@@ -49,6 +56,8 @@ public actor BeaconScanner {
         everyRangingBroadcast = Broadcast(of: source.pace)
         roomBroadcast = Broadcast(of: source.pace)
         radioBroadcast = Broadcast(of: source.pace, newest: 256)
+        trainingBroadcast = Broadcast(of: source.pace, newest: 256)
+        trackingBroadcast.send(toldTracking)
     }
 
     /// Creates a scanner with duty cycle and timing of a power mode.
@@ -82,6 +91,11 @@ public actor BeaconScanner {
     public nonisolated var roomEvents: AsyncStream<RoomEvent> { roomBroadcast.subscribe() }
     /// What became of the radio, as the source tells it. The newest 256 are kept.
     public nonisolated var radioEvents: AsyncStream<RadioEvent> { radioBroadcast.subscribe() }
+    /// What is being done for the regions, the present state first: whether they are monitored and ranged, and whether
+    /// tracking is paused. The newest 256 are kept.
+    public nonisolated var trackingStates: AsyncStream<TrackingState> { trackingBroadcast.subscribe() }
+    /// How far the training of a room is, with each sample, and when it is paused, resumed and ended; from now on.
+    public nonisolated var trainingProgress: AsyncStream<TrainingProgress> { trainingBroadcast.subscribe() }
     /// Errors: the scanner goes on after a pause, unless they are critical. The newest 256 are kept.
     public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
     /// How many records, rangings and region events subscribers lost because they took them too slowly.
@@ -108,11 +122,15 @@ public actor BeaconScanner {
     public func start() {
         if !machine.isStarted { timeline.begin() }
         perform(machine.handle(.start, at: timeline.now))
+        tellTracking()
     }
 
     /// Ends the scan: once this returns, nothing more is emitted until the next `start()`. What was emitted before may
     /// still wait in a subscriber's stream. Regions stay tracked, and are entered anew.
-    public func stop() { perform(machine.handle(.stop, at: timeline.now)) }
+    public func stop() {
+        perform(machine.handle(.stop, at: timeline.now))
+        tellTracking()
+    }
 
     /// Keeps another duty cycle from the next boundary on: a pass or a rest that is on ends when it would have ended.
     ///
@@ -156,7 +174,8 @@ extension BeaconScanner {
     /// Regions may overlap, as in all beacons of a UUID and those of one major: each has events of its own.
     /// - Returns: false if the region is tracked already, or another one has the name; then nothing is changed.
     @discardableResult public func track(_ region: BeaconRegion, id: String) -> Bool {
-        machine.regions.track(region, id: id)
+        defer { tellTracking() }
+        return machine.regions.track(region, id: id)
     }
 
     /// Tracks the beacons with a UUID that is given as text, and with a major and minor where given.
@@ -174,7 +193,7 @@ extension BeaconScanner {
     ///
     /// - Returns: whether it was tracked.
     @discardableResult public func stopTracking(_ id: String) -> Bool {
-        defer { setAlarm() }
+        defer { settleTracking() }
         machine.rooms.forget(id)
         return machine.regions.stopTracking { $1 == id }
     }
@@ -183,7 +202,7 @@ extension BeaconScanner {
     ///
     /// - Returns: whether it was tracked.
     @discardableResult public func stopTracking(_ region: BeaconRegion) -> Bool {
-        defer { setAlarm() }
+        defer { settleTracking() }
         machine.regions.id(of: region).map { machine.rooms.forget($0) }
         return machine.regions.stopTracking { other, _ in other == region }
     }
@@ -192,25 +211,28 @@ extension BeaconScanner {
     public func clearTrackedRegions() {
         machine.regions.clear()
         machine.rooms.forget()
-        setAlarm()
+        settleTracking()
     }
 
     /// Keeps the regions, but tells nothing of them until `resumeTracking()`. No exits are told.
     public func pauseTracking() {
         machine.regions.pause()
         machine.rooms.forget()
-        setAlarm()
+        settleTracking()
     }
 
     /// Ends a pause: regions whose beacons are heard are entered anew. Without a pause, nothing happens.
-    public func resumeTracking() { machine.regions.resume() }
+    public func resumeTracking() {
+        machine.regions.resume()
+        tellTracking()
+    }
 
     /// Believes the device outside all regions and rooms, without an exit: those whose beacons are heard next are entered
     /// anew.
     public func forgetPresence() {
         machine.regions.forget()
         machine.rooms.forget()
-        setAlarm()
+        settleTracking()
     }
 }
 
@@ -266,8 +288,11 @@ extension BeaconScanner {
                 eventBroadcast.send(ScannerEvent(.beacon(record), by: clock))
                 beaconBroadcast.send(record)
             case .emitRoomEvent(let event): roomBroadcast.send(event)
-            case .emitRegionEvent(let event): regionBroadcast.send(event)
+            case .emitRegionEvent(let event):
+                tellTracking()
+                regionBroadcast.send(event)
             case .emitRanging(let ranging):
+                train(with: ranging)
                 everyRangingBroadcast.send(ranging)
                 if !ranging.ranges.isEmpty { rangingBroadcast.send(ranging) }
             case .passOn(let event): radioBroadcast.send(event)
@@ -290,6 +315,19 @@ extension BeaconScanner {
             error.map { .sourceFailed(LocalizationError(reporting: $0, code: .generic, "the scan failed")) }
             ?? .sourceEnded
         perform(machine.handle(event, at: timeline.now))
+    }
+
+    /// What is tracked was changed by the caller.
+    private func settleTracking() {
+        setAlarm()
+        tellTracking()
+    }
+
+    private func tellTracking() {
+        let state = machine.trackingState
+        guard state != toldTracking else { return }
+        toldTracking = state
+        trackingBroadcast.send(state)
     }
 
     /// Makes sure that a live scan is woken when its machine wants to be.

@@ -83,7 +83,8 @@ package struct ScanMachine: Sendable {
         let inside = regions.insideRegions
         let isMonitoring = isStarted && !regions.isPaused && !regions.isEmpty
         return TrackingState(
-            isMonitoring: isMonitoring, isRanging: isMonitoring && !inside.isEmpty, insideRegions: inside)
+            isMonitoring: isMonitoring, isRanging: isMonitoring && !inside.isEmpty, insideRegions: inside,
+            isPaused: regions.isPaused)
     }
 
     /// When a tick is wanted; nil if never.

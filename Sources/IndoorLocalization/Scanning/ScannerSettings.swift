@@ -1,7 +1,12 @@
 /// A scanner's settings, with their defaults.
+///
+/// A scanner of these defaults listens all the time. A ``DutyCycle`` saves power, and makes everything late: silence counts
+/// only while the radio listens, so with 10 s of every 100 s, and an exit timeout of 30 s, a region is left 210 s after its
+/// last beacon, and entered up to 90 s after its first one. Settings that come of a ``SettingsStack`` keep the duty cycle that
+/// its keys say, by default 10 s of every 100 s.
 public struct ScannerSettings: Hashable, Sendable {
-    /// When the radio scans: by default, 10 s of every 100 s.
-    public var dutyCycle = DutyCycle()
+    /// When the radio scans: by default all the time.
+    public var dutyCycle = DutyCycle.continuous
     /// How much of the time the radio listens while it scans; nil leaves that to the source.
     ///
     /// Of effect on a `TimedScanSource` alone.

@@ -19,6 +19,10 @@ public final class SharedScanSource: ScanSource {
         /// Counts scans, so that what belongs to an earlier one is recognised.
         var number = 0
         var isScanning = false
+        /// The instant of the latest reading of this scan; nil before the first.
+        var latest: Instant?
+        /// A place that was given before the first reading.
+        var waiting: Fix?
         var scan: Task<Void, Never>?
     }
 
@@ -45,12 +49,51 @@ public final class SharedScanSource: ScanSource {
             state.readers[state.nextKey] = continuation
             guard !state.isScanning else { return (state.nextKey, nil) }
             state.isScanning = true
+            state.latest = nil
+            state.waiting = nil
             state.number += 1
             return (state.nextKey, state.number)
         }
         continuation.onTermination = { [weak self] _ in self?.leave(key) }
         if let begun { begin(begun) }
         return stream
+    }
+
+    /// Tells all readers where the device is: each session on that map takes it as it takes ``Localizer/submit(_:)``.
+    ///
+    /// A positioner on another floor plan, and a localizer in another venue, ignore it. Who isn't scanning, such as a session
+    /// that was not started, doesn't get it.
+    /// - Parameter fix: as `VenueMap.fix(at:radius:isSoft:instant:)` makes it of metres, pixels or a coordinate. It gets the
+    ///   instant of the latest reading; before the first one, it waits for that.
+    /// - Returns: how many readers get it.
+    @discardableResult public func submit(_ fix: Fix) -> Int {
+        let (readers, latest) = state.withLock { state -> ([Continuation], Instant?) in
+            guard !state.readers.isEmpty else { return ([], nil) }
+            if state.latest == nil { state.waiting = fix }
+            return (Array(state.readers.values), state.latest)
+        }
+        guard let latest else { return readers.count }
+        var fix = fix
+        fix.instant = latest
+        for reader in readers { reader.yield(.fix(fix)) }
+        return readers.count
+    }
+
+    /// Tells all readers at which coordinate on a floor plan the device is.
+    ///
+    /// - Parameters:
+    ///   - coordinate: on Earth.
+    ///   - plan: the floor plan, which must have a georeference.
+    ///   - radius: 68 % radius in metres; 3 m is a good value.
+    ///   - isSoft: whether it is one witness among others, as the radio; otherwise it is believed.
+    /// - Returns: how many readers got it.
+    /// - Throws: `FixError` if the place or its radius tells nothing, or if it is farther than 50 m and its radius off the plan.
+    @discardableResult public func submit(
+        _ coordinate: Coordinate, on plan: FloorPlan, radius: Double, isSoft: Bool = false
+    ) throws(FixError) -> Int {
+        let fix = try plan.map.fix(at: .coordinate(coordinate), radius: radius, isSoft: isSoft)
+        if let problem = fix.problem(on: plan.map) { throw problem }
+        return submit(fix)
     }
 
     private func begin(_ number: Int) {
@@ -73,8 +116,15 @@ public final class SharedScanSource: ScanSource {
     }
 
     private func send(_ reading: SensorReading, of number: Int) {
-        let readers = state.withLock { $0.number == number ? Array($0.readers.values) : [] }
+        let (readers, waiting) = state.withLock { state -> ([Continuation], Fix?) in
+            guard state.number == number else { return ([], nil) }
+            state.latest = reading.instant
+            return (Array(state.readers.values), state.waiting.take())
+        }
         for reader in readers { reader.yield(reading) }
+        guard var fix = waiting else { return }
+        fix.instant = reading.instant
+        for reader in readers { reader.yield(.fix(fix)) }
     }
 
     private func end(_ number: Int, _ error: (any Error)?) {

@@ -7,7 +7,7 @@ extension LocalizationMachine {
         guard let venue, !problems.isEmpty else { return [] }
         let message =
             "settings of venue \(venue.id) are left out: \(problems.map(\.description).joined(separator: "; "))"
-        return [.report(LocalizationError(code: .generic, message: message))]
+        return [.report(LocalizationError(code: .generic, message: message, kind: .settings))]
     }
 
     /// Tells the radio when to rest, if that has changed.
@@ -25,7 +25,8 @@ extension LocalizationMachine {
         guard problems.isEmpty else {
             let message = "settings out of range: \(problems.joined(separator: "; ")); the earlier ones stay"
             return Transition(
-                state: state, directives: [.report(LocalizationError(code: .generic, message: message))])
+                state: state,
+                directives: [.report(LocalizationError(code: .generic, message: message, kind: .settings))])
         }
         stack = moved
         settings = moved.resolved.localization

@@ -2,7 +2,7 @@
 public struct ResolvedSettings: Hashable, Sendable {
     /// Of a session.
     public var localization: LocalizationSettings
-    /// Of a scanner, or of a source that rests between passes.
+    /// Of a scanner, or of a source that rests between passes: by default 10 s of every 100 s, unlike `ScannerSettings()`.
     public var scanner: ScannerSettings
     /// Of watched routes.
     public var routes: RouteMonitorSettings
@@ -15,7 +15,8 @@ public struct ResolvedSettings: Hashable, Sendable {
 
     /// Creates the settings, by default with their defaults.
     public init(
-        localization: LocalizationSettings = LocalizationSettings(), scanner: ScannerSettings = ScannerSettings(),
+        localization: LocalizationSettings = LocalizationSettings(),
+        scanner: ScannerSettings = ScannerSettings(dutyCycle: DutyCycle()),
         routes: RouteMonitorSettings = RouteMonitorSettings(), remote: RemotePullSettings = RemotePullSettings(),
         upload: UploadSettings = UploadSettings(), heartbeat: HeartbeatSettings = HeartbeatSettings()
     ) {

@@ -27,6 +27,7 @@ extension LocalizationError {
         guard !problems.isEmpty else { return nil }
         self.init(
             code: .critical,
-            message: "settings out of range: \(problems.joined(separator: "; ")); correct them and start again")
+            message: "settings out of range: \(problems.joined(separator: "; ")); correct them and start again",
+            kind: .settings)
     }
 }

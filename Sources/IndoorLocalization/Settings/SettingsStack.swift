@@ -21,6 +21,10 @@ public struct SettingsStack: Hashable, Sendable {
 
     /// The settings as they are since the last `apply()`, ready to use.
     public private(set) var resolved: ResolvedSettings
+    /// How much power positions may cost: what the word means is put over what the sources give, at once.
+    ///
+    /// See ``DesiredAccuracy``: `low` never makes positions more frequent than the sources say, nor the radio listen more.
+    public var desiredAccuracy = DesiredAccuracy.best { didSet { resolve() } }
     /// The structs that the stack was made with.
     private let base: ResolvedSettings
     /// What counts, and what will count from the next `apply()` on.
@@ -33,7 +37,8 @@ public struct SettingsStack: Hashable, Sendable {
     ///
     /// What differs from its default in them counts as an override, and is in effect at once.
     public init(
-        localization: LocalizationSettings = LocalizationSettings(), scanner: ScannerSettings = ScannerSettings()
+        localization: LocalizationSettings = LocalizationSettings(),
+        scanner: ScannerSettings = ScannerSettings(dutyCycle: DutyCycle())
     ) {
         base = ResolvedSettings(localization: localization, scanner: scanner)
         resolved = base
@@ -296,6 +301,10 @@ extension SettingsStack {
         // After all defaults, as null for one of the radio's timings unsets them both.
         for setting in ResolvedSettings.list {
             if let given = given(setting.key, layers)?.given { setting.write(&next, given.value) }
+        }
+        desiredAccuracy.adjust(&next.localization)
+        if desiredAccuracy == .low, next.scanner.timing?.share ?? 1 > ScanTiming.half.share {
+            next.scanner.timing = .half
         }
         resolved = next
     }

@@ -51,7 +51,7 @@ extension VenueRepository {
         reportedProblems = problems
         guard let cause = LocalizationError.cause(problems) else { return }
         let message = "\(url) has errors, and entries with an error are left out; correct them there"
-        report(LocalizationError(code: .generic, message: message, cause: cause))
+        report(LocalizationError(code: .generic, message: message, cause: cause, kind: .badResponse))
     }
 
     /// The catalogue's bytes; nil if it is still the one with that tag.

@@ -103,6 +103,24 @@ public enum VenueRepositoryError: Error, Hashable, Sendable, CustomStringConvert
     }
 }
 
+extension VenueRepositoryError: ClassifiedError {
+    public var kind: LocalizationError.Kind {
+        switch self {
+        case .badServer: .badRequest
+        case .refused(let status, _, _), .failed(let status, _): LocalizationError.Kind(httpStatus: status)
+        case .timedOut: .timedOut
+        case .unreachable: .noNetwork
+        case .untrusted: .untrusted
+        case .brokenCatalogue, .brokenEntry, .brokenPacket: problems.kind
+        case .unknownVenue: .contentUnavailable
+        case .storage: .storage
+        case .cancelled: .cancelled
+        }
+    }
+
+    public var status: LocalizationError.Status? { statusCode.map { .http($0) } }
+}
+
 extension LocalizationError {
     /// What a repository's error means for a session: its message is one line, its cause all that is wrong with a catalogue
     /// or packet.
@@ -114,7 +132,8 @@ extension LocalizationError {
             case .failed, .timedOut, .unreachable, .untrusted: .network
             case .brokenCatalogue, .brokenEntry, .brokenPacket, .unknownVenue, .storage, .cancelled: .generic
             }
-        self.init(code: code, message: error.title, cause: Self.cause(error.problems))
+        self.init(
+            code: code, message: error.title, cause: Self.cause(error.problems), kind: error.kind, status: error.status)
     }
 
     /// The problems in one line; nil for none.

@@ -33,6 +33,7 @@ struct LocateCommand: Command {
     private let route: ScanRoute?
     private let gnss: GPSDSource?
     private let record: RecordTarget?
+    private let traceID = TraceID()
     private let limit: Duration?
     private let sharing: SharingOptions?
 
@@ -46,19 +47,23 @@ struct LocateCommand: Command {
         adapter = try arguments.adapter()
         route = try arguments.route()
         gnss = try arguments.gnss()
-        record = try arguments.recordTarget()
+        var record = try arguments.recordTarget()
+        record?.traceID = traceID
+        self.record = record
         limit = try arguments.limit()
         sharing = try SharingOptions(arguments)
     }
 
-    func run() async throws {
+    func run() async throws { try await StandardError.$traceID.withValue(traceID) { try await runTraced() } }
+
+    private func runTraced() async throws {
         try record?.output.check()
         let packet = try await server.packet(venue, radioMap: radioMap, isLive: true)
         geofences?.warn(of: [packet.venue])
         let source = try BluetoothScanSource(
             adapter: adapter, route: route,
             content: record == nil ? .enough(for: [packet.venue]) : .everything)
-        StandardError.line("\(source.choice)")
+        StandardError.line("a session begins: \(source.choice)")
         // Whatever happens, the adapter is given back as it was found.
         do { try await locate(in: packet.venue, source.dutyCycledBySettings()) } catch {
             await source.released()
@@ -70,7 +75,7 @@ struct LocateCommand: Command {
     func session(in venue: Venue, _ companions: [any ServiceCompanion] = []) -> LiveSession {
         LiveSession(
             venue: venue, settings: settings, seed: seed, gnss: gnss, geofences: geofences?.fences ?? [],
-            companions: companions)
+            traceID: traceID, companions: companions)
     }
 
     /// Prints what a session tells, until it ends or is interrupted.

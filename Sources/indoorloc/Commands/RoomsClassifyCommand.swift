@@ -79,7 +79,7 @@ struct RoomsClassifyCommand: Command {
 
 extension RoomEvent {
     /// The event as a line of JSON.
-    fileprivate var json: String {
+    var json: String {
         var json = JSONText()
         json.add("t", instant.seconds, decimals: 3)
         json.add("type", "room")

@@ -7,7 +7,7 @@ import VenuePackets
 struct RoomsTrainCommand: Command {
     static let syntax = CommandSyntax(
         name: "rooms train", operands: "RECORDING...", operandCount: 0...Int.max,
-        summary: "learn rooms from recordings that tell them",
+        summary: "learn rooms from recordings that tell them, or from what the radio hears now",
         details: """
             A RECORDING (.jsonl) tells its rooms by truth with "room". One that ends in .json is what Crownstone's programs
             write: the training data or the fingerprint of a single room, which is that of --room, or a data set or
@@ -17,10 +17,14 @@ struct RoomsTrainCommand: Command {
             samples, the share of all beacons that it has heard, and the score from 0 to 100 that Crownstone's app gives,
             with what it takes points off for: 150 samples in hand, some in a pocket and all beacons cost none.
 
+            With --live, the room that the machine is in is trained with the radio, a sample a second, until Ctrl-C, or for
+            --seconds; the beacons are those of --uuid, or of the training that is added to.
+
             Training that is there already is added to with --add, and replaced with --overwrite only.
 
             example: indoorloc rooms train --output home.json walk.jsonl
                      indoorloc rooms train --output home.json --add home.json --room attic attic.jsonl
+                     indoorloc rooms train --output home.json --uuid UUID --live kitchen --seconds 60
             """,
         options: [
             .output, CommandOption(name: "add", argument: "ROOMS", help: "training data to add to; may be the output"),
@@ -28,9 +32,11 @@ struct RoomsTrainCommand: Command {
             CommandOption(
                 name: "forget", argument: "BEACON", help: "a beacon that was moved: UUID_Maj:1_Min:2; may be repeated"),
             CommandOption(name: "room", argument: "NAME", help: "the room of recordings that tell none"),
-            CommandOption(name: "uuid", argument: "UUID", help: "of beacons that a fingerprint names by two numbers"),
+            CommandOption(
+                name: "uuid", argument: "UUID",
+                help: "of beacons that a fingerprint names by two numbers, or that are heard live"),
             .lenient,
-        ])
+        ] + LiveTraining.options)
 
     private let output: OutputFile
     private let base: String?
@@ -38,6 +44,7 @@ struct RoomsTrainCommand: Command {
     private let uuid: BeaconUUID?
     private let forgotten: [BeaconIdentity]
     private let recordings: [String]
+    private let live: LiveTraining?
     private let strictness: RecordingReader.Strictness
 
     init(_ arguments: ParsedArguments) throws {
@@ -51,6 +58,7 @@ struct RoomsTrainCommand: Command {
             return uuid
         }
         recordings = arguments.operands.map(ParsedArguments.path)
+        live = try LiveTraining(arguments)
         strictness = arguments.strictness
         forgotten = try (arguments.values["forget"] ?? []).map { text in
             guard let beacon = BeaconIdentity(trainingID: text) else {
@@ -60,15 +68,25 @@ struct RoomsTrainCommand: Command {
             }
             return beacon
         }
-        guard base != nil || !recordings.isEmpty else {
+        guard base != nil || !recordings.isEmpty || live != nil else {
             throw UsageError(message: "RECORDING is missing", command: Self.syntax.name)
+        }
+        guard live == nil || uuid != nil || base != nil else {
+            throw UsageError(message: "--live needs --uuid, or --add with training", command: Self.syntax.name)
         }
     }
 
-    func run() throws {
+    func run() async throws {
         try output.check()
         var training = try base.map { path in try RoomTrainingFile.read(path) } ?? RoomTrainingSet()
         for path in recordings { training.add(try learn(path)) }
+        if let live {
+            let uuids: Set<BeaconUUID> = uuid.map { [$0] } ?? Set(training.beacons.map(\.uuid))
+            guard !uuids.isEmpty else {
+                throw UsageError(message: "--live needs --uuid: the training has no beacons", command: Self.syntax.name)
+            }
+            training.add(try await live.train(with: uuids))
+        }
         for beacon in forgotten {
             if !training.beacons.contains(beacon) {
                 StandardError.line(

@@ -47,13 +47,19 @@ struct LiveRecorder: ~Copyable {
                 try ConvertedOutput(continuing: target.output, after: earlier.end, endsLine: earlier.endsLine)
             } else {
                 try ConvertedOutput(
-                    target.output, format: target.format, header: start.header,
+                    target.output, format: target.format, header: header,
                     startMicroseconds: start.microseconds, adapter: 0, strictness: .lenient)
             }
         for reading in prologue { try file.write(.measurement(late(reading))) }
         prologue = []
         try file.appear()
         self.file = consume file
+    }
+
+    private var header: RecordingHeader {
+        var header = start.header
+        header.traceID = target.traceID
+        return header
     }
 
     /// The reading as late as it is in the recording that goes on.
@@ -121,6 +127,8 @@ private struct EarlierRecording {
 struct RecordTarget: Sendable {
     let output: OutputFile
     let format: ConvertedFormat
+    /// The session that it belongs to; nil for none.
+    var traceID: TraceID?
 
     var path: String { output.path }
 }

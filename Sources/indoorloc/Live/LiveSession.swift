@@ -17,6 +17,8 @@ struct LiveSession: Sendable {
     var gnss: (any GNSSSource)?
     /// What is watched beside the fences of the venue.
     var geofences: [Geofence] = []
+    /// What ties it, its recording and its log lines together.
+    var traceID = TraceID()
     /// What runs beside it.
     var companions: [any ServiceCompanion] = []
 
@@ -29,7 +31,7 @@ struct LiveSession: Sendable {
         let tap: @Sendable (SensorReading) -> Void = { if givesReadings { give(.heard($0)) } }
         let localizer = Localizer(
             source: TappedSource(source: source, tap: tap), gnss: gnss.map { TappedGNSSSource(source: $0, tap: tap) },
-            venues: VenueLibrary([venue]), settings: settings, seed: seed)
+            venues: VenueLibrary([venue]), settings: settings, seed: seed, traceIDs: { [traceID] in traceID })
         try await localizer.startMonitoring(geofences)
         await Self.follow(localizer, companions: companions) { give(.told($0)) }
     }

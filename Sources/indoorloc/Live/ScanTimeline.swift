@@ -16,6 +16,9 @@ struct ScanTimeline {
         return rebased
     }
 
+    /// The instant of the latest reading; zero before the first one.
+    var last: Instant { latest?.instant ?? .zero }
+
     /// The present instant; zero before the first reading.
     var now: Instant {
         guard let latest else { return .zero }

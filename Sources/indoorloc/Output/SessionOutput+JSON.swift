@@ -18,7 +18,7 @@ extension SessionReplay.Output {
             json.add("name", venue.name)
         case .error(let error):
             json.add("type", "error")
-            json.add("code", error.code.rawValue)
+            error.write(to: &json)
             json.add("message", error.message)
             json.add("cause", error.cause)
         }
@@ -34,9 +34,21 @@ extension LocalizationState {
         switch self {
         case .getPacket(_, let progress): json.add("progress", progress, decimals: 3)
         case .localizationRunning(let running): json.add("mapId", running.mapID.rawValue)
-        case .error(let error): json.add("message", error.description)
+        case .error(let error):
+            error.write(to: &json)
+            json.add("message", error.description)
         case .idle, .started, .searchVenue, .findFloor: break
         }
+    }
+}
+
+extension LocalizationError {
+    /// What programs tell errors by.
+    fileprivate func write(to json: inout JSONText) {
+        json.add("code", code.rawValue)
+        json.add("kind", kind.rawValue)
+        if let httpStatus { json.add("httpStatus", httpStatus) }
+        if let systemErrorNumber { json.add("errno", Int(systemErrorNumber)) }
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import IndoorLocalization
 import VenuePackets
 
 /// What could not be written to standard output, or to the file in its place.
@@ -40,8 +41,14 @@ enum StandardError {
     /// Milliseconds after which nobody takes it, and the program goes on without.
     private static let patience: Int32 = 200
 
+    /// The session that lines belong to; they end with it.
+    @TaskLocal static var traceID: TraceID?
+
     /// Writes one line behind the name of the tool; whatever stands in it, it stays one line.
-    static func line(_ text: String) { write("indoorloc: \(PrintableText.line(text))\n") }
+    static func line(_ text: String) {
+        let trace = traceID.map { " [trace \($0)]" } ?? ""
+        write("indoorloc: \(PrintableText.line(text))\(trace)\n")
+    }
 
     /// Writes the text; there is nowhere to tell if that fails.
     static func write(_ text: String) {

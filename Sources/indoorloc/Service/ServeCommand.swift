@@ -56,6 +56,7 @@ struct ServeCommand: Command {
     private let sharing: SharingOptions?
     private let upload: UploadOptions?
     private let settingsServer: SettingsServerOption?
+    private let traceID = TraceID()
 
     init(_ arguments: ParsedArguments) throws {
         self.arguments = arguments
@@ -90,7 +91,9 @@ struct ServeCommand: Command {
         return output
     }
 
-    func run() async throws {
+    func run() async throws { try await StandardError.$traceID.withValue(traceID) { try await runTraced() } }
+
+    private func runTraced() async throws {
         guard venues.isEmpty else {
             var packets: [Venue] = []
             for venue in venues {
@@ -134,13 +137,16 @@ struct ServeCommand: Command {
     private func serve(
         _ source: some ScanSource, in venues: some VenueSource, _ store: SessionMemoryStore, _ upload: UploadWork?
     ) async throws {
-        let localizer = Localizer(source: source, gnss: gnss, venues: venues, settings: settings, seed: seed)
+        let localizer = Localizer(
+            source: source, gnss: gnss, venues: venues, settings: settings, seed: seed,
+            traceIDs: { [traceID] in traceID })
         try await localizer.startMonitoring(geofences?.fences ?? [])
         let companions: [any ServiceCompanion] = try sharing.map { [try SharingCompanion($0, venues: venues)] } ?? []
         let inputs = ServiceInputs(settings, remote: settingsServer?.settings(settings.resolved.remote)) {
             ServiceInputs.Content(
                 settings: try arguments.settingsOfUpload(), geofences: try arguments.geofences()?.fences ?? [])
         }
+        StandardError.line("a session begins")
         var service = ServiceRun(
             localizer, companions: companions, upload: upload, manager: ServiceManager(), limit: limit,
             endsWithPosition: arguments.has("once"), memory: ServiceMemory(store, every: saveInterval),

@@ -39,7 +39,7 @@ struct ServiceMemory {
             try store.write(memory)
             trouble = nil
         } catch {
-            if trouble != error { StandardError.write("indoorloc: the memory is not kept: \(error)\n") }
+            if trouble != error { StandardError.line("the memory is not kept: \(error)") }
             trouble = error
         }
     }

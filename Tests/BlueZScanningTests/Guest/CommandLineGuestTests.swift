@@ -68,6 +68,23 @@ final class CommandLineGuestTests: GuestTestCase {
         try await controller.waitForScan(false)
     }
 
+    func testRegionsThatAreEnteredAndLeftAreToldLive() async throws {
+        let controller = try await pluggedIn()
+        let tool = try tool([
+            "regions", "watch", "--region", "series=\(BeaconSeries.uuid)", "--rangings", "--set",
+            "scanner.regions.exitTimeout=2",
+        ])
+        try await tool.wait(for: "a scan") { lines in lines.contains { $0.hasSuffix("\(controller.name) scans") } }
+        controller.hear([BeaconSeries.transmission(0), BeaconSeries.transmission(1)])
+        try await tool.wait(for: "an exit") { lines in lines.contains { $0.contains(#""event":"exit""#) } }
+        try await tool.end(SIGINT)
+        XCTAssertEqual(tool.output.value.status, 0, "\(tool.output.value.lines.suffix(5))")
+        let lines = tool.output.value.lines
+        XCTAssertEqual(lines.count { $0.contains(#""event":"enter","region":"series""#) }, 1, "\(lines)")
+        XCTAssertTrue(lines.contains { $0.contains(#""type":"ranging""#) }, "\(lines)")
+        try await controller.waitForScan(false)
+    }
+
     func testTheAdaptersAreListed() async throws {
         let controller = try await pluggedIn()
         let tool = try tool(["scan", "--list"])

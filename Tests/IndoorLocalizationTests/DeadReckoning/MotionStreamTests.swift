@@ -31,6 +31,7 @@ final class MotionStreamTests: XCTestCase {
         news.compactMap { if case .motion(let estimate) = $0 { estimate } else { nil } }
     }
 
+    /// Behaviour §2.1B, row heading, attitude: the heading by its filter of 1°.
     func testAHeadingIsToldWhenItHasChangedByADegree() {
         var device = CarriedDevice()
         let told = headings(news(device.samples(10, turn: 9)))
@@ -53,6 +54,7 @@ final class MotionStreamTests: XCTestCase {
         XCTAssertEqual(headings(news(device.samples(2), settings)).count, 100)
     }
 
+    /// Behaviour §2.1B, row heading, attitude: the attitude as a quaternion by its filter of 1°.
     func testAnAttitudeIsToldWhenTheDeviceIsTurnedAnyWay() {
         var device = CarriedDevice()
         XCTAssertEqual(attitudes(news(device.samples(5))).count, 1)

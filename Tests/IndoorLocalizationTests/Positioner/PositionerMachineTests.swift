@@ -19,6 +19,16 @@ final class PositionerMachineTests: XCTestCase {
         XCTAssertEqual(told.positions.first?.mapID, 10)
     }
 
+    /// Behaviour §2.1A, row submitExplicitCoordinatePosition: what goes to all sessions counts on its own plan only.
+    func testAPlaceOnAnotherFloorPlanIsIgnored() {
+        var stage = Stage()
+        stage.run()
+        _ = stage.handle(.reading(SessionStage.fix(11, at: 10.1), delay: .zero), at: 10.1)
+        let positions = stage.pass(to: 12).positions
+        XCTAssertFalse(positions.isEmpty)
+        XCTAssertEqual(Set(positions.map(\.point)), [MapPoint(x: 20, y: 20)], "where it was before")
+    }
+
     func testThePositionComesAfterTheStateInWhichItIs() throws {
         var stage = Stage()
         _ = stage.answer(.start(PositionerParameters()), at: 10)

@@ -52,6 +52,57 @@ final class SharedScanSourceTests: XCTestCase {
         XCTAssertEqual(heard, [SessionStage.heard(1, at: 2)])
     }
 
+    /// Behaviour §2.1A, row submitExplicitCoordinatePosition: "to all active positioning sessions".
+    func testAPlaceGoesToAllSessionsOnItsFloorPlan() async throws {
+        let radio = ScriptedSource()
+        let shared = SharedScanSource(radio)
+        var venue = SessionStage.office
+        venue.maps[0].georeference = .center(Coordinate(latitude: 52, longitude: 13), bearing: 0)
+        let stages = [0, 0, 1].map { PositionerStage(radio, sharing: shared, map: $0, venue: venue) }
+        for stage in stages {
+            await stage.positioner.start()
+            try await stage.reach("waitingForFix")
+        }
+        let streams = stages.map { $0.positioner.positions }
+        let plan = FloorPlan(venueID: 1, map: venue.maps[0])
+        let place = MapPoint(x: 33, y: 21)
+        let coordinate = try XCTUnwrap(try plan.map.geoTransform()).coordinate(at: place)
+        let count = try shared.submit(coordinate, on: plan, radius: 0.5)
+        XCTAssertEqual(count, 3, "all that listen")
+        // It waits for the first reading, which tells the radio's time.
+        for reading in LocalizerStage.walk(from: PositionerStage.beginning, for: 2.5) { radio.send(reading) }
+        for stream in streams.prefix(2) {
+            let position = try await Bounded.first(1, of: stream)[0]
+            XCTAssertLessThan(position.point.distance(to: place), 8, "near the place, not the beacons at 5, 5")
+        }
+        let other = try await Bounded.first(1, of: streams[2])[0]
+        XCTAssertEqual(other.mapID, 11)
+        XCTAssertGreaterThan(other.point.distance(to: place), 8, "a place on another floor plan is ignored")
+        XCTAssertThrowsError(try shared.submit(coordinate, on: plan, radius: 0)) { error in
+            XCTAssertEqual(error as? FixError, .invalidRadius(0))
+        }
+        let far = Coordinate(latitude: 53, longitude: 13)
+        XCTAssertThrowsError(try shared.submit(far, on: plan, radius: 3), "111 km off the plan")
+    }
+
+    func testWithoutReadersNobodyGetsAPlace() async throws {
+        let shared = SharedScanSource(ScriptedSource())
+        let fix = Fix(instant: .zero, mapID: 10, point: MapPoint(x: 1, y: 1), radius: 1)
+        XCTAssertEqual(shared.submit(fix), 0)
+    }
+
+    func testAPlaceGetsTheInstantOfTheLatestReading() async throws {
+        let radio = ScriptedSource()
+        let shared = SharedScanSource(radio)
+        let stream = shared.readings()
+        radio.send(SessionStage.heard(1, at: 7))
+        var iterator = stream.makeAsyncIterator()
+        _ = try await iterator.next()
+        shared.submit(Fix(instant: .zero, mapID: 10, point: MapPoint(x: 1, y: 1), radius: 1))
+        let reading = try await iterator.next()
+        XCTAssertEqual(reading, SessionStage.fix(10, 1, 1, at: 7))
+    }
+
     func testAFailureIsOneForAllReaders() async throws {
         let radio = ScriptedSource()
         let shared = SharedScanSource(radio)

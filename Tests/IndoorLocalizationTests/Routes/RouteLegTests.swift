@@ -59,6 +59,51 @@ final class RouteLegTests: XCTestCase {
         XCTAssertEqual(route.legs.map(\.turn), [nil, .straight, .right])
     }
 
+    /// Behaviour §2.1B, row wayfinding: `nodeIndex` and `edgeIndex`, where nil is off the graph.
+    func testLegsTellTheNodesAndEdgesOfTheGraph() throws {
+        var planner = RoutePlanner(venue: Stage.twoFloors)
+        let graph = try XCTUnwrap(Stage.twoFloors.paths)
+        func id(_ index: Int?) -> Int? { index.map { graph.nodes[$0].id } }
+        func ends(_ edges: [Int]) -> [[Int]] { edges.map { [graph.edges[$0].from, graph.edges[$0].to] } }
+        // From between 1 and 2, over 2, 5 and the stairs to 15, 12, 13 and on to 14.
+        let route = try planner.route(from: Stage.at(1, 3, 10), to: Stage.at(2, 40, 10))
+        XCTAssertEqual(route.legs.map { id($0.beginNodeIndex) }, [nil, 2, 5, 15, 12])
+        XCTAssertEqual(route.legs.map { id($0.endNodeIndex) }, [2, 5, 15, 12, 14])
+        XCTAssertEqual(
+            route.legs.map { ends(route.edgeIndexes(of: $0)) },
+            [[[1, 2]], [[2, 5]], [[5, 15]], [[12, 15]], [[12, 13], [13, 14]]])
+        // Against the direction of the edges, and from a node to a node.
+        let back = try planner.route(from: Stage.at(1, 40, 10), to: Stage.at(1, 0, 10))
+        XCTAssertEqual(back.legs.count, 1)
+        XCTAssertEqual(back.legs.map { [id($0.beginNodeIndex), id($0.endNodeIndex)] }, [[4, 1]])
+        XCTAssertEqual(ends(back.edgeIndexes(of: back.legs[0])), [[3, 4], [2, 3], [1, 2]])
+    }
+
+    func testWhatIsOffTheGraphHasNoIndexes() throws {
+        var planner = RoutePlanner(venue: Stage.twoFloors)
+        // 2 m beside the corridor at both ends, which are on one edge.
+        let route = try planner.route(from: Stage.at(1, 13, 12), to: Stage.at(1, 20, 12))
+        XCTAssertEqual(route.legs.map(\.course), [0, 90, 180])
+        XCTAssertEqual(route.legs.map(\.beginNodeIndex), [nil, nil, nil])
+        XCTAssertEqual(route.legs.map(\.endNodeIndex), [nil, nil, nil])
+        XCTAssertEqual(route.legs.map { route.edgeIndexes(of: $0).count }, [0, 1, 0])
+        // Beside a node: the way to it is off the graph and ends there.
+        let begin = try planner.route(from: Stage.at(1, 0, 12), to: Stage.at(1, 10, 10))
+        XCTAssertEqual(begin.legs.map(\.beginNodeIndex), [nil, 0])
+        XCTAssertEqual(begin.legs.map(\.endNodeIndex), [0, 1])
+    }
+
+    func testIndexesAreThoseOfTheGraphAlsoWhereWaysAreLeftOut() throws {
+        var venue = Stage.venue(
+            nodes: [1: (1, 0, 0), 2: (1, 10, 0), 3: (1, 10, 10)],
+            [Stage.edge(1, 1), Stage.edge(1, 2), Stage.edge(2, 3)])
+        venue.paths?.nodes.insert(PathGraph.Node(id: 9, mapID: 99, point: MapPoint(x: 0, y: 0)), at: 0)
+        var planner = RoutePlanner(venue: venue)
+        let route = try planner.route(from: Stage.at(1, 0, 0), to: Stage.at(1, 10, 10))
+        XCTAssertEqual(route.legs.map(\.beginNodeIndex), [1, 2])
+        XCTAssertEqual(route.legs.map { route.edgeIndexes(of: $0) }, [[1], [2]])
+    }
+
     func testEffortWithoutLengthIsNotLost() throws {
         let venue = Stage.venue(
             nodes: [1: (1, 0, 0), 2: (1, 10, 0), 3: (1, 10, 0), 4: (1, 20, 0)],

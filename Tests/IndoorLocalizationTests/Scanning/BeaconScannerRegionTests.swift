@@ -198,7 +198,7 @@ final class BeaconScannerRegionTests: XCTestCase {
         try await stage.hear()
         try await expect(stage, isMonitoring: true, inside: ["hall"], "heard")
         await stage.scanner.pauseTracking()
-        try await expect(stage, isMonitoring: false, inside: [], "paused")
+        try await expect(stage, isMonitoring: false, inside: [], isPaused: true, "paused")
         await stage.scanner.resumeTracking()
         try await expect(stage, isMonitoring: true, inside: [], "resumed")
         await stage.scanner.stop()
@@ -206,10 +206,12 @@ final class BeaconScannerRegionTests: XCTestCase {
     }
 
     private func expect(
-        _ stage: ScannerStage, isMonitoring: Bool, inside: [String], _ message: String, line: UInt = #line
+        _ stage: ScannerStage, isMonitoring: Bool, inside: [String], isPaused: Bool = false, _ message: String,
+        line: UInt = #line
     ) async throws {
         let state = await stage.scanner.trackingState
-        let expected = TrackingState(isMonitoring: isMonitoring, isRanging: !inside.isEmpty, insideRegions: inside)
+        let expected = TrackingState(
+            isMonitoring: isMonitoring, isRanging: !inside.isEmpty, insideRegions: inside, isPaused: isPaused)
         XCTAssertEqual(state, expected, message, line: line)
     }
 

@@ -10,7 +10,8 @@ final class PowerModeTests: XCTestCase {
         XCTAssertEqual(cycle.interval, .milliseconds(90_000))
         XCTAssertEqual(cycle.intervalFactor, 1)
         XCTAssertFalse(cycle.isContinuous)
-        XCTAssertEqual(ScannerSettings().dutyCycle, cycle)
+        XCTAssertEqual(ResolvedSettings().scanner.dutyCycle, cycle, "what configuration files begin with")
+        XCTAssertEqual(ScannerSettings().dutyCycle, .continuous, "what code begins with")
         XCTAssertEqual(cycle.share, 0.1, accuracy: 1e-12)
     }
 

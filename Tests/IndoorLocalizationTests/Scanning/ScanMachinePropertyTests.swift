@@ -9,7 +9,8 @@ final class ScanMachinePropertyTests: XCTestCase {
         for seed in [1, 2, 3, 0xC0FFEE] as [UInt64] {
             for pace in [ScanPace.live, .recorded] {
                 var generator = SeededGenerator(seed: seed)
-                var machine = ScanMachine(settings: ScannerSettings(), pace: pace, seed: seed)
+                var machine = ScanMachine(
+                    settings: ScannerSettings(dutyCycle: DutyCycle()), pace: pace, seed: seed)
                 _ = machine.regions.track(BeaconRegion(uuid: ScannerStage.uuid), id: "hall")
                 _ = machine.regions.track(BeaconRegion(uuid: ScannerStage.uuid, major: 1), id: "room")
                 var witness = ScanWitness()

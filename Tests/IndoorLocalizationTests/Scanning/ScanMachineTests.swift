@@ -5,7 +5,9 @@ import XCTest
 final class ScanMachineTests: XCTestCase {
     private func at(_ seconds: Double) -> Instant { Instant(seconds: seconds) }
 
-    private func machine(_ pace: ScanPace = .live, _ settings: ScannerSettings = ScannerSettings()) -> ScanMachine {
+    private func machine(
+        _ pace: ScanPace = .live, _ settings: ScannerSettings = ScannerSettings(dutyCycle: DutyCycle())
+    ) -> ScanMachine {
         ScanMachine(settings: settings, pace: pace, seed: 1)
     }
 

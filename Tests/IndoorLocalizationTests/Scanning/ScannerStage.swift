@@ -13,7 +13,11 @@ struct ScannerStage {
     static let uuid = BeaconUUID(high: 0xB5B1_82C7_EAB1_4988, low: 0xAA99_B5C1_5170_08D9)
     static let otherUUID = BeaconUUID(high: 1, low: 2)
 
-    init(_ source: ScriptedSource = ScriptedSource(), _ settings: ScannerSettings = ScannerSettings()) {
+    /// By default 10 s of every 100 s, so that passes and rests are there to be seen.
+    init(
+        _ source: ScriptedSource = ScriptedSource(),
+        _ settings: ScannerSettings = ScannerSettings(dutyCycle: DutyCycle())
+    ) {
         self.source = source
         scanner = BeaconScanner(source: source, settings: settings, clock: clock, seed: 1)
     }

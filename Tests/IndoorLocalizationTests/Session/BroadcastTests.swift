@@ -86,4 +86,21 @@ final class BroadcastTests: XCTestCase {
         let elements = try await Bounded.all(stream)
         XCTAssertEqual(elements, [])
     }
+
+    /// A cancel ends the stream while it holds a lock of its task; a send resumes that task, which wants the same lock.
+    func testClosingWhileSomethingIsSentBlocksNobody() async throws {
+        let broadcast = Broadcast<Int>(.unbounded)
+        for round in 0..<1000 {
+            let stream = broadcast.subscribe()
+            let reader = Task { for await _ in stream {} }
+            let sender = Task.detached { for _ in 0..<5 { broadcast.send(round) } }
+            reader.cancel()
+            await sender.value
+            await reader.value
+        }
+        let late = broadcast.subscribe()
+        broadcast.send(-1)
+        let seen = try await Bounded.first(1, of: late)
+        XCTAssertEqual(seen, [-1])
+    }
 }

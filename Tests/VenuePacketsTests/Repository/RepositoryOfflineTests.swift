@@ -19,6 +19,7 @@ final class RepositoryOfflineTests: XCTestCase {
         let repository = VenueRepository(cache: try temporaryFolder(), server: try deadServer())
         let error = await repositoryError { try await repository.venue(1) }
         guard case .unreachable = error else { return XCTFail("\(String(describing: error))") }
+        XCTAssertEqual(error?.kind, .noNetwork)
         XCTAssertEqual(error.map { LocalizationError($0).code }, .network)
     }
 

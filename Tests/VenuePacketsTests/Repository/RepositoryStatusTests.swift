@@ -28,7 +28,10 @@ final class RepositoryStatusTests: XCTestCase {
                     answering: "return \(status);", onlyPackets: onlyPackets, attempts: 3, clock: ManualClock())
                 let error = await repositoryError { try await repository.venue(1) }
                 XCTAssertEqual(error?.statusCode, status)
-                XCTAssertEqual(error.map { LocalizationError($0).code }, .credential)
+                let told = error.map { LocalizationError($0) }
+                XCTAssertEqual(told?.code, .credential)
+                XCTAssertEqual(told?.kind, .invalidCredentials)
+                XCTAssertEqual(told?.httpStatus, status)
                 XCTAssertEqual(try server.stopAndTellRequests().filter { $0.status == status }.count, 1)
             }
         }
@@ -54,8 +57,14 @@ final class RepositoryStatusTests: XCTestCase {
     }
 
     /// Behaviour §1.1, row getErrorsObservable: NetworkException.
+    /// Behaviour §2.1A, row error codes: BadRequest, ContentUnavailable, ServiceUnavailable, TimedOut and
+    /// ProxyAuthUnsupported by the answer's status.
     func testAStatusThatIsNoSuccessIsANetworkErrorWithTheStatus() async throws {
-        for (status, expectedAttempts) in [(400, 1), (404, 1), (500, 3), (503, 3)] {
+        let answers: [(Int, Int, LocalizationError.Kind)] = [
+            (400, 1, .badRequest), (404, 1, .contentUnavailable), (407, 1, .proxyRefused),
+            (500, 3, .serviceUnavailable), (503, 3, .serviceUnavailable), (504, 3, .timedOut),
+        ]
+        for (status, expectedAttempts, kind) in answers {
             let clock = ManualClock()
             let (repository, server) = try repository(answering: "return \(status);", attempts: 3, clock: clock)
             let ticking = Task { while true { clock.advance(to: try await clock.waitForSleeper()) } }
@@ -64,6 +73,8 @@ final class RepositoryStatusTests: XCTestCase {
             XCTAssertEqual(error, .failed(status: status, url: server.url() + "/catalogue.json"))
             let told = try XCTUnwrap(error.map { LocalizationError($0) })
             XCTAssertEqual(told.code, .network)
+            XCTAssertEqual(told.kind, kind, "status \(status)")
+            XCTAssertEqual(told.httpStatus, status)
             XCTAssertTrue(told.message.contains("status \(status)"), told.message)
             XCTAssertEqual(try server.stopAndTellRequests().count, expectedAttempts, "status \(status)")
         }

@@ -7,10 +7,14 @@ public struct TrackingState: Hashable, Sendable {
     /// The names of the regions that the device is in, in the order in which they were tracked.
     public var insideRegions: [String]
 
+    /// Whether tracking is paused: the regions are kept, and nothing is told of them until it is resumed.
+    public var isPaused: Bool
+
     /// Creates a state.
-    public init(isMonitoring: Bool, isRanging: Bool, insideRegions: [String]) {
+    public init(isMonitoring: Bool, isRanging: Bool, insideRegions: [String], isPaused: Bool = false) {
         self.isMonitoring = isMonitoring
         self.isRanging = isRanging
         self.insideRegions = insideRegions
+        self.isPaused = isPaused
     }
 }

@@ -1,0 +1,82 @@
+import IndoorLocalization
+import VenuePackets
+
+/// Tells live in which trained room this machine is.
+struct RoomsWatchCommand: Command {
+    static let syntax = CommandSyntax(
+        name: "rooms watch", operands: "", operandCount: 0...0,
+        summary: "tell in which trained room this machine is, from what its Bluetooth radio hears",
+        details: """
+            Prints a line of JSON for each room that is entered or left: t, seconds since the first reading, type "room",
+            event, room, probability. With --current also one a second with the room that the machine is in. A room is left,
+            too, when none of the trained beacons was heard for 30 s.
+
+            The beacons are those of the training, which is made by 'indoorloc rooms train', live or of recordings.
+
+            example: indoorloc rooms watch --training home.json --seconds 600
+            """,
+        options: [
+            CommandOption(name: "training", argument: "ROOMS", help: "training data made by 'indoorloc rooms train'"),
+            CommandOption(
+                name: "classifier", argument: "NAME",
+                help: ClassifierKind.allCases.map(\.rawValue).joined(separator: ", ") + " (default adaptive)"),
+        ] + RoomRuleOptions.options + [
+            CommandOption(name: "current", help: "also print the present room, once a second")
+        ] + HeardSource.options)
+
+    private let source: HeardSource
+    private let training: String
+    private let kind: ClassifierKind
+    private let rooms: RoomSettings
+    private let printsCurrent: Bool
+
+    init(_ arguments: ParsedArguments) throws {
+        training = try arguments.requiredInput("training")
+        kind = try arguments.word("classifier", of: ClassifierKind.self) ?? .adaptive
+        rooms = try arguments.roomSettings()
+        printsCurrent = arguments.has("current")
+        source = try HeardSource(arguments)
+    }
+
+    func run() async throws {
+        let training = try RoomTrainingFile.read(training)
+        let uuids = Set(training.beacons.map(\.uuid)).sorted { $0.description < $1.description }
+        guard uuids.count == 1, let uuid = uuids.first else {
+            let found = uuids.isEmpty ? "no beacons" : "beacons of \(uuids.count) UUIDs"
+            throw DataSetError(
+                description: "\(self.training) has \(found): train the rooms of one house, with one UUID")
+        }
+        var settings = ScannerSettings()
+        settings.rooms = rooms
+        var listener = Listener(printsCurrent: printsCurrent)
+        let classifier = kind.classifier(training)
+        try await source.listen(settings, &listener) { machine in
+            _ = machine.regions.track(BeaconRegion(uuid: uuid), id: uuid.description)
+            machine.rooms.insert(classifier, for: uuid.description)
+            machine.rooms.start()
+        }
+        if !listener.hasRoom { StandardError.line("no room was told: see 'indoorloc rooms classify --scans'") }
+    }
+
+    /// Prints what is told of rooms.
+    private struct Listener: ScannerListener {
+        let printsCurrent: Bool
+        private(set) var hasRoom = false
+        private var lines = LiveOutput()
+
+        init(printsCurrent: Bool) { self.printsCurrent = printsCurrent }
+
+        mutating func take(_ directive: ScanMachine.Directive) throws {
+            guard case .emitRoomEvent(let event) = directive else { return try tellTrouble(directive) }
+            hasRoom = true
+            if event.kind != .current || printsCurrent { try lines.line(event.json) }
+        }
+
+        mutating func write() throws -> Bool {
+            try lines.write()
+            return lines.isWritten
+        }
+
+        mutating func end() throws { try lines.end() }
+    }
+}

@@ -1,0 +1,251 @@
+import IndoorLocalization
+import IndoorLocalizationTesting
+import XCTest
+
+/// The latest position at any time, one-shot requests, the accuracy that is wanted, and the session's name.
+final class LatestPositionTests: XCTestCase {
+    private static let beginning = LocalizerStage.beginning
+
+    // MARK: - At any time
+
+    /// Behaviour §2.1B, row location: the latest one is readable without a stream.
+    func testTheLatestPositionIsReadableAtAnyTime() async throws {
+        let stage = LocalizerStage()
+        XCTAssertNil(stage.localizer.latestPosition)
+        let positions = stage.localizer.positions
+        try await stage.run()
+        for reading in LocalizerStage.walk(from: Self.beginning + 6, for: 3) { stage.source.send(reading) }
+        let told = try await Bounded.elements(of: positions, until: "a later one") {
+            $0.instant >= Instant(seconds: Self.beginning + 8)
+        }
+        let latest = try XCTUnwrap(stage.localizer.latestPosition)
+        XCTAssertGreaterThan(told.count, 2)
+        XCTAssertGreaterThanOrEqual(latest.instant, try XCTUnwrap(told.last).instant, "not the first one")
+        await stage.localizer.stop()
+        let last = try XCTUnwrap(stage.localizer.latestPosition, "it stays, with its instant")
+        XCTAssertGreaterThanOrEqual(last.instant, latest.instant)
+        await stage.localizer.start()
+        XCTAssertNil(stage.localizer.latestPosition, "nothing of an earlier session")
+    }
+
+    /// Behaviour §2.1B, row location: a stream may begin with it.
+    func testAStreamMayBeginWithTheLatestPosition() async throws {
+        let stage = LocalizerStage()
+        try await stage.run()
+        let latest = try XCTUnwrap(stage.localizer.latestPosition)
+        let first = try await Bounded.first(1, of: stage.localizer.positions(beginningWithLatest: true))
+        XCTAssertEqual(first, [latest])
+        let others = [stage.localizer.positions, stage.localizer.positions(beginningWithLatest: false)]
+        for reading in LocalizerStage.walk(from: Self.beginning + 6, for: 2) { stage.source.send(reading) }
+        for stream in others {
+            let next = try await Bounded.first(1, of: stream)[0]
+            XCTAssertGreaterThan(next.instant, latest.instant, "without asking, a stream has what comes")
+        }
+    }
+
+    /// Behaviour §2.1A, row floorplan: `floorplan` and `delegate`.
+    func testAPositionerKnowsItsFloorPlanAndCallsWhoeverObservesIt() async throws {
+        let stage = PositionerStage(map: 1)
+        XCTAssertEqual(stage.positioner.floorPlan, FloorPlan(venueID: 1, map: SessionStage.office.maps[1]))
+        let (stream, continuation) = AsyncStream.makeStream(of: MapID.self)
+        let observation = stage.positioner.on(.positions) { continuation.yield($0.mapID) }
+        try await stage.run()
+        let called = try await Bounded.first(1, of: stream)
+        XCTAssertEqual(called, [11])
+        observation.close()
+    }
+
+    func testAPositionerTellsItsLatestPositionToo() async throws {
+        let stage = PositionerStage()
+        XCTAssertNil(stage.positioner.latestPosition)
+        try await stage.run()
+        let latest = try XCTUnwrap(stage.positioner.latestPosition)
+        let first = try await Bounded.first(1, of: stage.positioner.positions(beginningWithLatest: true))[0]
+        XCTAssertGreaterThanOrEqual(first.instant, latest.instant)
+    }
+
+    // MARK: - Once
+
+    /// Behaviour §3.1, row requestLocation: a cached place answers at once.
+    func testAPlaceThatIsNewEnoughAnswersAtOnce() async throws {
+        let stage = LocalizerStage()
+        try await stage.run()
+        let latest = try XCTUnwrap(stage.localizer.latestPosition)
+        let answer = try await stage.localizer.requestLocation()
+        XCTAssertEqual(answer, .indoors(latest))
+        XCTAssertEqual(answer.instant, latest.instant)
+        XCTAssertEqual(answer.radius, latest.radius)
+        // 30 s later by the clock it is too old.
+        stage.clock.advance(to: stage.clock.now.advanced(by: .seconds(30)))
+        let late = Task { [localizer = stage.localizer] in try await localizer.requestLocation() }
+        // The alarm of the request, in 10 s: nothing is heard any more.
+        let timeout = stage.clock.now.advanced(by: .seconds(10))
+        let alarms = Task { [clock = stage.clock] in while true { clock.advance(to: try await clock.waitForSleeper()) }
+        }
+        defer { alarms.cancel() }
+        do {
+            let place = try await late.value
+            XCTAssertNotEqual(place, answer, "only a newer one, which the session may tell without a beacon")
+        } catch {
+            XCTAssertEqual((error as? LocalizationError)?.kind, .positionUnavailable)
+            XCTAssertGreaterThanOrEqual(stage.clock.now, timeout)
+        }
+    }
+
+    /// Behaviour §3.1, row requestLocation: 10 s without a place are `COULD_NOT_GET_LOCATION`.
+    func testTenSecondsWithoutAPlaceAreAnError() async throws {
+        let stage = LocalizerStage()
+        let request = Task { [localizer = stage.localizer] in try await localizer.requestLocation() }
+        try await stage.source.waitUntilScanning()
+        let begin = Instant(seconds: 777)
+        let alarms = Task { [clock = stage.clock] in while true { clock.advance(to: try await clock.waitForSleeper()) }
+        }
+        defer { alarms.cancel() }
+        do {
+            _ = try await request.value
+            XCTFail("there was nothing to hear")
+        } catch {
+            let error = try XCTUnwrap(error as? LocalizationError)
+            XCTAssertEqual(error.kind, .positionUnavailable)
+            XCTAssertTrue(error.message.contains("within 10.0 s"), error.message)
+        }
+        XCTAssertGreaterThanOrEqual(begin.duration(to: stage.clock.now), .seconds(10))
+        let state = await stage.localizer.state
+        XCTAssertEqual(state, .idle, "the session that was begun for it has ended")
+    }
+
+    func testARequestWithoutASessionBeginsOneAndEndsIt() async throws {
+        let stage = LocalizerStage(ScriptedSource(LocalizerStage.walk(from: Self.beginning, for: 8)))
+        let answer = try await stage.localizer.requestLocation()
+        guard case .indoors(let position) = answer else { return XCTFail("\(answer)") }
+        XCTAssertEqual(position.venueID, 1)
+        let state = await stage.localizer.state
+        XCTAssertEqual(state, .idle)
+    }
+
+    func testOutdoorsSatellitesAnswer() async throws {
+        let satellites = ScriptedSource()
+        let stage = LocalizerStage(gnss: satellites)
+        let request = Task { [localizer = stage.localizer] in try await localizer.requestLocation() }
+        try await satellites.waitUntilScanning()
+        try await stage.reach("searchVenue")
+        satellites.send(SessionStage.gnss(10, at: Self.beginning))
+        let answer = try await request.value
+        XCTAssertEqual(answer.coordinate, Coordinate(latitude: 10, longitude: 13))
+        guard case .outdoors = answer else { return XCTFail("\(answer)") }
+    }
+
+    func testWhatEndsTheSessionIsThrown() async throws {
+        let stage = LocalizerStage()
+        stage.venues.change { $0.catalogueFailures = [SessionStage.credential] }
+        do {
+            _ = try await stage.localizer.requestLocation()
+            XCTFail("the session has ended")
+        } catch {
+            XCTAssertEqual(error, SessionStage.credential)
+        }
+    }
+
+    func testACancelledRequestSaysSo() async throws {
+        let stage = LocalizerStage()
+        let request = Task { [localizer = stage.localizer] in try await localizer.requestLocation() }
+        try await stage.source.waitUntilScanning()
+        request.cancel()
+        do {
+            _ = try await request.value
+            XCTFail("it was cancelled")
+        } catch {
+            XCTAssertEqual((error as? LocalizationError)?.kind, .cancelled)
+        }
+    }
+
+    // MARK: - Accuracy
+
+    /// Behaviour §2.1B, row desiredAccuracy: Best, Low and BestForCart on a localizer.
+    func testTheDesiredAccuracyIsPutOverTheSettingsAndTakenBack() async throws {
+        let stage = LocalizerStage(ScriptedSource(), LocalizationSettings())
+        let standard = LocalizationSettings()
+        await stage.localizer.setDesiredAccuracy(.low)
+        let low = await stage.localizer.settings
+        XCTAssertEqual(low.resolved.localization.positionInterval, .seconds(2))
+        XCTAssertEqual(low.resolved.localization.positioning.particleCount, 500)
+        XCTAssertEqual(low.resolved.scanner.timing, .half)
+        XCTAssertEqual(ScanSchedule(low), ScanSchedule(cycle: .continuous, timing: .half))
+        await stage.localizer.setDesiredAccuracy(.bestForCart)
+        let cart = await stage.localizer.settings
+        XCTAssertEqual(cart.resolved.localization.positioning.motion, MotionModel(.shoppingCart))
+        XCTAssertEqual(cart.resolved.localization.positionInterval, standard.positionInterval)
+        XCTAssertNil(cart.resolved.scanner.timing)
+        await stage.localizer.setDesiredAccuracy(.best)
+        let best = await stage.localizer.settings
+        XCTAssertEqual(best, SettingsStack(localization: standard))
+        let accuracy = await stage.localizer.desiredAccuracy
+        XCTAssertEqual(accuracy, .best)
+    }
+
+    func testLowAccuracyNeverAsksForMoreThanTheSettings() throws {
+        var settings = LocalizationSettings()
+        settings.positionInterval = .seconds(5)
+        settings.positioning.particleCount = 200
+        var stack = SettingsStack(localization: settings)
+        try stack.override("scanner.powerMode", "eco")
+        stack.apply()
+        stack.desiredAccuracy = .low
+        XCTAssertEqual(stack.resolved.localization.positionInterval, .seconds(5))
+        XCTAssertEqual(stack.resolved.localization.positioning.particleCount, 200)
+        XCTAssertEqual(ScanSchedule(stack).cycle, PowerMode.eco.dutyCycle, "the rests stay")
+    }
+
+    /// Positions come every 2 s as soon as low accuracy is asked for, and as often as before once it isn't.
+    func testLowAccuracyMakesPositionsRarerAtOnce() async throws {
+        let stage = LocalizerStage()
+        try await stage.run()
+        let positions = stage.localizer.positions
+        await stage.localizer.setDesiredAccuracy(.low)
+        for reading in LocalizerStage.walk(from: Self.beginning + 5.6, for: 10) { stage.source.send(reading) }
+        let told = try await Bounded.first(4, of: positions)
+        for (one, next) in zip(told.dropFirst(), told.dropFirst(2)) {
+            XCTAssertEqual(one.instant.duration(to: next.instant), .seconds(2))
+        }
+    }
+
+    // MARK: - Trace
+
+    /// Behaviour §2.1B, row AR session: the `extraInfo` trace id.
+    func testEachSessionHasANameOfItsOwn() async throws {
+        let numbers = WatchedState<UInt64>(0xABC)
+        let source = ScriptedSource()
+        let localizer = Localizer(
+            source: source, venues: VenueLibrary([]), clock: ManualClock(),
+            traceIDs: {
+                TraceID(
+                    rawValue: numbers.update {
+                        $0 += 1; return $0
+                    })
+            })
+        let before = await localizer.traceID
+        XCTAssertNil(before)
+        await localizer.start()
+        let first = await localizer.traceID
+        XCTAssertEqual(first?.description, "0000000000000abd")
+        await localizer.start()
+        let same = await localizer.traceID
+        XCTAssertEqual(same, first, "the session is on already")
+        await localizer.stop()
+        let after = await localizer.traceID
+        XCTAssertEqual(after, first, "for what is told of it later")
+        await localizer.start()
+        let second = await localizer.traceID
+        XCTAssertEqual(second, TraceID(rawValue: 0xABE))
+    }
+
+    func testANameIsRandomAndReadsBack() {
+        let names = Set((0..<100).map { _ in TraceID() })
+        XCTAssertEqual(names.count, 100)
+        for name in names { XCTAssertEqual(TraceID(name.description), name) }
+        var generator = SeededGenerator(seed: 7)
+        var again = SeededGenerator(seed: 7)
+        XCTAssertEqual(TraceID(using: &generator), TraceID(using: &again))
+        for text in ["", "x", "12345678901234567", "+1", "0x1"] { XCTAssertNil(TraceID(text), text) }
+    }
+}

@@ -1,0 +1,44 @@
+import IndoorLocalization
+import IndoorLocalizationTesting
+import ScanRecording
+import XCTest
+
+/// What programs can tell errors of recordings by.
+final class RecordedErrorKindTests: XCTestCase {
+    /// Behaviour §2.1A, row error codes: SDKVersionMismatch and BadResponse.
+    func testErrorsOfRecordingsAndCapturesHaveTheirKinds() {
+        let recordings: [(RecordingError.Problem, LocalizationError.Kind)] = [
+            (.unsupportedVersion(2), .versionMismatch), (.unreadable("no"), .storage), (.unwritable("no"), .storage),
+            (.empty, .badResponse), (.missingField, .badResponse),
+        ]
+        for (problem, kind) in recordings { XCTAssertEqual(RecordingError(file: "x", problem: problem).kind, kind) }
+        let captures: [(BTSnoopError.Problem, LocalizationError.Kind)] = [
+            (.unsupportedVersion(2), .versionMismatch), (.unreadable("no"), .storage),
+            (.unsupportedDatalink(7), .notSupported), (.notACapture, .badResponse),
+        ]
+        for (problem, kind) in captures { XCTAssertEqual(BTSnoopError(file: "x", problem: problem).kind, kind) }
+    }
+
+    func testATraceIDThatIsNoneOfOursIsNoReasonNotToRead() throws {
+        let folder = try TemporaryFolder()
+        for (text, expected) in [(#""xyz""#, nil), (#""ab12""#, TraceID(rawValue: 0xAB12))] {
+            let header = #"{"type":"header","format":"indoor-localization-recording","version":1,"traceId":\#(text)}"#
+            var reader = try RecordingReader(path: try folder.write("walk.jsonl", header + "\n"))
+            guard case .header(let read)? = try reader.next() else { return XCTFail(text) }
+            XCTAssertEqual(read.traceID, expected)
+        }
+    }
+
+    /// The error with which a session ends whose recording cannot be read.
+    func testASessionKeepsTheKindOfItsRecordingsError() async throws {
+        let folder = try TemporaryFolder()
+        let header = #"{"type":"header","format":"indoor-localization-recording","version":99}"#
+        let path = try folder.write("new.jsonl", header + "\n")
+        let localizer = Localizer(source: RecordingSource(path: path), venues: VenueLibrary([]))
+        let errors = localizer.errors
+        await localizer.start()
+        let error = try await Bounded.first(1, of: errors)[0]
+        XCTAssertEqual(error.code, .critical)
+        XCTAssertEqual(error.kind, .versionMismatch)
+    }
+}
