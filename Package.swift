@@ -10,6 +10,7 @@ let package = Package(
         .library(name: "ScanRecording", targets: ["ScanRecording"]),
         .library(name: "BlueZScanning", targets: ["BlueZScanning"]),
         .library(name: "GPSDReceiving", targets: ["GPSDReceiving"]),
+        .library(name: "IIOReceiving", targets: ["IIOReceiving"]),
         .library(name: "MQTTSharing", targets: ["MQTTSharing"]),
         .library(name: "GeofenceLogging", targets: ["GeofenceLogging"]),
         .library(name: "IndoorLocalizationTesting", targets: ["IndoorLocalizationTesting"]),
@@ -30,6 +31,7 @@ let package = Package(
         .target(name: "IndoorLocalization", dependencies: ["CMath"]),
         .target(name: "BlueZScanning", dependencies: ["IndoorLocalization", "CBlueZ", "CDBus"]),
         .target(name: "GPSDReceiving", dependencies: ["IndoorLocalization", "CGPS"]),
+        .target(name: "IIOReceiving", dependencies: ["IndoorLocalization"]),
         .target(name: "MQTTSharing", dependencies: ["IndoorLocalization", "CMosquitto"]),
         .target(name: "GeofenceLogging", dependencies: ["IndoorLocalization", "CSQLite"]),
         .target(name: "VenuePackets", dependencies: ["IndoorLocalization", "CCurl", "CLibArchive"]),
@@ -38,8 +40,8 @@ let package = Package(
         .executableTarget(
             name: "indoorloc",
             dependencies: [
-                "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "MQTTSharing", "VenuePackets", "ScanRecording",
-                "IndoorLocalizationTesting", "CBench", "CGetOpt", "CSystemd",
+                "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "IIOReceiving", "MQTTSharing", "VenuePackets",
+                "ScanRecording", "IndoorLocalizationTesting", "CBench", "CGetOpt", "CSystemd",
             ]),
         .testTarget(
             name: "IndoorLocalizationTests", dependencies: ["IndoorLocalization", "IndoorLocalizationTesting", "CMath"]),
@@ -57,6 +59,7 @@ let package = Package(
             dependencies: ["BlueZScanning", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
         .testTarget(
             name: "GPSDReceivingTests", dependencies: ["GPSDReceiving", "CGPS", "IndoorLocalizationTesting"]),
+        .testTarget(name: "IIOReceivingTests", dependencies: ["IIOReceiving", "IndoorLocalizationTesting"]),
         .testTarget(
             name: "GeofenceLoggingTests",
             dependencies: ["GeofenceLogging", "CSQLite", "IndoorLocalizationTesting", "FenceLogWriter"]),
@@ -78,7 +81,7 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "indoorloc", "GPSDReceiving", "MQTTSharing", "CBench", "ScanRecording", "VenuePackets",
+                "indoorloc", "GPSDReceiving", "IIOReceiving", "MQTTSharing", "CBench", "ScanRecording", "VenuePackets",
                 "IndoorLocalizationTesting", "LoopbackServers",
             ]),
     ],

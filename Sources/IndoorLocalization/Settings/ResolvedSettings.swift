@@ -8,6 +8,8 @@ public struct ResolvedSettings: Hashable, Sendable {
     public var routes: RouteMonitorSettings
     /// Of the pull of settings from a server.
     public var remote: RemotePullSettings
+    /// Of sharing with other devices.
+    public var sharing = SharingSettings()
 
     /// Creates the settings, by default with their defaults.
     public init(
@@ -22,6 +24,7 @@ public struct ResolvedSettings: Hashable, Sendable {
 
     /// Every setting of the package, each once.
     package static let list: [Setting<ResolvedSettings>] = sessionList + scannerList + routeList + remoteList
+        + SharingSettings.list.map { $0.within("sharing", \.sharing) }
 
     private static let sessionList: [Setting<ResolvedSettings>] =
         LocalizationSettings.list.map { $0.within("", \.localization) }

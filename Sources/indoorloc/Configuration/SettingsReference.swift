@@ -77,7 +77,7 @@ enum SettingsReference {
             "The session", "",
             [
                 "forcedVenue", "device", "rssiThreshold", "positionInterval", "venueLostTimeout", "areaDwell",
-                "fenceTimeout",
+                "fenceTimeout", "satellites",
                 "retryPause", "memoryTimeout", "positionFilter.",
             ]
         ),
@@ -112,6 +112,7 @@ enum SettingsReference {
             """, ["routes."]
         ),
         ("Settings from a server", "", ["remote."]),
+        ("Sharing with other devices", "Of effect on a ``PositionSharingPlugin``, and on the command line.", ["sharing."]),
         (
             "Kept for files of others",
             "Keys of the Nodle SDK that nothing here needs. A file that has them is read, and `config show` shows them.",

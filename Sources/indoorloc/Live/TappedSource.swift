@@ -1,18 +1,22 @@
 import IndoorLocalization
 
 /// A source whose readings somebody else sees, too.
-struct TappedSource<Source: ScanSource>: SteerableScanSource {
+struct TappedSource<Source: ScanSource>: SteerableScanSource, ReportingScanSource {
     let source: Source
     let tap: @Sendable (SensorReading) -> Void
 
     var pace: ScanPace { source.pace }
     var steering: ScanSteering? { (source as? any SteerableScanSource)?.steering }
 
-    func readings() -> AsyncThrowingStream<SensorReading, any Error> {
+    func readings() -> AsyncThrowingStream<SensorReading, any Error> { readings { _ in } }
+
+    func readings(
+        reporting report: @escaping @Sendable (LocalizationError) -> Void
+    ) -> AsyncThrowingStream<SensorReading, any Error> {
         AsyncThrowingStream { continuation in
             let task = Task {
                 do {
-                    for try await reading in source.readings() {
+                    for try await reading in source.beginReadings(reporting: report) {
                         tap(reading)
                         continuation.yield(reading)
                     }

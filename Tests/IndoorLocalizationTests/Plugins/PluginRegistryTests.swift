@@ -39,7 +39,7 @@ final class PluginRegistryTests: XCTestCase {
             switch delivery {
             case .error(let error): told.append(error.message)
             case .pluginData(let data): told.append(data.tag)
-            case .position, .networkPosition, .networkData: XCTFail("\(delivery)")
+            case .position, .motion, .networkPosition, .networkData: XCTFail("\(delivery)")
             }
         }
         return told
@@ -97,11 +97,11 @@ final class PluginRegistryTests: XCTestCase {
         XCTAssertFalse(registry.beginStopping(id))
     }
 
-    func testSubscriptionsAddUpAndOnlyTheFiveStreamsCount() throws {
+    func testSubscriptionsAddUpAndOnlyStreamsThatThereAreCount() throws {
         var (registry, ids) = try running()
         registry.subscribe(ids[0], to: .positions)
         XCTAssertEqual(registry.streams(of: ids[0]), [.positions, .errors])
-        registry.subscribe(ids[0], to: PluginStreams(rawValue: 96))
+        registry.subscribe(ids[0], to: PluginStreams(rawValue: 192))
         XCTAssertEqual(registry.streams(of: ids[0]), [.positions, .errors])
         registry.unsubscribe(ids[0], from: [.errors, .pluginData])
         XCTAssertEqual(registry.streams(of: ids[0]), .positions)
