@@ -100,7 +100,9 @@ final class IIOBuffer {
     /// When a scan was taken, by the kernel's time stamp; nil if that is not to be believed.
     private func instant(of timestamp: Int64, now: Instant) -> Instant? {
         guard let clock else { return nil }
-        let ahead = BootTime.nanoseconds(of: clock) - BootTime.nanoseconds(of: CLOCK_BOOTTIME)
+        // Two looks at one clock would differ.
+        let ahead =
+            clock == CLOCK_BOOTTIME ? 0 : BootTime.nanoseconds(of: clock) - BootTime.nanoseconds(of: CLOCK_BOOTTIME)
         let instant = Instant(nanoseconds: timestamp &- ahead)
         let delay = instant.duration(to: now)
         return delay < Self.longestDelay && delay > .zero - Self.longestDelay ? min(instant, now) : nil

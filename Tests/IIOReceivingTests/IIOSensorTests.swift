@@ -69,6 +69,7 @@ final class IIOSensorTests: XCTestCase {
         XCTAssertEqual(try sensors(devices)[.acceleration]?.device.path, devices.folder + "/iio:device9")
     }
 
+    /// Behaviour §5.3, row Errors: a missing sensor is an error that names where it was looked for.
     func testWithoutASensorThereIsAnErrorThatNamesTheFolder() throws {
         let devices = try FakeDevices(self)
         XCTAssertThrowsError(try IIOSensor.all(in: devices.root)) {
@@ -97,6 +98,7 @@ final class IIOSensorTests: XCTestCase {
 }
 
 final class IIOErrorTests: XCTestCase {
+    /// Behaviour §5.3, row Errors: a missing permission is an error of its own.
     func testErrorsOfTheSystemAreToldByWhatTheyMean() {
         XCTAssertEqual(IIOError("open", "f", number: EACCES), .permissionDenied(path: "f"))
         XCTAssertEqual(IIOError("open", "f", number: EPERM), .permissionDenied(path: "f"))

@@ -45,6 +45,7 @@ final class PluginRegistryTests: XCTestCase {
         return told
     }
 
+    /// Behaviour §5.1, row plugin base: identities are an increasing counter.
     func testPluginsAreNumberedInTheOrderOfComingAndNoNumberComesTwice() throws {
         var registry = PluginRegistry(capacity: 1)
         let first = try XCTUnwrap(registry.admit(object(0)))
@@ -97,6 +98,7 @@ final class PluginRegistryTests: XCTestCase {
         XCTAssertFalse(registry.beginStopping(id))
     }
 
+    /// Behaviour §5.1, row subscribe: subscriptions add up, and unsubscribing takes away.
     func testSubscriptionsAddUpAndOnlyStreamsThatThereAreCount() throws {
         var (registry, ids) = try running()
         registry.subscribe(ids[0], to: .positions)
@@ -221,6 +223,7 @@ final class PluginRegistryTests: XCTestCase {
         XCTAssertEqual(registry.dropped(of: ids[0]), 0, "it was not lost by being slow")
     }
 
+    /// Behaviour §5.1, row remove: a second time changes nothing.
     func testRemovingTwiceIsRemovingOnce() throws {
         var (registry, ids) = try running(2)
         registry.remove(ids[0])

@@ -20,7 +20,7 @@ final class SatelliteSettingsTests: XCTestCase {
         }.compactMap { if case .emitOutdoor(let position) = $0 { position.instant.seconds } else { nil } }
     }
 
-    /// Behaviour §5.1, row settings.request*: positioning mode off, low and high accuracy.
+    /// Behaviour §5.1, row settings.request: positioning mode off, low and high accuracy.
     func testSatellitesAreUsedAllOrOneInTenSecondsOrNone() {
         XCTAssertEqual(outdoorSeconds(.highAccuracy), (1...25).map(Double.init))
         XCTAssertEqual(outdoorSeconds(.lowAccuracy), [1, 11, 21])
@@ -82,7 +82,7 @@ final class SatelliteSettingsTests: XCTestCase {
         XCTAssertEqual(try XCTUnwrap(walk(&machine, from: 40)).alignment, .global)
     }
 
-    /// Behaviour §5.1, row settings.request*: precedence of positioning mode, network rate, host and room.
+    /// Behaviour §5.1, row settings.request: precedence of positioning mode, network rate, host and room.
     func testEachModeHasThePrecedenceOfTheReference() throws {
         var stack = SettingsStack()
         try stack.request("satellites", "lowAccuracy")

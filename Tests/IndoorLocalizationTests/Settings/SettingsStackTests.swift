@@ -9,6 +9,7 @@ final class SettingsStackTests: XCTestCase {
     }
 
     /// Behaviour §5.6, check 1.
+    /// Behaviour §5.1, row settings.request: a request keeps the better one, an override sets, and nil resets.
     func testARequestKeepsTheBetterOneAndAnOverrideSetsAndResets() throws {
         var settings = SettingsStack()
         try settings.request("positionInterval", 0.1)

@@ -6,7 +6,7 @@ import XCTest
 final class LocalizerPauseTests: XCTestCase {
     private let stage = LocalizerStage()
 
-    /// Behaviour §5.3, row start: estimation pauses and resumes; rooms are not left, and the place is known again at once.
+    /// Behaviour §5.3, row 2.x: estimation pauses and resumes; rooms are not left, and the place is known again at once.
     func testASessionGoesOnWhereItWasPaused() async throws {
         let events = stage.localizer.events
         try await stage.run()
