@@ -5,6 +5,8 @@ import XCTest
 @testable import IIOReceiving
 
 /// A tree of files as sysfs has it under `/sys/bus/iio/devices`, with a folder of device nodes beside it.
+///
+/// The kernel's own dummy device, `iio_dummy`, is not in Debian's kernels: CONFIG_IIO_SW_DEVICE, which it needs, is not set there.
 struct FakeDevices {
     let folder: String
     let nodes: String
