@@ -34,7 +34,8 @@ final class IMUOptionTests: XCTestCase {
         let result = try Tool.run(["serve", "--venue", "x", "--replay", "y", "--imu", "iio"])
         XCTAssertEqual(result.status, 2)
         XCTAssertTrue(
-            result.errors.contains("--imu is of the machine's sensors, which --replay takes the place of"), result.errors)
+            result.errors.contains("--imu is of the machine's sensors, which --replay takes the place of"),
+            result.errors)
     }
 
     /// The readings of the sensors are located by and recorded; what is wrong with them is told, and the session goes on.

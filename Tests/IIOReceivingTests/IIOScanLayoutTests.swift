@@ -20,7 +20,8 @@ final class IIOScanLayoutTests: XCTestCase {
     }
 
     func testTypesThatAreNoneAreRefused() {
-        for type in ["", "le:s16/16", "xx:s16/16>>0", "le:s16/12>>0", "le:s17/16>>0", "le:s16/16>>1", "le:s16/16X3>>0"] {
+        for type in ["", "le:s16/16", "xx:s16/16>>0", "le:s16/12>>0", "le:s17/16>>0", "le:s16/16>>1", "le:s16/16X3>>0"]
+        {
             XCTAssertNil(IIOScanElement(channel: "c", index: 0, type: type), type)
         }
     }

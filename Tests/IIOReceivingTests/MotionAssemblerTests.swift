@@ -7,7 +7,6 @@ final class MotionAssemblerTests: XCTestCase {
     private func vector(_ x: Double) -> Vector3 { Vector3(x: x, y: 0, z: 0) }
     private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: milliseconds * 1_000_000) }
 
-
     func testTheAccelerometerLeadsAndNoTurnIsLost() throws {
         var assembler = MotionAssembler([.acceleration, .rotation, .magnetism])
         XCTAssertNil(assembler.add(.rotation, vector(1), at: at(0)))

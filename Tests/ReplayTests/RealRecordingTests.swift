@@ -25,7 +25,8 @@ struct RealRecording {
         folder = try FixtureFolder("real/" + name)
         venue = try VenuePacketReader().read(folder.path).venue
         tracks = try FixtureFolder("real/\(name)/tracks").files(ending: ".jsonl.gz")
-        limits = try JSONDecoder().decode(Limits.self, from: Data(contentsOf: URL(filePath: folder.file("limits.json"))))
+        limits = try JSONDecoder().decode(
+            Limits.self, from: Data(contentsOf: URL(filePath: folder.file("limits.json"))))
     }
 
     /// The score of all tracks, each replayed by a session of its own.
@@ -102,7 +103,8 @@ final class RealRecordingTests: XCTestCase {
 
     func testEachSetHasItsLicenceAndAllOfThemAreSmall() throws {
         let files = try FixtureFolder("real").files()
-        XCTAssertEqual(Set(files.map { $0.split(separator: "/").drop { $0 != "real" }.dropFirst().first.map(String.init) }),
+        XCTAssertEqual(
+            Set(files.map { $0.split(separator: "/").drop { $0 != "real" }.dropFirst().first.map(String.init) }),
             Set(RealRecording.names.map(Optional.some)))
         for name in RealRecording.names {
             let licence = try String(contentsOfFile: FixtureFolder("real/" + name).file("LICENSE"), encoding: .utf8)

@@ -23,7 +23,8 @@ public struct ResolvedSettings: Hashable, Sendable {
     }
 
     /// Every setting of the package, each once.
-    package static let list: [Setting<ResolvedSettings>] = sessionList + scannerList + routeList + remoteList
+    package static let list: [Setting<ResolvedSettings>] =
+        sessionList + scannerList + routeList + remoteList
         + SharingSettings.list.map { $0.within("sharing", \.sharing) }
 
     private static let sessionList: [Setting<ResolvedSettings>] =

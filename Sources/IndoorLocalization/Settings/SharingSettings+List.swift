@@ -28,7 +28,11 @@ extension SharingSettings {
             key: key, limits: .text, unit: "", isOptional: true, preference: nil, scope: .session, summary: summary,
             read: { $0[keyPath: path].map(SettingValue.text) ?? .none },
             write: { settings, value in
-                if case .text(let text) = value { settings[keyPath: path] = text } else { settings[keyPath: path] = nil }
+                if case .text(let text) = value {
+                    settings[keyPath: path] = text
+                } else {
+                    settings[keyPath: path] = nil
+                }
             },
             dependentLimits: nil)
     }

@@ -20,7 +20,8 @@ struct LocateCommand: Command {
             example: indoorloc locate --venue Fixtures/office --record walk.jsonl.gz
             """,
         options: [
-            .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .adapter, .route, .gnss, .imu, .record, .append,
+            .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .adapter, .route, .gnss, .imu, .record,
+            .append,
             .overwrite, .seconds,
         ]
             + SharingOptions.options + VenueServerOptions.packetOptions)

@@ -112,7 +112,10 @@ enum SettingsReference {
             """, ["routes."]
         ),
         ("Settings from a server", "", ["remote."]),
-        ("Sharing with other devices", "Of effect on a ``PositionSharingPlugin``, and on the command line.", ["sharing."]),
+        (
+            "Sharing with other devices", "Of effect on a ``PositionSharingPlugin``, and on the command line.",
+            ["sharing."]
+        ),
         (
             "Kept for files of others",
             "Keys of the Nodle SDK that nothing here needs. A file that has them is read, and `config show` shows them.",

@@ -59,7 +59,8 @@ struct SharingOptions: Sendable {
         guard let host = sharing.host else { return nil }
         guard let room = sharing.room?.addingPercentEncoding(withAllowedCharacters: .alphanumerics) else {
             throw UsageError(
-                message: "the setting sharing.host needs sharing.room, the room of devices", command: arguments.syntax.name)
+                message: "the setting sharing.host needs sharing.room, the room of devices",
+                command: arguments.syntax.name)
         }
         return "\(host)/\(room)"
     }

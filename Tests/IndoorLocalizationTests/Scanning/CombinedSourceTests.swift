@@ -136,7 +136,8 @@ final class CombinedSourceTests: XCTestCase {
         var generator = SeededGenerator(seed: 3)
         let parts = (0..<3).map { _ in (0..<200).map { _ in pressure(generator.uniform() * 100) } }
             .map { $0.sorted { $0.instant < $1.instant } }
-        let source = CombinedSource(ScriptedSource(parts[0]), with: [ScriptedSource(parts[1]), ScriptedSource(parts[2])])
+        let source = CombinedSource(
+            ScriptedSource(parts[0]), with: [ScriptedSource(parts[1]), ScriptedSource(parts[2])])
         XCTAssertEqual(source.pace, .recorded)
         var merged: [SensorReading] = []
         for try await reading in source.readings() { merged.append(reading) }
