@@ -2,7 +2,6 @@ import Foundation
 import IIOReceiving
 import IndoorLocalization
 import IndoorLocalizationTesting
-import Synchronization
 import VenuePackets
 import XCTest
 
@@ -45,13 +44,16 @@ final class IMUOptionTests: XCTestCase {
         let nowhere = IIOSource(devices: try temporaryFolder() + "/nowhere")
         let session = LiveSession(
             venue: packet.venue, settings: SettingsStack(localization: LocalizationSettings()), seed: 0)
-        let causes = Mutex<[String?]>([])
-        try await session.run(radio.combined(with: nowhere), givesReadings: true) { news in
-            guard case .told(let output) = news, case .error(let error) = output.content else { return }
-            causes.withLock { $0.append(error.cause) }
-            radio.finish()
+        let causes = WatchedState<[String?]>([])
+        // The radio ends the session, once the error was told.
+        try await Bounded.wait(for: "the end of the session") { [causes] in
+            try await session.run(radio.combined(with: nowhere), givesReadings: true) { news in
+                guard case .told(let output) = news, case .error(let error) = output.content else { return }
+                causes.update { $0.append(error.cause) }
+                radio.finish()
+            }
         }
-        XCTAssertEqual(causes.withLock { $0 }.first ?? nil, "\(IIOError.noDevice(folder: nowhere.devices))")
+        XCTAssertEqual(causes.value.first ?? nil, "\(IIOError.noDevice(folder: nowhere.devices))")
     }
 
     // MARK: - Sharing by settings

@@ -34,6 +34,8 @@ final class IIOScanLayoutTests: XCTestCase {
         XCTAssertEqual(layout.size, 16)
         let scan: [UInt8] = [9, 1, 0, 0xEE, 0xEE, 2, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0]
         XCTAssertEqual(layout.values(of: scan[1...]), ["x": 1, "y": 2, "t": 3], "also from the middle of bytes")
-        XCTAssertEqual(IIOScanLayout([time, short]).size, 16, "a scan ends at a multiple of its longest element")
+        let first = try XCTUnwrap(IIOScanElement(channel: "z", index: 0, type: "le:s32/32>>0"))
+        let second = try XCTUnwrap(IIOScanElement(channel: "x", index: 1, type: "le:s16/16>>0"))
+        XCTAssertEqual(IIOScanLayout([first, second]).size, 8, "a scan ends at a multiple of its longest element")
     }
 }
