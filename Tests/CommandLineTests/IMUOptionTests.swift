@@ -71,6 +71,10 @@ final class IMUOptionTests: XCTestCase {
             try sharing(["--set", "sharing.host=mqtts://broker:99", "--set", "sharing.room=fork lifts"]))
         XCTAssertEqual(options.address.broker.host, "broker")
         XCTAssertEqual(options.address.room, "fork lifts")
+        XCTAssertEqual(options.settings.interval, .seconds(1))
+        let interval = ["--share", "mqtt://other/yard", "--set", "sharing.interval=2.5"]
+        XCTAssertEqual(try sharing(interval)?.settings.interval, .seconds(2.5))
+        XCTAssertEqual(try sharing(interval + ["--share-interval", "4"])?.settings.interval, .seconds(4))
         let told = try XCTUnwrap(try sharing(words + ["--share", "mqtt://other/yard"]))
         XCTAssertEqual(told.address.room, "yard", "the option counts more")
         XCTAssertNil(try sharing(["--set", "sharing.room=yard"]))

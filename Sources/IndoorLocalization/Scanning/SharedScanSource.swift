@@ -10,11 +10,17 @@
 /// readers cannot tell it to. A recording is not shared: each reader plays it from its beginning.
 ///
 /// A class, as it is one radio for all who hold it.
-public final class SharedScanSource: ScanSource {
+public final class SharedScanSource: ReportingScanSource {
     private typealias Continuation = AsyncThrowingStream<SensorReading, any Error>.Continuation
 
+    private struct Reader: Sendable {
+        var continuation: Continuation
+        /// Is told of errors that the scan survives.
+        var report: @Sendable (LocalizationError) -> Void
+    }
+
     private struct State: Sendable {
-        var readers: [UInt64: Continuation] = [:]
+        var readers: [UInt64: Reader] = [:]
         var nextKey: UInt64 = 0
         /// Counts scans, so that what belongs to an earlier one is recognised.
         var number = 0
@@ -33,13 +39,18 @@ public final class SharedScanSource: ScanSource {
     public var pace: ScanPace { source.pace }
 
     /// Takes part in the scan, which begins if nobody else takes part.
-    public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
-        guard pace == .live else { return source.readings() }
+    public func readings() -> AsyncThrowingStream<SensorReading, any Error> { readings { _ in } }
+
+    /// Takes part in the scan, and is told of the errors that it survives.
+    public func readings(
+        reporting report: @escaping @Sendable (LocalizationError) -> Void
+    ) -> AsyncThrowingStream<SensorReading, any Error> {
+        guard pace == .live else { return source.beginReadings(reporting: report) }
         let (stream, continuation) = AsyncThrowingStream.makeStream(
             of: SensorReading.self, throwing: (any Error).self, bufferingPolicy: .bufferingNewest(Self.buffer))
         let (key, begun) = state.withLock { state -> (UInt64, Int?) in
             state.nextKey += 1
-            state.readers[state.nextKey] = continuation
+            state.readers[state.nextKey] = Reader(continuation: continuation, report: report)
             guard !state.isScanning else { return (state.nextKey, nil) }
             state.isScanning = true
             state.number += 1
@@ -51,7 +62,9 @@ public final class SharedScanSource: ScanSource {
     }
 
     private func begin(_ number: Int) {
-        let readings = source.readings()
+        let readings = source.beginReadings { [weak self] error in
+            for reader in self?.readers(of: number) ?? [] { reader.report(error) }
+        }
         let task = Task {
             do {
                 for try await reading in readings { send(reading, of: number) }
@@ -70,19 +83,22 @@ public final class SharedScanSource: ScanSource {
     }
 
     private func send(_ reading: SensorReading, of number: Int) {
-        let readers = state.withLock { $0.number == number ? Array($0.readers.values) : [] }
-        for reader in readers { reader.yield(reading) }
+        for reader in readers(of: number) { reader.continuation.yield(reading) }
+    }
+
+    private func readers(of number: Int) -> [Reader] {
+        state.withLock { $0.number == number ? Array($0.readers.values) : [] }
     }
 
     private func end(_ number: Int, _ error: (any Error)?) {
-        let readers = state.withLock { state -> [Continuation] in
+        let readers = state.withLock { state -> [Reader] in
             guard state.number == number, state.isScanning else { return [] }
             state.isScanning = false
             state.scan = nil
             defer { state.readers = [:] }
             return Array(state.readers.values)
         }
-        for reader in readers { reader.finish(throwing: error) }
+        for reader in readers { reader.continuation.finish(throwing: error) }
     }
 
     private func leave(_ key: UInt64) {

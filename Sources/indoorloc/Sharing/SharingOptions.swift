@@ -104,9 +104,10 @@ struct SharingOptions: Sendable {
         settings = try Self.settings(arguments)
     }
 
-    private static func settings(_ arguments: ParsedArguments) throws(UsageError) -> MQTTSharingSettings {
+    private static func settings(_ arguments: ParsedArguments) throws -> MQTTSharingSettings {
         var settings = MQTTSharingSettings()
         settings.prefix = arguments.value("share-prefix") ?? settings.prefix
+        settings.interval = try arguments.settings().resolved.sharing.interval ?? settings.interval
         settings.interval = .seconds(
             try arguments.seconds("share-interval", in: 0...86_400, else: settings.interval.seconds))
         func capacity(_ option: String) throws(UsageError) -> Int? {

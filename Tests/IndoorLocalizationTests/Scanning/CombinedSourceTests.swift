@@ -202,6 +202,20 @@ final class CombinedSourceTests: XCTestCase {
         await localizer.stop()
     }
 
+    func testAllWhoShareACombinationAreToldOfACompanionsError() async throws {
+        let shared = SharedScanSource(combined())
+        let errors = WatchedState<[String?]>([])
+        let readers = (0..<2).map { number in
+            let readings = shared.readings { error in errors.update { $0.append("\(number) \(error.cause ?? "")") } }
+            return Task { for try await _ in readings {} }
+        }
+        try await sensors.waitUntilScanning()
+        sensors.fail(Broken())
+        try await Bounded.wait(for: "both errors") { try await errors.wait { $0.count == 2 } }
+        XCTAssertEqual(errors.value.compactMap(\.self).sorted(), ["0 unplugged", "1 unplugged"])
+        for reader in readers { reader.cancel() }
+    }
+
     func testSatellitesAreASourceToCombineToo() async throws {
         let fix = GNSSFix(
             instant: Instant(seconds: 1), coordinate: Coordinate(latitude: 52, longitude: 13), accuracy: 5)

@@ -82,6 +82,16 @@ final class SatelliteSettingsTests: XCTestCase {
         XCTAssertEqual(try XCTUnwrap(walk(&machine, from: 40)).alignment, .global)
     }
 
+    /// Behaviour §5.1, row Settings: what counts while nobody asks for anything else.
+    func testTheDefaultsAreThoseOfTheReference() {
+        let settings = SettingsStack().resolved
+        XCTAssertEqual(settings.localization.motion.interval, .milliseconds(100), "callback rate")
+        XCTAssertEqual(settings.localization.motion.estimationMode, .local)
+        XCTAssertEqual(settings.localization.satellites, .highAccuracy, "positioning")
+        XCTAssertEqual(ScanSchedule(SettingsStack()).cycle, .continuous, "power: performance")
+        XCTAssertEqual(settings.sharing, SharingSettings(), "host and room are unset")
+    }
+
     /// Behaviour §5.1, row settings.request: precedence of positioning mode, network rate, host and room.
     func testEachModeHasThePrecedenceOfTheReference() throws {
         var stack = SettingsStack()
