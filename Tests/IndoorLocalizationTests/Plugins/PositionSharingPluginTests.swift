@@ -103,12 +103,15 @@ final class PositionSharingPluginTests: XCTestCase {
         await host.applySettings()
         try await stage.run()
         try await wait(for: ["hall", "yard"], plugin)
-        XCTAssertEqual(sharing.calls.value.filter { $0.hasPrefix("share ") }.count, 1, "one an hour")
+        try await Bounded.wait(for: "a position") { [sharing] in
+            try await sharing.calls.wait { calls in calls.contains { $0.hasPrefix("share ") } }
+        }
         try await host.override("sharing.room", "loft")
         await host.applySettings()
         for reading in LocalizerStage.walk(from: LocalizerStage.beginning + 6, for: 2) { stage.source.send(reading) }
         try await wait(for: ["hall", "loft"], plugin)
         XCTAssertTrue(sharing.calls.value.contains("leave yard"))
+        XCTAssertEqual(sharing.calls.value.filter { $0.hasPrefix("share ") }.count, 1, "one an hour")
     }
 
     func testANameThatNoRoomCanHaveIsToldAtOnce() async throws {

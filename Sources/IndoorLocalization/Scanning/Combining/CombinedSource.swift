@@ -7,10 +7,10 @@
 /// are companions: one that ends leaves the rest alone; one that fails is told as an error (``ReportingScanSource``), and is
 /// begun anew after a pause that doubles from a second to a minute, while the rest goes on.
 ///
-/// A radio that is to rest is made to before it is combined. Live sources must count their instants on one clock; on Linux, those of this package count from boot. A reading waits for those
-/// of the other sources for as long as `window`, then it is handed on. One that comes later still gets the instant of the one before
-/// it, and ``lateReadings`` counts it: none is lost. Recordings are merged exactly, and play to the end of the longest; a companion
-/// that fails there is not begun anew.
+/// A radio that is to rest is made to before it is combined. Live sources must count their instants on one clock; on Linux,
+/// those of this package count from boot. A reading waits for those of the other sources for as long as `window`, then it is
+/// handed on. One that comes later still gets the instant of the one before it, and ``lateReadings`` counts it: none is lost.
+/// Recordings are merged exactly, and play to the end of the longest; a companion that fails there is not begun anew.
 public struct CombinedSource: Sendable {
     private typealias Continuation = AsyncThrowingStream<SensorReading, any Error>.Continuation
 
