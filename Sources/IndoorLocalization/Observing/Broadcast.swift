@@ -45,11 +45,13 @@ package final class Broadcast<Element: Sendable>: Sendable {
             if replaysLatest, let latest = state.latest { continuation.yield(latest) }
             return state.nextKey
         }
-        continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { $0.continuations[key] = nil }
-        }
+        // Not at once: a task that is cancelled is locked meanwhile, and whoever sends to it just now holds the state's lock and
+        // waits for the task's.
+        continuation.onTermination = { [weak self] _ in Task { self?.leave(key) } }
         return stream
     }
+
+    private func leave(_ key: UInt64) { state.withLock { $0.continuations[key] = nil } }
 
     /// Ends the streams of all subscribers so far.
     package func finish() {
