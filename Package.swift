@@ -10,6 +10,7 @@ let package = Package(
         .library(name: "ScanRecording", targets: ["ScanRecording"]),
         .library(name: "BlueZScanning", targets: ["BlueZScanning"]),
         .library(name: "GPSDReceiving", targets: ["GPSDReceiving"]),
+        .library(name: "IIOReceiving", targets: ["IIOReceiving"]),
         .library(name: "MQTTSharing", targets: ["MQTTSharing"]),
         .library(name: "GeofenceLogging", targets: ["GeofenceLogging"]),
         .library(name: "RecordUpload", targets: ["RecordUpload"]),
@@ -31,6 +32,7 @@ let package = Package(
         .target(name: "IndoorLocalization", dependencies: ["CMath"]),
         .target(name: "BlueZScanning", dependencies: ["IndoorLocalization", "CBlueZ", "CDBus"]),
         .target(name: "GPSDReceiving", dependencies: ["IndoorLocalization", "CGPS"]),
+        .target(name: "IIOReceiving", dependencies: ["IndoorLocalization"]),
         .target(name: "MQTTSharing", dependencies: ["IndoorLocalization", "CMosquitto"]),
         .target(name: "SQLiteFiles", dependencies: ["CSQLite"]),
         .target(name: "GeofenceLogging", dependencies: ["IndoorLocalization", "SQLiteFiles"]),
@@ -42,7 +44,8 @@ let package = Package(
         .executableTarget(
             name: "indoorloc",
             dependencies: [
-                "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "MQTTSharing", "RecordUpload", "VenuePackets",
+                "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "IIOReceiving", "MQTTSharing", "RecordUpload",
+                "VenuePackets",
                 "ScanRecording", "IndoorLocalizationTesting", "CBench", "CGetOpt", "CSystemd",
             ]),
         .testTarget(
@@ -61,6 +64,7 @@ let package = Package(
             dependencies: ["BlueZScanning", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
         .testTarget(
             name: "GPSDReceivingTests", dependencies: ["GPSDReceiving", "CGPS", "IndoorLocalizationTesting"]),
+        .testTarget(name: "IIOReceivingTests", dependencies: ["IIOReceiving", "IndoorLocalizationTesting"]),
         .testTarget(
             name: "GeofenceLoggingTests",
             dependencies: ["GeofenceLogging", "CSQLite", "IndoorLocalizationTesting", "FenceLogWriter"]),
@@ -90,7 +94,8 @@ let package = Package(
         .testTarget(
             name: "CommandLineTests",
             dependencies: [
-                "indoorloc", "GPSDReceiving", "MQTTSharing", "RecordUpload", "CBench", "ScanRecording", "VenuePackets",
+                "indoorloc", "GPSDReceiving", "IIOReceiving", "MQTTSharing", "RecordUpload", "CBench", "ScanRecording",
+                "VenuePackets",
                 "IndoorLocalizationTesting", "LoopbackServers",
             ]),
     ],

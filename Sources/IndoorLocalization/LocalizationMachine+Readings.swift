@@ -1,6 +1,10 @@
 extension LocalizationMachine {
     /// Takes in what was sensed. Outdoors, a satellite position is a position too.
     mutating func observe(_ reading: SensorReading, at now: Instant) -> Transition {
+        guard isUsed(reading) else {
+            noteDelivery(of: reading)
+            return Transition(state: state)
+        }
         let motionNews = follow(reading)
         var transition = weigh(reading, at: now)
         transition.directives += motionNews
@@ -8,6 +12,15 @@ extension LocalizationMachine {
             transition.directives.append(.emitOutdoor(position))
         }
         return transition
+    }
+
+    /// Whether the settings let a reading count: those of satellites may be too many, or unwanted.
+    private mutating func isUsed(_ reading: SensorReading) -> Bool {
+        guard case .gnss(let fix) = reading else { return true }
+        guard let interval = settings.satellites.interval else { return false }
+        if let last = lastSatellites, fix.instant >= last, last.duration(to: fix.instant) < interval { return false }
+        lastSatellites = fix.instant
+        return true
     }
 
     private mutating func weigh(_ reading: SensorReading, at now: Instant) -> Transition {

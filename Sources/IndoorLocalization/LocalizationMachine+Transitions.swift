@@ -1,6 +1,8 @@
 extension LocalizationMachine {
     /// A new session: of an earlier one it knows what it was told to remember.
-    mutating func begin(at now: Instant) -> Transition {
+    ///
+    /// - Parameter goesOn: whether motion is that of the session before.
+    mutating func begin(at now: Instant, goesOn: Bool = false) -> Transition {
         if let error = settings.error {
             return Transition(state: .error(error), directives: [.publish(.error(error)), .report(error)])
         }
@@ -14,10 +16,11 @@ extension LocalizationMachine {
         listened = ListenedTime()
         receiver?.begin()
         lastOutdoor = nil
+        lastSatellites = nil
         lastPosition = nil
         forgetVenue()
         beginRemembering(at: now)
-        motion = MotionTeller(settings, calibration: earlierCalibration)
+        if !goesOn { motion = MotionTeller(settings, calibration: earlierCalibration) }
         gate.open()
         var directives = reschedule() + [.publish(.started), .fetchCatalogue, .startScanning]
         if receiver != nil { directives.append(.startReceiving) }

@@ -46,6 +46,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case remember(SessionMemory)
         /// The user ends the session, to go on later: rooms and fences are not left.
         case suspend
+        /// The user begins a session that goes on with the last one's motion.
+        case resume
     }
 
     /// What the shell has to do, in order.
@@ -135,6 +137,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     var recalled: Recollection?
     /// What the session knew that has ended; nil while one is on.
     var last: Recollection?
+    /// When the latest satellite position was used; nil if none was.
+    var lastSatellites: Instant?
     /// Whether anybody is told of motion.
     let tellsMotion: Bool
     var motion: MotionTeller
@@ -193,6 +197,10 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         switch (state, event) {
         case (.idle, .start), (.error, .start):
             return begin(at: now)
+        case (.idle, .resume), (.error, .resume):
+            return begin(at: now, goesOn: true)
+        case (_, .resume):
+            return Transition(state: state)
         case (.started, .start), (.searchVenue, .start), (.getPacket, .start), (.findFloor, .start),
             (.localizationRunning, .start):
             return Transition(state: state)  // a session is on already

@@ -18,6 +18,8 @@ public struct LocalizationSettings: Hashable, Sendable {
     public var venueLostTimeout = Duration.seconds(30)
     /// How the venue is told from others.
     public var venueSearch = VenueSearchSettings()
+    /// How far satellite positions are used.
+    public var satellites = SatelliteUse.highAccuracy
     /// How the floor is decided.
     public var floor = FloorSettings()
     /// How long a room or fence must hold before the device counts as in or out of it; from 0 s to a day.

@@ -28,6 +28,8 @@ public actor Localizer {
     private var fetch = CurrentTask()
     private var updates = CurrentTask()
     private var alarm = SessionAlarm()
+    /// Whether a session was paused that `resume()` goes on with.
+    public internal(set) var isPaused = false
     /// Rooms and fences entered and left so far, also in earlier sessions, whether anybody listened or not.
     public private(set) var eventHistory: EventHistory
     /// What was counted since this localizer was created, over all its sessions.
@@ -166,7 +168,11 @@ public actor Localizer {
     /// Begins a session; does nothing if one is on.
     ///
     /// With settings out of range, the session ends at once with a critical error that names them.
-    public func start() async {
+    public func start() async { await begin(with: .start) }
+
+    /// Begins a session, which goes on with the last one's motion if it is resumed.
+    func begin(with event: LocalizationMachine<PositioningEngine>.Event) async {
+        isPaused = false
         if state.isOver {
             timeline.begin()
             traceID = traceIDs()
@@ -174,7 +180,7 @@ public actor Localizer {
             outdoorBroadcast.forget()
             updates.follow(venues.updates, for: self) { await $0.learn($1, of: $2) }
         }
-        await perform(driver.handle(.start, at: timeline.now))
+        await perform(driver.handle(event, at: timeline.now))
     }
 
     /// Chooses between the best positions and less power, whatever the settings are.
@@ -205,6 +211,7 @@ public actor Localizer {
     /// Ends the session: once this returns, nothing more is emitted until the next `start()`. What was emitted before
     /// may still wait in a subscriber's stream.
     public func stop() async {
+        isPaused = false
         await perform(driver.handle(.stop, at: timeline.now))
     }
 
@@ -265,6 +272,11 @@ public actor Localizer {
         await perform(driver.handle(.reading(reading), at: reading.instant))
     }
 
+    /// A part of the source has failed, and the scan goes on.
+    private func tell(_ error: LocalizationError, of number: Int) {
+        if scan.isCurrent(number) { errorBroadcast.send(error) }
+    }
+
     private func finishScan(_ error: (any Error)?, of number: Int) async {
         guard scan.isCurrent(number) else { return }
         guard let error else { return await close(.source, with: .sourceEnded, of: number) }
@@ -323,7 +335,11 @@ public actor Localizer {
             activityCounts.note(step.directive)
             switch step.directive {
             case .startScanning:
-                scan.follow(source.readings(), for: self) {
+                let number = scan.nextNumber
+                let readings = source.beginReadings { [weak self] error in
+                    Task { await self?.tell(error, of: number) }
+                }
+                scan.follow(readings, for: self) {
                     await $0.receive($1, from: .source, of: $2)
                 } finish: {
                     await $0.finishScan($1, of: $2)

@@ -140,6 +140,7 @@ final class SharingMachineTests: XCTestCase {
         XCTAssertEqual(try presence(directives).rooms, [], "the others are told")
     }
 
+    /// Behaviour §5.3, row Network payloads: exceeded capacity of the server is told, and the server is left.
     func testAServerThatIsFullIsLeft() throws {
         var stage = try MachineStage { $0.serverCapacity = 1 }
         stage.handle(.connect(1))

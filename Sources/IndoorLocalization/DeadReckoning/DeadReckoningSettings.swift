@@ -2,6 +2,8 @@
 public struct DeadReckoningSettings: Hashable, Sendable {
     /// Time between two motion estimates; zero tells one with every reading. At most a day.
     public var interval = Duration.milliseconds(100)
+    /// Whether satellites are asked where on Earth the local frame lies.
+    public var estimationMode = EstimationMode.local
     /// A heading that differs so much from the one told last is told, in degrees, in [0, 180]; 0 tells every one.
     public var headingFilter = 1.0
     /// An attitude turned so far from the one told last is told, in degrees, in [0, 180]; 0 tells every one.

@@ -19,10 +19,20 @@ struct MotionTeller: Sendable {
     init(_ settings: LocalizationSettings, calibration: Calibration?) {
         reckoner = DeadReckoner(
             settings: settings.motion, model: settings.positioning.motion, calibration: calibration ?? Calibration())
+        alignIfWanted()
     }
 
     /// Other settings count from now on.
-    mutating func use(_ settings: DeadReckoningSettings) { reckoner.settings = settings }
+    mutating func use(_ settings: DeadReckoningSettings) {
+        reckoner.settings = settings
+        alignIfWanted()
+    }
+
+    /// Asks satellites for the frame's place on Earth, unless somebody has told of it.
+    private mutating func alignIfWanted() {
+        let isKnown = reckoner.anchor.alignment != .local || reckoner.anchor.bearing != nil
+        if reckoner.settings.estimationMode == .global, !isKnown { reckoner.alignWithSatellites() }
+    }
 
     /// The device is on a map of a venue: its floors are counted as the plans are, and its frame is the plan's.
     mutating func enter(_ map: MapID, of venue: Venue, bearing: Double?) {

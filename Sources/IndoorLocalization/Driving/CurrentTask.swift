@@ -10,6 +10,9 @@ struct CurrentTask: ~Copyable, Sendable {
 
     deinit { task?.cancel() }
 
+    /// The number that the next task will have.
+    var nextNumber: Int { number + 1 }
+
     /// Whether the task of that number was neither replaced nor cancelled.
     func isCurrent(_ number: Int) -> Bool { number == self.number }
 

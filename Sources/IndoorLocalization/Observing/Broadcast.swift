@@ -71,6 +71,8 @@ package final class Broadcast<Element: Sendable>: Sendable {
         return stream
     }
 
+    private func leave(_ key: UInt64) { state.withLock { $0.continuations[key] = nil } }
+
     /// Ends the streams of all subscribers so far.
     package func finish() {
         let ended = state.withLock { state in

@@ -34,6 +34,8 @@ public protocol LocalizationPlugin: AnyObject, Sendable {
 
     /// Takes in where this device is.
     func receive(position: Position) async throws
+    /// Takes in how this device moves, also where no venue is known.
+    func receive(motion: MotionEstimate) async throws
     /// Takes in where another device is.
     func receive(networkPosition: SharedPosition) async throws
     /// Takes in what else happened among the devices.
@@ -47,6 +49,7 @@ public protocol LocalizationPlugin: AnyObject, Sendable {
 extension LocalizationPlugin {
     public func stop() async throws -> Bool { true }
     public func receive(position: Position) async throws {}
+    public func receive(motion: MotionEstimate) async throws {}
     public func receive(networkPosition: SharedPosition) async throws {}
     public func receive(networkData: SharingEvent) async throws {}
     public func receive(pluginData: PluginData) async throws {}

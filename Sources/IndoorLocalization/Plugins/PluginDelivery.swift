@@ -1,6 +1,8 @@
 /// One thing that plugins are told.
 package enum PluginDelivery: Sendable {
     case position(Position)
+    /// Apart in memory: an estimate is large, and the others are not.
+    indirect case motion(MotionEstimate)
     case networkPosition(SharedPosition)
     case networkData(SharingEvent)
     case pluginData(PluginData)
@@ -19,6 +21,7 @@ package enum PluginDelivery: Sendable {
     package var stream: PluginStreams {
         switch self {
         case .position: .positions
+        case .motion: .motion
         case .networkPosition: .networkPositions
         case .networkData: .networkData
         case .pluginData: .pluginData

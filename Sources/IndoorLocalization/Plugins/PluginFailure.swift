@@ -47,7 +47,8 @@ extension PluginStreams {
     /// The streams by their names.
     var names: String {
         let names: [(PluginStreams, String)] = [
-            (.positions, "a position"), (.networkPositions, "a network position"), (.networkData, "network data"),
+            (.positions, "a position"), (.motion, "a motion estimate"), (.networkPositions, "a network position"),
+            (.networkData, "network data"),
             (.pluginData, "plugin data"), (.errors, "an error"),
         ]
         return names.filter { contains($0.0) }.map(\.1).joined(separator: ", ")

@@ -329,6 +329,7 @@ extension PluginHost {
     private func beginFeeding() {
         guard feeds.isEmpty else { return }
         feed(localizer.positions) { .position($0) }
+        feed(localizer.motion) { .motion($0) }
         feed(localizer.errors) { .error($0) }
         if let sharing { feed(sharing.events) { PluginDelivery($0) } }
     }
@@ -377,6 +378,7 @@ extension LocalizationPlugin {
     fileprivate func receive(_ delivery: PluginDelivery) async throws {
         switch delivery {
         case .position(let position): try await receive(position: position)
+        case .motion(let estimate): try await receive(motion: estimate)
         case .networkPosition(let position): try await receive(networkPosition: position)
         case .networkData(let event): try await receive(networkData: event)
         case .pluginData(let data): try await receive(pluginData: data)

@@ -116,7 +116,7 @@ package struct PluginRegistry: Sendable {
     /// Adds streams to those of a plugin; ones that there are not are left out.
     package mutating func subscribe(_ id: PluginID, to streams: PluginStreams) {
         guard entries[id]?.phase != .refused else { return }
-        entries[id]?.streams.formUnion(streams.intersection(.all))
+        entries[id]?.streams.formUnion(streams.intersection(.every))
     }
 
     /// Takes streams from those of a plugin. What waits of them is not delivered either, unless it is subscribed to

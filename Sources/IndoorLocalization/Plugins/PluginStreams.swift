@@ -1,4 +1,4 @@
-/// What a plugin may be told of: any of five streams.
+/// What a plugin may be told of: any of six streams.
 ///
 ///     await host.subscribe(self, to: [.positions, .errors])
 ///     await host.subscribe(self, to: .all ^ .pluginData)   // all but one
@@ -20,10 +20,18 @@ public struct PluginStreams: OptionSet, Hashable, Sendable {
     /// Errors of the session, also those that it survives.
     public static let errors = PluginStreams(rawValue: 16)
 
+    /// How this device moves, in a venue or in none.
+    ///
+    /// NavisensCore has no such stream, as its stream 1 holds both: subscribe to it beside the others. It comes ten times a second
+    /// (``DeadReckoningSettings/interval``).
+    public static let motion = PluginStreams(rawValue: 32)
+
     /// No stream.
     public static let nothing: PluginStreams = []
-    /// All five.
+    /// The five of NavisensCore: all but `motion`.
     public static let all = PluginStreams(rawValue: 31)
+    /// Every stream that there is.
+    static let every: PluginStreams = [.all, .motion]
 
     /// The streams that are in either set.
     public static func | (left: PluginStreams, right: PluginStreams) -> PluginStreams { left.union(right) }

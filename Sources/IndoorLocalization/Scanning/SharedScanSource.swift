@@ -10,11 +10,17 @@
 /// readers cannot tell it to. A recording is not shared: each reader plays it from its beginning.
 ///
 /// A class, as it is one radio for all who hold it.
-public final class SharedScanSource: ScanSource {
+public final class SharedScanSource: ReportingScanSource {
     private typealias Continuation = AsyncThrowingStream<SensorReading, any Error>.Continuation
 
+    private struct Reader: Sendable {
+        var continuation: Continuation
+        /// Is told of errors that the scan survives.
+        var report: @Sendable (LocalizationError) -> Void
+    }
+
     private struct State: Sendable {
-        var readers: [UInt64: Continuation] = [:]
+        var readers: [UInt64: Reader] = [:]
         var nextKey: UInt64 = 0
         /// Counts scans, so that what belongs to an earlier one is recognised.
         var number = 0
@@ -40,13 +46,18 @@ public final class SharedScanSource: ScanSource {
     public var wallClock: WallClock? { source.wallClock }
 
     /// Takes part in the scan, which begins if nobody else takes part.
-    public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
-        guard pace == .live else { return source.readings() }
+    public func readings() -> AsyncThrowingStream<SensorReading, any Error> { readings { _ in } }
+
+    /// Takes part in the scan, and is told of the errors that it survives.
+    public func readings(
+        reporting report: @escaping @Sendable (LocalizationError) -> Void
+    ) -> AsyncThrowingStream<SensorReading, any Error> {
+        guard pace == .live else { return source.beginReadings(reporting: report) }
         let (stream, continuation) = AsyncThrowingStream.makeStream(
             of: SensorReading.self, throwing: (any Error).self, bufferingPolicy: .bufferingNewest(Self.buffer))
         let (key, begun) = state.withLock { state -> (UInt64, Int?) in
             state.nextKey += 1
-            state.readers[state.nextKey] = continuation
+            state.readers[state.nextKey] = Reader(continuation: continuation, report: report)
             guard !state.isScanning else { return (state.nextKey, nil) }
             state.isScanning = true
             state.latest = nil
@@ -61,13 +72,13 @@ public final class SharedScanSource: ScanSource {
 
     /// Tells all readers where the device is: each session on that map takes it as it takes ``Localizer/submit(_:)``.
     ///
-    /// A positioner on another floor plan, and a localizer in another venue, ignore it. Who isn't scanning, such as a session
-    /// that was not started, doesn't get it.
+    /// A positioner on another floor plan ignores it. A localizer takes it for a place on the map with that number in its own
+    /// venue. A session that was not started doesn't get it.
     /// - Parameter fix: as `VenueMap.fix(at:radius:isSoft:instant:)` makes it of metres, pixels or a coordinate. It gets the
     ///   instant of the latest reading; before the first one, it waits for that.
     /// - Returns: how many readers get it.
     @discardableResult public func submit(_ fix: Fix) -> Int {
-        let (readers, latest) = state.withLock { state -> ([Continuation], Instant?) in
+        let (readers, latest) = state.withLock { state -> ([Reader], Instant?) in
             guard !state.readers.isEmpty else { return ([], nil) }
             if state.latest == nil { state.waiting = fix }
             return (Array(state.readers.values), state.latest)
@@ -75,7 +86,7 @@ public final class SharedScanSource: ScanSource {
         guard let latest else { return readers.count }
         var fix = fix
         fix.instant = latest
-        for reader in readers { reader.yield(.fix(fix)) }
+        for reader in readers { reader.continuation.yield(.fix(fix)) }
         return readers.count
     }
 
@@ -97,7 +108,9 @@ public final class SharedScanSource: ScanSource {
     }
 
     private func begin(_ number: Int) {
-        let readings = source.readings()
+        let readings = source.beginReadings { [weak self] error in
+            for reader in self?.readers(of: number) ?? [] { reader.report(error) }
+        }
         let task = Task {
             do {
                 for try await reading in readings { send(reading, of: number) }
@@ -116,26 +129,30 @@ public final class SharedScanSource: ScanSource {
     }
 
     private func send(_ reading: SensorReading, of number: Int) {
-        let (readers, waiting) = state.withLock { state -> ([Continuation], Fix?) in
+        let (readers, waiting) = state.withLock { state -> ([Reader], Fix?) in
             guard state.number == number else { return ([], nil) }
             state.latest = reading.instant
             return (Array(state.readers.values), state.waiting.take())
         }
-        for reader in readers { reader.yield(reading) }
+        for reader in readers { reader.continuation.yield(reading) }
         guard var fix = waiting else { return }
         fix.instant = reading.instant
-        for reader in readers { reader.yield(.fix(fix)) }
+        for reader in readers { reader.continuation.yield(.fix(fix)) }
+    }
+
+    private func readers(of number: Int) -> [Reader] {
+        state.withLock { $0.number == number ? Array($0.readers.values) : [] }
     }
 
     private func end(_ number: Int, _ error: (any Error)?) {
-        let readers = state.withLock { state -> [Continuation] in
+        let readers = state.withLock { state -> [Reader] in
             guard state.number == number, state.isScanning else { return [] }
             state.isScanning = false
             state.scan = nil
             defer { state.readers = [:] }
             return Array(state.readers.values)
         }
-        for reader in readers { reader.finish(throwing: error) }
+        for reader in readers { reader.continuation.finish(throwing: error) }
     }
 
     private func leave(_ key: UInt64) {

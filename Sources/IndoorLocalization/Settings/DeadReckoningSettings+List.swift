@@ -6,6 +6,9 @@ extension DeadReckoningSettings {
         .duration(
             "interval", \.interval, from: .zero, better: .smaller,
             "Time between two motion estimates; 0 tells one with every reading."),
+        .choice(
+            "estimationMode", \.estimationMode, fromWorst: [.local, .global],
+            "Whether satellites are asked, from the beginning on, where on Earth the local frame lies."),
         .number(
             "headingFilter", \.headingFilter, in: 0...180, unit: "°", better: .smaller,
             "A heading that differs so much from the one told last is told; 0 tells every one."),

@@ -24,6 +24,9 @@ extension LocalizationSettings {
         .duration(
             "fenceTimeout", \.fenceTimeout, from: .zero, scope: .venue,
             "After leaving a fence whose packet gives no timeout, entering it again is silent for this long."),
+        .choice(
+            "satellites", \.satellites, fromWorst: [.off, .lowAccuracy, .highAccuracy],
+            "How far satellite positions are used: none, one in ten seconds, or all."),
         .duration(
             "retryPause", \.retryPause, above: .zero,
             "The first pause before a failed download or scan is tried again; it doubles up to a minute."),

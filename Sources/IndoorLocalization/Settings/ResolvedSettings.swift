@@ -12,6 +12,8 @@ public struct ResolvedSettings: Hashable, Sendable {
     public var upload: UploadSettings
     /// Of the lines that say what a service has counted.
     public var heartbeat: HeartbeatSettings
+    /// Of sharing with other devices.
+    public var sharing = SharingSettings()
 
     /// Creates the settings, by default with their defaults.
     public init(
@@ -31,6 +33,7 @@ public struct ResolvedSettings: Hashable, Sendable {
     /// Every setting of the package, each once.
     package static let list: [Setting<ResolvedSettings>] =
         sessionList + scannerList + routeList + remoteList + uploadList + heartbeatList
+        + SharingSettings.list.map { $0.within("sharing", \.sharing) }
 
     private static let sessionList: [Setting<ResolvedSettings>] =
         LocalizationSettings.list.map { $0.within("", \.localization) }

@@ -1,5 +1,6 @@
 import BlueZScanning
 import GPSDReceiving
+import IIOReceiving
 import IndoorLocalization
 import VenuePackets
 
@@ -12,13 +13,15 @@ struct LocateCommand: Command {
             Prints what 'replay' prints, as it happens; "t" is in seconds since the start. --adapter and --route are those
             of 'scan'. What is recorded replays: 'indoorloc replay --venue V FILE'. With --gnss, satellites tell where the
             machine is outdoors, and which venue it is in before a beacon is heard; their positions are recorded, too.
+            With --imu, the machine's own motion and air pressure count, too, and are recorded: 50 times a second, or as told.
             With --geofences, fences of a GeoJSON file are watched, too, as by 'replay'. With --share, other devices get the
             positions over an MQTT broker: 'indoorloc share watch' prints them.
 
             example: indoorloc locate --venue Fixtures/office --record walk.jsonl.gz
             """,
         options: [
-            .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .adapter, .route, .gnss, .record, .append,
+            .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .adapter, .route, .gnss, .imu, .record,
+            .append,
             .overwrite, .seconds,
         ]
             + SharingOptions.options + VenueServerOptions.packetOptions)
@@ -32,6 +35,7 @@ struct LocateCommand: Command {
     private let adapter: AdapterChoice
     private let route: ScanRoute?
     private let gnss: GPSDSource?
+    private let imu: IIOSource?
     private let record: RecordTarget?
     private let traceID = TraceID()
     private let limit: Duration?
@@ -47,6 +51,7 @@ struct LocateCommand: Command {
         adapter = try arguments.adapter()
         route = try arguments.route()
         gnss = try arguments.gnss()
+        imu = try arguments.imu()
         var record = try arguments.recordTarget()
         record?.traceID = traceID
         self.record = record
@@ -65,11 +70,17 @@ struct LocateCommand: Command {
             content: record == nil ? .enough(for: [packet.venue]) : .everything)
         StandardError.line("a session begins: \(source.choice)")
         // Whatever happens, the adapter is given back as it was found.
-        do { try await locate(in: packet.venue, source.dutyCycledBySettings()) } catch {
+        do { try await listen(in: packet.venue, to: source.dutyCycledBySettings()) } catch {
             await source.released()
             throw error
         }
         await source.released()
+    }
+
+    /// Locates by a radio, and by the inertial sensors that were asked for.
+    private func listen(in venue: Venue, to radio: some ScanSource) async throws {
+        guard let imu else { return try await locate(in: venue, radio) }
+        try await locate(in: venue, radio.combined(with: imu))
     }
 
     func session(in venue: Venue, _ companions: [any ServiceCompanion] = []) -> LiveSession {

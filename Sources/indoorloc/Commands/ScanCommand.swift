@@ -1,5 +1,6 @@
 import BlueZScanning
 import Foundation
+import IIOReceiving
 import IndoorLocalization
 import ScanRecording
 
@@ -21,18 +22,20 @@ struct ScanCommand: Command {
             holds all advertisements, those of other devices too, and begins with the first one: a radio that cannot be used
             leaves what was there.
 
-            With --upload-url, the beacons are uploaded in batches, as by 'serve'; they wait in a file while the network is
-            away. DIR is ~/.local/state/indoorloc.
+            With --imu, the recording has motion and air pressure, too; a capture (btsnoop) has no place for them. With
+            --upload-url, the beacons are uploaded in batches, as by 'serve'; they wait in a file while the network is away. DIR is
+            ~/.local/state/indoorloc.
 
-            example: indoorloc scan --seconds 60 --record walk.jsonl.gz
+            example: indoorloc scan --seconds 60 --imu iio --record walk.jsonl.gz
             """,
         options: [
-            .adapter, .route, .record, .append, .overwrite, .seconds,
+            .adapter, .route, .imu, .record, .append, .overwrite, .seconds,
             CommandOption(name: "list", help: "list the Bluetooth adapters of this machine, and end"),
         ] + UploadOptions.options)
 
     private let adapter: AdapterChoice
     private let route: ScanRoute?
+    private let imu: IIOSource?
     private let record: RecordTarget?
     private let limit: Duration?
     private let isList: Bool
@@ -41,6 +44,7 @@ struct ScanCommand: Command {
     init(_ arguments: ParsedArguments) throws {
         adapter = try arguments.adapter()
         route = try arguments.route()
+        imu = try arguments.imu()
         record = try arguments.recordTarget()
         limit = try arguments.limit()
         isList = arguments.has("list")
@@ -53,11 +57,16 @@ struct ScanCommand: Command {
         let source = try BluetoothScanSource(adapter: adapter, route: route, content: .everything)
         StandardError.line("\(source.choice)")
         // Whatever happens, the adapter is given back as it was found.
-        do { try await listen(to: source) } catch {
+        do { try await listenBesideSensors(to: source) } catch {
             await source.released()
             throw error
         }
         await source.released()
+    }
+
+    private func listenBesideSensors(to radio: some ScanSource) async throws {
+        guard let imu else { return try await listen(to: radio) }
+        try await listen(to: radio.combined(with: imu))
     }
 
     private func list() throws {
@@ -76,7 +85,7 @@ struct ScanCommand: Command {
             let uploading = upload.map { upload in Task { await upload.run() } }
             let result: Result<Void, any Error>
             do {
-                for try await reading in source.readings() {
+                for try await reading in source.beginReadings(reporting: { StandardError.line("\($0)") }) {
                     upload?.take(reading, by: source.wallClock)
                     give(reading)
                 }

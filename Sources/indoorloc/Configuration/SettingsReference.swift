@@ -77,7 +77,7 @@ enum SettingsReference {
             "The session", "",
             [
                 "forcedVenue", "device", "rssiThreshold", "positionInterval", "venueLostTimeout", "areaDwell",
-                "fenceTimeout",
+                "fenceTimeout", "satellites",
                 "retryPause", "memoryTimeout", "positionFilter.",
             ]
         ),
@@ -115,6 +115,10 @@ enum SettingsReference {
             """, ["routes."]
         ),
         ("Settings from a server", "", ["remote."]),
+        (
+            "Sharing with other devices", "Of effect on a ``PositionSharingPlugin``, and on the command line.",
+            ["sharing."]
+        ),
         (
             "Upload",
             "Of `--upload-url` of `indoorloc serve` and `scan`, and of a `RecordUploader`; see <doc:UploadingRecords>.",

@@ -1,7 +1,7 @@
 import IndoorLocalization
 
 /// A source whose readings somebody else sees, too.
-struct TappedSource<Source: ScanSource>: SteerableScanSource {
+struct TappedSource<Source: ScanSource>: SteerableScanSource, ReportingScanSource {
     let source: Source
     let tap: @Sendable (SensorReading) -> Void
 
@@ -9,11 +9,15 @@ struct TappedSource<Source: ScanSource>: SteerableScanSource {
     var wallClock: WallClock? { source.wallClock }
     var steering: ScanSteering? { (source as? any SteerableScanSource)?.steering }
 
-    func readings() -> AsyncThrowingStream<SensorReading, any Error> {
+    func readings() -> AsyncThrowingStream<SensorReading, any Error> { readings { _ in } }
+
+    func readings(
+        reporting report: @escaping @Sendable (LocalizationError) -> Void
+    ) -> AsyncThrowingStream<SensorReading, any Error> {
         AsyncThrowingStream { continuation in
             let task = Task {
                 do {
-                    for try await reading in source.readings() {
+                    for try await reading in source.beginReadings(reporting: report) {
                         tap(reading)
                         continuation.yield(reading)
                     }

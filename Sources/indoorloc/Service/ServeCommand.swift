@@ -1,5 +1,6 @@
 import BlueZScanning
 import GPSDReceiving
+import IIOReceiving
 import IndoorLocalization
 import ScanRecording
 import VenuePackets
@@ -28,7 +29,7 @@ struct ServeCommand: Command {
                          --replay Fixtures/recordings/one-floor/scan.jsonl.gz
             """,
         options: [
-            .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .adapter, .route, .gnss, .seconds,
+            .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .adapter, .route, .gnss, .imu, .seconds,
             CommandOption(name: "once", help: "end with the first position"),
             CommandOption(name: "output", short: "o", argument: "FILE", help: "append to this file"),
             CommandOption(name: "state-directory", argument: "DIR", help: "where the memory is kept"),
@@ -48,6 +49,7 @@ struct ServeCommand: Command {
     private let settings: SettingsStack
     private let geofences: GeofenceOption?
     private let gnss: GPSDSource?
+    private let imu: IIOSource?
     private let radio: (adapter: AdapterChoice, route: ScanRoute?)
     private let replay: PacedRecording?
     private let limit: Duration?
@@ -69,6 +71,7 @@ struct ServeCommand: Command {
         settings = try arguments.settingsOfUpload()
         geofences = try arguments.geofences()
         gnss = try arguments.gnss()
+        imu = try arguments.imu()
         radio = (try arguments.adapter(), try arguments.route())
         limit = try arguments.limit()
         replay = try arguments.replay()
@@ -119,11 +122,17 @@ struct ServeCommand: Command {
         let source = try BluetoothScanSource(adapter: radio.adapter, route: radio.route, content: content)
         StandardError.line("\(source.choice)")
         // Whatever happens, the adapter is given back as it was found.
-        do { try await serve(source.dutyCycledBySettings(), in: venues) } catch {
+        do { try await listen(to: source.dutyCycledBySettings(), in: venues) } catch {
             await source.released()
             throw error
         }
         await source.released()
+    }
+
+    /// Serves by a radio, and by the inertial sensors that were asked for.
+    private func listen(to radio: some ScanSource, in venues: some VenueSource) async throws {
+        guard let imu else { return try await serve(radio, in: venues) }
+        try await serve(radio.combined(with: imu), in: venues)
     }
 
     private func serve(_ source: some ScanSource, in venues: some VenueSource) async throws {

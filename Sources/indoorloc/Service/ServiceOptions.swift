@@ -23,8 +23,9 @@ extension ParsedArguments {
             guard has("replay-from") else { return nil }
             throw UsageError(message: "--replay-from needs --replay", command: syntax.name)
         }
-        if let name = ["adapter", "route"].first(where: has) {
-            let message = "--\(name) is of the radio, which --replay takes the place of; leave one of them out"
+        if let name = ["adapter", "route", "imu"].first(where: has) {
+            let whose = name == "imu" ? "the machine's sensors" : "the radio"
+            let message = "--\(name) is of \(whose), which --replay takes the place of; leave one of them out"
             throw UsageError(message: message, command: syntax.name)
         }
         return PacedRecording(path: Self.path(path), strictness: .strict, start: start)

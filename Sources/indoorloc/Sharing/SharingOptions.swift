@@ -45,11 +45,24 @@ struct SharingOptions: Sendable {
 
     /// Reads the options of a command; nil if it is to share nothing.
     init?(_ arguments: ParsedArguments) throws {
-        guard let text = arguments.value("share") else {
+        let told = arguments.value("share")
+        guard let text = try told ?? Self.address(arguments) else {
             guard let name = Self.options.map(\.name).first(where: arguments.has) else { return nil }
             throw UsageError(message: "--\(name) needs --share", command: arguments.syntax.name)
         }
-        try self.init(address: text, what: "--share", arguments)
+        try self.init(address: text, what: told == nil ? "sharing.host and sharing.room" : "--share", arguments)
+    }
+
+    /// The address that the settings give; nil if they give none.
+    private static func address(_ arguments: ParsedArguments) throws -> String? {
+        let sharing = try arguments.settings().resolved.sharing
+        guard let host = sharing.host else { return nil }
+        guard let room = sharing.room?.addingPercentEncoding(withAllowedCharacters: .alphanumerics) else {
+            throw UsageError(
+                message: "the setting sharing.host needs sharing.room, the room of devices",
+                command: arguments.syntax.name)
+        }
+        return "\(host)/\(room)"
     }
 
     /// Reads the options of a command that has the address from elsewhere.
@@ -91,9 +104,10 @@ struct SharingOptions: Sendable {
         settings = try Self.settings(arguments)
     }
 
-    private static func settings(_ arguments: ParsedArguments) throws(UsageError) -> MQTTSharingSettings {
+    private static func settings(_ arguments: ParsedArguments) throws -> MQTTSharingSettings {
         var settings = MQTTSharingSettings()
         settings.prefix = arguments.value("share-prefix") ?? settings.prefix
+        settings.interval = try arguments.settings().resolved.sharing.interval ?? settings.interval
         settings.interval = .seconds(
             try arguments.seconds("share-interval", in: 0...86_400, else: settings.interval.seconds))
         func capacity(_ option: String) throws(UsageError) -> Int? {

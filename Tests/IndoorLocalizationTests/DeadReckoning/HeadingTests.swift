@@ -14,6 +14,7 @@ final class HeadingTests: XCTestCase {
         XCTAssertEqual(try XCTUnwrap(reckoner.attitude).rotation.angle(to: device.attitude), 0, accuracy: 1e-6)
     }
 
+    /// Behaviour §5.3, row Location: heading from true and from magnetic north.
     func testTheCompassTellsMagneticAndTrueNorth() throws {
         var settings = DeadReckoningSettings()
         settings.magneticDeclination = 4
@@ -79,6 +80,7 @@ final class HeadingTests: XCTestCase {
         XCTAssertEqual(try heading(reckoner).course, 90, accuracy: 0.01)
     }
 
+    /// Behaviour §5.3, row Setters: the local heading is counter-clockwise within 180 degrees.
     func testTheMathematiciansHeadingIsCounterClockwise() {
         for (course, expected) in [(0.0, 0.0), (90, -90), (180, 180), (270, 90), (359, 1)] {
             let heading = Heading(instant: .zero, course: course, accuracy: 1, reference: .start)
@@ -97,6 +99,7 @@ final class HeadingTests: XCTestCase {
         XCTAssertEqual(try heading(reckoner).course, 130, accuracy: 3)
     }
 
+    /// Behaviour §5.3, row Errors: wrong input of a floor is an error of its own.
     func testNumbersThatAreNoneAreRefused() {
         var reckoner = DeadReckoner()
         XCTAssertThrowsError(try reckoner.setHeading(.nan)) {

@@ -68,6 +68,7 @@ final class MotionStreamTests: XCTestCase {
         XCTAssertEqual(headings(news(readings)).count, 1)
     }
 
+    /// Behaviour §5.3, row Rates: 100 ms unless set, and 0 is as fast as possible.
     func testEstimatesComeTenTimesASecondUnlessOtherwiseSet() {
         var (device, settings) = (CarriedDevice(), LocalizationSettings())
         XCTAssertEqual(estimates(news(device.samples(10))).count, 100, accuracy: 5)

@@ -22,6 +22,7 @@ final class ReckonedWayTests: XCTestCase {
         XCTAssertEqual(position.x, 14, accuracy: 1e-9, "x is to the right, headings are clockwise")
     }
 
+    /// Behaviour §5.3, row Setters: an offset adds and a setter puts.
     func testASetterPutsAndAnOffsetAdds() throws {
         var reckoner = walked(ahead(10))
         try reckoner.setPosition(x: 3, y: 4, radius: 1)
@@ -87,6 +88,7 @@ final class ReckonedWayTests: XCTestCase {
         XCTAssertEqual(Double(inside) / Double(walks), 0.68, accuracy: 0.12, "seed 11, 300 walks")
     }
 
+    /// Behaviour §5.3, row External input: a landmark that is seen again corrects heading and steps.
     func testAPlaceThatIsToldCorrectsHeadingAndSteps() throws {
         // The device is held 15° to the left of the way, and the steps are longer than measured.
         var reckoner = walked(ahead(60))
@@ -163,6 +165,7 @@ final class EarthAlignmentTests: XCTestCase {
         XCTAssertEqual(coordinate.longitude, 13, accuracy: 0.00003)
     }
 
+    /// Behaviour §5.3, row Location: local, aligning and global, after ten metres of walking.
     func testSatellitesAlignTheFrameAfterTenMetresOfWalking() throws {
         var reckoner = DeadReckoner()
         reckoner.alignWithSatellites()
@@ -205,6 +208,7 @@ final class EarthAlignmentTests: XCTestCase {
         XCTAssertEqual(reckoner.estimate.alignment, .global)
     }
 
+    /// Behaviour §5.3, row External input: a coordinate from beacons or Wi-Fi corrects the place.
     func testACoordinateCorrectsThePlace() throws {
         var reckoner = DeadReckoner()
         try reckoner.setGlobalPosition(Self.start)

@@ -36,6 +36,7 @@ final class VerticalMotionTests: XCTestCase {
         XCTAssertEqual(vertical(rate: -0.3, seconds: 12, isWalking: true).last, .stairs(.down))
     }
 
+    /// Behaviour §5.3, row Location: vertical motion tells an elevator.
     func testStandingAndRisingFastIsAnElevator() {
         XCTAssertEqual(vertical(rate: 1, seconds: 8, isWalking: false).last, .elevator(.up))
         XCTAssertEqual(vertical(rate: -1.5, seconds: 8, isWalking: false).last, .elevator(.down))
@@ -113,6 +114,7 @@ final class FloorCounterTests: XCTestCase {
         }
     }
 
+    /// Behaviour §5.3, row Floor: floors of 4.5 m are counted.
     func testFloorsOfTheUsualHeightAreCounted() throws {
         XCTAssertEqual(try floors([4.5, 9, -4.5, -13.5]), [1, 3, 2, -1])
     }
@@ -125,6 +127,7 @@ final class FloorCounterTests: XCTestCase {
         XCTAssertEqual(try floors([2]), [0])
     }
 
+    /// Behaviour §5.3, row Floor: heights of single floors count.
     func testHeightsThatWereToldCount() throws {
         let floors = try floors([8, 3, -3, -8]) { reckoner in
             try reckoner.addFloor(0, height: 8)
@@ -157,6 +160,7 @@ final class FloorCounterTests: XCTestCase {
         XCTAssertEqual(reckoner.settings.stepsToWalk, 5)
     }
 
+    /// Behaviour §5.3, row Floor: a floor that is set overrides.
     func testAFloorThatIsSetIsCountedOnFrom() {
         var (reckoner, barometer) = (DeadReckoner(), CarriedBarometer())
         reckoner.observe(barometer.readings(10))

@@ -41,6 +41,7 @@ final class BeaconCorrectionRuleTests: XCTestCase {
         XCTAssertEqual(decisions([(door, .immediate), (lift, .immediate)]), [true, true])
     }
 
+    /// Behaviour §5.2, row NaviBeacon: one cooldown is shared by all beacons on demand.
     func testOneCounterServesAllBeaconsOnDemand() {
         var settings = BeaconCorrectionRule.Settings()
         settings.sharesCooldown = true

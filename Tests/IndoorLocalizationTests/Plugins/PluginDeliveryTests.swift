@@ -69,6 +69,7 @@ final class PluginDeliveryTests: XCTestCase {
         XCTAssertEqual(told.first?.description, "ProbePlugin (plugin 1) failed on plugin data: broken")
     }
 
+    /// Behaviour §5.1, row stream delivery: a slow plugin stalls nobody.
     func testASlowPluginLosesTheOldestAndTheOthersLoseNothing() async throws {
         let host = host(capacity: 4)
         let (slow, quick) = (ProbePlugin(.pluginData), ProbePlugin(.pluginData))
@@ -162,6 +163,7 @@ final class PluginDeliveryTests: XCTestCase {
     }
 
     /// Behaviour §5.6, check 8.
+    /// Behaviour §5.1, row broadcast: all subscribers get tag and data, the sender among them.
     func testABroadcastReachesAllSubscribersWithItsTagAndTheSenderToo() async throws {
         let host = host()
         let plugins = (0..<3).map { _ in ProbePlugin(.pluginData) }

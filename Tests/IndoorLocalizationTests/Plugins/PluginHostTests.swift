@@ -10,6 +10,7 @@ final class PluginHostTests: XCTestCase {
         PluginHost(localizer: stage.localizer, sharing: sharing, queueCapacity: capacity)
     }
 
+    /// Behaviour §5.1, row add: a plugin that returns true is kept and returned.
     func testAPluginThatInitializesIsKeptAndReturned() async {
         let (host, plugin) = (host(), ProbePlugin())
         let kept = await host.add(plugin)
@@ -38,6 +39,7 @@ final class PluginHostTests: XCTestCase {
         }
     }
 
+    /// Behaviour §5.1, row add: a throw is told, nil is returned, and stop is not called.
     func testAPluginThatThrowsAtInitializingIsReportedAndNotStopped() async throws {
         let (host, plugin) = (host(), ProbePlugin(.init(initializeError: .init())))
         let failures = host.failures
@@ -66,6 +68,7 @@ final class PluginHostTests: XCTestCase {
         XCTAssertEqual(failure?.occasion, .adding)
     }
 
+    /// Behaviour §5.1, row stop plugin: false or a throw keeps it, true removes it, and an unknown one is refused.
     func testAPluginMayRefuseToStop() async {
         let (host, plugin) = (host(), ProbePlugin(.init(stops: false)))
         await host.add(plugin)
@@ -100,6 +103,7 @@ final class PluginHostTests: XCTestCase {
         XCTAssertEqual(plugin.count("stop"), 1)
     }
 
+    /// Behaviour §5.1, row remove: a plugin may remove itself in its own stop.
     func testAPluginThatRemovesItselfWhileItStopsIsGone() async {
         let (host, plugin) = (host(), ProbePlugin(.init(stops: false, removesItself: true)))
         await host.add(plugin)
@@ -111,6 +115,8 @@ final class PluginHostTests: XCTestCase {
     }
 
     /// Behaviour §5.6, check 4.
+    /// Behaviour §5.1, row stop: the host stops only once no plugin is there.
+    /// Behaviour §5.1, row stopAll: one plugin that refuses keeps the host going.
     func testAHostDoesNotStopWhileAPluginIsThere() async throws {
         let sharing = ScriptedSharing()
         let host = host(sharing: sharing)
@@ -151,6 +157,7 @@ final class PluginHostTests: XCTestCase {
 
     // MARK: - Services
 
+    /// Behaviour §5.1, row NavisensCore: nothing runs because a host is there, and services begin once.
     func testServicesBeginOnlyWhenTheyAreAskedForAndOnce() async throws {
         let sharing = ScriptedSharing()
         let host = host(sharing: sharing)
@@ -167,6 +174,7 @@ final class PluginHostTests: XCTestCase {
         XCTAssertEqual(sharing.calls.value, ["connect"])
     }
 
+    /// Behaviour §5.1, row startServices: it connects where there is a way to others, and once.
     func testAConnectionThatFailedOrBrokeIsTriedAgainOnDemand() async throws {
         let sharing = ScriptedSharing()
         sharing.failing.update { $0 = ["connect"] }
@@ -262,6 +270,7 @@ final class PluginHostTests: XCTestCase {
 
     // MARK: - Settings
 
+    /// Behaviour §5.1, row applySettings: nothing takes effect before it.
     func testNothingThatIsRequestedTakesEffectBeforeItIsApplied() async throws {
         let host = host()
         try await host.request("positionInterval", 0.1)

@@ -39,12 +39,13 @@ final class PluginRegistryTests: XCTestCase {
             switch delivery {
             case .error(let error): told.append(error.message)
             case .pluginData(let data): told.append(data.tag)
-            case .position, .networkPosition, .networkData: XCTFail("\(delivery)")
+            case .position, .motion, .networkPosition, .networkData: XCTFail("\(delivery)")
             }
         }
         return told
     }
 
+    /// Behaviour §5.1, row plugin base: identities are an increasing counter.
     func testPluginsAreNumberedInTheOrderOfComingAndNoNumberComesTwice() throws {
         var registry = PluginRegistry(capacity: 1)
         let first = try XCTUnwrap(registry.admit(object(0)))
@@ -97,11 +98,12 @@ final class PluginRegistryTests: XCTestCase {
         XCTAssertFalse(registry.beginStopping(id))
     }
 
-    func testSubscriptionsAddUpAndOnlyTheFiveStreamsCount() throws {
+    /// Behaviour §5.1, row subscribe: subscriptions add up, and unsubscribing takes away.
+    func testSubscriptionsAddUpAndOnlyStreamsThatThereAreCount() throws {
         var (registry, ids) = try running()
         registry.subscribe(ids[0], to: .positions)
         XCTAssertEqual(registry.streams(of: ids[0]), [.positions, .errors])
-        registry.subscribe(ids[0], to: PluginStreams(rawValue: 96))
+        registry.subscribe(ids[0], to: PluginStreams(rawValue: 192))
         XCTAssertEqual(registry.streams(of: ids[0]), [.positions, .errors])
         registry.unsubscribe(ids[0], from: [.errors, .pluginData])
         XCTAssertEqual(registry.streams(of: ids[0]), .positions)
@@ -221,6 +223,7 @@ final class PluginRegistryTests: XCTestCase {
         XCTAssertEqual(registry.dropped(of: ids[0]), 0, "it was not lost by being slow")
     }
 
+    /// Behaviour §5.1, row remove: a second time changes nothing.
     func testRemovingTwiceIsRemovingOnce() throws {
         var (registry, ids) = try running(2)
         registry.remove(ids[0])

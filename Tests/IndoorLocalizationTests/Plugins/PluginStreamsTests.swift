@@ -2,6 +2,7 @@ import IndoorLocalization
 import XCTest
 
 final class PluginStreamsTests: XCTestCase {
+    /// Behaviour §5.1, row subscribe: the masks have the values of the reference.
     func testTheStreamsHaveTheValuesOfTheReference() {
         let values: [(PluginStreams, Int)] = [
             (.nothing, 0), (.positions, 1), (.networkPositions, 2), (.networkData, 4), (.pluginData, 8), (.errors, 16),

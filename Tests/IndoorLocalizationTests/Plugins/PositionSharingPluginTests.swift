@@ -94,6 +94,26 @@ final class PositionSharingPluginTests: XCTestCase {
         XCTAssertEqual(sharing.calls.value, ["connect", "connect", "join hall", "join yard"])
     }
 
+    /// Behaviour §5.1, row applySettings: room and network rate that a plugin requests count once they are applied.
+    func testTheRoomOfTheSettingsIsJoinedAndTheirIntervalCounts() async throws {
+        let (host, plugin) = try await plugin(rooms: ["hall"], interval: .zero)
+        try await host.request("sharing.room", "yard")
+        try await host.request("sharing.interval", 3600)
+        XCTAssertEqual(sharing.calls.value, ["connect", "join hall"], "nothing before it is applied")
+        await host.applySettings()
+        try await stage.run()
+        try await wait(for: ["hall", "yard"], plugin)
+        try await Bounded.wait(for: "a position") { [sharing] in
+            try await sharing.calls.wait { calls in calls.contains { $0.hasPrefix("share ") } }
+        }
+        try await host.override("sharing.room", "loft")
+        await host.applySettings()
+        for reading in LocalizerStage.walk(from: LocalizerStage.beginning + 6, for: 2) { stage.source.send(reading) }
+        try await wait(for: ["hall", "loft"], plugin)
+        XCTAssertTrue(sharing.calls.value.contains("leave yard"))
+        XCTAssertEqual(sharing.calls.value.filter { $0.hasPrefix("share ") }.count, 1, "one an hour")
+    }
+
     func testANameThatNoRoomCanHaveIsToldAtOnce() async throws {
         let host = PluginHost(localizer: stage.localizer, sharing: sharing)
         let failures = host.failures
@@ -168,6 +188,7 @@ final class PositionSharingPluginTests: XCTestCase {
         await host.stopAll()
     }
 
+    /// Behaviour §5.2, row NaviShare: both cases of exceeded capacity are followed.
     func testARoomThatIsFullIsLeftAndAServerThatIsFullToo() async throws {
         let (host, plugin) = try await plugin(rooms: ["hall", "yard"])
         try await happen(.roomFull(room: "hall", capacity: 2), plugin)
@@ -178,6 +199,7 @@ final class PositionSharingPluginTests: XCTestCase {
         await host.stopAll()
     }
 
+    /// Behaviour §5.2, row NaviShare: a message goes to the rooms.
     func testATextGoesToAllRooms() async throws {
         let (_, plugin) = try await plugin(rooms: ["hall", "yard"])
         try await plugin.send("hello", tag: "greeting")

@@ -25,6 +25,7 @@ final class ShippedPluginTests: XCTestCase {
 
     // MARK: - Named points
 
+    /// Behaviour §5.2, row NaviPoints: a named point sets the location with its heading.
     func testANamedPointSetsThePositionAndKeepsItsHeading() async throws {
         let host = PluginHost(localizer: stage.localizer)
         let kept = await host.add(NamedPoints(), arguments: ["lift": away])
@@ -78,6 +79,7 @@ final class ShippedPluginTests: XCTestCase {
         XCTAssertEqual(heading, 90)
     }
 
+    /// Behaviour §5.2, row NaviPoints: an unknown name has no effect.
     func testAnUnknownPointHasNoEffect() async throws {
         let host = PluginHost(localizer: stage.localizer)
         let kept = await host.add(NamedPoints(), arguments: ["lift": away])
@@ -151,6 +153,7 @@ final class ShippedPluginTests: XCTestCase {
         CorrectionBeacon(id: id, region: BeaconRegion(SessionStage.beacon(9, minor)), placement: placement)
     }
 
+    /// Behaviour §5.2, row NaviBeacon: a beacon from close by sets the position.
     func testABeaconFromCloseBySetsThePositionOfTheSession() async throws {
         let correction = try await CorrectionStage(stage, [beacon("lift", 1, away)])
         try await stage.run()
@@ -207,6 +210,7 @@ final class ShippedPluginTests: XCTestCase {
         XCTAssertEqual(failure?.cause, PlacementError.noMap.description)
     }
 
+    /// Behaviour §5.2, row NaviBeacon: its scan is paused and resumed.
     func testTheScannerIsPausedResumedAndStopped() async throws {
         let correction = try await CorrectionStage(stage, [])
         await correction.plugin.pauseScanning()
@@ -248,6 +252,7 @@ final class ShippedPluginTests: XCTestCase {
         return try XCTUnwrap(kept)
     }
 
+    /// Behaviour §5.2, row Navigator: the route is broadcast to the other plugins.
     func testTheRouteIsToldToThePluginsThatAreThere() async throws {
         let host = PluginHost(localizer: stage.localizer)
         let witness = ProbePlugin(.pluginData)

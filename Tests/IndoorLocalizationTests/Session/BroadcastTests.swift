@@ -79,6 +79,25 @@ final class BroadcastTests: XCTestCase {
         XCTAssertEqual(broadcast.dropped, 0, "nobody is there to lose anything")
     }
 
+    /// Each would wait for the other's lock, if whoever leaves took the broadcast's at once.
+    func testASubscriberThatIsCancelledWhileItIsSentToHoldsUpNobody() async throws {
+        for round in 0..<4000 {
+            let broadcast = Broadcast<Int>(.bufferingNewest(16))
+            let stream = broadcast.subscribe()
+            let subscriber = Task { for await _ in stream {} }
+            let sender = Task {
+                for number in 0..<60 {
+                    broadcast.send(number)
+                    if number % 2 == 0 { await Task.yield() }
+                }
+            }
+            for _ in 0..<round % 40 { await Task.yield() }
+            subscriber.cancel()
+            await sender.value
+            await subscriber.value
+        }
+    }
+
     func testTheEndOfTheBroadcastEndsItsStreams() async throws {
         var broadcast: Broadcast<Int>? = Broadcast(.unbounded)
         let stream = try XCTUnwrap(broadcast?.subscribe())

@@ -9,6 +9,7 @@ final class SettingsStackTests: XCTestCase {
     }
 
     /// Behaviour §5.6, check 1.
+    /// Behaviour §5.1, row settings.request: a request keeps the better one, an override sets, and nil resets.
     func testARequestKeepsTheBetterOneAndAnOverrideSetsAndResets() throws {
         var settings = SettingsStack()
         try settings.request("positionInterval", 0.1)
@@ -120,6 +121,7 @@ final class SettingsStackTests: XCTestCase {
             byFile.resolved.scanner.dutyCycle.scanDuration, .seconds(10), "the new file replaced the old one")
     }
 
+    /// Behaviour §5.1, row Precedence: of requests the better counts, in the direction of each setting.
     func testARequestIsBetterInTheDirectionOfItsSetting() throws {
         let cases: [(String, JSONValue, JSONValue)] = [
             ("positionInterval", 0.5, 0.1), ("positioning.particleCount", 500, 2000),

@@ -8,6 +8,9 @@
 ///
 /// It starts nothing: its rooms are joined whenever the host's services have connected. One that cannot be joined then is
 /// told on the host's `failures`, keeps the others from nothing, and is tried again with the next connection.
+///
+/// The settings `sharing.room` and `sharing.interval` (<doc:Configuration>) count beside the arguments: the room is joined, too, and
+/// the interval takes the place of theirs.
 public actor PositionSharingPlugin: LocalizationPlugin {
     /// What the plugin works with.
     public struct Arguments: Hashable, Sendable {
@@ -33,6 +36,8 @@ public actor PositionSharingPlugin: LocalizationPlugin {
 
     /// The rooms to be in, joined or not, in order.
     private var wanted: [String] = []
+    /// The room that the settings name; nil if they name none, or one of the arguments.
+    private var settingsRoom: String?
     private var isConnected = false
     private var interval = Duration.zero
     private var lastShared: Instant?
@@ -53,6 +58,7 @@ public actor PositionSharingPlugin: LocalizationPlugin {
         self.sharing = sharing
         interval = arguments.interval
         for room in arguments.rooms where !wanted.contains(room) { wanted.append(room) }
+        _ = try await useSettings()
         await host.subscribe(self, to: [.positions, .networkPositions, .networkData])
         return true
     }
@@ -89,6 +95,20 @@ public actor PositionSharingPlugin: LocalizationPlugin {
         if let error = SharingNameError(of: room) { throw error }
     }
 
+    /// Enters the room that the settings name, and leaves the one that they named before.
+    private func useSettings() async throws -> SharingSettings {
+        let settings = await host?.localizer.settings.resolved.sharing ?? SharingSettings()
+        guard settings.room != settingsRoom else { return settings }
+        if let old = settingsRoom {
+            settingsRoom = nil
+            try await leave(old)
+        }
+        guard let room = settings.room, !wanted.contains(room) else { return settings }
+        settingsRoom = room
+        try await join(room)
+        return settings
+    }
+
     private func joinAll() async throws {
         var failure: (any Error)?
         for room in wanted {
@@ -103,6 +123,7 @@ public actor PositionSharingPlugin: LocalizationPlugin {
     }
 
     public func receive(position: Position) async throws {
+        let interval = try await useSettings().interval ?? interval
         // An instant before the last one is of a new session.
         let isSoon =
             lastShared.map { position.instant >= $0 && $0.duration(to: position.instant) < interval } ?? false
@@ -120,6 +141,7 @@ public actor PositionSharingPlugin: LocalizationPlugin {
         switch networkData {
         case .connected:
             isConnected = true
+            _ = try await useSettings()
             try await joinAll()
         case .disconnected: isConnected = false
         case .occupancy(let room, let count): occupancies[room] = count

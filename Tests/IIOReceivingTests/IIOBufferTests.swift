@@ -1,0 +1,138 @@
+import Foundation
+import IndoorLocalization
+import IndoorLocalizationTesting
+import XCTest
+
+@testable import IIOReceiving
+
+/// A buffer whose node is a pipe.
+final class IIOBufferTests: XCTestCase {
+    /// An accelerometer with a buffer and its own trigger; returns what writes into the node.
+    private func accelerometer(_ devices: FakeDevices) throws -> FileHandle {
+        try devices.write(FakeDevices.accelerometer)
+        try devices.write(FakeDevices.buffer)
+        try devices.write(["name": "other-dev1"], to: "trigger0")
+        try devices.write(["name": "lis3dh-dev0"], to: "trigger1")
+        let node = devices.nodes + "/iio:device0"
+        guard mkfifo(node, 0o600) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        // For both directions, so that opening waits for nobody.
+        let descriptor = open(node, O_RDWR | O_CLOEXEC)
+        guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
+        return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    /// A scan: three axes, two bytes that fill up, and the time.
+    private func scan(_ x: Int16, _ y: Int16, _ z: Int16, at instant: Instant) -> Data {
+        var data = Data()
+        for axis in [x, y, z, 0] { withUnsafeBytes(of: axis.littleEndian) { data.append(contentsOf: $0) } }
+        withUnsafeBytes(of: instant.nanoseconds.littleEndian) { data.append(contentsOf: $0) }
+        return data
+    }
+
+    private func sensors(_ devices: FakeDevices) throws -> [IIOSensor] { try IIOSensor.all(in: devices.root) }
+
+    private func buffer(_ devices: FakeDevices, rate: Double = 50) throws -> IIOBuffer? {
+        IIOBuffer(try sensors(devices), among: devices.root, nodes: devices.nodes, rate: rate)
+    }
+
+    func testABufferIsSetUpAndAfterwardsLeftAsItWas() throws {
+        let devices = try FakeDevices(self)
+        let writer = try accelerometer(devices)
+        var buffer = try buffer(devices, rate: 30)
+        XCTAssertNotNil(buffer)
+        let set = [
+            "scan_elements/in_accel_x_en": "1", "scan_elements/in_timestamp_en": "1", "scan_elements/in_temp_en": "0",
+            "buffer/enable": "1", "buffer/length": "256", "trigger/current_trigger": "lis3dh-dev0",
+            "current_timestamp_clock": "boottime", "sampling_frequency": "50",
+        ]
+        for (name, text) in set { XCTAssertEqual(try devices.read(name), text, name) }
+        buffer = nil
+        for name in set.keys { XCTAssertEqual(try devices.read(name), FakeDevices.buffer[name], name) }
+        try writer.close()
+    }
+
+    func testScansAreReadWithTheirTimesAlsoInPieces() throws {
+        let devices = try FakeDevices(self)
+        let writer = try accelerometer(devices)
+        let buffer = try XCTUnwrap(try buffer(devices))
+        let now = BootTime.now
+        let (early, late) = (now.advanced(by: .milliseconds(-20)), now.advanced(by: .milliseconds(-10)))
+        let scans = scan(-10, 0, 8190, at: early) + scan(0, 100, 0, at: late)
+        try writer.write(contentsOf: scans.prefix(20))
+        let first = try buffer.values(now: now)
+        XCTAssertEqual(first.map(\.instant), [early])
+        XCTAssertEqual(first[0].value.x, 0, accuracy: 1e-9, "the offset is 10")
+        XCTAssertEqual(first[0].value.z, 9.80343, accuracy: 1e-5)
+        try writer.write(contentsOf: scans.dropFirst(20))
+        let second = try buffer.values(now: now)
+        XCTAssertEqual(second.map(\.instant), [late])
+        XCTAssertEqual(second[0].value.y, 0.1197, accuracy: 1e-9)
+        XCTAssertTrue(try buffer.values(now: now).isEmpty)
+    }
+
+    func testATimeThatIsNoneOfThatClockIsNotBelieved() throws {
+        let devices = try FakeDevices(self)
+        let writer = try accelerometer(devices)
+        let buffer = try XCTUnwrap(try buffer(devices))
+        let now = BootTime.now
+        try writer.write(contentsOf: scan(0, 0, 0, at: now.advanced(by: .seconds(-3600))))
+        try writer.write(contentsOf: scan(0, 0, 0, at: now.advanced(by: .seconds(1))))
+        XCTAssertEqual(try buffer.values(now: now).map(\.instant), [now, now], "neither from an hour ago nor to come")
+    }
+
+    func testWhereNoTriggerFillsItTheDeviceIsPolled() throws {
+        let devices = try FakeDevices(self)
+        let writer = try accelerometer(devices)
+        try devices.write(["name": "other-dev2"], to: "trigger1")
+        XCTAssertNil(try buffer(devices))
+        XCTAssertEqual(try devices.read("buffer/enable"), "0")
+        try writer.close()
+    }
+
+    func testABufferOfAnotherProgramIsLeftAlone() throws {
+        let devices = try FakeDevices(self)
+        let writer = try accelerometer(devices)
+        try devices.write(["buffer/enable": "1"])
+        XCTAssertNil(try buffer(devices))
+        XCTAssertEqual(try devices.read("buffer/length"), "2")
+        try writer.close()
+    }
+
+    func testWithoutItsNodeAllIsSetBack() throws {
+        let devices = try FakeDevices(self)
+        let writer = try accelerometer(devices)
+        try FileManager.default.removeItem(atPath: devices.nodes + "/iio:device0")
+        XCTAssertNil(try buffer(devices))
+        for (name, text) in FakeDevices.buffer { XCTAssertEqual(try devices.read(name), text, name) }
+        try writer.close()
+    }
+
+    func testTheSourceReadsTheBufferAndPollsTheRest() async throws {
+        let devices = try FakeDevices(self)
+        let writer = try accelerometer(devices)
+        try devices.write(FakeDevices.barometer, to: "iio:device1")
+        let stamp = BootTime.now
+        try writer.write(contentsOf: scan(0, 0, 8190, at: stamp))
+        let readings = try await Bounded.wait(for: "a sample and a pressure") {
+            var readings: [SensorReading] = []
+            for try await reading in devices.source(rate: 50, usesBuffers: true).readings() {
+                readings.append(reading)
+                let hasMotion = readings.contains { if case .motion = $0 { true } else { false } }
+                let hasPressure = readings.contains { if case .pressure = $0 { true } else { false } }
+                if hasMotion, hasPressure { break }
+            }
+            return readings
+        }
+        let samples = readings.compactMap { if case .motion(let sample) = $0 { sample } else { nil } }
+        XCTAssertEqual(samples.count, 1, "as many as there are scans, however often it is polled")
+        XCTAssertEqual(samples.first?.acceleration?.z ?? 0, 9.80343, accuracy: 1e-5)
+        // The source lets go of the buffer soon after nobody reads it.
+        try await Bounded.wait(for: "the end of the buffer") {
+            while try devices.read("buffer/enable") != "0" {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+        }
+        try writer.close()
+    }
+}
