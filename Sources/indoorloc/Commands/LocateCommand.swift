@@ -20,9 +20,8 @@ struct LocateCommand: Command {
             example: indoorloc locate --venue Fixtures/office --record walk.jsonl.gz
             """,
         options: [
-            .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .adapter, .route, .gnss, .imu, .record,
-            .append,
-            .overwrite, .seconds,
+            .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .adapter, .route, .gnss, .imu,
+            .beaconLayout, .record, .append, .overwrite, .seconds,
         ]
             + SharingOptions.options + VenueServerOptions.packetOptions)
 
@@ -36,6 +35,7 @@ struct LocateCommand: Command {
     private let route: ScanRoute?
     private let gnss: GPSDSource?
     private let imu: IIOSource?
+    private let layouts: [BeaconLayout]
     private let record: RecordTarget?
     private let traceID = TraceID()
     private let limit: Duration?
@@ -52,6 +52,7 @@ struct LocateCommand: Command {
         route = try arguments.route()
         gnss = try arguments.gnss()
         imu = try arguments.imu()
+        layouts = try arguments.beaconLayouts()
         var record = try arguments.recordTarget()
         record?.traceID = traceID
         self.record = record
@@ -67,10 +68,10 @@ struct LocateCommand: Command {
         geofences?.warn(of: [packet.venue])
         let source = try BluetoothScanSource(
             adapter: adapter, route: route,
-            content: record == nil ? .enough(for: [packet.venue]) : .everything)
+            content: record == nil && layouts.isEmpty ? .enough(for: [packet.venue]) : .everything)
         StandardError.line("a session begins: \(source.choice)")
         // Whatever happens, the adapter is given back as it was found.
-        do { try await listen(in: packet.venue, to: source.dutyCycledBySettings()) } catch {
+        do { try await listen(in: packet.venue, to: source.dutyCycledBySettings().decoding(layouts)) } catch {
             await source.released()
             throw error
         }

@@ -32,7 +32,7 @@ struct ReplayCommand: Command {
                          Fixtures/recordings/one-floor/scan.jsonl.gz
             """,
         options: [
-            .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .lenient,
+            .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .beaconLayout, .lenient,
             CommandOption(
                 name: "fix", argument: "MAP,X,Y,RADIUS", help: "where the device is at first, without any beacon"),
             CommandOption(name: "motion", help: "also print how the device moves"),
@@ -52,6 +52,7 @@ struct ReplayCommand: Command {
     private let start: Fix?
     private let tellsMotion: Bool
     private let geofences: GeofenceOption?
+    private let layouts: [BeaconLayout]
 
     init(_ arguments: ParsedArguments) throws {
         venue = try arguments.requiredInput("venue")
@@ -65,6 +66,7 @@ struct ReplayCommand: Command {
         start = try arguments.fix()
         tellsMotion = arguments.has("motion")
         geofences = try arguments.geofences()
+        layouts = try arguments.beaconLayouts()
     }
 
     func run() async throws {
@@ -84,7 +86,7 @@ struct ReplayCommand: Command {
         geofences?.warn(of: [packet.venue])
         let session = RecordedSession(
             venues: [packet.venue], settings: settings, seed: seed, strictness: strictness, start: start,
-            geofences: geofences?.fences ?? [], tellsMotion: tellsMotion)
+            geofences: geofences?.fences ?? [], layouts: layouts, tellsMotion: tellsMotion)
         let progress = ProgressLine()
         var lines = LineOutput()
         var hasFoundVenue = false

@@ -13,6 +13,8 @@ struct RecordedSession: Sendable {
     var start: Fix?
     /// What is watched beside the fences of the venues.
     var geofences: [Geofence] = []
+    /// Of beacons that are not known anyway.
+    var layouts: [BeaconLayout] = []
     /// Whether the device that the recording names is expected.
     var expectsDevice = true
     /// Whether there is to be told how the device moves.
@@ -57,7 +59,10 @@ struct RecordedSession: Sendable {
             hasStarted = true
             if case .radio(let event) = reading, event.status == .resting { cut = nil }  // it was made in passes
             let heard = reading.map { cut?.handle($0) ?? [$0] } ?? []
-            for reading in heard { try replay.handle(reading).forEach(body) }
+            for reading in heard {
+                try replay.handle(reading).forEach(body)
+                if let sighting = layouts.sighting(in: reading) { try replay.handle(.sighting(sighting)).forEach(body) }
+            }
             next = try readings.next(truth: { truth($0, replay) })
         }
         if !hasStarted { try replay.start().forEach(body) }

@@ -29,7 +29,8 @@ struct ServeCommand: Command {
                          --replay Fixtures/recordings/one-floor/scan.jsonl.gz
             """,
         options: [
-            .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .adapter, .route, .gnss, .imu, .seconds,
+            .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .adapter, .route, .gnss, .imu,
+            .beaconLayout, .seconds,
             CommandOption(name: "once", help: "end with the first position"),
             CommandOption(name: "output", short: "o", argument: "FILE", help: "append to this file"),
             CommandOption(name: "state-directory", argument: "DIR", help: "where the memory is kept"),
@@ -58,6 +59,7 @@ struct ServeCommand: Command {
     private let sharing: SharingOptions?
     private let upload: UploadOptions?
     private let settingsServer: SettingsServerOption?
+    private let layouts: [BeaconLayout]
     private let traceID = TraceID()
 
     init(_ arguments: ParsedArguments) throws {
@@ -75,6 +77,7 @@ struct ServeCommand: Command {
         radio = (try arguments.adapter(), try arguments.route())
         limit = try arguments.limit()
         replay = try arguments.replay()
+        layouts = try arguments.beaconLayouts()
         saveInterval = .seconds(try arguments.seconds("save-every", in: 0.01...86_400, else: 30))
         folder = try arguments.stateDirectory()
         sharing = try SharingOptions(arguments)
@@ -117,12 +120,13 @@ struct ServeCommand: Command {
     private func run(in venues: some VenueSource, content: ScanContent) async throws {
         if let replay {
             try await replay.checkStart()
-            return try await serve(replay.dutyCycledBySettings(), in: venues)
+            return try await serve(replay.dutyCycledBySettings().decoding(layouts), in: venues)
         }
-        let source = try BluetoothScanSource(adapter: radio.adapter, route: radio.route, content: content)
+        let source = try BluetoothScanSource(
+            adapter: radio.adapter, route: radio.route, content: layouts.isEmpty ? content : .everything)
         StandardError.line("\(source.choice)")
         // Whatever happens, the adapter is given back as it was found.
-        do { try await listen(to: source.dutyCycledBySettings(), in: venues) } catch {
+        do { try await listen(to: source.dutyCycledBySettings().decoding(layouts), in: venues) } catch {
             await source.released()
             throw error
         }

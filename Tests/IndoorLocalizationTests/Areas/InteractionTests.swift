@@ -32,13 +32,15 @@ final class InteractionTests: XCTestCase {
 
     /// What is told until a second, in which the office's beacon is heard all the time, and others as it is given.
     private func tell(
-        _ machine: inout Machine, to end: Double, _ heard: (Double) -> [SensorReading] = { _ in [] }
+        _ machine: inout Machine, to end: Double, resting: Range<Double> = 0..<0,
+        _ heard: (Double) -> [SensorReading] = { _ in [] }
     ) -> [String] {
         var told: [String] = []
         let begin = (machine.nextWake ?? .zero).seconds.rounded(.up)
         for second in stride(from: begin, through: end, by: 1) {
             var directives = machine.pass(to: second)
-            for reading in [SessionStage.heard(1, at: second)] + heard(second) {
+            let usual = resting.contains(second) ? [] : [SessionStage.heard(1, at: second)]
+            for reading in usual + heard(second) {
                 directives += machine.handle(.reading(reading), at: second)
             }
             told += names(directives)
@@ -96,12 +98,18 @@ final class InteractionTests: XCTestCase {
     }
 
     func testWhileTheRadioRestsBetweenPassesSilenceLastsLonger() throws {
-        var settings = SettingsStack()
-        try settings.override("scanner.dutyCycle.scanDuration", 10)
-        try settings.override("scanner.dutyCycle.interval", 10)
-        settings.apply()
-        var machine = machine([Interaction(id: 1, name: "guide", target: .beacon(Self.guide))], settings)
-        let told = tell(&machine, to: 100) { $0 == 20 ? [SessionStage.heard(7, 1, at: 20)] : [] }
+        var machine = machine([Interaction(id: 1, name: "guide", target: .beacon(Self.guide))])
+        let told = tell(&machine, to: 100, resting: 30..<60) { second in
+            func radio(_ status: RadioEvent.Status) -> SensorReading {
+                .radio(RadioEvent(instant: Instant(seconds: Double(second)), status: status))
+            }
+            return switch second {
+            case 20: [SessionStage.heard(7, 1, at: 20)]
+            case 30: [radio(.resting)]
+            case 60: [radio(.scanning)]
+            default: []
+            }
+        }
         XCTAssertEqual(told, ["enter 1 at 20.5", "exit 1 at 80.0"], "30 s of listening are 60 s")
     }
 

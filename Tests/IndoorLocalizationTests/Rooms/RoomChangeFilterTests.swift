@@ -1,7 +1,7 @@
 import IndoorLocalization
 import XCTest
 
-/// Behaviour §3.5, check 12.
+/// When a change of room is believed.
 final class RoomChangeFilterTests: XCTestCase {
     /// What is believed after each letter is told; a dash is none of the rooms.
     private func believed(_ told: String, _ rule: RoomChangeRule, _ count: Int = 3) -> String {
@@ -9,36 +9,44 @@ final class RoomChangeFilterTests: XCTestCase {
         return told.map { filter.take($0 == "-" ? nil : String($0)) ?? "-" }.joined()
     }
 
+    /// Behaviour §3.5, check 12.
     func testImmediatelyEachRoomIsBelieved() {
         XCTAssertEqual(believed("aabab-b", .immediate), "aabab-b")
     }
 
+    /// Behaviour §3.5, check 12.
     func testThreeInARowChangeTheRoom() {
         XCTAssertEqual(believed("abbabbba", .inARow), "aaaaaabb")
         XCTAssertEqual(believed("abcbcbcb", .inARow), "aaaaaaaa", "they must be the same")
     }
 
+    /// Behaviour §3.5, check 12.
     func testTwoInARowChangeTheRoom() {
         XCTAssertEqual(believed("ababb", .inARow, 2), "aaaab")
     }
 
+    /// Behaviour §3.5, check 12.
     func testBestOfFiveChangesTheRoom() {
         // Of the last five, the present room stays as long as none was told more often.
         XCTAssertEqual(believed("aaabbb", .bestOf, 5), "aaaaab")
         XCTAssertEqual(believed("aaaaabbcb", .bestOf, 5), "aaaaaaaab")
     }
 
+    /// Behaviour §3.5, check 12.
     func testTheFirstRoomIsNeverDelayed() {
         for rule in RoomChangeRule.allCases { XCTAssertEqual(believed("a", rule, 10), "a", rule.rawValue) }
     }
 
+    /// Behaviour §3.5, check 12.
     func testNoneOfTheRoomsIsBelievedByTheSameRule() {
         XCTAssertEqual(believed("a--a---", .inARow), "aaaaaa-")
         XCTAssertEqual(believed("-aaa", .inARow), "---a")
     }
 
+    /// Behaviour §3.5, check 12.
     func testOneInARowIsImmediate() { XCTAssertEqual(believed("abca", .inARow, 1), "abca") }
 
+    /// Behaviour §3.5, check 12.
     func testACountOutOfRangeIsAProblem() {
         XCTAssertEqual(RoomSettings().problems, [])
         for count in [0, 101] {

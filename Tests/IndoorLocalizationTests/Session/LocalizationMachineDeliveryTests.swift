@@ -16,7 +16,8 @@ final class LocalizationMachineDeliveryTests: XCTestCase {
             for stage in sessions {
                 var machine = SessionStage.machine(in: stage, hasReceiver: true)
                 let (state, error) = (machine.state, LocalizationError(code: code, message: "no gpsd"))
-                let expected = LocalizationError(code: code == .network ? .network : .generic, message: "no gpsd")
+                var expected = error
+                expected.code = code == .network ? .network : .generic
                 XCTAssertEqual(machine.handle(.gnssFailed(error), at: 10), [.report(expected)], stage.rawValue)
                 XCTAssertEqual(machine.state, state)
                 let begun = machine.pass(to: 11).filter { $0 == .startReceiving }

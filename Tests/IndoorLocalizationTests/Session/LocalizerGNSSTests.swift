@@ -151,8 +151,10 @@ final class LocalizerGNSSTests: XCTestCase {
         let (stage, satellites) = try await started()
         await stage.localizer.stop()
         try await Bounded.wait(for: "the end of the reception") { try await satellites.waitUntilNothingRuns() }
+        XCTAssertEqual(satellites.runningScanCount, 0)
         await stage.localizer.start()
         try await satellites.waitUntilScanning(2)
+        XCTAssertEqual(satellites.runningScanCount, 1)
     }
 
     func testALocalizerThatIsGivenUpReceivesNoMore() async throws {

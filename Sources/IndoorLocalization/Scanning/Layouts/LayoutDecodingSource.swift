@@ -24,7 +24,7 @@ public struct LayoutDecodingSource<Source: ScanSource>: ScanSource {
                 do {
                     for try await reading in source.readings() {
                         continuation.yield(reading)
-                        if let sighting = sighting(in: reading) { continuation.yield(.sighting(sighting)) }
+                        if let sighting = layouts.sighting(in: reading) { continuation.yield(.sighting(sighting)) }
                     }
                     continuation.finish()
                 } catch {
@@ -34,12 +34,15 @@ public struct LayoutDecodingSource<Source: ScanSource>: ScanSource {
             continuation.onTermination = { _ in task.cancel() }
         }
     }
+}
 
-    private func sighting(in reading: SensorReading) -> Sighting? {
-        guard case .advertisement(let advertisement) = reading, (try? advertisement.sighting()) == nil else {
+extension [BeaconLayout] {
+    /// The sighting of a beacon of one of these layouts in an advertisement that holds no beacon that is known anyway.
+    package func sighting(in reading: SensorReading) -> Sighting? {
+        guard !isEmpty, case .advertisement(let advertisement) = reading, (try? advertisement.sighting()) == nil else {
             return nil
         }
-        return advertisement.sighting(by: layouts)
+        return advertisement.sighting(by: self)
     }
 }
 

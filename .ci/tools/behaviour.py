@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Checks that each claim of the reference's behaviour is asserted by the test that says so.
+
+A test says what it covers in a comment right above it: "/// Behaviour §1.5, check 7." or "/// Behaviour §1.1, row start:".
+.ci/behaviour.tsv names for each of these comments the test, and the assertion in its body that decides. The assertion must
+stand there, in code, so that a comment alone does not count.
+
+behaviour.py         checks; prints what is wrong
+behaviour.py --renew writes the lines of new comments, with the first assertion of their tests, for a person to look at
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+TABLE = ROOT / ".ci/behaviour.tsv"
+MARK = re.compile(r"^\s*/// Behaviour §([0-9.]+[AB]?), (check|row) ([^.:]*(?:\.[0-9a-z][^.:]*)*)[.:]")
+ASSERTION = re.compile(r"\b(?:XCTAssert\w*|XCTFail|expect\w*|assert\w*|Self\.expect\w*|check\w*)\(")
+
+
+def body(lines, start):
+    """The code of a function that begins at a line, without its comments."""
+    text, depth, begun = [], 0, False
+    for line in lines[start:]:
+        code = re.sub(r"^\s*//.*|\s//(?![^\"]*\"(?:[^\"]*\"[^\"]*\")*[^\"]*$).*$", "", line)
+        text.append(code)
+        bare = re.sub(r'"(?:\\.|[^"\\])*"', '""', code)
+        depth += bare.count("{") - bare.count("}")
+        begun = begun or "{" in bare
+        if begun and depth <= 0:
+            break
+    return squeezed(" ".join(text[0:]))
+
+
+def squeezed(text):
+    return re.sub(r"\s+", " ", text).strip()
+
+
+# Assertions that hold of many a test, and decide little.
+COMMON = re.compile(r"status, 0|\.end\(\), 0|, \[\]\)$|isEmpty|\.idle\)$|\.count\b")
+
+
+def first_assertion(code):
+    """The first assertion that decides something, up to its closing parenthesis; of a long one the beginning."""
+    best = None
+    for match in ASSERTION.finditer(code):
+        depth, end = 0, match.start()
+        for end in range(match.start(), len(code)):
+            depth += {"(": 1, ")": -1}.get(code[end], 0)
+            if depth == 0 and code[end] == ")":
+                break
+        found = code[match.start():end + 1]
+        if best is None:
+            best = found
+        if not COMMON.search(found):
+            return found[:140].strip()
+    return best[:140].strip() if best else None
+
+
+def marks():
+    """Each comment: section, kind, name, test and the code of the test."""
+    for path in sorted((ROOT / "Tests").rglob("*.swift")):
+        lines = path.read_text().split("\n")
+        pending = []
+        for number, line in enumerate(lines):
+            match = MARK.match(line)
+            if match:
+                pending.append((match.group(1), match.group(2), match.group(3).strip()))
+                continue
+            test = re.match(r"\s*(?:@\w+ )*func (test\w+)\(", line)
+            if test and pending:
+                code = body(lines, number)
+                for section, kind, name in pending:
+                    yield section, kind, name, f"{path.stem}.{test.group(1)}", code
+            if not line.strip().startswith(("///", "@")):
+                if pending and not test:
+                    print(f"{path.relative_to(ROOT)}:{number}: the comment stands above no test")
+                pending = []
+
+
+def main():
+    known = {}
+    if TABLE.exists():
+        for line in TABLE.read_text().splitlines():
+            if line and not line.startswith("#"):
+                section, kind, name, test, assertion = line.split("\t")
+                known[section, kind, name, test] = assertion
+    renews = "--renew" in sys.argv
+    failed, seen = False, set()
+    for section, kind, name, test, code in marks():
+        key = (section, kind, name, test)
+        seen.add(key)
+        where = f"§{section}, {kind} {name}: {test}"
+        assertion = known.get(key)
+        if renews and (assertion is None or assertion not in code):
+            assertion = first_assertion(code)
+            known[key] = assertion or ""
+        if not assertion:
+            print(f"{where} has no line with an assertion in .ci/behaviour.tsv")
+            failed = True
+        elif squeezed(assertion) not in code:
+            print(f"{where} does not assert: {assertion}")
+            failed = True
+    for key in sorted(set(known) - seen):
+        if renews:
+            del known[key]
+        else:
+            print("§{}, {} {}: no test {} says that it covers it".format(*key))
+            failed = True
+    if renews:
+        def order(key):
+            number = re.match(r"\d+$", key[2])
+            return key[0], key[1], int(key[2]) if number else 0, key[2].lower(), key[3]
+        head = "# section\tkind\tname\ttest\tthe assertion that decides\n"
+        TABLE.write_text(head + "".join("\t".join((*key, known[key])) + "\n" for key in sorted(known, key=order)))
+    # What must be claimed: standard input has a line "section<TAB>kind<TAB>name" for each.
+    claimed = {(section, kind, name) for section, kind, name, _ in seen}
+    for line in sys.stdin.read().splitlines() if not sys.stdin.isatty() else []:
+        wanted = tuple(line.split("\t"))
+        if wanted not in claimed:
+            print("§{}, {} {}: no test covers it".format(*wanted))
+            failed = True
+    rows = len({key[:3] for key in seen if key[1] == "row"})
+    checks = len({key[:3] for key in seen if key[1] == "check"})
+    print(f"| {rows} capabilities, {checks} checks of the reference, {len(seen)} assertions")
+    sys.exit(1 if failed else 0)
+
+
+main()
