@@ -255,7 +255,8 @@ extension LocalizationMachine {
         }
         let events = visit.events(of: position, watching: geofences)
         directives += events.map(Directive.emitEvent)
-        directives += visit.interactions.events(of: position, events, watched: visit.watchedTime(at: now)).map(Directive.emitInteraction)
+        let time = visit.watchedTime(at: now)
+        directives += visit.interactions.events(of: position, events, watched: time).map(Directive.emitInteraction)
         return Transition(state: next, directives: directives)
     }
 

@@ -31,24 +31,24 @@ public actor Localizer {
     /// Whether a session was paused that `resume()` goes on with.
     public internal(set) var isPaused = false
     /// Rooms and fences entered and left so far, also in earlier sessions, whether anybody listened or not.
-    public private(set) var eventHistory: EventHistory
+    public internal(set) var eventHistory: EventHistory
     /// What was counted since this localizer was created, over all its sessions.
     public private(set) var activityCounts = ActivityCounts()
 
-    private nonisolated let stateBroadcast = Broadcast<LocalizationState>(.unbounded, replaysLatest: true)
-    private nonisolated let evaluationBroadcast = Broadcast<VenueEvaluation>(.unbounded, replaysLatest: true)
+    nonisolated let stateBroadcast = Broadcast<LocalizationState>(.unbounded, replaysLatest: true)
+    nonisolated let evaluationBroadcast = Broadcast<VenueEvaluation>(.unbounded, replaysLatest: true)
     private var toldEvaluation = VenueEvaluation(state: .idle)
-    private nonisolated let statusBroadcast = Broadcast<ServiceStatus>(.unbounded, replaysLatest: true)
+    nonisolated let statusBroadcast = Broadcast<ServiceStatus>(.unbounded, replaysLatest: true)
     private var toldStatus = ServiceStatus.stopped
     /// The place that was told last, in this session or before, and the clock's time then.
     private(set) var located: (place: LocatedPlace, elapsed: Duration?)?
-    private nonisolated let positionBroadcast: Broadcast<Position>
-    private nonisolated let outdoorBroadcast: Broadcast<OutdoorPosition>
+    nonisolated let positionBroadcast: Broadcast<Position>
+    nonisolated let outdoorBroadcast: Broadcast<OutdoorPosition>
     nonisolated let motionBroadcast: MotionBroadcast
-    private nonisolated let venueBroadcast = Broadcast<Venue>(.bufferingNewest(16))
-    private nonisolated let eventBroadcast: Broadcast<LocalizationEvent>
-    private nonisolated let interactionBroadcast: Broadcast<InteractionEvent>
-    private nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
+    nonisolated let venueBroadcast = Broadcast<Venue>(.bufferingNewest(16))
+    nonisolated let eventBroadcast: Broadcast<LocalizationEvent>
+    nonisolated let interactionBroadcast: Broadcast<InteractionEvent>
+    nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
 
     /// Creates an idle localizer.
     ///
@@ -102,61 +102,6 @@ public actor Localizer {
 
     /// What the session is doing now.
     public var state: LocalizationState { driver.machine.state }
-
-    /// The session's states, the present one first. Each call gives a stream of its own.
-    public nonisolated var states: AsyncStream<LocalizationState> { stateBroadcast.subscribe() }
-    /// The session's states, each with what has told the venue; the present one first. The same state is told again when
-    /// that changes, as when the first beacon of a venue is heard that satellites have found.
-    public nonisolated var evaluations: AsyncStream<VenueEvaluation> { evaluationBroadcast.subscribe() }
-    /// Whether positions can be expected: the present status first.
-    public nonisolated var serviceStatuses: AsyncStream<ServiceStatus> { statusBroadcast.subscribe() }
-    /// Positions from now on; of those that nobody takes, the newest 1024 are kept, of a recording all.
-    public nonisolated var positions: AsyncStream<Position> { positionBroadcast.subscribe() }
-    /// Positions from now on, after the latest one of the session, if there is one; kept as `positions` are.
-    ///
-    /// - Parameter beginsWithLatest: false for the same as `positions`.
-    public nonisolated func positions(beginningWithLatest beginsWithLatest: Bool) -> AsyncStream<Position> {
-        positionBroadcast.subscribe(beginningWithLatest: beginsWithLatest)
-    }
-    /// The latest position that was told, readable at any time; nil before the session's first one.
-    ///
-    /// It stays when the venue is lost and when the session ends, until the next one begins: its instant tells how old it is.
-    public nonisolated var latestPosition: Position? { positionBroadcast.latest }
-    /// Where satellites see the device while no floor is known, from now on: before a venue is found and its packet and the
-    /// floor are there, and once it is lost.
-    ///
-    /// Of those that nobody takes, the newest 1024 are kept, of a recording all.
-    public nonisolated var outdoorPositions: AsyncStream<OutdoorPosition> { outdoorBroadcast.subscribe() }
-    /// Data of venues that were found by their coordinate, before any of their beacons was heard; and newer versions that
-    /// the venue source has stored while a session goes on with an older one.
-    public nonisolated var downloadedVenues: AsyncStream<Venue> { venueBroadcast.subscribe() }
-    /// Rooms and fences entered and left, from now on.
-    ///
-    /// Of those that nobody takes, the newest 1024 are kept, of a recording all.
-    public nonisolated var events: AsyncStream<LocalizationEvent> { eventBroadcast.subscribe() }
-    /// What the venue has to say where the device comes near to a beacon or a place, or goes away, from now on.
-    ///
-    /// Of those that nobody takes, the newest 1024 are kept, of a recording all.
-    public nonisolated var interactions: AsyncStream<InteractionEvent> { interactionBroadcast.subscribe() }
-    /// Rooms and fences entered and left after an instant, in order, of those that `eventHistory` holds.
-    ///
-    /// Instants are the source's. If it counts anew in each session, forget the events of the last one before the next.
-    public func events(after instant: Instant) -> [LocalizationEvent] { eventHistory.events(after: instant) }
-    /// Rooms and fences entered and left after a wall-clock time, in order, of those that `eventHistory` holds.
-    ///
-    ///     let sinceNoon = await localizer.events(after: UnixTime(milliseconds: noon))
-    ///
-    /// An event whose source has no wall clock is returned too, as nothing tells that it is older: its
-    /// ``LocalizationEvent/unixTime`` is nil. Where the wall clock was set back meanwhile, the times don't grow with the order.
-    public func events(after time: UnixTime) -> [LocalizationEvent] { eventHistory.events(after: time) }
-    /// Empties `eventHistory`.
-    public func forgetEvents() { eventHistory.removeAll() }
-    /// Errors from now on, also those that the session survives.
-    public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
-    /// How many positions and events subscribers lost because they took them too slowly.
-    public nonisolated var droppedElements: Int {
-        positionBroadcast.dropped + outdoorBroadcast.dropped + eventBroadcast.dropped + interactionBroadcast.dropped
-    }
 
     /// Where the device is at an instant of the source's time; nil while no floor is known.
     ///
@@ -222,19 +167,6 @@ public actor Localizer {
     ///
     /// At any time: before a session knows better, it is what that was given; once a session has ended, what it knew.
     public var memory: SessionMemory { driver.machine.memory(at: timeline.now) }
-
-    /// Ends the streams of all subscribers so far, behind what they were told.
-    public nonisolated func finishStreams() {
-        stateBroadcast.finish()
-        evaluationBroadcast.finish()
-        statusBroadcast.finish()
-        positionBroadcast.finish()
-        outdoorBroadcast.finish()
-        venueBroadcast.finish()
-        eventBroadcast.finish()
-        interactionBroadcast.finish()
-        errorBroadcast.finish()
-    }
 
     /// How long ago the session was to wake up by itself, if it has not yet; zero if all that was due is done.
     package var delay: Duration {
