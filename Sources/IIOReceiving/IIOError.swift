@@ -1,4 +1,5 @@
 import Glibc
+import IndoorLocalization
 
 /// The reason that no sensor data comes from Linux's Industrial I/O.
 public enum IIOError: Error, Hashable, Sendable {
@@ -14,6 +15,20 @@ public enum IIOError: Error, Hashable, Sendable {
     case malformed(path: String, text: String)
     /// A system call failed, with its name and the error's number.
     case system(call: String, path: String, number: Int32)
+}
+
+extension IIOError: ClassifiedError {
+    public var kind: LocalizationError.Kind {
+        switch self {
+        case .noDevice, .busy, .vanished, .system: .sensorFailed
+        case .permissionDenied: .permissionDenied
+        case .malformed: .badResponse
+        }
+    }
+
+    public var status: LocalizationError.Status? {
+        if case .system(_, _, let number) = self { .system(number) } else { nil }
+    }
 }
 
 extension IIOError: CustomStringConvertible {

@@ -37,7 +37,7 @@ extension LocalizationError {
         case mapNotFound
         /// This system or this server does not support it.
         case notSupported
-        /// The other side could not prove who it is, as TLS demands.
+        /// The TLS certificate of the other side is not trusted.
         case untrusted
         /// A file or folder of this machine cannot be read or written.
         case storage

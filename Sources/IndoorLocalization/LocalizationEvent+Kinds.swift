@@ -53,9 +53,9 @@ extension LocalizationEvent {
 
 extension LocalizationEvent {
     /// The event with its time on a wall clock; without one it has no such time.
-    func timed(by clock: WallClock?) -> LocalizationEvent {
+    func timed(by clock: WallClock?, at source: Instant? = nil) -> LocalizationEvent {
         var event = self
-        event.unixTime = clock?.unixTime(at: instant)
+        event.unixTime = clock?.unixTime(at: source ?? instant)
         return event
     }
 }

@@ -35,6 +35,9 @@ extension LocalizationMachine {
     mutating func loseSource(_ error: LocalizationError, at now: Instant) -> Transition {
         guard !error.endsSession else { return end(with: .error(error), at: now) }
         scan.fail(at: now)
+        // As a radio that is off: it hears nothing until it tells, or delivers.
+        isDeaf = true
+        listened.pause(at: now)
         return Transition(state: state, directives: [.report(error)])
     }
 

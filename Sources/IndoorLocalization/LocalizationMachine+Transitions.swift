@@ -68,7 +68,8 @@ extension LocalizationMachine {
         with final: LocalizationState, at now: Instant, leavesAreas: Bool = true
     ) -> Transition {
         keepMemory(at: now, hasLeft: leavesAreas)
-        let left = leavesAreas ? leaveAreas(at: now) : []
+        // Rooms and fences are remembered; what was near a beacon or a point of interest is not.
+        let left = leavesAreas ? leaveAreas(at: now) : leaveInteractions(at: now)
         forgetVenue()
         initialFix = nil
         scan.begin()
@@ -129,6 +130,11 @@ extension LocalizationMachine {
         return Transition(
             state: .searchVenue,
             directives: left + reschedule() + [.cancelFetch, .publish(.searchVenue)] + wakeReceiver())
+    }
+
+    /// Goes away from the beacons and points of interest that have interactions.
+    private mutating func leaveInteractions(at now: Instant) -> [Directive] {
+        (visit?.interactions.leaveAll(at: now, []) ?? []).map(Directive.emitInteraction)
     }
 
     /// Leaves every room and fence, and what has interactions.

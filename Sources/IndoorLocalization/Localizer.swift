@@ -28,6 +28,10 @@ public actor Localizer {
     private var fetch = CurrentTask()
     private var updates = CurrentTask()
     private var alarm = SessionAlarm()
+    /// How many requests for a position wait.
+    var requests = 0
+    /// Nil if somebody else than a request began the session.
+    var sessionOfRequests: RequestedSession?
     /// Whether a session was paused that `resume()` goes on with.
     public internal(set) var isPaused = false
     /// Rooms and fences entered and left so far, also in earlier sessions, whether anybody listened or not.
@@ -110,6 +114,12 @@ public actor Localizer {
     /// later instants give nil.
     public func position(at instant: Instant) -> Position? { driver.machine.position(at: instant) }
 
+    /// How a session was begun that ends with the requests for a position that want it.
+    enum RequestedSession: Sendable {
+        case begun
+        case resumed
+    }
+
     /// Begins a session; does nothing if one is on.
     ///
     /// With settings out of range, the session ends at once with a critical error that names them.
@@ -118,6 +128,7 @@ public actor Localizer {
     /// Begins a session, which goes on with the last one's motion if it is resumed.
     func begin(with event: LocalizationMachine<PositioningEngine>.Event) async {
         isPaused = false
+        sessionOfRequests = nil
         if state.isOver {
             timeline.begin()
             traceID = traceIDs()
@@ -157,6 +168,7 @@ public actor Localizer {
     /// may still wait in a subscriber's stream.
     public func stop() async {
         isPaused = false
+        sessionOfRequests = nil
         await perform(driver.handle(.stop, at: timeline.now))
     }
 
@@ -206,7 +218,9 @@ public actor Localizer {
 
     /// A part of the source has failed, and the scan goes on.
     private func tell(_ error: LocalizationError, of number: Int) {
-        if scan.isCurrent(number) { errorBroadcast.send(error) }
+        guard scan.isCurrent(number) else { return }
+        activityCounts.errors += 1
+        errorBroadcast.send(error)
     }
 
     private func finishScan(_ error: (any Error)?, of number: Int) async {
@@ -302,10 +316,12 @@ public actor Localizer {
             case .emitOutdoor(let position): tell(.outdoors(position), position, by: outdoorBroadcast)
             case .emitMotion(let news): motionBroadcast.send(news)
             case .emitEvent(let event):
-                let event = event.timed(by: source.wallClock)
+                let event = event.timed(by: source.wallClock, at: timeline.ofSource(event.instant))
                 eventHistory.append(event)
                 eventBroadcast.send(event)
-            case .emitInteraction(let event): interactionBroadcast.send(event.timed(by: source.wallClock))
+            case .emitInteraction(let event):
+                let instant = timeline.ofSource(event.instant)
+                interactionBroadcast.send(event.timed(by: source.wallClock, at: instant))
             case .announceVenue(let venue): venueBroadcast.send(venue)
             case .report(let error): errorBroadcast.send(error)
             case .schedule(let schedule):

@@ -4,7 +4,7 @@ import IndoorLocalization
 ///
 ///     let queue = try UploadQueue(path: "uploads.db", limit: settings.queueSize)
 ///     let uploader = RecordUploader(queue, to: .web(server), device: "forklift-7", settings: settings)
-///     await uploader.start()
+///     try await uploader.start()
 ///     for await beacon in scanner.beacons {
 ///         try await uploader.add([UploadRecord(.beacon(beacon, count: 1))])
 ///     }

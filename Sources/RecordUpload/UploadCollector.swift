@@ -2,8 +2,15 @@ import IndoorLocalization
 
 /// Makes records of what is heard and found: of each beacon, and of positions, one at an interval.
 ///
-/// A value with time as an input: equal calls give equal records.
-package struct UploadCollector: Sendable {
+///     var collector = UploadCollector(settings)
+///     for try await reading in radio.readings() {
+///         collector.take(reading, by: radio.wallClock)
+///         try await uploader.add(collector.drain())
+///     }
+///
+/// A value with time as an input: equal calls give equal records. With `UploadSettings.beacons` and `positions` off, their
+/// default, it makes none.
+public struct UploadCollector: Sendable {
     private struct Track: Sendable {
         /// When a record was made last.
         var told: Instant
@@ -17,9 +24,9 @@ package struct UploadCollector: Sendable {
     private static let silence = Duration.seconds(600)
 
     /// What is uploaded, and how often.
-    package var settings: UploadSettings
-    /// Records that nobody took in time.
-    package private(set) var lost = 0
+    public var settings: UploadSettings
+    /// How many records were dropped because nobody took them in time.
+    public private(set) var lost = 0
 
     private var records: [UploadRecord] = []
     private var ranger = Ranger()
@@ -31,13 +38,13 @@ package struct UploadCollector: Sendable {
     /// What the last advertisement was decoded to: a sighting of the same behind it is the same news.
     private var decoded: Sighting?
 
-    /// Begins without records.
-    package init(_ settings: UploadSettings) { self.settings = settings }
+    /// Creates a collector without records.
+    public init(_ settings: UploadSettings) { self.settings = settings }
 
     /// Takes in what a source delivers.
     ///
     /// - Parameter clock: tells the time of its instants, here and below; nil if the source has no wall clock.
-    package mutating func take(_ reading: SensorReading, by clock: WallClock?) {
+    public mutating func take(_ reading: SensorReading, by clock: WallClock?) {
         guard settings.beacons else { return }
         switch reading {
         case .sighting(let sighting):
@@ -51,27 +58,27 @@ package struct UploadCollector: Sendable {
     }
 
     /// Takes in a position of a session.
-    package mutating func take(_ position: Position, by clock: WallClock?) {
+    public mutating func take(_ position: Position, by clock: WallClock?) {
         guard settings.positions, isDue(told.indoors, at: position.instant) else { return }
         told.indoors = position.instant
         keep(UploadRecord(.position(position), unixTime: clock?.unixTime(at: position.instant)))
     }
 
     /// Takes in a position outdoors.
-    package mutating func take(_ position: OutdoorPosition, by clock: WallClock?) {
+    public mutating func take(_ position: OutdoorPosition, by clock: WallClock?) {
         guard settings.positions, isDue(told.outdoors, at: position.instant) else { return }
         told.outdoors = position.instant
         keep(UploadRecord(.outdoorPosition(position), unixTime: clock?.unixTime(at: position.instant)))
     }
 
     /// The records since the last call.
-    package mutating func drain() -> [UploadRecord] {
+    public mutating func drain() -> [UploadRecord] {
         defer { records.removeAll() }
         return records
     }
 
     /// Puts records back that could not be written, before those that came since.
-    package mutating func putBack(_ unwritten: [UploadRecord]) {
+    public mutating func putBack(_ unwritten: [UploadRecord]) {
         records = unwritten + records
         trim()
     }

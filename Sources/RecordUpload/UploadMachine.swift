@@ -43,6 +43,7 @@ package struct UploadMachine: Hashable, Sendable {
     package private(set) var state = State.stopped
     private var settings: UploadSettings
     private var backoff: Backoff
+    private let seed: UInt64
     /// Records of a batch at most: less than the settings say after one was too large.
     private var size: Int
 
@@ -50,6 +51,7 @@ package struct UploadMachine: Hashable, Sendable {
     ///
     /// - Parameter seed: of the jitter of pauses.
     package init(_ settings: UploadSettings, seed: UInt64) {
+        self.seed = seed
         self.settings = settings
         backoff = Backoff(first: settings.retryPause, seed: seed)
         size = settings.batchSize
@@ -83,6 +85,9 @@ package struct UploadMachine: Hashable, Sendable {
             state = .stopped
             return []
         case (_, .change(let settings)):
+            if settings.retryPause != self.settings.retryPause {
+                backoff = Backoff(first: settings.retryPause, seed: seed)
+            }
             self.settings = settings
             size = settings.batchSize
             return []

@@ -17,7 +17,7 @@ public struct RemoteSettings: Sendable {
     public enum Update: Hashable, Sendable {
         /// The server's settings from now on, in place of all that it gave before.
         case settings([SettingsEntry])
-        /// The server was asked in vain; it is asked again after a pause.
+        /// The request failed; the server is asked again after a pause.
         case failure(LocalizationError)
     }
 

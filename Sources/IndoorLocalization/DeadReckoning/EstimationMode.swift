@@ -1,4 +1,4 @@
-/// Whether a session looks for the place of its local frame on Earth.
+/// Whether a session determines from satellites where its local frame lies on Earth.
 public enum EstimationMode: String, Hashable, Sendable, CaseIterable {
     /// Motion is told in metres from where it began; coordinates only where somebody or a venue gives them.
     case local

@@ -46,6 +46,9 @@ struct SessionTimeline: Sendable {
         return instant.advanced(by: shift)
     }
 
+    /// An instant of this timeline on the source's own, as its wall clock knows it.
+    func ofSource(_ instant: Instant) -> Instant { instant.advanced(by: .zero - (shifts[.source] ?? .zero)) }
+
     /// A sender begins anew, perhaps from elsewhere.
     mutating func restart(_ sender: Sender) { shifts[sender] = nil }
 

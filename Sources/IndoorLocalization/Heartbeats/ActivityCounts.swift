@@ -16,6 +16,8 @@ public struct ActivityCounts: Hashable, Sendable {
     public internal(set) var errors = 0
     /// What the last advertisement was decoded to: a sighting of the same behind it is the same news.
     private var decoded: Sighting?
+    /// Whether the radio rests between two passes.
+    private var isResting = false
 
     /// Creates counts of nothing.
     public init() {}
@@ -38,7 +40,11 @@ public struct ActivityCounts: Hashable, Sendable {
         case .advertisement(let advertisement):
             decoded = (try? advertisement.sighting()) ?? nil
             if decoded != nil { sightings += 1 }
-        case .motion, .step, .pressure, .gnss, .fix, .radio: break
+        case .radio(let event):
+            // The first pass began with the scan.
+            if isResting, event.status == .scanning { passes += 1 }
+            isResting = event.status == .resting
+        case .motion, .step, .pressure, .gnss, .fix: break
         }
     }
 

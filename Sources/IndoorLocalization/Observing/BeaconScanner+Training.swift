@@ -3,7 +3,7 @@ extension BeaconScanner {
     /// Takes samples of a room, one with each ranging, until it is finished or aborted.
     ///
     ///     let progress = scanner.trainingProgress
-    ///     await scanner.train(room: "kitchen", in: "home") { _ in Date().timeIntervalSince1970 }
+    ///     await scanner.train(room: "kitchen", in: "home")
     ///     for await step in progress where step.quality.isSufficient { break }
     ///     let kitchen = await scanner.finishTraining()
     ///
@@ -13,13 +13,14 @@ extension BeaconScanner {
     ///   - room: the name of the room that the device is in.
     ///   - regionID: the name of the tracked region that it lies in; nil to take the rangings of all regions.
     ///   - placement: where the device is carried meanwhile.
-    ///   - unixTime: the time of the wall clock at an instant of the source, in seconds since 1970, UTC: for a radio, the
-    ///     present. It is asked with each sample.
+    ///   - unixTime: the time of the wall clock at an instant of the source, in seconds since 1970 (UTC). It is asked with each
+    ///     sample. Nil takes the source's wall clock; without one, samples begin in 1970.
     public func train(
         room: String, in regionID: String? = nil, placement: RoomFingerprint.Placement = .hand,
-        unixTime: @escaping @Sendable (Instant) -> Double
+        unixTime: (@Sendable (Instant) -> Double)? = nil
     ) {
-        trainer = RoomTrainer(room: room, regionID: regionID, placement: placement, unixTime: unixTime)
+        let clock = unixTime ?? { [source] in source.wallClock?.unixTime(at: $0).seconds ?? 0 }
+        trainer = RoomTrainer(room: room, regionID: regionID, placement: placement, unixTime: clock)
         tellTraining()
     }
 

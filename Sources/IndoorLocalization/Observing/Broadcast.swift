@@ -62,6 +62,8 @@ package final class Broadcast<Element: Sendable>: Sendable {
     package func subscribe(beginningWithLatest beginsWithLatest: Bool) -> AsyncStream<Element> {
         let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: policy)
         let key = state.withLock { state in
+            // Of a broadcast that has nothing to tell, subscriptions may come and go for long.
+            for key in takeEnded() { state.continuations[key] = nil }
             state.nextKey += 1
             state.continuations[state.nextKey] = continuation
             if beginsWithLatest, let latest = state.latest { continuation.yield(latest) }
@@ -70,8 +72,6 @@ package final class Broadcast<Element: Sendable>: Sendable {
         continuation.onTermination = { [weak self] _ in self?.ended.withLock { _ = $0.insert(key) } }
         return stream
     }
-
-    private func leave(_ key: UInt64) { state.withLock { $0.continuations[key] = nil } }
 
     /// Ends the streams of all subscribers so far.
     package func finish() {

@@ -7,7 +7,8 @@ extension Localizer {
 
     /// Where the device is, once: the latest place if it is new enough, else the next one.
     ///
-    /// Without a session, one is begun for it, and ended again.
+    /// Without a session, one is begun for it, or a paused one goes on; it ends, or pauses, with the last request, unless
+    /// `start()` was called meanwhile.
     /// - Parameters:
     ///   - timeout: how long is waited for a place, on the clock of a live source. A recording is waited for to its end.
     ///   - maximumAge: how old a place that is told at once may be; zero for the next one.
@@ -20,7 +21,8 @@ extension Localizer {
         if let located, age(of: located) >= .zero, age(of: located) < maximumAge { return located.place }
         let (positions, outdoors, states) = (self.positions, outdoorPositions, self.states)
         let isOwn = state.isOver
-        if isOwn { await start() }
+        if isOwn { await beginForRequest() }
+        requests += 1
         let alarm = alarm(after: timeout)
         let answer = await withTaskGroup(of: Answer?.self, returning: Answer?.self) { group in
             group.addTask { await positions.first { _ in true }.map { .place(.indoors($0)) } }
@@ -31,7 +33,8 @@ extension Localizer {
             for await answer in group { if let answer { return answer } }
             return nil
         }
-        if isOwn { await stop() }
+        requests -= 1
+        if requests == 0 { await endForRequest() }
         switch answer {
         case .place(let place): return place
         case .over(let error?): throw error
@@ -45,6 +48,22 @@ extension Localizer {
         case nil:
             throw LocalizationError(
                 code: .generic, message: "the request for a position was cancelled", kind: .cancelled)
+        }
+    }
+
+    /// Begins a session that ends with the requests that want it.
+    private func beginForRequest() async {
+        let wasPaused = isPaused
+        if wasPaused { await resume() } else { await start() }
+        sessionOfRequests = wasPaused ? .resumed : .begun
+    }
+
+    /// Ends it, if nobody has begun one of its own meanwhile.
+    private func endForRequest() async {
+        switch sessionOfRequests.take() {
+        case .begun: await stop()
+        case .resumed: await pause()
+        case nil: break
         }
     }
 

@@ -50,9 +50,10 @@ extension Localizer {
     public func forgetEvents() { eventHistory.removeAll() }
     /// Errors from now on, also those that the session survives.
     public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
-    /// How many positions and events subscribers lost because they took them too slowly.
+    /// How many positions, events and estimates of motion subscribers lost because they took them too slowly.
     public nonisolated var droppedElements: Int {
         positionBroadcast.dropped + outdoorBroadcast.dropped + eventBroadcast.dropped + interactionBroadcast.dropped
+            + motionBroadcast.dropped
     }
 
     /// Ends the streams of all subscribers so far, behind what they were told.
@@ -65,6 +66,7 @@ extension Localizer {
         venueBroadcast.finish()
         eventBroadcast.finish()
         interactionBroadcast.finish()
+        motionBroadcast.finish()
         errorBroadcast.finish()
     }
 }

@@ -10,6 +10,16 @@ struct MotionBroadcast: Sendable {
         attitudes = Broadcast(of: pace)
     }
 
+    /// Ends the streams of all subscribers so far.
+    func finish() {
+        motion.finish()
+        headings.finish()
+        attitudes.finish()
+    }
+
+    /// How many elements slow subscribers have lost.
+    var dropped: Int { motion.dropped + headings.dropped + attitudes.dropped }
+
     func send(_ news: MotionNews) {
         switch news {
         case .motion(let estimate): motion.send(estimate)

@@ -57,7 +57,7 @@ extension VenueMap {
     /// - Parameters:
     ///   - place: in any of the map's frames.
     ///   - radius: 68 % radius, in pixels for a pixel and in metres otherwise; 3 m is a good value.
-    ///   - isSoft: whether it is one witness among others; otherwise it is believed.
+    ///   - isSoft: true combines it with what the radio hears; false replaces that.
     ///   - instant: when it was valid; a session puts its own there.
     /// - Throws: `FixError` if the place or its radius tells nothing.
     public func fix(

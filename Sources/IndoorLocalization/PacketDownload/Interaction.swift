@@ -124,9 +124,9 @@ public struct InteractionEvent: Hashable, Sendable {
     }
 
     /// The event with its time on a wall clock; without one it has no such time.
-    func timed(by clock: WallClock?) -> InteractionEvent {
+    func timed(by clock: WallClock?, at source: Instant? = nil) -> InteractionEvent {
         var event = self
-        event.unixTime = clock?.unixTime(at: instant)
+        event.unixTime = clock?.unixTime(at: source ?? instant)
         return event
     }
 }

@@ -28,10 +28,10 @@ public struct PluginStreams: OptionSet, Hashable, Sendable {
 
     /// No stream.
     public static let nothing: PluginStreams = []
-    /// The five of NavisensCore: all but `motion`.
+    /// All streams except `motion`: the five of NavisensCore, with the value of its constant ALL.
     public static let all = PluginStreams(rawValue: 31)
-    /// Every stream that there is.
-    static let every: PluginStreams = [.all, .motion]
+    /// Every stream, `motion` among them.
+    public static let every: PluginStreams = [.all, .motion]
 
     /// The streams that are in either set.
     public static func | (left: PluginStreams, right: PluginStreams) -> PluginStreams { left.union(right) }

@@ -112,7 +112,7 @@ public actor Positioner {
     /// - Parameters:
     ///   - place: in metres, pixels or as a coordinate.
     ///   - radius: 68 % radius, in pixels for a pixel and in metres otherwise.
-    ///   - isSoft: whether it is one witness among others, as the radio; otherwise it is believed.
+    ///   - isSoft: true combines it with what the radio hears; false replaces that.
     /// - Returns: how far it was believed.
     /// - Throws: `FixError` if the place or its radius tells nothing, or if it is farther than 50 m and its radius off the plan.
     @discardableResult public func submit(
@@ -197,6 +197,11 @@ public actor Positioner {
         if source.pace == .recorded { await task.value }
     }
 
+    /// A part of the source has failed, and the scan goes on.
+    private func tell(_ error: LocalizationError, of number: Int) {
+        if scan.isCurrent(number) { errorBroadcast.send(error) }
+    }
+
     private func wakeUp(_ number: Int) async {
         guard let wake = alarm.ring(number) else { return }
         await perform(driver.wake(upTo: wake) ?? [])
@@ -206,7 +211,11 @@ public actor Positioner {
         for step in steps {
             switch step.directive {
             case .startScanning:
-                scan.follow(source.readings(), for: self) {
+                let number = scan.nextNumber
+                let readings = source.beginReadings { [weak self] error in
+                    Task { await self?.tell(error, of: number) }
+                }
+                scan.follow(readings, for: self) {
                     await $0.receive($1, of: $2)
                 } finish: {
                     await $0.finishScan($1, of: $2)

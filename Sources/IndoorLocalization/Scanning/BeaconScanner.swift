@@ -11,7 +11,7 @@
 /// ended, so that a radio is off. A recording is cycled by the instants of its readings: what lies between two passes is left
 /// out.
 public actor BeaconScanner {
-    private let source: any ScanSource
+    let source: any ScanSource
     private var machine: ScanMachine
     /// Who takes samples of a room; nil while nobody does.
     var trainer: RoomTrainer?
@@ -271,7 +271,11 @@ extension BeaconScanner {
             activityCounts.note(directive)
             switch directive {
             case .startSource(let timing):
-                scan.follow(source.beginReadings(timing: timing), for: self) {
+                let number = scan.nextNumber
+                let readings = source.beginReadings(timing: timing) { [weak self] error in
+                    Task { await self?.tell(error, of: number) }
+                }
+                scan.follow(readings, for: self) {
                     $0.receive($1, of: $2)
                 } finish: {
                     $0.finish($1, of: $2)
@@ -307,6 +311,13 @@ extension BeaconScanner {
         activityCounts.noteReading(reading)
         machine.shift(by: timeline.align(to: reading.instant))
         perform(machine.handle(.reading(reading), at: reading.instant))
+    }
+
+    /// A part of the source has failed, and the scan goes on.
+    private func tell(_ error: LocalizationError, of number: Int) {
+        guard scan.isCurrent(number) else { return }
+        activityCounts.errors += 1
+        errorBroadcast.send(error)
     }
 
     private func finish(_ error: (any Error)?, of number: Int) {

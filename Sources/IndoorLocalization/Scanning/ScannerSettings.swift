@@ -2,8 +2,9 @@
 ///
 /// A scanner of these defaults listens all the time. A ``DutyCycle`` saves power, and makes everything late: silence counts
 /// only while the radio listens, so with 10 s of every 100 s, and an exit timeout of 30 s, a region is left 210 s after its
-/// last beacon, and entered up to 90 s after its first one. Settings that come of a ``SettingsStack`` keep the duty cycle that
-/// its keys say, by default 10 s of every 100 s.
+/// last beacon, and entered up to 90 s after its first one. Those of a ``SettingsStack`` have the duty cycle that its
+/// keys say, by default 10 s of every 100 s: `ScanSchedule(stack)` tells whether anybody has given one, and is continuous
+/// otherwise.
 public struct ScannerSettings: Hashable, Sendable {
     /// When the radio scans: by default all the time.
     public var dutyCycle = DutyCycle.continuous

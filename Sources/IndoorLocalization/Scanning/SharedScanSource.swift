@@ -96,7 +96,7 @@ public final class SharedScanSource: ReportingScanSource {
     ///   - coordinate: on Earth.
     ///   - plan: the floor plan, which must have a georeference.
     ///   - radius: 68 % radius in metres; 3 m is a good value.
-    ///   - isSoft: whether it is one witness among others, as the radio; otherwise it is believed.
+    ///   - isSoft: true combines it with what the radio hears; false replaces that.
     /// - Returns: how many readers got it.
     /// - Throws: `FixError` if the place or its radius tells nothing, or if it is farther than 50 m and its radius off the plan.
     @discardableResult public func submit(

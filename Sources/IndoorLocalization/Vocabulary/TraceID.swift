@@ -8,10 +8,10 @@ public struct TraceID: Hashable, Sendable, CustomStringConvertible {
     /// Creates the ID of a number.
     public init(rawValue: UInt64) { self.rawValue = rawValue }
 
-    /// Creates an ID by chance.
+    /// Creates a random ID.
     public init(using generator: inout some RandomNumberGenerator) { rawValue = generator.next() }
 
-    /// Creates an ID by the system's own chance.
+    /// Creates a random ID with the system's generator.
     public init() {
         // The one number that need not be the same with the same seed: nothing is computed from it.
         self = Self.making(using: SystemRandomNumberGenerator())

@@ -14,7 +14,7 @@ public enum VenueRepositoryError: Error, Hashable, Sendable, CustomStringConvert
     case timedOut(url: String, reason: String)
     /// The server could not be reached, or the connection ended in the middle.
     case unreachable(url: String, reason: String)
-    /// The server could not prove who it is, as TLS demands.
+    /// The server's TLS certificate is not trusted.
     case untrusted(url: String, reason: String)
     /// The catalogue cannot be used, with all that is wrong with it.
     case brokenCatalogue(url: String, problems: [VenueProblem])

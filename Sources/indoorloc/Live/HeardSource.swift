@@ -84,8 +84,7 @@ struct HeardSource: Sendable {
         while let reading = try readings.next() {
             if let start = run.start, let limit, start.duration(to: reading.instant) >= limit { break }
             if run.start == nil {
-                let begin = readings.startedAt.flatMap(RecordingStart.microseconds).map { Double($0) / 1e6 }
-                listener.begin(unixTime: begin.map { $0 + reading.instant.seconds })
+                listener.begin(unixTime: readings.wallClock?.unixTime(at: reading.instant).seconds)
             }
             try run.take(reading).forEach { try listener.take($0) }
             // Whoever reads behind a pipe wants each line when it is there.
@@ -115,7 +114,10 @@ struct HeardSource: Sendable {
             try await work.follow { occurrence in
                 switch occurrence {
                 case .element(let reading):
-                    if run.start == nil { listener.begin(unixTime: Date().timeIntervalSince1970) }
+                    if run.start == nil {
+                        let time = source.wallClock?.unixTime(at: reading.instant).seconds
+                        listener.begin(unixTime: time ?? Date().timeIntervalSince1970)
+                    }
                     try run.take(reading).forEach { try listener.take($0) }
                 case .tick: try run.tick().forEach { try listener.take($0) }
                 case .ended, .limitReached, .interrupted: break

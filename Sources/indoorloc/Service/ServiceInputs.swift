@@ -32,11 +32,16 @@ struct ServiceInputs: Sendable {
     /// Reads call and files again; what the server gave stays.
     ///
     /// - Returns: what is watched beside the fences of the venues.
+    /// - Throws: what is wrong with the files, or `SettingsFailure` if they contradict what the server gave; then all stays as it
+    ///   was.
     mutating func reload() throws -> [Geofence] {
         let content = try read()
-        settings = content.settings
-        _ = settings.load(entries, from: .remote)
-        settings.apply()
+        var next = content.settings
+        _ = next.load(entries, from: .remote)
+        next.apply()
+        let problems = next.problems
+        guard problems.isEmpty else { throw SettingsFailure(problems: problems) }
+        settings = next
         return content.geofences
     }
 

@@ -117,7 +117,7 @@ struct UploadOptions: Sendable {
 extension ParsedArguments {
     /// The settings, with what the options of an upload say.
     ///
-    /// - Throws: `UsageError` if there is an address and nothing to upload.
+    /// - Throws: what is wrong with a setting.
     func settingsOfUpload() throws -> SettingsStack {
         var stack = try settings()
         for (option, key) in [("upload-beacons", "upload.beacons"), ("upload-positions", "upload.positions")]

@@ -215,8 +215,10 @@ final class ShippedPluginTests: XCTestCase {
         let correction = try await CorrectionStage(stage, [])
         await correction.plugin.pauseScanning()
         try await Bounded.wait(for: "the pause") { try await correction.radio.waitUntilNothingRuns() }
+        XCTAssertEqual(correction.radio.runningScanCount, 0, "paused")
         await correction.plugin.resumeScanning()
         try await correction.radio.waitUntilScanning(2)
+        XCTAssertEqual(correction.radio.runningScanCount, 1, "resumed")
         let isGone = await correction.host.stop(correction.plugin)
         XCTAssertTrue(isGone)
         let isStarted = await correction.scanner.isStarted

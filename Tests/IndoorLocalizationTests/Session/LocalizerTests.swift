@@ -9,6 +9,7 @@ final class LocalizerTests: XCTestCase {
 
     /// Behaviour §1.5, check 1. `started` is always visited, with the catalogue of the venues.
     /// Behaviour §1.1, row getLocalizationObservable.
+    /// Behaviour §1.1, row Builder: a localizer is made of its source, venues and settings.
     func testASessionGoesThroughItsStatesAndGivesPositions() async throws {
         let stage = LocalizerStage()
         let (states, positions) = (stage.localizer.states, stage.localizer.positions)

@@ -11,7 +11,7 @@ package struct MapContents: Sendable {
     private var heading: MapItem?
     private var route: MapItem?
     private var trail: [MapItem.Place] = []
-    private var tags: [DeviceID: (label: MapItem.Label, room: String)] = [:]
+    private var tags: [DeviceID: (label: MapItem.Label, room: String, venueID: VenueID)] = [:]
 
     /// - Parameters:
     ///   - trailLength: how many places a trail has at most.
@@ -48,6 +48,8 @@ package struct MapContents: Sendable {
         if let venue, venue.id != venueID {
             venueID = venue.id
             mapID = nil
+            // Maps of other venues have the same numbers.
+            news = forget(tags.filter { $0.value.venueID != venue.id }.keys.sorted { "\($0)" < "\($1)" })
             let labels = venue.pointsOfInterest.map {
                 MapItem.Label(
                     id: String($0.id), name: $0.name, place: MapItem.Place(mapID: $0.mapID, point: $0.point))
@@ -58,12 +60,12 @@ package struct MapContents: Sendable {
                     place: MapItem.Place(mapID: $0.mapID, point: $0.point))
             }
             (points, beacons) = (.points(labels), .beacons(transmitters))
-            news = [.points(labels), .beacons(transmitters)]
+            news += [.points(labels), .beacons(transmitters)]
         }
         guard position.mapID != mapID else { return news }
+        guard let map = venue?.map(position.mapID) else { return news }
         mapID = position.mapID
         trail = []
-        guard let map = venue?.map(position.mapID) else { return news }
         let next = MapItem.plan(MapItem.Plan(map, of: position.venueID))
         plan = next
         return [next] + news
@@ -97,7 +99,7 @@ package struct MapContents: Sendable {
         guard venueID == nil || other.venueID == venueID else { return forget([other.device]) }
         let place = MapItem.Place(mapID: other.mapID, point: other.point, radius: other.radius)
         let label = MapItem.Label(id: "\(other.device)", name: other.name ?? "\(other.device)", place: place)
-        tags[other.device] = (label, other.room)
+        tags[other.device] = (label, other.room, other.venueID)
         return [.tag(label)]
     }
 

@@ -3,9 +3,9 @@
 ///     let source = CombinedSource(radio, with: [IIOSource(), GNSSReadings(GPSDSource())])
 ///     let localizer = Localizer(source: source, venues: packets)
 ///
-/// The first source leads. If it ends, the combination ends, and if it fails, the combination fails with its error. The others
-/// are companions: one that ends leaves the rest alone; one that fails is told as an error (``ReportingScanSource``), and is
-/// begun anew after a pause that doubles from a second to a minute, while the rest goes on.
+/// The first source leads: the stream ends when it ends, and throws its error. The others are companions. When a companion
+/// ends, the rest goes on. When one fails, the stream reports the error (``ReportingScanSource``), and starts the companion
+/// again after a pause that doubles from a second to a minute.
 ///
 /// A radio that is to rest is made to before it is combined. Live sources must count their instants on one clock; on Linux,
 /// those of this package count from boot. A reading waits for those of the other sources for as long as `window`, then it is
@@ -58,7 +58,7 @@ public struct CombinedSource: Sendable {
     public var lateReadings: Int { late.total }
 }
 
-extension CombinedSource: ReportingScanSource, SteerableScanSource {
+extension CombinedSource: WrappingScanSource, SteerableScanSource {
     /// That of the source that leads.
     public var pace: ScanPace { sources[0].pace }
 
@@ -68,14 +68,12 @@ extension CombinedSource: ReportingScanSource, SteerableScanSource {
     /// That of the source that leads: it is the radio that is to rest.
     public var steering: ScanSteering? { (sources[0] as? any SteerableScanSource)?.steering }
 
-    public func readings() -> AsyncThrowingStream<SensorReading, any Error> { readings { _ in } }
-
     /// Begins all sources.
     ///
     /// The stream throws what the leading one throws, and a critical `LocalizationError` if a recording is combined with a
     /// live source.
-    public func readings(
-        reporting report: @escaping @Sendable (LocalizationError) -> Void
+    package func readings(
+        timing: ScanTiming?, reporting report: @escaping @Sendable (LocalizationError) -> Void
     ) -> AsyncThrowingStream<SensorReading, any Error> {
         AsyncThrowingStream { continuation in
             guard sources.allSatisfy({ $0.pace == pace }) else {
@@ -84,7 +82,7 @@ extension CombinedSource: ReportingScanSource, SteerableScanSource {
             }
             let task = Task {
                 switch pace {
-                case .live: await follow(report, into: continuation)
+                case .live: await follow(timing, report, into: continuation)
                 case .recorded: await merge(report, into: continuation)
                 }
             }
@@ -93,20 +91,24 @@ extension CombinedSource: ReportingScanSource, SteerableScanSource {
     }
 
     private func failure(_ error: any Error, of number: Int) -> LocalizationError {
-        let message = "\(type(of: sources[number])) beside the leading source failed; the rest goes on without it"
-        return LocalizationError(code: .generic, message: message, cause: "\(error)")
+        let message =
+            "a companion of the leading source failed, \(type(of: sources[number])); the rest goes on without it"
+        var told = LocalizationError(reporting: error, code: .generic, message)
+        if told.endsSession { told.code = .generic }
+        return told
     }
 }
 
 // Live sources.
 extension CombinedSource {
     private func follow(
-        _ report: @escaping @Sendable (LocalizationError) -> Void, into continuation: Continuation
+        _ timing: ScanTiming?, _ report: @escaping @Sendable (LocalizationError) -> Void,
+        into continuation: Continuation
     ) async {
         let clock = makeClock()
         let (inputs, feed) = AsyncStream.makeStream(of: Input.self)
         var merger = ReadingMerger(sources: sources.count, window: window)
-        let tasks = sources.indices.map { begin($0, on: clock, report, into: feed) }
+        let tasks = sources.indices.map { begin($0, timing, on: clock, report, into: feed) }
         var alarm: Task<Void, Never>?
         defer {
             for task in tasks { task.cancel() }
@@ -147,15 +149,16 @@ extension CombinedSource {
 
     /// Hands on what one source delivers; a companion is begun anew when it has failed.
     private func begin(
-        _ number: Int, on clock: SessionClock, _ report: @escaping @Sendable (LocalizationError) -> Void,
-        into feed: AsyncStream<Input>.Continuation
+        _ number: Int, _ timing: ScanTiming?, on clock: SessionClock,
+        _ report: @escaping @Sendable (LocalizationError) -> Void, into feed: AsyncStream<Input>.Continuation
     ) -> Task<Void, Never> {
         let source = sources[number]
         return Task {
             var backoff = Backoff(first: Self.firstPause, seed: UInt64(number))
             while !Task.isCancelled {
                 do {
-                    for try await reading in source.beginReadings(reporting: report) {
+                    let radioTiming = number == 0 ? timing : nil
+                    for try await reading in source.beginReadings(timing: radioTiming, reporting: report) {
                         backoff.reset()
                         feed.yield(.reading(reading, number))
                     }

@@ -1,4 +1,4 @@
-/// A source that can lose a part of itself and go on: what was lost is an error that does not end its stream.
+/// A source that reports errors without ending its stream.
 ///
 /// A ``Localizer`` tells such errors on ``Localizer/errors``.
 public protocol ReportingScanSource: ScanSource {
@@ -8,13 +8,4 @@ public protocol ReportingScanSource: ScanSource {
     func readings(
         reporting report: @escaping @Sendable (LocalizationError) -> Void
     ) -> AsyncThrowingStream<SensorReading, any Error>
-}
-
-extension ScanSource {
-    /// Begins to scan, and tells errors that the scan survives if the source has such.
-    package func beginReadings(
-        reporting report: @escaping @Sendable (LocalizationError) -> Void
-    ) -> AsyncThrowingStream<SensorReading, any Error> {
-        (self as? any ReportingScanSource)?.readings(reporting: report) ?? readings()
-    }
 }

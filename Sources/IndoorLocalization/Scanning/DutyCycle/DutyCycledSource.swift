@@ -6,6 +6,7 @@
 /// The source tells of each rest: a reading with ``RadioEvent/Status/resting`` ends a pass, and one with
 /// ``RadioEvent/Status/scanning`` begins the next. A session counts silence only in the time between the two.
 public struct DutyCycledSource<Source: ScanSource>: ScanSource {
+    private typealias Report = @Sendable (LocalizationError) -> Void
     private typealias Continuation = AsyncThrowingStream<SensorReading, any Error>.Continuation
 
     private let source: Source
@@ -31,15 +32,20 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
     ///
     /// The sequence ends with the source's, also with its error; with a cycle out of range, it throws a critical
     /// `LocalizationError` that names what is.
-    public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
+    public func readings() -> AsyncThrowingStream<SensorReading, any Error> { readings { _ in } }
+
+    /// Begins the first pass of a scan, and tells errors that the source survives.
+    public func readings(
+        reporting report: @escaping @Sendable (LocalizationError) -> Void
+    ) -> AsyncThrowingStream<SensorReading, any Error> {
         AsyncThrowingStream { continuation in
             let task = Task {
                 do {
                     if let error = LocalizationError(settingsProblems: schedule.problems) { throw error }
                     switch (pace, steering) {
-                    case (.live, _): try await follow(into: continuation)
-                    case (.recorded, nil): try await cut(into: continuation)
-                    case (.recorded, _?): try await pass(into: continuation)
+                    case (.live, _): try await follow(report, into: continuation)
+                    case (.recorded, nil): try await cut(report, into: continuation)
+                    case (.recorded, _?): try await pass(report, into: continuation)
                     }
                     continuation.finish()
                 } catch {
@@ -61,7 +67,7 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
     }
 
     /// Scans a live source pass by pass, until it ends within one.
-    private func follow(into continuation: Continuation) async throws {
+    private func follow(_ report: @escaping Report, into continuation: Continuation) async throws {
         let clock = makeClock()
         let present = LatestInstant(clock)
         var machine = DutyCycleMachine(schedule.cycle)
@@ -69,14 +75,14 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
         while true {
             let end = machine.nextWake
             if machine.isScanning {
-                // Not every source tells that it begins to hear.
-                if let now = present.now { continuation.yield(.radio(RadioEvent(instant: now, status: .scanning))) }
-                switch try await scan(until: end, on: clock, present, into: continuation) {
+                // Not every source tells that it begins to hear. A radio that is off tells itself when it is on again.
+                tell(.scanning, present, into: continuation)
+                switch try await scan(until: end, on: clock, present, report, into: continuation) {
                 case .sourceEnded: return
                 case .timeIsUp(let change):
                     if let change { _ = machine.handle(.change(schedule.cycle), at: change) }
                 }
-                if let now = present.now { continuation.yield(.radio(RadioEvent(instant: now, status: .resting))) }
+                tell(.resting, present, into: continuation)
             } else if let end {
                 try await clock.sleep(until: Instant.zero.duration(to: end))
             }
@@ -88,15 +94,22 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
         }
     }
 
+    /// Tells what the radio does from now on, unless it can do nothing, or has told no instant yet.
+    private func tell(_ status: RadioEvent.Status, _ present: LatestInstant, into continuation: Continuation) {
+        guard !present.isFailing, let now = present.now else { return }
+        continuation.yield(.radio(RadioEvent(instant: now, status: status)))
+    }
+
     /// One pass.
     private func scan(
-        until end: Instant?, on clock: SessionClock, _ present: LatestInstant, into continuation: Continuation
+        until end: Instant?, on clock: SessionClock, _ present: LatestInstant, _ report: @escaping Report,
+        into continuation: Continuation
     ) async throws -> PassEnd {
         // Subscribed before the schedule is looked at again, so that no change falls between.
         let changes = end == nil ? steering?.changes : nil
         return try await withThrowingTaskGroup(of: PassEnd.self) { group in
             group.addTask {
-                for try await reading in source.beginReadings(timing: schedule.timing) {
+                for try await reading in source.beginReadings(timing: schedule.timing, reporting: report) {
                     present.note(reading)
                     continuation.yield(reading)
                 }
@@ -131,20 +144,20 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
     }
 
     /// Leaves out what a recording's radio heard between two passes.
-    private func cut(into continuation: Continuation) async throws {
+    private func cut(_ report: @escaping Report, into continuation: Continuation) async throws {
         var cut = DutyCycleCut(fixed.cycle)
-        for try await reading in source.readings() {
+        for try await reading in source.beginReadings(reporting: report) {
             for reading in cut.handle(reading) { continuation.yield(reading) }
         }
     }
 
     /// A recording is not cut by settings that come while it plays: how far it has played then is chance.
-    private func pass(into continuation: Continuation) async throws {
-        for try await reading in source.readings() { continuation.yield(reading) }
+    private func pass(_ report: @escaping Report, into continuation: Continuation) async throws {
+        for try await reading in source.beginReadings(reporting: report) { continuation.yield(reading) }
     }
 }
 
-extension DutyCycledSource: SteerableScanSource {}
+extension DutyCycledSource: SteerableScanSource, ReportingScanSource {}
 
 extension ScanSource {
     /// This source with a radio that rests between passes, as for a `Localizer` on a battery.

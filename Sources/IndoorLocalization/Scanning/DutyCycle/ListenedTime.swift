@@ -1,11 +1,11 @@
-/// How long a radio has listened: a timeline that stands still while it does not.
+/// The time during which a radio listened. Timeouts for silent beacons use this time.
 ///
-/// Whoever waits for a beacon counts its silence in this time. A radio that rests between two passes, or that is off,
-/// hears nothing of a beacon that is there. While the radio listens all the time, the two timelines are the same.
+/// A radio that rests between two passes, or that is off, receives nothing from a beacon that is there. While the radio
+/// listens all the time, this timeline is that of the source.
 package struct ListenedTime: Hashable, Sendable {
     /// How long it has not listened, up to where it last began to.
     private var missed = Duration.zero
-    /// Since when it does not listen; nil while it does.
+    /// Since when the radio does not listen; nil while it does.
     package private(set) var deafSince: Instant?
 
     /// Creates the time of a radio that listens, from the beginning on unless it is told since when.
@@ -17,7 +17,7 @@ package struct ListenedTime: Hashable, Sendable {
     /// Whether the radio listens.
     package var isListening: Bool { deafSince == nil }
 
-    /// The radio ceases to listen; of effect only while it listens.
+    /// The radio stops listening; of effect only while it listens.
     package mutating func pause(at now: Instant) { deafSince = deafSince ?? now }
 
     /// The radio listens again; of effect only while it does not.
@@ -33,7 +33,7 @@ package struct ListenedTime: Hashable, Sendable {
         pause(at: min(now, max(since, sensed.advanced(by: Self.senseTimeout))))
     }
 
-    /// A sense that tells nothing for so long tells nothing any more; accelerometers speak many times a second.
+    /// A sensor without readings for so long does not deliver; accelerometers deliver many times a second.
     private static let senseTimeout = Duration.seconds(1)
 
     /// The present on the timeline of what was listened to.

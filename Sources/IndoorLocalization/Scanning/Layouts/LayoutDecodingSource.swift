@@ -2,7 +2,7 @@
 ///
 /// Behind each advertisement that holds a frame of one of the layouts, and no beacon that is known anyway, the source gives
 /// the sighting of that beacon. What is malformed stays an advertisement.
-public struct LayoutDecodingSource<Source: ScanSource>: ScanSource {
+public struct LayoutDecodingSource<Source: ScanSource>: WrappingScanSource {
     private let source: Source
     private let layouts: [BeaconLayout]
 
@@ -18,11 +18,13 @@ public struct LayoutDecodingSource<Source: ScanSource>: ScanSource {
     public var wallClock: WallClock? { source.wallClock }
 
     /// Begins to scan.
-    public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
+    package func readings(
+        timing: ScanTiming?, reporting report: @escaping @Sendable (LocalizationError) -> Void
+    ) -> AsyncThrowingStream<SensorReading, any Error> {
         AsyncThrowingStream { continuation in
             let task = Task {
                 do {
-                    for try await reading in source.readings() {
+                    for try await reading in source.beginReadings(timing: timing, reporting: report) {
                         continuation.yield(reading)
                         if let sighting = layouts.sighting(in: reading) { continuation.yield(.sighting(sighting)) }
                     }
