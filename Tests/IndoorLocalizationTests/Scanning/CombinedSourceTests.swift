@@ -89,7 +89,8 @@ final class CombinedSourceTests: XCTestCase {
         let error = try XCTUnwrap(reader.errors.value.first)
         XCTAssertEqual(error.code, .generic)
         XCTAssertEqual(error.cause, "unplugged")
-        XCTAssertEqual(error.message, "ScriptedSource beside the leading source failed; the rest goes on without it")
+        XCTAssertEqual(
+            error.message, "a companion of the leading source failed, ScriptedSource; the rest goes on without it")
         radio.send(pressure(1))
         try await reader.wait(for: [1])
         let due = try await Bounded.wait(for: "a pause") { [clock] in try await clock.waitForSleeper() }

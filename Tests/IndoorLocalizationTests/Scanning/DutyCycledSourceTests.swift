@@ -103,6 +103,24 @@ final class DutyCycledSourceTests: XCTestCase {
             })
     }
 
+    func testARadioThatIsOffStaysOffFromPassToPass() async throws {
+        let (source, clock) = (ScriptedSource(), ManualClock())
+        let (stream, teller) = AsyncStream.makeStream(of: SensorReading.self)
+        let readings = source.dutyCycled(DutyCycle(), clock: clock).readings()
+        let task = Task { for try await reading in readings { teller.yield(reading) } }
+        defer { task.cancel() }
+        for pass in 1...3 {
+            try await source.waitUntilScanning(pass)
+            let off = ScannerStage.radio(.poweredOff, at: 100 * Double(pass))
+            source.send(off)
+            let told = try await Bounded.first(1, of: stream)
+            XCTAssertEqual(told, [off], "no word of a rest or of a scan in between")
+            clock.advance(to: try await Bounded.wait(for: "an alarm") { try await clock.waitForSleeper() })
+            try await Bounded.wait(for: "the end of the pass") { try await source.waitUntilNothingRuns() }
+            clock.advance(to: try await Bounded.wait(for: "an alarm") { try await clock.waitForSleeper() })
+        }
+    }
+
     func testTheSourcesErrorIsItsError() async throws {
         for pace in [ScanPace.live, .recorded] {
             let source = ScriptedSource([ScannerStage.sighting(at: 1)], pace: pace, failure: Broken())

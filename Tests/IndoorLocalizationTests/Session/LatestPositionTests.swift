@@ -66,6 +66,33 @@ final class LatestPositionTests: XCTestCase {
 
     // MARK: - Once
 
+    func testARequestOfAPausedSessionPausesItAgain() async throws {
+        let stage = LocalizerStage()
+        try await stage.run()
+        await stage.localizer.pause()
+        let request = Task { try await stage.localizer.requestLocation(maximumAge: .zero) }
+        try await stage.source.waitUntilScanning(2)
+        try await stage.reach("searchVenue")
+        for reading in LocalizerStage.walk(from: LocalizerStage.beginning + 100, for: 5) { stage.source.send(reading) }
+        _ = try await Bounded.wait(for: "a place") { try await request.value }
+        let (isPaused, state) = (await stage.localizer.isPaused, await stage.localizer.state)
+        XCTAssertTrue(isPaused)
+        XCTAssertEqual(state, .idle)
+    }
+
+    func testASessionThatIsStartedWhileARequestWaitsGoesOn() async throws {
+        let stage = LocalizerStage()
+        let request = Task { try await stage.localizer.requestLocation() }
+        try await stage.source.waitUntilScanning()
+        try await stage.reach("searchVenue")
+        await stage.localizer.start()
+        for reading in LocalizerStage.walk(from: LocalizerStage.beginning, for: 5) { stage.source.send(reading) }
+        _ = try await Bounded.wait(for: "a place") { try await request.value }
+        let state = await stage.localizer.state
+        XCTAssertNotEqual(state, .idle, "only the request is over")
+        await stage.localizer.stop()
+    }
+
     /// Behaviour §3.1, row requestLocation: a cached place answers at once.
     func testAPlaceThatIsNewEnoughAnswersAtOnce() async throws {
         let stage = LocalizerStage()

@@ -137,11 +137,25 @@ final class LocalizationMachineErrorTests: XCTestCase {
     }
 
     func testTheLossOfAVenueDoesNotCancelTheNextScan() {
-        var machine = SessionStage.machine(in: .getPacket)
-        _ = machine.pass(to: 39.9)
-        _ = machine.handle(.sourceFailed(generic), at: 39.9)
-        let directives = machine.pass(to: 41)
+        var machine = SessionStage.machine(in: .localizationRunning)
+        _ = machine.pass(to: 39.4)
+        _ = machine.handle(.sourceFailed(generic), at: 39.4)
+        // Satellites see the device far away.
+        for second in [39.5, 39.6] { _ = machine.handle(.reading(SessionStage.gnss(53, at: second)), at: second) }
         XCTAssertEqual(machine.state, .searchVenue)
+        let directives = machine.pass(to: 41)
         XCTAssertTrue(directives.contains(.startScanning), "\(directives)")
+    }
+
+    func testTheTimeInWhichAScanHasFailedIsNoSilenceUntilItHearsAgain() {
+        var machine = SessionStage.machine(in: .localizationRunning)
+        _ = machine.handle(.sourceFailed(generic), at: 20)
+        var told = machine.pass(to: 100)
+        XCTAssertTrue(told.contains(.startScanning))
+        XCTAssertFalse(told.contains(.publish(.searchVenue)), "nobody listened")
+        _ = machine.handle(.reading(.radio(RadioEvent(instant: Instant(seconds: 100), status: .scanning))), at: 100)
+        told = machine.pass(to: 119.4)
+        XCTAssertFalse(told.contains(.publish(.searchVenue)))
+        XCTAssertTrue(machine.pass(to: 121).contains(.publish(.searchVenue)), "10 s before the failure, 20 s behind it")
     }
 }
