@@ -74,7 +74,7 @@ final class CommandLineGuestTests: GuestTestCase {
             "regions", "watch", "--region", "series=\(BeaconSeries.uuid)", "--rangings", "--set",
             "scanner.regions.exitTimeout=2",
         ])
-        try await tool.wait(for: "a scan") { lines in lines.contains { $0.hasSuffix("\(controller.name) scans") } }
+        try await tool.wait(for: "a scan") { lines in lines.contains { $0.contains("\(controller.name) scans") } }
         controller.hear([BeaconSeries.transmission(0), BeaconSeries.transmission(1)])
         try await tool.wait(for: "an exit") { lines in lines.contains { $0.contains(#""event":"exit""#) } }
         try await tool.end(SIGINT)
