@@ -29,7 +29,7 @@ def body(lines, start):
         begun = begun or "{" in bare
         if begun and depth <= 0:
             break
-    return squeezed(" ".join(text[0:]))
+    return squeezed(" ".join(text))
 
 
 def squeezed(text):

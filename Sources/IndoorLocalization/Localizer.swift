@@ -281,12 +281,10 @@ public actor Localizer {
             activityCounts.note(step.directive)
             switch step.directive {
             case .startScanning:
-                let number = scan.nextNumber
-                let readings = source.beginReadings { [weak self] error in
-                    Task { await self?.tell(error, of: number) }
-                }
-                scan.follow(readings, for: self) {
+                scan.scan(source, for: self) {
                     await $0.receive($1, from: .source, of: $2)
+                } report: {
+                    $0.tell($1, of: $2)
                 } finish: {
                     await $0.finishScan($1, of: $2)
                 }

@@ -22,7 +22,7 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     /// When the device's motion was last told, in time that was listened to; nil if it never was.
     private(set) var lastMotion: Instant?
     /// In which rooms and fences are watched, and floors: it passes while something is sensed that can tell of them.
-    private var watched = (areas: ListenedTime(), floors: ListenedTime())
+    private var watchedTimes = (areas: ListenedTime(), floors: ListenedTime())
     /// When something was last sensed that tells, without the radio, where the device goes, and between which floors.
     private var lastSensed = (areas: Instant(nanoseconds: .min), floors: Instant(nanoseconds: .min))
     private var roomCells: RoomCells
@@ -76,8 +76,8 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
 
     /// Lets the time of rooms, fences and floors pass, but for a rest of the radio in which nothing else tells of them.
     mutating func follow(_ listened: ListenedTime, to now: Instant) {
-        watched.areas.follow(listened, sensed: lastSensed.areas, to: now)
-        watched.floors.follow(listened, sensed: lastSensed.floors, to: now)
+        watchedTimes.areas.follow(listened, sensed: lastSensed.areas, to: now)
+        watchedTimes.floors.follow(listened, sensed: lastSensed.floors, to: now)
     }
 
     /// Degrees clockwise from true north of a map's top; nil without a georeference.
@@ -92,7 +92,7 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     /// Decides on which map the device is.
     mutating func findFloor(at now: Instant) {
         probabilities = belief.mapProbabilities
-        floor.observe(probabilities, locked: lockedMap, at: watched.floors.instant(at: now))
+        floor.observe(probabilities, locked: lockedMap, at: watchedTimes.floors.instant(at: now))
     }
 
     /// The position on a map that the belief holds; nil without evidence for that map.
@@ -167,7 +167,7 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     /// The present in which dwells of rooms and fences are counted; nil while nothing tells of them, and a place that only
     /// grows vaguer is no way out of a room.
     func watchedTime(at now: Instant) -> Instant? {
-        watched.areas.isListening ? watched.areas.instant(at: now) : nil
+        watchedTimes.areas.isListening ? watchedTimes.areas.instant(at: now) : nil
     }
 
     /// Leaves every room and fence.

@@ -10,9 +10,6 @@ struct CurrentTask: ~Copyable, Sendable {
 
     deinit { task?.cancel() }
 
-    /// The number that the next task will have.
-    var nextNumber: Int { number + 1 }
-
     /// Whether the task of that number was neither replaced nor cancelled.
     func isCurrent(_ number: Int) -> Bool { number == self.number }
 
@@ -41,6 +38,27 @@ struct CurrentTask: ~Copyable, Sendable {
 }
 
 extension CurrentTask {
+    /// Begins to scan a source, and hands each reading to an actor, and then why the scan has ended.
+    ///
+    /// - Parameters:
+    ///   - timing: for the radio; nil leaves it to the source.
+    ///   - receive: takes a reading and the number of this task, which may have been replaced in the meantime.
+    ///   - report: takes an error that the scan survives, and the number.
+    ///   - finish: takes the error, nil if the source has nothing more, and the number.
+    mutating func scan<Shell: Actor>(
+        _ source: any ScanSource, timing: ScanTiming? = nil, for shell: Shell,
+        receive: @escaping @Sendable (isolated Shell, SensorReading, Int) async -> Void,
+        report: @escaping @Sendable (isolated Shell, LocalizationError, Int) async -> Void,
+        finish: @escaping @Sendable (isolated Shell, (any Error)?, Int) async -> Void
+    ) {
+        // That of the task which takes the place of this one.
+        let next = number + 1
+        let readings = source.beginReadings(timing: timing) { [weak shell] error in
+            Task { if let shell { await report(shell, error, next) } }
+        }
+        follow(readings, for: shell, receive: receive, finish: finish)
+    }
+
     /// Hands each element of a stream to an actor, and then why the stream has ended; until the actor goes away.
     ///
     /// - Parameters:

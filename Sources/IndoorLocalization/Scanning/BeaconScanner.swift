@@ -271,12 +271,10 @@ extension BeaconScanner {
             activityCounts.note(directive)
             switch directive {
             case .startSource(let timing):
-                let number = scan.nextNumber
-                let readings = source.beginReadings(timing: timing) { [weak self] error in
-                    Task { await self?.tell(error, of: number) }
-                }
-                scan.follow(readings, for: self) {
+                scan.scan(source, timing: timing, for: self) {
                     $0.receive($1, of: $2)
+                } report: {
+                    $0.tell($1, of: $2)
                 } finish: {
                     $0.finish($1, of: $2)
                 }

@@ -108,16 +108,8 @@ extension ScriptedSource: GNSSSource {
     /// Begins a scan, of which only the satellite positions are delivered.
     public func fixes() -> AsyncThrowingStream<GNSSFix, any Error> {
         let readings = readings()
-        return AsyncThrowingStream { continuation in
-            let task = Task {
-                do {
-                    for try await case .gnss(let fix) in readings { continuation.yield(fix) }
-                    continuation.finish()
-                } catch {
-                    continuation.finish(throwing: error)
-                }
-            }
-            continuation.onTermination = { _ in task.cancel() }
+        return .produced { continuation in
+            for try await case .gnss(let fix) in readings { continuation.yield(fix) }
         }
     }
 }

@@ -6,19 +6,11 @@ struct TappedGNSSSource: GNSSSource {
     let tap: @Sendable (SensorReading) -> Void
 
     func fixes() -> AsyncThrowingStream<GNSSFix, any Error> {
-        AsyncThrowingStream { continuation in
-            let task = Task {
-                do {
-                    for try await fix in source.fixes() {
-                        tap(.gnss(fix))
-                        continuation.yield(fix)
-                    }
-                    continuation.finish()
-                } catch {
-                    continuation.finish(throwing: error)
-                }
+        .produced { continuation in
+            for try await fix in source.fixes() {
+                tap(.gnss(fix))
+                continuation.yield(fix)
             }
-            continuation.onTermination = { _ in task.cancel() }
         }
     }
 }

@@ -14,19 +14,11 @@ struct TappedSource<Source: ScanSource>: SteerableScanSource, ReportingScanSourc
     func readings(
         reporting report: @escaping @Sendable (LocalizationError) -> Void
     ) -> AsyncThrowingStream<SensorReading, any Error> {
-        AsyncThrowingStream { continuation in
-            let task = Task {
-                do {
-                    for try await reading in source.beginReadings(reporting: report) {
-                        tap(reading)
-                        continuation.yield(reading)
-                    }
-                    continuation.finish()
-                } catch {
-                    continuation.finish(throwing: error)
-                }
+        .produced { continuation in
+            for try await reading in source.beginReadings(reporting: report) {
+                tap(reading)
+                continuation.yield(reading)
             }
-            continuation.onTermination = { _ in task.cancel() }
         }
     }
 }

@@ -47,22 +47,14 @@ final class PacedRecording: ScanSource {
             return origin
         }
         let earliest = Instant.zero.advanced(by: start + origin.duration(to: now))
-        return AsyncThrowingStream { [start, cursor] continuation in
-            let task = Task {
-                do {
-                    while let reading = try await cursor.next(from: earliest) {
-                        let due = origin + (Instant.zero.duration(to: reading.instant) - start)
-                        if due > .now { try await Task.sleep(until: due, clock: .continuous) }
-                        try Task.checkCancellation()
-                        cursor.take()
-                        continuation.yield(reading)
-                    }
-                    continuation.finish()
-                } catch {
-                    continuation.finish(throwing: error)
-                }
+        return .produced { [start, cursor] continuation in
+            while let reading = try await cursor.next(from: earliest) {
+                let due = origin + (Instant.zero.duration(to: reading.instant) - start)
+                if due > .now { try await Task.sleep(until: due, clock: .continuous) }
+                try Task.checkCancellation()
+                cursor.take()
+                continuation.yield(reading)
             }
-            continuation.onTermination = { _ in task.cancel() }
         }
     }
 }

@@ -13,16 +13,8 @@ public struct GNSSReadings: ScanSource {
 
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
         let fixes = receiver.fixes()
-        return AsyncThrowingStream { continuation in
-            let task = Task {
-                do {
-                    for try await fix in fixes { continuation.yield(.gnss(fix)) }
-                    continuation.finish()
-                } catch {
-                    continuation.finish(throwing: error)
-                }
-            }
-            continuation.onTermination = { _ in task.cancel() }
+        return .produced { continuation in
+            for try await fix in fixes { continuation.yield(.gnss(fix)) }
         }
     }
 }

@@ -38,21 +38,13 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
     public func readings(
         reporting report: @escaping @Sendable (LocalizationError) -> Void
     ) -> AsyncThrowingStream<SensorReading, any Error> {
-        AsyncThrowingStream { continuation in
-            let task = Task {
-                do {
-                    if let error = LocalizationError(settingsProblems: schedule.problems) { throw error }
-                    switch (pace, steering) {
-                    case (.live, _): try await follow(report, into: continuation)
-                    case (.recorded, nil): try await cut(report, into: continuation)
-                    case (.recorded, _?): try await pass(report, into: continuation)
-                    }
-                    continuation.finish()
-                } catch {
-                    continuation.finish(throwing: error)
-                }
+        .produced { continuation in
+            if let error = LocalizationError(settingsProblems: schedule.problems) { throw error }
+            switch (pace, steering) {
+            case (.live, _): try await follow(report, into: continuation)
+            case (.recorded, nil): try await cut(report, into: continuation)
+            case (.recorded, _?): try await pass(report, into: continuation)
             }
-            continuation.onTermination = { _ in task.cancel() }
         }
     }
 

@@ -21,19 +21,11 @@ public struct LayoutDecodingSource<Source: ScanSource>: WrappingScanSource {
     package func readings(
         timing: ScanTiming?, reporting report: @escaping @Sendable (LocalizationError) -> Void
     ) -> AsyncThrowingStream<SensorReading, any Error> {
-        AsyncThrowingStream { continuation in
-            let task = Task {
-                do {
-                    for try await reading in source.beginReadings(timing: timing, reporting: report) {
-                        continuation.yield(reading)
-                        if let sighting = layouts.sighting(in: reading) { continuation.yield(.sighting(sighting)) }
-                    }
-                    continuation.finish()
-                } catch {
-                    continuation.finish(throwing: error)
-                }
+        .produced { continuation in
+            for try await reading in source.beginReadings(timing: timing, reporting: report) {
+                continuation.yield(reading)
+                if let sighting = layouts.sighting(in: reading) { continuation.yield(.sighting(sighting)) }
             }
-            continuation.onTermination = { _ in task.cancel() }
         }
     }
 }
