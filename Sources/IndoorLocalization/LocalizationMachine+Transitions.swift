@@ -20,7 +20,7 @@ extension LocalizationMachine {
         lastPosition = nil
         forgetVenue()
         beginRemembering(at: now)
-        if !goesOn { motion = MotionTeller(settings, calibration: earlierCalibration) }
+        if !goesOn { motion = MotionReporter(settings, calibration: earlierCalibration) }
         gate.open()
         var directives = reschedule() + [.publish(.started), .fetchCatalogue, .startScanning]
         if receiver != nil { directives.append(.startReceiving) }

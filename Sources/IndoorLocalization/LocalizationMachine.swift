@@ -65,7 +65,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case emit(Position)
         case emitOutdoor(OutdoorPosition)
         /// Apart in memory: an estimate is large, and the other directives are not.
-        indirect case emitMotion(MotionNews)
+        indirect case emitMotion(MotionUpdate)
         case emitEvent(LocalizationEvent)
         /// Apart in memory, as motion.
         indirect case emitInteraction(InteractionEvent)
@@ -134,14 +134,14 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     /// When the latest position was told; nil if none was.
     var lastPosition: Instant?
     /// What an earlier session knew, as long as nothing is known better.
-    var recalled: Recollection?
+    var recalled: RestoredMemory?
     /// What the session knew that has ended; nil while one is on.
-    var last: Recollection?
+    var last: RestoredMemory?
     /// When the latest satellite position was used; nil if none was.
     var lastSatellites: Instant?
     /// Whether anybody is told of motion.
     let tellsMotion: Bool
-    var motion: MotionTeller
+    var motion: MotionReporter
 
     /// Creates an idle machine.
     ///
@@ -158,7 +158,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         settings = stack.resolved.localization
         self.makeBelief = makeBelief
         self.tellsMotion = tellsMotion
-        motion = MotionTeller(settings, calibration: nil)
+        motion = MotionReporter(settings, calibration: nil)
         search = VenueSearchMachine(settings: settings.venueSearch, forced: settings.forcedVenue)
         backoff = Backoff(first: settings.retryPause, seed: seed)
         scan = Delivery(backoff: Backoff(first: settings.retryPause, seed: ~seed))

@@ -24,7 +24,7 @@ extension LocalizationMachine {
     }
 }
 
-extension PositionerState {
+extension FloorPlanLocalizerState {
     /// Whether positions can be expected.
     public var serviceStatus: ServiceStatus {
         switch self {

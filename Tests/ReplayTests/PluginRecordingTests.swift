@@ -223,7 +223,7 @@ final class PluginRecordingTests: XCTestCase {
         XCTAssertGreaterThan(beacon.point.distance(to: here.point), 10)
         let corner = CorrectionBeacon(
             id: "corner", region: BeaconRegion(beacon.identity),
-            placement: Placement(mapID: beacon.mapID, place: .point(beacon.point), heading: 180))
+            placement: PluginPlacement(mapID: beacon.mapID, place: .point(beacon.point), heading: 180))
         let listener = Listener()
         await host.add(listener)
         await host.add(BeaconCorrection(), arguments: .init(scanner: radio.scanner, beacons: [corner]))
@@ -251,7 +251,7 @@ final class PluginRecordingTests: XCTestCase {
                 $0.point.distance(to: here.point) < $1.point.distance(to: here.point)
             })
         let added = await host.add(
-            NamedPoints(), arguments: [place.name: Placement(mapID: place.mapID, place: .point(place.point))])
+            NamedPoints(), arguments: [place.name: PluginPlacement(mapID: place.mapID, place: .point(place.point))])
         let outcome = try await XCTUnwrap(added).setLocation(place.name)
         guard case .taken = outcome else { return XCTFail("\(String(describing: outcome))") }
         let positions = radio.localizer.positions

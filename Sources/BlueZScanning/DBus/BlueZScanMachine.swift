@@ -67,7 +67,7 @@ package struct BlueZScanMachine: Hashable, Sendable {
 
     /// Takes in what happened; returns what is to be done, in order.
     package mutating func handle(_ event: Event, at now: Instant) -> [Directive] {
-        var turn = BlueZScanTurn(memory: memory, now: now)
+        var turn = BlueZScanTransition(memory: memory, now: now)
         state = turn.state(after: state, event)
         memory = turn.memory
         return turn.directives
@@ -108,7 +108,7 @@ package struct BlueZScanMemory: Hashable, Sendable {
     /// Whether discovery was refused since it ran last: what the service knows of it may be stale.
     package var discoveryIsStale = false
     /// Whether the controller reports a device more than once in a scan.
-    package var duplicates = DuplicateWatch()
+    package var duplicates = DuplicateFilterDetector()
     /// When anything was heard last, or a discovery began.
     package var heardAt = Instant.zero
     /// When is looked at whether a discovery should begin anew; nil without one.
@@ -162,7 +162,7 @@ package struct BlueZScanMemory: Hashable, Sendable {
         monitor = .untried
         isFiltered = false
         isDiscovering = false
-        duplicates = DuplicateWatch()
+        duplicates = DuplicateFilterDetector()
         renewalDue = nil
         discoveryIsStale = false
         hasSeenPower = false

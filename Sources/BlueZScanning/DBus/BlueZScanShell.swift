@@ -16,7 +16,7 @@ final class BlueZScanShell: @unchecked Sendable {
     private let address: String?
     private let alarm: any DispatchSourceTimer
     private var machine: BlueZScanMachine
-    private var remark: FirstRemark
+    private var remark: InitialDetail
     private var connection: BusConnection?
     private var arrivals: ReadinessWatch?
     /// Readings that nobody fetched from the stream in time, and that were not told yet.
@@ -31,7 +31,7 @@ final class BlueZScanShell: @unchecked Sendable {
         self.continuation = continuation
         self.address = address
         machine = BlueZScanMachine(settings)
-        remark = FirstRemark(settings.remark)
+        remark = InitialDetail(settings.remark)
         alarm = DispatchSource.makeTimerSource(queue: queue)
     }
 

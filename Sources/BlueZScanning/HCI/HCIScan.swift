@@ -15,7 +15,7 @@ final class HCIScan: @unchecked Sendable {
     private var machine: HCIScanMachine
     private var decoder: AdvertisingEventDecoder
     private var timeline = KernelTimeline()
-    private var remark: FirstRemark
+    private var remark: InitialDetail
 
     /// Hears what becomes of the adapters.
     private var adapters: HCIChannel?
@@ -39,7 +39,7 @@ final class HCIScan: @unchecked Sendable {
         running = source.running
         machine = HCIScanMachine(choice: source.adapter, parameters: source.parameters)
         decoder = AdvertisingEventDecoder(content: source.content == .beacons ? .sightings : .everything)
-        remark = FirstRemark(source.remark)
+        remark = InitialDetail(source.remark)
         lastCount = timeline.now
     }
 

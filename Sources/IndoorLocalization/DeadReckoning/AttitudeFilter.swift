@@ -35,7 +35,7 @@ package struct AttitudeFilter: Hashable, Sendable {
     private var last: Instant?
     private var hasGyroscope = false
     private var age = 0.0
-    private var watch = MagneticWatch()
+    private var watch = MagneticDisturbanceDetector()
     private var lastField: Instant?
 
     /// Creates a filter that has seen nothing.

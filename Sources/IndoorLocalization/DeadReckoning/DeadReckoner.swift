@@ -34,7 +34,7 @@ public struct DeadReckoner: Hashable, Sendable {
     private var climb = ClimbClassifier()
     var floors = FloorCounter()
     var compass = Compass()
-    var place: ReckonedPlace
+    var place: PedestrianEKF
     var anchor = EarthAnchor()
     private var statistics = MotionStatistics()
     private var now: Instant?
@@ -63,7 +63,7 @@ public struct DeadReckoner: Hashable, Sendable {
         calibration: Calibration = Calibration()
     ) {
         self.settings = settings.inRange(or: DeadReckoningSettings())
-        place = ReckonedPlace(
+        place = PedestrianEKF(
             model: model, scale: calibration.stepScale, scaleDeviation: min(calibration.stepDeviation, model.stepScale))
     }
 

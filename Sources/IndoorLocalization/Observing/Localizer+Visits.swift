@@ -23,7 +23,7 @@ extension Localizer {
     }
 }
 
-extension Positioner {
+extension FloorPlanLocalizer {
     /// How far the calibration can be relied on: the present quality at once, then each other one that it comes to have.
     public nonisolated var calibrationQualities: AsyncStream<Calibration.Quality> {
         qualities(positions, of: self) { await $0.calibration.quality }
@@ -40,7 +40,7 @@ extension Topic where Source == Localizer, Element == Calibration.Quality {
     public static var calibrationQualities: Self { Topic { $0.calibrationQualities } }
 }
 
-extension Topic where Source == Positioner, Element == Calibration.Quality {
+extension Topic where Source == FloorPlanLocalizer, Element == Calibration.Quality {
     /// How far the calibration can be relied on, the present quality first.
     public static var calibrationQualities: Self { Topic { $0.calibrationQualities } }
 }

@@ -20,7 +20,7 @@ struct MotionBroadcast: Sendable {
     /// How many elements slow subscribers have lost.
     var dropped: Int { motion.dropped + headings.dropped + attitudes.dropped }
 
-    func send(_ news: MotionNews) {
+    func send(_ news: MotionUpdate) {
         switch news {
         case .motion(let estimate): motion.send(estimate)
         case .heading(let heading): headings.send(heading)

@@ -9,12 +9,12 @@ extension StreamSource {
     /// - Returns: the observation, which must be kept for as long as calls are wanted.
     public nonisolated func watch<Element: Sendable>(
         _ stream: KeyPath<Self, AsyncStream<Element>>, _ body: @escaping @Sendable (Element) -> Void
-    ) -> Observation {
-        Observation(self[keyPath: stream], body)
+    ) -> Subscription {
+        Subscription(self[keyPath: stream], body)
     }
 }
 
-/// What tells where the device is: a `Localizer` or a `Positioner`.
+/// What tells where the device is: a `Localizer` or a `FloorPlanLocalizer`.
 public protocol PositionSource: StreamSource {
     /// What it is doing.
     associatedtype State: Sendable
@@ -30,5 +30,5 @@ public protocol PositionSource: StreamSource {
 }
 
 extension Localizer: PositionSource {}
-extension Positioner: PositionSource {}
+extension FloorPlanLocalizer: PositionSource {}
 extension BeaconScanner: StreamSource {}

@@ -6,7 +6,7 @@
 ///
 /// Each topic is one of the source's streams, or a part of it: calls come in its order, from a task of their own.
 public struct Topic<Source: Sendable, Element: Sendable>: Sendable {
-    private let begin: @Sendable (Source, @escaping @Sendable (Element) -> Void) -> Observation
+    private let begin: @Sendable (Source, @escaping @Sendable (Element) -> Void) -> Subscription
 
     /// Creates a topic of the elements of a stream of which something can be told.
     ///
@@ -16,7 +16,7 @@ public struct Topic<Source: Sendable, Element: Sendable>: Sendable {
         _ part: @escaping @Sendable (Whole) -> Element?
     ) {
         begin = { source, body in
-            Observation(stream(source)) { whole in
+            Subscription(stream(source)) { whole in
                 if let element = part(whole) { body(element) }
             }
         }
@@ -24,10 +24,10 @@ public struct Topic<Source: Sendable, Element: Sendable>: Sendable {
 
     /// Creates a topic of all elements of a stream.
     init(_ stream: @escaping @Sendable (Source) -> AsyncStream<Element>) {
-        begin = { source, body in Observation(stream(source), body) }
+        begin = { source, body in Subscription(stream(source), body) }
     }
 
-    func observe(_ source: Source, _ body: @escaping @Sendable (Element) -> Void) -> Observation {
+    func observe(_ source: Source, _ body: @escaping @Sendable (Element) -> Void) -> Subscription {
         begin(source, body)
     }
 }
@@ -38,7 +38,7 @@ extension StreamSource {
     /// - Returns: the subscription, which must be kept for as long as calls are wanted; `close()` ends it.
     public nonisolated func on<Element: Sendable>(
         _ topic: Topic<Self, Element>, _ body: @escaping @Sendable (Element) -> Void
-    ) -> Observation {
+    ) -> Subscription {
         topic.observe(self, body)
     }
 }

@@ -3,8 +3,10 @@ extension Localizer {
     /// Puts the device to a place, as `submit(_:)` does, and turns it to its heading, as `setHeading(_:)` does.
     ///
     /// - Returns: how far it was believed; nil if the placement has no place.
-    /// - Throws: `PlacementError` if the place cannot be found on a map.
-    @discardableResult public func place(at placement: Placement) async throws(PlacementError) -> FixOutcome? {
+    /// - Throws: `PluginPlacementError` if the place cannot be found on a map.
+    @discardableResult public func place(at placement: PluginPlacement) async throws(PluginPlacementError)
+        -> FixOutcome?
+    {
         let fix = try placement.fix(in: state)
         if let heading = placement.heading { await setHeading(heading) }
         guard let fix else { return nil }

@@ -1,7 +1,7 @@
 /// Holds plugins beside a localizer, and calls them.
 ///
 ///     let host = PluginHost(localizer: localizer, sharing: broker)
-///     let points = await host.add(NamedPoints(), arguments: ["lift": Placement(mapID: 1, place: .point(lift))])
+///     let points = await host.add(NamedPoints(), arguments: ["lift": PluginPlacement(mapID: 1, place: .point(lift))])
 ///     try await host.startServices()
 ///     …
 ///     await host.stopAll()

@@ -29,7 +29,7 @@ package struct Evidence: Sendable {
 
 /// Gathers sightings into evidence.
 package struct EvidenceCollector: Sendable {
-    private struct Ear: Sendable {
+    private struct Accumulator: Sendable {
         var sum = 0.0
         var count = 0
         /// Sum of the readings' instants in seconds since the stretch began.
@@ -59,7 +59,7 @@ package struct EvidenceCollector: Sendable {
     static let window = 4.0
 
     private let model: SignalModel
-    private var ears: [Ear]
+    private var accumulators: [Accumulator]
     private var recent: [Reading] = []
     private var start: Instant?
     private var lastTake: Instant?
@@ -67,11 +67,11 @@ package struct EvidenceCollector: Sendable {
     /// Creates a collector for the beacons of a field.
     package init(field: SignalField) {
         model = field.model
-        ears = Array(repeating: Ear(), count: field.beacons.count)
+        accumulators = Array(repeating: Accumulator(), count: field.beacons.count)
     }
 
     /// Whether anything was heard since the last call of `take`.
-    package var isEmpty: Bool { ears.allSatisfy { $0.count == 0 } }
+    package var isEmpty: Bool { accumulators.allSatisfy { $0.count == 0 } }
 
     /// Whether anything was heard at all.
     package var hasHeard: Bool { start != nil }
@@ -81,12 +81,12 @@ package struct EvidenceCollector: Sendable {
         start = start ?? instant
         let time = (lastTake ?? start ?? instant).duration(to: instant).seconds
         if model.readingLimit < SignalModel.unlimited {
-            ears[beacon].keep(rssi, time, newest: model.readingLimit)
+            accumulators[beacon].keep(rssi, time, newest: model.readingLimit)
             forgetOldest(of: beacon)
         } else {
-            ears[beacon].sum += rssi
-            ears[beacon].count += 1
-            ears[beacon].times += time
+            accumulators[beacon].sum += rssi
+            accumulators[beacon].count += 1
+            accumulators[beacon].times += time
         }
         recent.append(Reading(instant: instant, beacon: beacon, rssi: rssi))
     }
@@ -103,15 +103,15 @@ package struct EvidenceCollector: Sendable {
         let threshold = weakestRelevant(levels)
         var evidence = Evidence(duration: Float(duration), heard: [])
         var (count, times) = (0, 0.0)
-        for index in ears.indices {
-            guard ears[index].count > 0 else { continue }
-            count += ears[index].count
-            times += ears[index].times
-            let age = ears[index].lastUsed.map { $0.duration(to: now).seconds }
+        for index in accumulators.indices {
+            guard accumulators[index].count > 0 else { continue }
+            count += accumulators[index].count
+            times += accumulators[index].times
+            let age = accumulators[index].lastUsed.map { $0.duration(to: now).seconds }
             let fresh = age.map { 1 - cmath_exp(-$0 / model.correlationTime) } ?? 1
             let isRelevant = levels[index].map { $0.mean >= threshold } ?? true
             evidence.heard.append(heard(index, share: isRelevant ? fresh : 0, draws: fresh))
-            ears[index] = Ear(lastUsed: now)
+            accumulators[index] = Accumulator(lastUsed: now)
         }
         evidence.age = count > 0 ? since.duration(to: now).seconds - times / Double(count) : 0
         evidence.order()
@@ -119,7 +119,7 @@ package struct EvidenceCollector: Sendable {
     }
 
     private func heard(_ index: Int, share: Double, draws: Double) -> Evidence.Heard {
-        let ear = ears[index]
+        let ear = accumulators[index]
         let rssi = ear.sum / Double(ear.count)
         return Evidence.Heard(
             beacon: index, rssi: Float(rssi), variance: fading(ear.count),
@@ -154,7 +154,7 @@ package struct EvidenceCollector: Sendable {
         let threshold = weakestRelevant(levels)
         let duration = min(max(start.duration(to: now).seconds, 0.5), Self.window)
         var evidence = Evidence(duration: Float(duration), heard: [])
-        for index in ears.indices {
+        for index in accumulators.indices {
             guard let (mean, count) = levels[index] else { continue }
             evidence.heard.append(
                 Evidence.Heard(

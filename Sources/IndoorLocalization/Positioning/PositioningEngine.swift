@@ -47,9 +47,9 @@ public struct PositioningEngine: Sendable {
     /// Metres of steps since the latest fix.
     private(set) var reckonedWay = 0.0
     private var snapshot: Evidence?
-    private var memoryless = MemorylessBelief()
+    private var memoryless = SnapshotEstimate()
     /// Whether the belief agrees with the last seconds alone.
-    private var check = BeliefCheck()
+    private var check = ConsistencyTest()
     /// Index of the level that the belief is kept on; nil if evidence decides.
     private var lockedLevel: Int?
     /// Steps that moved the belief so far.
@@ -214,7 +214,7 @@ public struct PositioningEngine: Sendable {
         guard settings.method == .particle else { return observeWithoutMemory(settings.method) }
         let isFirst = lastLook == nil
         if !filter.isEmpty, seconds > 0 || !evidence.heard.isEmpty { update(evidence, seconds) }
-        if isFirst || (lastLook?.duration(to: now).seconds ?? .infinity) >= settings.lookInterval { look(now) }
+        if isFirst || (lastLook?.duration(to: now).seconds ?? .infinity) >= settings.globalUpdateInterval { look(now) }
     }
 
     /// The simple methods look at the last seconds alone.
@@ -334,7 +334,7 @@ public struct PositioningEngine: Sendable {
             }
         }
         return filter.moments(level: level).map {
-            let doubt = max(1, settings.radiusDoubt * check.ratio)
+            let doubt = max(1, settings.radiusInflation * check.ratio)
             let told = radius(variance: $0.variance * doubt)
             let radius = hasHeard ? told : reckonedRadius(told, level: level)
             let point = filter.median(level: level, from: $0.mean)

@@ -21,7 +21,7 @@ public struct PositioningSettings: Hashable, Sendable {
     /// When and how particles are drawn anew.
     public var resampling = Resampling()
     /// Seconds between two looks at the whole venue for places that the filter may have lost, in [0.1, 60].
-    public var lookInterval = 2.0
+    public var globalUpdateInterval = 2.0
     /// Share of the particles that such a look replaces, in [0, 1].
     public var recoveryShare = 0.03
     /// How much of the evidence counts for the level, in [0, 10]; 1 takes it as it is. Below 1, as readings that follow each
@@ -36,7 +36,7 @@ public struct PositioningSettings: Hashable, Sendable {
     /// How soon a belief that disagrees with the last seconds' evidence is doubted, in [0, 100]: its variance is
     /// multiplied with this and with how far they disagree against what is expected, if that is more than 1. As the
     /// belief holds the last seconds' evidence, too, half of what is expected is much already. 0 never doubts it.
-    public var radiusDoubt = 2.0
+    public var radiusInflation = 2.0
 
     /// Creates the settings with their defaults.
     public init() {}

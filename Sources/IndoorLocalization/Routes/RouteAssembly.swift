@@ -45,7 +45,7 @@ struct RouteAssembly: Sendable {
 
     /// The route along a chain of ways.
     static func route(
-        _ chain: RouteSearch.Chain, from start: RouteJoint, to goal: RouteJoint, _ options: RouteOptions,
+        _ chain: RouteSearch.Chain, from start: RouteAnchor, to goal: RouteAnchor, _ options: RouteOptions,
         _ network: RouteNetwork
     ) -> Route {
         var assembly = RouteAssembly(beginning: start.place, levels: network.levels)
@@ -78,7 +78,7 @@ struct RouteAssembly: Sendable {
         vertices = [beginning]
     }
 
-    private static func end(_ joint: RouteJoint, _ foot: WayIndex.Foot) -> Route.End {
+    private static func end(_ joint: RouteAnchor, _ foot: WayIndex.Projection) -> Route.End {
         Route.End(
             place: joint.place, foot: RoutePoint(mapID: joint.place.mapID, point: foot.point),
             distance: foot.distance, crossesWall: joint.crossesWall)
@@ -86,13 +86,13 @@ struct RouteAssembly: Sendable {
 
     /// Where on a foot's way a node is; nil if the foot is the node.
     private static func share(
-        of foot: WayIndex.Foot, at node: Int, _ map: MapID, _ network: RouteNetwork
+        of foot: WayIndex.Projection, at node: Int, _ map: MapID, _ network: RouteNetwork
     ) -> Double? {
         network.way(foot, on: map)?.edge.map { Int($0.from) == node ? 0 : 1 }
     }
 
     /// The node that a foot is at, as an index of the graph's; nil if it is between two.
-    private static func node(of foot: WayIndex.Foot, on map: MapID, _ network: RouteNetwork) -> Int32? {
+    private static func node(of foot: WayIndex.Projection, on map: MapID, _ network: RouteNetwork) -> Int32? {
         guard let (way, edge) = network.way(foot, on: map) else { return nil }
         guard let edge else { return network.nodeIndexes[Int(way.node)] }
         if foot.share <= 0 { return network.nodeIndexes[Int(edge.from)] }
@@ -109,7 +109,8 @@ struct RouteAssembly: Sendable {
 
     /// Adds the part of a way between a foot and the node at a share of it.
     private mutating func add(
-        _ foot: WayIndex.Foot, _ place: RoutePoint, _ share: Double?, isToFoot: Bool = false, _ network: RouteNetwork
+        _ foot: WayIndex.Projection, _ place: RoutePoint, _ share: Double?, isToFoot: Bool = false,
+        _ network: RouteNetwork
     ) {
         guard let share, let (way, edge) = network.way(foot, on: place.mapID), let edge else { return }
         let node = RoutePoint(mapID: place.mapID, point: way.segment.point(at: share))

@@ -3,7 +3,7 @@ struct RouteReach: Sendable {
     private let network: RouteNetwork
     private let options: RouteOptions
     /// Where all begins; nil if it may begin anywhere on a map.
-    private let start: RouteJoint?
+    private let start: RouteAnchor?
     /// Whether a node can be reached.
     private var isReached: [Bool]
 
@@ -19,7 +19,7 @@ struct RouteReach: Sendable {
         self.init(network, options, nil, from: network.nodes.indices.filter { network.nodes[$0].mapID == map })
     }
 
-    private init(_ network: RouteNetwork, _ options: RouteOptions, _ start: RouteJoint?, from nodes: [Int]) {
+    private init(_ network: RouteNetwork, _ options: RouteOptions, _ start: RouteAnchor?, from nodes: [Int]) {
         self.network = network
         self.options = options
         self.start = start

@@ -11,7 +11,7 @@ struct WayIndex: Sendable {
     }
 
     /// The point of a way next to a place.
-    struct Foot: Hashable, Sendable {
+    struct Projection: Hashable, Sendable {
         /// The way, by its index.
         var way: Int
         /// Where on the way it is, as a share of its length.
@@ -102,13 +102,13 @@ struct WayIndex: Sendable {
 
     /// The nearest of several feet, and those equally near.
     private struct Nearest {
-        var feet: [Foot] = []
+        var feet: [Projection] = []
         var distance = Double.infinity
 
         /// Whether a foot at that distance would be one of them.
         func takes(_ distance: Double) -> Bool { distance <= self.distance + WayIndex.tie }
 
-        mutating func add(_ foot: Foot) {
+        mutating func add(_ foot: Projection) {
             if foot.distance < distance - WayIndex.tie { feet = [] }
             distance = min(distance, foot.distance)
             if !feet.contains(where: { $0.way == foot.way }) { feet.append(foot) }
@@ -118,7 +118,7 @@ struct WayIndex: Sendable {
     /// The nearest points of ways that are not behind a wall; if there are none, the nearest of all.
     ///
     /// There are several where ways meet. Empty if there is none of these kinds within `limit` metres.
-    func feet(of place: MapPoint, _ kinds: WayKinds, within limit: Double) -> (feet: [Foot], crossesWall: Bool) {
+    func feet(of place: MapPoint, _ kinds: WayKinds, within limit: Double) -> (feet: [Projection], crossesWall: Bool) {
         var (free, any) = (Nearest(), Nearest())
         // So far out, rings of cells are as good a bound as anywhere.
         func cell(_ offset: Double) -> Int { Int(min(1e9, max(-1e9, (offset / self.cell).rounded(.down)))) }
@@ -131,7 +131,7 @@ struct WayIndex: Sendable {
                 guard !kinds.isDisjoint(with: ways[member].kinds) else { return }
                 let share = ways[member].segment.share(nearestTo: place)
                 let point = ways[member].segment.point(at: share)
-                let foot = Foot(way: member, share: share, point: point, distance: point.distance(to: place))
+                let foot = Projection(way: member, share: share, point: point, distance: point.distance(to: place))
                 guard foot.distance <= limit, free.takes(foot.distance) else { return }
                 if any.takes(foot.distance) { any.add(foot) }
                 if !isBehindWall(point, from: place, foot.distance) { free.add(foot) }

@@ -1,8 +1,8 @@
 /// One scan for several readers: positioners side by side, a localizer and a scanner, on one radio.
 ///
 ///     let radio = SharedScanSource(BluetoothScanSource())
-///     let ground = Positioner(on: groundFloor, source: radio, venues: packets)
-///     let first = Positioner(on: firstFloor, source: radio, venues: packets)
+///     let ground = FloorPlanLocalizer(on: groundFloor, source: radio, venues: packets)
+///     let first = FloorPlanLocalizer(on: firstFloor, source: radio, venues: packets)
 ///
 /// The scan begins with the first reader and ends with the last one. Who joins in between gets what is heard from then on;
 /// of readings that somebody does not take, the newest 4096 are kept for him. When the scan ends or fails, it does so for

@@ -13,7 +13,7 @@ extension PositioningSettings {
         .wholeNumber(
             "particleCount", \.particleCount, in: 100...1_000_000, better: .greater, "Number of particles."),
         .number(
-            "lookInterval", \.lookInterval, in: 0.1...60, unit: "s", better: .smaller,
+            "globalUpdateInterval", \.globalUpdateInterval, in: 0.1...60, unit: "s", better: .smaller,
             "Time between two looks at the whole venue for places that the filter may have lost."),
         .number(
             "recoveryShare", \.recoveryShare, in: 0...1, "Share of the particles that such a look replaces."),
@@ -31,7 +31,7 @@ extension PositioningSettings {
             "radiusFactor", \.radiusFactor, in: 0...100,
             "What the spread of the particles is multiplied with to give a radius."),
         .number(
-            "radiusDoubt", \.radiusDoubt, in: 0...100,
+            "radiusInflation", \.radiusInflation, in: 0...100,
             "How soon a belief that disagrees with the last seconds' evidence gets a larger radius; 0 is never."),
     ]
 }

@@ -45,6 +45,12 @@ package struct SettingAlias: Sendable {
 }
 
 extension SettingAlias {
+    /// Keys of earlier versions of this package.
+    static let earlier: [SettingAlias] = [
+        same("positioning.lookInterval", "positioning.globalUpdateInterval", .number(0.1...60)),
+        same("positioning.radiusDoubt", "positioning.radiusInflation", .number(0...100)),
+    ]
+
     /// The keys that configuration files of the Nodle SDK use.
     static let reference: [SettingAlias] =
         // Its two scanners, of all devices and of beacons alone, are one here.

@@ -43,7 +43,7 @@ package struct SettingsRegistry: Sendable {
     /// All settings of the package.
     package static let standard = SettingsRegistry(
         entries: presets + ResolvedSettings.list.map { Entry(setting: $0, role: .held) } + keptSettings,
-        aliases: SettingAlias.reference)
+        aliases: SettingAlias.reference + SettingAlias.earlier)
 
     package init(entries: [Entry], aliases: [SettingAlias]) {
         self.entries = entries

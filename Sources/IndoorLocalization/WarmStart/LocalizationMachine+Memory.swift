@@ -1,5 +1,5 @@
 /// A memory, and when it was true.
-struct Recollection: Hashable, Sendable {
+struct RestoredMemory: Hashable, Sendable {
     var memory: SessionMemory
     /// When it was true, in the session's time; nil until a session has one.
     var instant: Instant?
@@ -35,7 +35,7 @@ extension LocalizationMachine {
     /// Takes over what an earlier session remembered; for the next session, so that it counts only while none is on.
     mutating func remember(_ memory: SessionMemory) -> Transition {
         guard state.isOver else { return Transition(state: state) }
-        recalled = Recollection(memory: memory)
+        recalled = RestoredMemory(memory: memory)
         last = nil
         if let calibration = memory.calibration { earlierCalibration = calibration }
         return Transition(state: state)
@@ -58,7 +58,7 @@ extension LocalizationMachine {
             memory.stay?.fences = []
             memory.stay?.geofences = []
         }
-        last = Recollection(memory: memory, instant: now.advanced(by: .zero - memory.age))
+        last = RestoredMemory(memory: memory, instant: now.advanced(by: .zero - memory.age))
         recalled = nil
     }
 

@@ -24,7 +24,7 @@ extension SharingMachine {
     private mutating func open(_ now: Moment) {
         phase = .opening(since: now.instant)
         session = String(generator.next(), radix: 16)
-        book = PresenceBook()
+        book = PresenceTracker()
         limits = SharingPayload.Limits()
         directives.append(.open(session: session))
     }

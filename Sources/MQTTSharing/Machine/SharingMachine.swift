@@ -98,7 +98,7 @@ package struct SharingMachine: Sendable {
 
     var memberships: [String: Membership] = [:]
     var trackedRooms: Set<String> = []
-    var book = PresenceBook()
+    var book = PresenceTracker()
     var limits = SharingPayload.Limits()
     /// When the own presence, which somebody removed, is to be published again.
     var presenceDue: Instant?

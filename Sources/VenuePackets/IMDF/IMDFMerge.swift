@@ -19,10 +19,10 @@ struct IMDFMerge {
     let old: Venue
     var venue: Venue
     let moves: [MapID: Move]
-    var result = IMDFHandwork()
+    var result = IMDFOverrides()
 
     /// The moves of the maps that both editions have.
-    static func moves(from old: Venue, to new: Venue) throws(IMDFHandworkError) -> [MapID: Move] {
+    static func moves(from old: Venue, to new: Venue) throws(IMDFOverridesError) -> [MapID: Move] {
         var moves: [MapID: Move] = [:]
         for map in new.maps {
             guard let before = old.map(map.id) else { continue }
@@ -34,7 +34,7 @@ struct IMDFMerge {
         return moves
     }
 
-    private static func transform(of map: VenueMap) throws(IMDFHandworkError) -> GeoTransform {
+    private static func transform(of map: VenueMap) throws(IMDFOverridesError) -> GeoTransform {
         do throws(GeoreferenceError) {
             if let transform = try map.geoTransform() { return transform }
         } catch {}

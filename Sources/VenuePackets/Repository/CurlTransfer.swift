@@ -171,7 +171,7 @@ extension CurlTransfer {
         if let authority = server.certificateAuthority { ccurl_set_text(handle, CURLOPT_CAINFO, authority) }
     }
 
-    private func setUpPatience(_ patience: VenueServerPatience, size: Int?) {
+    private func setUpPatience(_ patience: RetryPolicy, size: Int?) {
         let deadline = patience.deadline(for: size)
         ccurl_set_number(handle, CURLOPT_TIMEOUT_MS, Int(deadline.nanoseconds / 1_000_000))
         ccurl_set_number(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(patience.connectTimeout.nanoseconds / 1_000_000))

@@ -7,7 +7,7 @@ import IndoorLocalization
 ///     let localizer = Localizer(source: source, venues: repository)
 ///
 /// A packet is looked for in the cache, then among the bundled packets, then on the server; of a venue that is in several
-/// of these the newest version counts. What is stored waits no longer than `VenueServerPatience.grace` for the server: then
+/// of these the newest version counts. What is stored waits no longer than `RetryPolicy.grace` for the server: then
 /// a session begins with it, and what the server still sends comes as an update. A failure is told by `errors` and
 /// `updates`, not thrown. Several repositories and processes may share one cache.
 public actor VenueRepository: VenueSource {
@@ -89,7 +89,7 @@ public actor VenueRepository: VenueSource {
 
     /// What is needed to recognise each venue: those of the server, and those that are stored or bundled.
     ///
-    /// If something is stored or bundled, the server's answer is waited for no longer than `VenueServerPatience.grace`; a
+    /// If something is stored or bundled, the server's answer is waited for no longer than `RetryPolicy.grace`; a
     /// later one is told by `updates`.
     /// - Throws: `LocalizationError`: code `credential` if the server refuses them, `network` if it cannot be reached and
     ///   nothing is stored.

@@ -10,7 +10,7 @@ public struct VenueServer: Hashable, Sendable {
     /// the system knows.
     public let certificateAuthority: String?
     /// When to give up, and when to try again.
-    public let patience: VenueServerPatience
+    public let patience: RetryPolicy
 
     /// Describes a server.
     ///
@@ -21,7 +21,7 @@ public struct VenueServer: Hashable, Sendable {
     /// - Throws: `VenueRepositoryError.badServer` if a server cannot be reached that way.
     public init(
         _ url: String, credentials: VenueServerCredentials? = nil, certificateAuthority: String? = nil,
-        patience: VenueServerPatience = VenueServerPatience(), allowsPlainCredentials: Bool = false
+        patience: RetryPolicy = RetryPolicy(), allowsPlainCredentials: Bool = false
     ) throws(VenueRepositoryError) {
         if let problem = WebAddress.problem(of: url) { throw .badServer(problem) }
         if let problem = credentials?.problem { throw .badServer(problem) }

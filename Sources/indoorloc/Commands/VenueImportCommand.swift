@@ -84,7 +84,7 @@ struct VenueImportCommand: Command {
         try StandardOutput.write(lines: lines(imported, handwork))
     }
 
-    private func lines(_ imported: IMDFImport, _ handwork: IMDFHandwork?) -> [String] {
+    private func lines(_ imported: IMDFImport, _ handwork: IMDFOverrides?) -> [String] {
         let venue = imported.venue
         let counts = [
             venue.maps.count.counting("map"), venue.rooms.count.counting("room"),

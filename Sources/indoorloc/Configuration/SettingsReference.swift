@@ -88,9 +88,9 @@ enum SettingsReference {
             "Positions", "",
             [
                 "positioning.method", "positioning.particleFilter", "positioning.particleCount",
-                "positioning.lookInterval", "positioning.recoveryShare", "positioning.levelShare",
+                "positioning.globalUpdateInterval", "positioning.recoveryShare", "positioning.levelShare",
                 "positioning.priorShare", "positioning.radiusFloor", "positioning.radiusFactor",
-                "positioning.radiusDoubt",
+                "positioning.radiusInflation",
             ]
         ),
         ("The measurement model", "Found on surveys; see <doc:PositioningModel>.", ["positioning.signal."]),

@@ -70,7 +70,7 @@ struct VenueServerOptions: Sendable {
     private func server(isLive: Bool) throws -> VenueServer? {
         guard let url else { return nil }
         let credentials = try Self.credentials(tokenFile: tokenFile, userFile: userFile)
-        var patience = VenueServerPatience()
+        var patience = RetryPolicy()
         if !isLive { patience.grace = .seconds(3_600) }
         do throws(VenueRepositoryError) {
             let server = try VenueServer(

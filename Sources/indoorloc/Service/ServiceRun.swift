@@ -52,7 +52,7 @@ struct ServiceRun {
     mutating func run(saveInterval: Duration) async throws {
         await memory?.remind(localizer)
         let tick = min(.milliseconds(500), saveInterval, manager.watchdogInterval.map { $0 / 4 } ?? .seconds(1))
-        let work = LiveWork<ServiceNews>(tick: tick, limit: limit) {
+        let work = LiveWork<ServiceEvent>(tick: tick, limit: limit) {
             [localizer, companions, upload, remote = inputs.remote] give in
             let hangUp = ReloadSignal { give(.reload) }
             var companions = companions
@@ -79,7 +79,7 @@ struct ServiceRun {
         if failure == nil, (error as? OutputError)?.isBrokenPipe != true { failure = error }
     }
 
-    private mutating func take(_ occurrence: LiveOccurrence<ServiceNews>) async throws {
+    private mutating func take(_ occurrence: LiveOccurrence<ServiceEvent>) async throws {
         switch occurrence {
         case .element(.told(let told)):
             try output.line(told)

@@ -19,33 +19,33 @@ final class DBusRenewalTests: XCTestCase {
 
     func testADeviceToldOnceInAScanMeansThatDuplicatesAreFiltered() {
         var stage = hearing(reports: 1)
-        stage.wait(DuplicateWatch.observation)
+        stage.wait(DuplicateFilterDetector.observation)
         XCTAssertEqual(stage.machine.memory.duplicates.verdict, .filters)
         XCTAssertEqual(stage.call, .stopDiscovery(adapter: path))
         stage.answer()
         XCTAssertEqual(stage.call, .startDiscovery(adapter: path))
         stage.answer()
-        XCTAssertEqual(stage.machine.dueTime, stage.now.advanced(by: DuplicateWatch.renewal))
+        XCTAssertEqual(stage.machine.dueTime, stage.now.advanced(by: DuplicateFilterDetector.renewal))
         XCTAssertEqual(stage.statuses, [])
-        stage.wait(DuplicateWatch.renewal)
+        stage.wait(DuplicateFilterDetector.renewal)
         XCTAssertEqual(stage.call, .stopDiscovery(adapter: path))
     }
 
     func testADeviceToldAgainAndAgainMeansThatDiscoveryMayGoOn() {
         var stage = hearing(reports: 3)
         XCTAssertEqual(stage.machine.memory.duplicates.verdict, .repeats)
-        stage.wait(DuplicateWatch.observation)
+        stage.wait(DuplicateFilterDetector.observation)
         XCTAssertNil(stage.call)
-        let heardAt = stage.now.advanced(by: .zero - DuplicateWatch.observation)
+        let heardAt = stage.now.advanced(by: .zero - DuplicateFilterDetector.observation)
         XCTAssertEqual(stage.machine.dueTime, heardAt.advanced(by: BlueZScanSettings.longestSilence))
     }
 
     func testSilenceTellsNothingAndIsWatchedOn() {
         var stage = hearing(reports: 0)
-        stage.wait(DuplicateWatch.observation)
+        stage.wait(DuplicateFilterDetector.observation)
         XCTAssertNil(stage.call)
         XCTAssertEqual(stage.machine.memory.duplicates.verdict, .undecided)
-        XCTAssertEqual(stage.machine.dueTime, stage.now.advanced(by: DuplicateWatch.observation))
+        XCTAssertEqual(stage.machine.dueTime, stage.now.advanced(by: DuplicateFilterDetector.observation))
     }
 
     func testWithAMonitorOnlySilenceIsWatched() {
@@ -71,21 +71,21 @@ final class DBusRenewalTests: XCTestCase {
 
     func testWhatIsHeardWhileDiscoveryBeginsAnewIsDelivered() {
         var stage = hearing(reports: 1)
-        stage.wait(DuplicateWatch.observation)
+        stage.wait(DuplicateFilterDetector.observation)
         stage.deviceChanges(["RSSI": .int16(-62)])
         XCTAssertEqual(stage.sightings.map(\.rssi), [-62])
     }
 
     func testTheEndOfDiscoveryThatTheServiceTellsMeanwhileDoesNotDisturb() {
         var stage = hearing(reports: 1)
-        stage.wait(DuplicateWatch.observation)
+        stage.wait(DuplicateFilterDetector.observation)
         stage.adapterChanges(["Discovering": .boolean(false)])
         XCTAssertEqual(stage.call, .stopDiscovery(adapter: path))
         stage.answer()
         XCTAssertEqual(stage.call, .startDiscovery(adapter: path))
         stage.adapterChanges(["Discovering": .boolean(true)])
         stage.answer()
-        XCTAssertEqual(stage.machine.state, .resting(until: stage.now.advanced(by: DuplicateWatch.renewal)))
+        XCTAssertEqual(stage.machine.state, .resting(until: stage.now.advanced(by: DuplicateFilterDetector.renewal)))
     }
 
     func testAPluggedAdapterIsWatchedAnew() {
@@ -96,7 +96,7 @@ final class DBusRenewalTests: XCTestCase {
 
     func testAnEndInTheMiddleOfARenewalEndsTheScan() {
         var stage = hearing(reports: 1)
-        stage.wait(DuplicateWatch.observation)
+        stage.wait(DuplicateFilterDetector.observation)
         stage.happen(.stop)
         XCTAssertEqual(stage.call, .stopDiscovery(adapter: path))
         stage.answer()

@@ -175,17 +175,17 @@ final class GeofenceTests: XCTestCase {
 
     /// Behaviour §2.5, check 9.
     func testAPositionerWatchesGeofencesToo() {
-        var stage = PositionerMachineStage()
+        var stage = FloorPlanLocalizerMachineStage()
         XCTAssertTrue(stage.handle(.monitor(.start([fence("desk")])), at: 0).isEmpty)
         stage.run()
         _ = stage.handle(.monitor(.start([fence("door", at: 20, radius: 20)])), at: 10.2)
-        func told(_ directives: [PositionerMachineStage.Machine.Directive]) -> [String] {
+        func told(_ directives: [FloorPlanLocalizerMachineStage.Machine.Directive]) -> [String] {
             directives.compactMap { directive in
                 guard case .emitEvent(let event) = directive else { return nil }
                 return event.geofence.map { (event.isEntry ? "+" : "-") + $0.id }
             }
         }
-        _ = stage.handle(.reading(.fix(PositionerMachineStage.fix(5, 5)), delay: .zero), at: 10.7)
+        _ = stage.handle(.reading(.fix(FloorPlanLocalizerMachineStage.fix(5, 5)), delay: .zero), at: 10.7)
         XCTAssertEqual(told(stage.hear(at: 10.8) + stage.pass(to: 13.5)), ["+desk", "+door"])
         XCTAssertEqual(told(stage.handle(.stop, at: 13.6)), ["-desk", "-door"])
     }

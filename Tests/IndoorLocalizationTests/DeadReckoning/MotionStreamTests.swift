@@ -11,7 +11,7 @@ final class MotionStreamTests: XCTestCase {
 
     /// What a machine tells of motion behind these readings.
     private func news(_ readings: [SensorReading], _ settings: LocalizationSettings = LocalizationSettings())
-        -> [MotionNews]
+        -> [MotionUpdate]
     {
         var machine = machine(settings)
         return readings.flatMap { machine.handle(.reading($0), at: $0.instant) }.compactMap {
@@ -19,15 +19,15 @@ final class MotionStreamTests: XCTestCase {
         }
     }
 
-    private func headings(_ news: [MotionNews]) -> [Heading] {
+    private func headings(_ news: [MotionUpdate]) -> [Heading] {
         news.compactMap { if case .heading(let heading) = $0 { heading } else { nil } }
     }
 
-    private func attitudes(_ news: [MotionNews]) -> [Attitude] {
+    private func attitudes(_ news: [MotionUpdate]) -> [Attitude] {
         news.compactMap { if case .attitude(let attitude) = $0 { attitude } else { nil } }
     }
 
-    private func estimates(_ news: [MotionNews]) -> [MotionEstimate] {
+    private func estimates(_ news: [MotionUpdate]) -> [MotionEstimate] {
         news.compactMap { if case .motion(let estimate) = $0 { estimate } else { nil } }
     }
 

@@ -5,7 +5,7 @@ import XCTest
 /// The plugins that come with the package, beside a real session whose radio a test plays.
 final class ShippedPluginTests: XCTestCase {
     private let stage = LocalizerStage()
-    private let away = Placement(mapID: 10, place: .point(MapPoint(x: 30, y: 20)), heading: 90, radius: 0.5)
+    private let away = PluginPlacement(mapID: 10, place: .point(MapPoint(x: 30, y: 20)), heading: 90, radius: 0.5)
 
     /// Waits for a position near a point.
     private func waitForPosition(
@@ -60,7 +60,7 @@ final class ShippedPluginTests: XCTestCase {
         for tick in 0..<50 { lie(at: 6.6 + Double(tick) / 50) }
         _ = try await Bounded.elements(of: turned, until: "a course of 90°") { abs($0.course - 90) < 1 }
         // A point without a heading leaves it.
-        await points.add("stairs", Placement(mapID: 10, place: .point(MapPoint(x: 1, y: 1))))
+        await points.add("stairs", PluginPlacement(mapID: 10, place: .point(MapPoint(x: 1, y: 1))))
         try await points.setLocation("stairs")
         let motion = stage.localizer.motion
         for tick in 0..<100 { lie(at: 7.6 + Double(tick) / 50) }
@@ -72,7 +72,7 @@ final class ShippedPluginTests: XCTestCase {
         let host = PluginHost(localizer: stage.localizer)
         let kept = await host.add(NamedPoints(), arguments: ["lift": away])
         let points = try XCTUnwrap(kept)
-        await points.add("stairs", Placement(mapID: 11, place: .point(MapPoint(x: 1, y: 1))))
+        await points.add("stairs", PluginPlacement(mapID: 11, place: .point(MapPoint(x: 1, y: 1))))
         try await points.setLocation("lift")
         try await points.setLocation("stairs")
         let heading = await points.heading
@@ -98,13 +98,14 @@ final class ShippedPluginTests: XCTestCase {
 
     func testAPointThatIsNowhereIsAnError() async throws {
         let host = PluginHost(localizer: stage.localizer)
-        let kept = await host.add(NamedPoints(), arguments: ["here": Placement(place: .point(MapPoint(x: 1, y: 1)))])
+        let kept = await host.add(
+            NamedPoints(), arguments: ["here": PluginPlacement(place: .point(MapPoint(x: 1, y: 1)))])
         let points = try XCTUnwrap(kept)
         do {
             try await points.setLocation("here")
             XCTFail("nobody knows the map")
         } catch {
-            XCTAssertEqual(error as? PlacementError, .noMap)
+            XCTAssertEqual(error as? PluginPlacementError, .noMap)
         }
     }
 
@@ -149,7 +150,7 @@ final class ShippedPluginTests: XCTestCase {
         }
     }
 
-    private func beacon(_ id: String, _ minor: UInt16, _ placement: Placement) -> CorrectionBeacon {
+    private func beacon(_ id: String, _ minor: UInt16, _ placement: PluginPlacement) -> CorrectionBeacon {
         CorrectionBeacon(id: id, region: BeaconRegion(SessionStage.beacon(9, minor)), placement: placement)
     }
 
@@ -169,7 +170,7 @@ final class ShippedPluginTests: XCTestCase {
 
     /// Behaviour §5.6, check 10.
     func testTheHeadingIsKeptWhereABeaconHasNone() async throws {
-        let plain = Placement(mapID: 10, place: .point(MapPoint(x: 1, y: 1)))
+        let plain = PluginPlacement(mapID: 10, place: .point(MapPoint(x: 1, y: 1)))
         let correction = try await CorrectionStage(stage, [beacon("lift", 1, away), beacon("door", 2, plain)])
         correction.hear(2, at: 10)
         correction.hear(1, at: 11)
@@ -182,7 +183,7 @@ final class ShippedPluginTests: XCTestCase {
     }
 
     func testABeaconWithAHeadingOnlySetsNoPosition() async throws {
-        let correction = try await CorrectionStage(stage, [beacon("sign", 1, Placement(heading: 45))])
+        let correction = try await CorrectionStage(stage, [beacon("sign", 1, PluginPlacement(heading: 45))])
         correction.hear(1, at: 10)
         let made = try await correction.corrections(1)
         XCTAssertEqual(made.first?.heading, 45)
@@ -201,13 +202,13 @@ final class ShippedPluginTests: XCTestCase {
     }
 
     func testAPlaceThatCannotBeFoundIsReported() async throws {
-        let nowhere = Placement(place: .point(MapPoint(x: 1, y: 1)))
+        let nowhere = PluginPlacement(place: .point(MapPoint(x: 1, y: 1)))
         let correction = try await CorrectionStage(stage, [beacon("lift", 1, nowhere)])
         let failures = correction.host.failures
         correction.hear(1, at: 10)
         let failure = try await Bounded.first(1, of: failures).first
         XCTAssertEqual(failure?.occasion, .working)
-        XCTAssertEqual(failure?.cause, PlacementError.noMap.description)
+        XCTAssertEqual(failure?.cause, PluginPlacementError.noMap.description)
     }
 
     /// Behaviour §5.2, row NaviBeacon: its scan is paused and resumed.

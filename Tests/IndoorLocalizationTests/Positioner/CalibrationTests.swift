@@ -146,7 +146,7 @@ final class CalibrationTests: XCTestCase {
     }
 
     func testAPositionerKeepsWhatItLearnedBeyondItsSessions() async throws {
-        let stage = PositionerStage()
+        let stage = FloorPlanLocalizerStage()
         let unknown = await stage.positioner.calibration
         XCTAssertEqual(unknown, Calibration())
         try await stage.run()

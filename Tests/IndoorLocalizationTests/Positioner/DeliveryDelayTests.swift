@@ -30,9 +30,10 @@ final class DeliveryDelayTests: XCTestCase {
     }
 
     func testTheAgeOfNewsIsTheirDelayAndTheSilenceSince() {
-        let news = NewsAge(arrival: Instant(seconds: 10), delay: .seconds(2))
+        let news = ReadingAge(arrival: Instant(seconds: 10), delay: .seconds(2))
         XCTAssertEqual(news.silence(at: Instant(seconds: 13)), .seconds(3))
         XCTAssertEqual(news.age(at: Instant(seconds: 13)), .seconds(5))
-        XCTAssertEqual(NewsAge(arrival: .zero, delay: .seconds(-1)).delay, .zero, "nothing comes before it was heard")
+        XCTAssertEqual(
+            ReadingAge(arrival: .zero, delay: .seconds(-1)).delay, .zero, "nothing comes before it was heard")
     }
 }

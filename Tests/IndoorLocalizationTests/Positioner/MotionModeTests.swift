@@ -61,8 +61,8 @@ final class MotionModeTests: XCTestCase {
 
     /// Behaviour §2.1B, row desiredAccuracy.
     func testTheDesiredAccuracyChangesWhatPositionsCost() {
-        var machine = PositionerMachineStage().machine
-        var parameters = PositionerParameters()
+        var machine = FloorPlanLocalizerMachineStage().machine
+        var parameters = FloorPlanLocalizerParameters()
         parameters.desiredAccuracy = .low
         _ = machine.handle(.start(parameters), at: .zero)
         _ = machine.handle(.catalogue(SessionStage.summaries), at: .zero)

@@ -58,7 +58,7 @@ final class SharedScanSourceTests: XCTestCase {
         let shared = SharedScanSource(radio)
         var venue = SessionStage.office
         venue.maps[0].georeference = .center(Coordinate(latitude: 52, longitude: 13), bearing: 0)
-        let stages = [0, 0, 1].map { PositionerStage(radio, sharing: shared, map: $0, venue: venue) }
+        let stages = [0, 0, 1].map { FloorPlanLocalizerStage(radio, sharing: shared, map: $0, venue: venue) }
         for stage in stages {
             await stage.positioner.start()
             try await stage.reach("waitingForFix")
@@ -70,7 +70,7 @@ final class SharedScanSourceTests: XCTestCase {
         let count = try shared.submit(coordinate, on: plan, radius: 0.5)
         XCTAssertEqual(count, 3, "all that listen")
         // It waits for the first reading, which tells the radio's time.
-        for reading in LocalizerStage.walk(from: PositionerStage.beginning, for: 2.5) { radio.send(reading) }
+        for reading in LocalizerStage.walk(from: FloorPlanLocalizerStage.beginning, for: 2.5) { radio.send(reading) }
         for stream in streams.prefix(2) {
             // The first look may come before the place does.
             let seen = try await Bounded.elements(of: stream, until: "a position near the place") {

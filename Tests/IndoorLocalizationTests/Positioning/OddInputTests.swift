@@ -158,9 +158,9 @@ final class OddInputTests: XCTestCase {
 
     private static func spoils(_ number: Double) -> [(inout PositioningSettings) -> Void] {
         [
-            { $0.recoveryShare = number }, { $0.lookInterval = number }, { $0.levelShare = number },
+            { $0.recoveryShare = number }, { $0.globalUpdateInterval = number }, { $0.levelShare = number },
             { $0.priorShare = number }, { $0.radiusFloor = number }, { $0.radiusFactor = number },
-            { $0.radiusDoubt = number },
+            { $0.radiusInflation = number },
             { $0.motion.walkingSpeed = number }, { $0.motion.velocityTime = number }, { $0.motion.startRate = number },
             { $0.motion.stopRate = number }, { $0.motion.standingWander = number },
             { $0.motion.walkingWander = number }, { $0.motion.headingBias = number },

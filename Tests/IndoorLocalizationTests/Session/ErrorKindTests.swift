@@ -78,7 +78,7 @@ final class ErrorKindTests: XCTestCase {
             (FloorPlan(venueID: 9, map: SessionStage.office.maps[0]), LocalizationError.Kind.contentUnavailable),
             (FloorPlan(venueID: 2, map: SessionStage.office.maps[0]), .mapNotFound),
         ] {
-            let positioner = Positioner(
+            let positioner = FloorPlanLocalizer(
                 on: plan, source: ScriptedSource(), venues: VenueLibrary([SessionStage.office, SessionStage.shop]),
                 clock: ManualClock())
             let states = positioner.states

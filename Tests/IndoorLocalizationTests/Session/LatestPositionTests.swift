@@ -45,7 +45,7 @@ final class LatestPositionTests: XCTestCase {
 
     /// Behaviour §2.1A, row floorplan: `floorplan` and `delegate`.
     func testAPositionerKnowsItsFloorPlanAndCallsWhoeverObservesIt() async throws {
-        let stage = PositionerStage(map: 1)
+        let stage = FloorPlanLocalizerStage(map: 1)
         XCTAssertEqual(stage.positioner.floorPlan, FloorPlan(venueID: 1, map: SessionStage.office.maps[1]))
         let (stream, continuation) = AsyncStream.makeStream(of: MapID.self)
         let observation = stage.positioner.on(.positions) { continuation.yield($0.mapID) }
@@ -56,7 +56,7 @@ final class LatestPositionTests: XCTestCase {
     }
 
     func testAPositionerTellsItsLatestPositionToo() async throws {
-        let stage = PositionerStage()
+        let stage = FloorPlanLocalizerStage()
         XCTAssertNil(stage.positioner.latestPosition)
         try await stage.run()
         let latest = try XCTUnwrap(stage.positioner.latestPosition)

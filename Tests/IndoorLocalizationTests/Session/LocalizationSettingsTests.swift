@@ -47,7 +47,10 @@ final class LocalizationSettingsTests: XCTestCase {
                 "positioning.particleCount must be in [100, 1000000], not 99",
                 { $0.positioning.particleCount = 99 }
             ),
-            ("positioning.lookInterval must be in [0.1, 60] s, not 0", { $0.positioning.lookInterval = 0 }),
+            (
+                "positioning.globalUpdateInterval must be in [0.1, 60] s, not 0",
+                { $0.positioning.globalUpdateInterval = 0 }
+            ),
             ("positioning.recoveryShare must be in [0, 1], not 1.1", { $0.positioning.recoveryShare = 1.1 }),
             ("positioning.levelShare must be in [0, 10], not nan", { $0.positioning.levelShare = .nan }),
             ("positioning.priorShare must be in [0, 10], not -0.1", { $0.positioning.priorShare = -0.1 }),

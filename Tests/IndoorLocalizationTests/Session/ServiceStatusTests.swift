@@ -54,7 +54,7 @@ final class ServiceStatusTests: XCTestCase {
             (.reconnecting(SessionStage.network), .unavailable), (.connecting, .available), (.loading, .available),
             (.waitingForFix, .available), (.positioning, .available), (.buffering, .limited),
             (.heavyBuffering, .limited),
-        ] as [(PositionerState, ServiceStatus)] {
+        ] as [(FloorPlanLocalizerState, ServiceStatus)] {
             XCTAssertEqual(state.serviceStatus, status, state.name)
         }
     }

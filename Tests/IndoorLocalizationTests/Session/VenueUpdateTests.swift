@@ -66,7 +66,7 @@ final class VenueUpdateTests: XCTestCase {
     }
 
     func testAPositionerReportsAFailureAndEndsWithACredentialError() {
-        var stage = PositionerMachineStage()
+        var stage = FloorPlanLocalizerMachineStage()
         XCTAssertEqual(stage.handle(.venues(.failure(SessionStage.network)), at: 9), [], "it is stopped")
         stage.run()
         let state = stage.machine.state

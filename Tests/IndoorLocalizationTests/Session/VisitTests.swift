@@ -68,7 +68,7 @@ final class VisitTests: XCTestCase {
         await localizer.localizer.setCalibration(known)
         let next = try await Bounded.first(1, of: localizer.localizer.calibrationQualities)
         XCTAssertEqual(next, [.excellent])
-        let positioner = PositionerStage()
+        let positioner = FloorPlanLocalizerStage()
         await positioner.positioner.setCalibration(known)
         let present = try await Bounded.first(1, of: positioner.positioner.calibrationQualities)
         XCTAssertEqual(present, [.excellent])

@@ -80,7 +80,7 @@ final class CatalogueProblemTests: XCTestCase {
         let root = try temporaryFolder()
         try write(["catalogue.json": catalogue(entry("\"sha256\": \"abc\""))], to: root)
         let server = try nginx(serving: root)
-        var patience = VenueServerPatience()
+        var patience = RetryPolicy()
         patience.attempts = 1
         let (cache, address) = (try temporaryFolder(), try VenueServer(server.url(), patience: patience))
         // New, unchanged, and from the cache.

@@ -49,8 +49,8 @@ final class HostileServerTests: XCTestCase {
             report: "in time", isAnswered: false),
     ]
 
-    private func patience(_ change: (inout VenueServerPatience) -> Void = { _ in }) -> VenueServerPatience {
-        var patience = VenueServerPatience()
+    private func patience(_ change: (inout RetryPolicy) -> Void = { _ in }) -> RetryPolicy {
+        var patience = RetryPolicy()
         patience.attempts = 1
         patience.grace = .milliseconds(100)
         change(&patience)
@@ -148,7 +148,7 @@ final class HostileServerTests: XCTestCase {
     }
 
     func testALargeFileHasTheTimeThatItsSizeTakes() {
-        let patience = VenueServerPatience()
+        let patience = RetryPolicy()
         XCTAssertEqual(patience.deadline(for: nil), .seconds(60))
         XCTAssertEqual(patience.deadline(for: 100 << 20), .seconds(60 + 6400))
     }
@@ -225,7 +225,7 @@ final class HostileServerTests: XCTestCase {
         let server = try rudeServer { _, _ in RudeServer.Answer(bytes: [], fallsSilent: true) }
         let repository = VenueRepository(cache: cache, server: try VenueServer(server.url, patience: patience()))
         let plan = try await repository.fetchFloorPlan(1, of: 1).value
-        let positioner = Positioner(on: plan, source: ScriptedSource(), venues: repository)
+        let positioner = FloorPlanLocalizer(on: plan, source: ScriptedSource(), venues: repository)
         let (states, errors) = (positioner.states, positioner.errors)
         await positioner.prepare()
         _ = try await Bounded.elements(of: states, until: "ready") { $0 == .ready }

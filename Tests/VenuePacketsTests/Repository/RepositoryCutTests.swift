@@ -32,7 +32,7 @@ final class RepositoryCutTests: XCTestCase {
             }
             return .with("HTTP/1.1 200 OK\nContent-Length: \(bytes.count)", bytes)
         }
-        var patience = VenueServerPatience()
+        var patience = RetryPolicy()
         patience.attempts = attempts
         patience.stallTimeout = .seconds(1)
         patience.slowestRate = 1_000_000

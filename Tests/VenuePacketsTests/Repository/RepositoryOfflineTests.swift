@@ -9,7 +9,7 @@ import XCTest
 /// What a repository does without a network: the server's port is closed.
 final class RepositoryOfflineTests: XCTestCase {
     private func deadServer() throws -> VenueServer {
-        var patience = VenueServerPatience()
+        var patience = RetryPolicy()
         patience.attempts = 1
         return try VenueServer("http://127.0.0.1:\(try TestPort.free())", patience: patience)
     }
@@ -103,7 +103,7 @@ final class RepositoryOfflineTests: XCTestCase {
         try publish(id: 2, version: 1, in: root)
         let cache = try temporaryFolder()
         let server = try nginx(serving: root)
-        var patience = VenueServerPatience()
+        var patience = RetryPolicy()
         patience.attempts = 1
         let address = try VenueServer(server.url(), patience: patience)
         let known = try await VenueRepository(cache: cache, server: address).catalogue()

@@ -14,7 +14,7 @@ final class RepositoryStatusTests: XCTestCase {
         var configuration = NginxServer.Configuration()
         if onlyPackets { configuration.server = "location /venues/ { \(line) }" } else { configuration.location = line }
         let server = try nginx(serving: try publishedFolder(), configuration)
-        var patience = VenueServerPatience()
+        var patience = RetryPolicy()
         patience.attempts = attempts
         let address = try VenueServer(server.url(), patience: patience)
         return (VenueRepository(cache: try temporaryFolder(), server: address, clock: clock, seed: 1), server)

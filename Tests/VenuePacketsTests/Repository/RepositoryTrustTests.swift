@@ -115,7 +115,7 @@ final class RepositoryTrustTests: XCTestCase {
         let address = try VenueServer(
             server.url(scheme: "https"), certificateAuthority: authority.certificate,
             patience: {
-                var once = VenueServerPatience(); once.attempts = 1; return once
+                var once = RetryPolicy(); once.attempts = 1; return once
             }())
         let repository = VenueRepository(cache: try temporaryFolder(), server: address)
         let error = await repositoryError { try await repository.venue(1) }
@@ -205,12 +205,12 @@ final class RepositoryTrustTests: XCTestCase {
     }
 
     func testPatienceOutOfRangeIsRefused() throws {
-        for change: (inout VenueServerPatience) -> Void in [
+        for change: (inout RetryPolicy) -> Void in [
             { $0.attempts = 0 }, { $0.connectTimeout = .zero }, { $0.stallTimeout = .milliseconds(10) },
             { $0.slowestRate = 0 }, { $0.firstPause = .seconds(-1) }, { $0.transferTimeout = .zero },
             { $0.transferTimeout = .seconds(3601) }, { $0.grace = .seconds(-1) }, { $0.grace = .seconds(3601) },
         ] {
-            var patience = VenueServerPatience()
+            var patience = RetryPolicy()
             change(&patience)
             XCTAssertThrowsError(try VenueServer("http://127.0.0.1", patience: patience))
         }

@@ -1,7 +1,7 @@
 /// A plugin that puts the device to the place of a beacon as soon as that is heard from close by.
 ///
 ///     let scanner = BeaconScanner(source: radio, settings: ScannerSettings(dutyCycle: .continuous))
-///     let door = CorrectionBeacon(id: "door", region: BeaconRegion(uuid: uuid), placement: Placement(mapID: 1, place: .point(point)))
+///     let door = CorrectionBeacon(id: "door", region: BeaconRegion(uuid: uuid), placement: PluginPlacement(mapID: 1, place: .point(point)))
 ///     await host.add(BeaconCorrection(), arguments: .init(scanner: scanner, beacons: [door]))
 ///
 /// When that happens, `BeaconCorrectionRule` says, or a rule of the program's own. The device's radio is to be a
@@ -124,10 +124,10 @@ public struct CorrectionBeacon: Hashable, Sendable {
     /// Which transmitter: a single one, or any of a UUID where there is but one.
     public var region: BeaconRegion
     /// Where it is, and which way somebody faces who stands at it.
-    public var placement: Placement
+    public var placement: PluginPlacement
 
     /// Creates a beacon.
-    public init(id: String, region: BeaconRegion, placement: Placement) {
+    public init(id: String, region: BeaconRegion, placement: PluginPlacement) {
         self.id = id
         self.region = region
         self.placement = placement

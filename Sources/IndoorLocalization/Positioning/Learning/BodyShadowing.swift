@@ -5,7 +5,7 @@
 /// and noise are fitted to the products of the residuals by least squares.
 struct BodyShadowing {
     /// A beacon as a place hears it.
-    private struct Ear {
+    private struct Accumulator {
         /// The beacon's direction, as a vector of length 1.
         var x: Double
         var y: Double
@@ -45,22 +45,24 @@ struct BodyShadowing {
 
     private static func ear(
         _ residual: ShadowingRegression.Residual, _ beacon: RadioMap.Beacon, at point: MapPoint
-    ) -> Ear {
+    ) -> Accumulator {
         let (dx, dy) = (beacon.point.x - point.x, beacon.point.y - point.y)
         let planar = (dx * dx + dy * dy).squareRoot()
-        return Ear(
+        return Accumulator(
             x: planar > 0 ? dx / planar : 0, y: planar > 0 ? dy / planar : 0, residual: residual.value)
     }
 
     /// Fits the products of a place's residuals, less their mean, with the two variances by least squares.
-    private static func variances(_ places: [[Ear]]) -> (body: Double, noise: Double)? {
+    private static func variances(_ places: [[Accumulator]]) -> (body: Double, noise: Double)? {
         var (bb, bn, nn, by, ny) = (0.0, 0.0, 0.0, 0.0, 0.0)
-        for ears in places {
-            let count = Double(ears.count)
-            let mean = ears.reduce(0) { $0 + $1.residual } / count
-            let (meanX, meanY) = (ears.reduce(0) { $0 + $1.x } / count, ears.reduce(0) { $0 + $1.y } / count)
-            for (row, ear) in ears.enumerated() {
-                for (column, other) in ears.enumerated() {
+        for accumulators in places {
+            let count = Double(accumulators.count)
+            let mean = accumulators.reduce(0) { $0 + $1.residual } / count
+            let (meanX, meanY) = (
+                accumulators.reduce(0) { $0 + $1.x } / count, accumulators.reduce(0) { $0 + $1.y } / count
+            )
+            for (row, ear) in accumulators.enumerated() {
+                for (column, other) in accumulators.enumerated() {
                     let product = (ear.residual - mean) * (other.residual - mean)
                     let alike = (ear.x - meanX) * (other.x - meanX) + (ear.y - meanY) * (other.y - meanY)
                     let own = (row == column ? 1 : 0) - 1 / count

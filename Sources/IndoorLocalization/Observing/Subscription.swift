@@ -1,0 +1,47 @@
+import Synchronization
+
+/// A running `watch`; it ends with `close()`, or when this object goes away.
+public final class Subscription: Sendable {
+    /// What the watching task and its observation share.
+    private final class Gate: Sendable {
+        let isOpen = Atomic(true)
+        /// Held during each call, so that closing can wait for the call's end.
+        let call = Guarded(true)
+
+        /// The gate of the watch that this task serves: closing from within its call must not wait for it.
+        @TaskLocal static var served: ObjectIdentifier?
+    }
+
+    private let task: Task<Void, Never>
+    private let gate: Gate
+
+    /// Begins to call `body` with each element.
+    package init<Element: Sendable>(_ stream: AsyncStream<Element>, _ body: @escaping @Sendable (Element) -> Void) {
+        let gate = Gate()
+        self.gate = gate
+        task = Task {
+            await Gate.$served.withValue(ObjectIdentifier(gate)) {
+                for await element in stream {
+                    let isOpen = gate.call.withLock { _ in
+                        guard gate.isOpen.load(ordering: .acquiring) else { return false }
+                        body(element)
+                        return true
+                    }
+                    guard isOpen else { return }
+                }
+            }
+        }
+    }
+
+    deinit { close() }
+
+    /// Ends the watch: no call begins or goes on after this has returned.
+    ///
+    /// It waits for a call that is running on another thread, so that call must not wait for the one that closes.
+    /// From within a call, it returns at once; that call is the last one.
+    public func close() {
+        gate.isOpen.store(false, ordering: .releasing)
+        task.cancel()
+        if Gate.served != ObjectIdentifier(gate) { gate.call.withLock { _ in } }
+    }
+}
