@@ -17,7 +17,7 @@ extension BluetoothError: CustomStringConvertible {
             "The message bus does not let this process talk to the Bluetooth service (\(reason)): add its user to the "
                 + "group \"bluetooth\" with \"sudo usermod -aG bluetooth USER\", and log in again."
         case .noRoute(let hci, let dbus):
-            "No way leads to the Bluetooth adapter. Raw: \(hci.description) Through the Bluetooth service: "
+            "The Bluetooth adapter is not accessible. Raw HCI: \(hci.description) Bluetooth service: "
                 + dbus.description
         case .system(let call, let number):
             "\(call) failed: \(Self.text(ofSystemError: number)) (error \(number))."

@@ -42,7 +42,7 @@ public struct BluetoothScanSource: TimedScanSource {
         adapter: AdapterChoice = .first, route: ScanRoute? = nil, content: ScanContent = .beacons
     ) throws(BluetoothError) {
         let choice =
-            if let route { Choice(route: route, reason: "It was asked for.") } else { try Self.chooseRoute() }
+            if let route { Choice(route: route, reason: "selected with --route.") } else { try Self.chooseRoute() }
         self.init(choice, adapter: adapter, content: content)
     }
 
@@ -82,7 +82,7 @@ public struct BluetoothScanSource: TimedScanSource {
         let obstacle: BluetoothError
         do throws(BluetoothError) {
             try hci()
-            return Choice(route: .hci, reason: "The raw route is permitted, and gives every report.")
+            return Choice(route: .hci, reason: "raw HCI is permitted, and reports every advertisement.")
         } catch {
             obstacle = error
         }
@@ -92,7 +92,8 @@ public struct BluetoothScanSource: TimedScanSource {
             throw .noRoute(hci: obstacle, dbus: error)
         }
         return Choice(
-            route: .dbus, reason: "The raw route, which gives every report, cannot be taken. \(obstacle.description)")
+            route: .dbus,
+            reason: "raw HCI, which reports every advertisement, is not permitted. \(obstacle.description)")
     }
 
     /// Returns as soon as no scan of this source holds the radio any more.

@@ -33,7 +33,7 @@ final class BadInputTests: XCTestCase {
         XCTAssertEqual(result.status, 0)
         XCTAssertEqual(
             result.errors,
-            "indoorloc: \(path): no position, as no beacon of 'Office' was heard in it; "
+            "indoorloc: \(path): no position, as it contains no beacon of 'Office'; "
                 + "with --fix MAP,X,Y,RADIUS it is followed by motion alone\n")
     }
 
@@ -46,7 +46,7 @@ final class BadInputTests: XCTestCase {
         let result = try Tool.run(["replay", "--venue", folder, path])
         XCTAssertEqual(
             result.errors,
-            "indoorloc: \(path): no position, as 'Kiosk' has neither beacons nor a radio map; add beacons, or survey it\n"
+            "indoorloc: \(path): no position, as 'Kiosk' has neither beacons nor a radio map; add beacons, or make a survey\n"
         )
         XCTAssertTrue(
             try Tool.run(["venue", "info", folder]).output.contains(
@@ -71,7 +71,7 @@ final class BadInputTests: XCTestCase {
         XCTAssertEqual(survey.status, 0)
         XCTAssertEqual(
             survey.errors,
-            "indoorloc: no beacon of 'Kiosk' was heard; are the recordings of another venue?\n")
+            "indoorloc: no beacon of 'Kiosk' was received; are the recordings of another venue?\n")
         let replay = try Tool.run(["replay", "--venue", folder, "--radio-map", map, walk])
         XCTAssertTrue(replay.errors.contains("none of the venue's beacons; is it of another venue?"), replay.errors)
     }
@@ -104,13 +104,13 @@ final class BadInputTests: XCTestCase {
         let weak = try Tool.run(call + ["rssiThreshold=-20"])
         XCTAssertEqual(weak.status, 0)
         let sentence =
-            #/indoorloc: .+: no position, as all beacons of 'Office', heard \d+ times, are below the rssiThreshold of -20 dBm; the strongest has -\d+ dBm\n/#
+            #/indoorloc: .+: no position, as all beacons of 'Office', received \d+ times, are below the rssiThreshold of -20 dBm; the strongest is -\d+ dBm\n/#
         XCTAssertNotNil(try sentence.wholeMatch(in: weak.errors), weak.errors)
         let forced = try Tool.run(call + ["forcedVenue=2"])
         XCTAssertEqual(forced.status, 0)
         XCTAssertEqual(
             forced.errors,
-            "indoorloc: \(path): no position, as forcedVenue accepts venue 2 alone, and 'Office' is venue 1\n")
+            "indoorloc: \(path): no position, as forcedVenue accepts only venue 2, but 'Office' is venue 1\n")
     }
 
     func testAVenueWithAWrongSettingIsLocatedInAllTheSame() throws {
@@ -149,7 +149,7 @@ final class BadInputTests: XCTestCase {
         let path = try recording.write(to: temporaryFolder())
         let result = try Tool.run(["replay", "--venue", "Fixtures/office", path])
         XCTAssertEqual(result.status, 0)
-        XCTAssertEqual(result.errors, "indoorloc: \(path): 2 lines of unknown types passed over\n")
+        XCTAssertEqual(result.errors, "indoorloc: \(path): 2 lines of unknown types ignored\n")
     }
 
     func testASurveyOfAnotherVenueIsToldSo() throws {
@@ -160,7 +160,8 @@ final class BadInputTests: XCTestCase {
         XCTAssertEqual(result.status, 1)
         XCTAssertEqual(
             result.errors,
-            "indoorloc: the recordings are of another venue: their truth is on maps 1, and 'Kiosk' has maps 77\n")
+            "indoorloc: the recordings are of another venue: their ground truth is on maps 1, but 'Kiosk' has maps 77\n"
+        )
     }
 
     func testADataSetWithoutTracksIsToldSo() throws {
@@ -197,7 +198,7 @@ final class BadInputTests: XCTestCase {
         let result = try Tool.run(["replay", "--venue", "Fixtures/office", bad])
         XCTAssertEqual(result.status, 1)
         XCTAssertTrue(result.errors.hasPrefix("indoorloc: \(bad):101: field `"), result.errors)
-        XCTAssertTrue(result.errors.contains("or say --lenient to skip such lines"), result.errors)
+        XCTAssertTrue(result.errors.contains("or use --lenient to skip such lines"), result.errors)
     }
 
     func testWhatCameBeforeABadLineIsPrinted() throws {
@@ -213,7 +214,7 @@ final class BadInputTests: XCTestCase {
         let lenient = try Tool.run(["replay", "--venue", "Fixtures/office", "--lenient", bad])
         XCTAssertEqual(lenient.status, 0)
         XCTAssertTrue(
-            lenient.errors.hasPrefix("indoorloc: \(bad): 1 bad line skipped: \(bad):101: field `"), lenient.errors)
+            lenient.errors.hasPrefix("indoorloc: \(bad): 1 invalid line skipped: \(bad):101: field `"), lenient.errors)
         // Nobody needs to be told to do what was done.
         XCTAssertFalse(lenient.errors.contains("lenient"), lenient.errors)
         XCTAssertEqual(lenient.output, try Tool.run(["replay", "--venue", "Fixtures/office", good]).output)

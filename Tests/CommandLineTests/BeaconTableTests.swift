@@ -53,7 +53,7 @@ final class BeaconTableTests: XCTestCase {
         XCTAssertEqual(lines.count, 10)
         XCTAssertTrue(lines[3].contains("    1     1 "), lines[3])
         XCTAssertTrue(lines[7].contains("    1     5 "), lines[7])
-        XCTAssertEqual(lines[8], "and 15 weaker ones")
+        XCTAssertEqual(lines[8], "and 15 weaker beacons")
     }
 
     func testNoLineIsWiderThanTheTerminal() {

@@ -33,10 +33,10 @@ final class BoundCommandTests: XCTestCase {
     func testWrongCallsAreToldSo() throws {
         for (words, message) in [
             (["simulate", "--bound"], "--venue is missing"),
-            (Self.call + ["--output", "walk.jsonl"], "--bound and --output don't go together"),
+            (Self.call + ["--output", "walk.jsonl"], "--output can't be combined with --bound"),
             (Self.call + ["--sigma", "0"], "--sigma must be a number from 0.1 to 20.0, not '0'"),
             (Self.call + ["--places", "0"], "--places must be a whole number from 1 to 1000000, not '0'"),
-            (["simulate", "--venue", "Fixtures/office", "--area", "50"], "--area goes with --bound alone"),
+            (["simulate", "--venue", "Fixtures/office", "--area", "50"], "--area requires --bound"),
         ] {
             let result = try Tool.run(words)
             XCTAssertEqual(result.status, 2, "\(words)")

@@ -61,7 +61,7 @@ final class ConvertCommandTests: XCTestCase {
         XCTAssertTrue(errors.contains("\(count("truth")) truth"), errors)
         XCTAssertTrue(errors.contains("the header's venueId"), errors)
         XCTAssertTrue(errors.contains("\(count("beacon")) beacon lines without bytes"), errors)
-        XCTAssertTrue(errors.contains("-59 dBm for an unknown measured power"), errors)
+        XCTAssertTrue(errors.contains("-59 dBm as the unknown measured power"), errors)
     }
 
     func testARecordingIsPackedWithoutLosingAnything() throws {
@@ -104,7 +104,7 @@ final class ConvertCommandTests: XCTestCase {
         _ = try convert("--adapter", "3", path, folder + "/a.btsnoop")
         XCTAssertEqual(
             try convert("--adapter", "7", folder + "/a.btsnoop", folder + "/seven.jsonl").errors,
-            "indoorloc: \(folder)/a.btsnoop: hci7 heard no advertisement, but hci3 did\n")
+            "indoorloc: \(folder)/a.btsnoop: hci7 received no advertisement, but hci3 did\n")
     }
 
     func testACutCaptureIsAnErrorAndLenientlyAWarning() throws {
@@ -116,9 +116,9 @@ final class ConvertCommandTests: XCTestCase {
         XCTAssertEqual(strict.status, 1)
         XCTAssertTrue(strict.errors.hasPrefix("indoorloc: \(folder)/cut.btsnoop: record at byte "), strict.errors)
         let lenient = try convert("--lenient", folder + "/cut.btsnoop", folder + "/a.jsonl")
-        XCTAssertTrue(lenient.errors.contains("cut.btsnoop: 1 bad record skipped: "), lenient.errors)
+        XCTAssertTrue(lenient.errors.contains("cut.btsnoop: 1 invalid record skipped: "), lenient.errors)
         XCTAssertFalse(lenient.errors.contains("eniently"), lenient.errors)
-        XCTAssertTrue(strict.errors.contains("Say --lenient to take what is before it"), strict.errors)
+        XCTAssertTrue(strict.errors.contains("Use --lenient to take what is before it"), strict.errors)
     }
 
     func testABeaconThatCannotBeEncodedIsAnErrorAndLenientlyAWarning() throws {
@@ -131,7 +131,7 @@ final class ConvertCommandTests: XCTestCase {
         XCTAssertEqual(strict.status, 1)
         XCTAssertTrue(strict.errors.contains("Measured power 4 dBm"), strict.errors)
         let lenient = try convert("--lenient", path, folder + "/a.btsnoop")
-        XCTAssertTrue(lenient.errors.contains("1 reading refused: "), lenient.errors)
+        XCTAssertTrue(lenient.errors.contains("1 reading rejected: "), lenient.errors)
     }
 
     func testWrongCallsAreToldSo() throws {

@@ -86,7 +86,7 @@ final class EvaluateCommandTests: XCTestCase {
     func testATrackTooShortToScoreIsToldSo() throws {
         let set = try shortSet(in: temporaryFolder(), lines: 1)
         XCTAssertEqual(
-            try Tool.run(["evaluate", set]).output, "set: no truth with a place to score on\n")
+            try Tool.run(["evaluate", set]).output, "set: no ground truth with a position to score\n")
         let figures = try figures(Tool.run(["evaluate", set, "--json"]).output)
         XCTAssertEqual(figures["n"] as? Int, 0)
         XCTAssertTrue(figures["mean"] is NSNull)

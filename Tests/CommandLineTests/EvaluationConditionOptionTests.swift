@@ -78,7 +78,7 @@ final class EvaluationConditionOptionTests: XCTestCase {
             try assertUsageError("--shift=\(text)", shift + "'\(word)'")
         }
         for (text, word) in [("radio", "radio"), ("motion,plan", "plan"), ("Motion", "Motion")] {
-            try assertUsageError("--without=\(text)", "--without takes motion or survey, not '\(word)'")
+            try assertUsageError("--without=\(text)", "--without must be motion or survey, not '\(word)'")
         }
         let share = "--survey-share must be a number above 0 and at most 1, not "
         for text in ["0", "-0.5", "1.01", "half", "nan", ""] {
@@ -88,7 +88,7 @@ final class EvaluationConditionOptionTests: XCTestCase {
 
     func testWithoutNothingIsAWrongCall() throws {
         for text in ["", "motion,"] {
-            try assertUsageError("--without=\(text)", "--without takes motion or survey, not ''")
+            try assertUsageError("--without=\(text)", "--without must be motion or survey, not ''")
         }
     }
 

@@ -64,7 +64,8 @@ final class GeofenceOptionTests: XCTestCase {
         let result = try replay("")
         XCTAssertEqual(result.status, 2)
         XCTAssertTrue(
-            result.errors.hasPrefix("indoorloc replay: --geofences must be a GeoJSON file, not ''\n"), result.errors)
+            result.errors.hasPrefix("indoorloc replay: --geofences must be the path of a GeoJSON file, not ''\n"),
+            result.errors)
     }
 
     func testAGeofenceThatCanNeverBeEnteredIsTold() throws {
@@ -80,9 +81,9 @@ final class GeofenceOptionTests: XCTestCase {
         for (fence, reason) in [
             (fence(center), nil), (fence(center, venue: 1, map: 2, level: 1), nil),
             (fence(center, venue: 2), "its map has no georeference"), (fence(center, venue: 9), "there is no venue 9"),
-            (fence(center, map: 9), "no map has its mapId and its level"),
-            (fence(center, map: 1, level: 1), "no map has its mapId and its level"),
-            (fence(swapped), "it lies outside of the plan; coordinates are [longitude, latitude]"),
+            (fence(center, map: 9), "no map has its mapId and level"),
+            (fence(center, map: 1, level: 1), "no map has its mapId and level"),
+            (fence(swapped), "it lies outside the plan; coordinates must be [longitude, latitude]"),
         ] {
             let remarks = GeofenceOption(file: "f", fences: [fence]).remarks(on: [try office(), plain])
             XCTAssertEqual(remarks.count, reason == nil ? 0 : 1, "\(remarks)")
@@ -98,7 +99,7 @@ final class GeofenceOptionTests: XCTestCase {
         XCTAssertEqual(result.status, 0)
         XCTAssertEqual(
             result.errors,
-            "indoorloc: \(file): geofence \"shelf\" is never entered: no map has its mapId and its level\n")
+            "indoorloc: \(file): geofence \"shelf\" can't be entered: no map has its mapId and level\n")
     }
 
     func testAServiceWatchesGeofencesAndReadsThemAgain() throws {
@@ -111,7 +112,7 @@ final class GeofenceOptionTests: XCTestCase {
         try service.wait(for: #""type":"position""#)
         try Data("{".utf8).write(to: file)
         service.send(SIGHUP)
-        try service.waitForError("the earlier settings and geofences stay")
+        try service.waitForError("the earlier settings and geofences stay in effect")
         try service.wait(for: #""event":"enterGeofence""#, #""id":"demo-stand""#)
         // The same place by another name, while the walk is in it.
         try Data(text.replacing("demo-stand", with: "stall").utf8).write(to: file)

@@ -33,7 +33,7 @@ final class IMUOptionTests: XCTestCase {
         let result = try Tool.run(["serve", "--venue", "x", "--replay", "y", "--imu", "iio"])
         XCTAssertEqual(result.status, 2)
         XCTAssertTrue(
-            result.errors.contains("--imu is of the machine's sensors, which --replay takes the place of"),
+            result.errors.contains("--imu can't be combined with --replay"),
             result.errors)
     }
 
@@ -48,7 +48,7 @@ final class IMUOptionTests: XCTestCase {
         // The radio ends the session, once the error was told.
         try await Bounded.wait(for: "the end of the session") { [causes] in
             try await session.run(radio.combined(with: nowhere), givesReadings: true) { news in
-                guard case .told(let output) = news, case .error(let error) = output.content else { return }
+                guard case .output(let output) = news, case .error(let error) = output.content else { return }
                 causes.update { $0.append(error.cause) }
                 radio.finish()
             }
@@ -80,7 +80,7 @@ final class IMUOptionTests: XCTestCase {
         XCTAssertNil(try sharing(["--set", "sharing.room=yard"]))
         XCTAssertThrowsError(try sharing(["--set", "sharing.host=mqtt://broker"])) { error in
             XCTAssertEqual(
-                (error as? UsageError)?.message, "the setting sharing.host needs sharing.room, the room of devices")
+                (error as? UsageError)?.message, "the setting sharing.host requires sharing.room, the room of devices")
         }
     }
 }

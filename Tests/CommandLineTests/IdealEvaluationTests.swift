@@ -19,7 +19,7 @@ final class IdealEvaluationTests: XCTestCase {
         for option in ["--offline", "--motion"] {
             let result = try Tool.run(["evaluate", "Fixtures/office", "--ideal", option])
             XCTAssertEqual(result.status, 2)
-            XCTAssertTrue(result.errors.contains("--ideal goes with neither --offline nor --motion"), result.errors)
+            XCTAssertTrue(result.errors.contains("--ideal can't be combined with --offline or --motion"), result.errors)
         }
     }
 }

@@ -13,9 +13,9 @@ final class LiveQueueTests: XCTestCase {
         XCTAssertGreaterThan(queue.lines, 1000)
         XCTAssertEqual(queue.count % 1024, 0, "a line was torn")
         let lost = queue.lost
-        XCTAssertEqual(queue.takeLosses(), lost)
-        XCTAssertEqual(queue.takeLosses(), 0)
-        queue.take(1024 * 10)
+        XCTAssertEqual(queue.drainLosses(), lost)
+        XCTAssertEqual(queue.drainLosses(), 0)
+        queue.consume(1024 * 10)
         queue.append(line)
         XCTAssertEqual(queue.lost, 0, "there is room again")
     }
@@ -27,12 +27,12 @@ final class LiveQueueTests: XCTestCase {
             queue.append("line \(index)")
             let piece = queue.next(index % 31)
             given += piece
-            queue.take(piece.count)
+            queue.consume(piece.count)
         }
         while !queue.isEmpty {
             let piece = queue.next(4096)
             given += piece
-            queue.take(piece.count)
+            queue.consume(piece.count)
         }
         let lines = String(decoding: given, as: UTF8.self).split(separator: "\n")
         XCTAssertEqual(lines.count + queue.lost, 50_000)
@@ -43,9 +43,9 @@ final class LiveQueueTests: XCTestCase {
     func testWhatIsLeftAtTheEndIsLostByLines() {
         var queue = LineQueue()
         for _ in 0..<3 { queue.append("abc") }
-        queue.take(5)
+        queue.consume(5)
         queue.drop()
-        XCTAssertEqual(queue.takeLosses(), 2, "the line that was begun, and the last one")
+        XCTAssertEqual(queue.drainLosses(), 2, "the line that was begun, and the last one")
         XCTAssertTrue(queue.isEmpty)
     }
 

@@ -24,16 +24,16 @@ final class LocateCommandTests: XCTestCase {
         return ScriptedSource(readings, pace: .live, failure: failure)
     }
 
-    private func news(_ source: ScriptedSource, givesReadings: Bool = false) async throws -> [LiveSession.News] {
+    private func news(_ source: ScriptedSource, givesReadings: Bool = false) async throws -> [LiveSession.Update] {
         let packet = try VenuePacketReader().read(try FixtureFolder("office").path)
         let session = LiveSession(venue: packet.venue, settings: SettingsStack(), seed: 0)
-        let news = Mutex<[LiveSession.News]>([])
+        let news = Mutex<[LiveSession.Update]>([])
         try await session.run(source, givesReadings: givesReadings) { item in news.withLock { $0.append(item) } }
         return news.withLock { $0 }
     }
 
-    private func told(_ news: [LiveSession.News]) -> [SessionReplay.Output.Content] {
-        news.compactMap { if case .told(let output) = $0 { output.content } else { nil } }
+    private func told(_ news: [LiveSession.Update]) -> [SessionReplay.Output.Content] {
+        news.compactMap { if case .output(let output) = $0 { output.content } else { nil } }
     }
 
     func testASessionTellsItsStatesAndPositionsUntilTheSourceEnds() async throws {
@@ -48,10 +48,10 @@ final class LocateCommandTests: XCTestCase {
 
     func testReadingsAreHandedOnWhereTheyAreRecorded() async throws {
         let with = try await news(try walk(), givesReadings: true)
-        let heard = with.count { if case .heard = $0 { true } else { false } }
+        let heard = with.count { if case .reading = $0 { true } else { false } }
         XCTAssertEqual(heard, 1500)
         let without = try await news(try walk())
-        XCTAssertFalse(without.contains { if case .heard = $0 { true } else { false } })
+        XCTAssertFalse(without.contains { if case .reading = $0 { true } else { false } })
     }
 
     func testASourceThatFailsEndsTheSessionWithItsError() async throws {
@@ -68,7 +68,7 @@ final class LocateCommandTests: XCTestCase {
         let venue = try VenuePacketReader().read(try FixtureFolder("office").path).venue
         let events = Mutex<[String]>([])
         try await command.session(in: venue).run(try walk(), givesReadings: false) { news in
-            guard case .told(let output) = news, case .event(let event) = output.content, event.geofence != nil else {
+            guard case .output(let output) = news, case .event(let event) = output.content, event.geofence != nil else {
                 return
             }
             events.withLock { $0.append("\(event)") }

@@ -57,7 +57,7 @@ final class MotionCommandTests: XCTestCase {
             XCTAssertEqual(result.status, 2, fix)
             XCTAssertTrue(
                 result.errors.contains(
-                    "--fix must be MAP,X,Y,RADIUS, as in 1,3.5,7,1 with a radius above 0, not '\(fix)'"),
+                    "--fix must be MAP,X,Y,RADIUS with a radius above 0, such as 1,3.5,7,1, not '\(fix)'"),
                 result.errors)
         }
     }
@@ -65,7 +65,7 @@ final class MotionCommandTests: XCTestCase {
     func testAFixOnAMapThatIsNotThereIsRefused() throws {
         let result = try Tool.run(["replay", "--venue", "Fixtures/office", "--fix", "9,2,3,1", Self.recording])
         XCTAssertEqual(result.status, 2)
-        XCTAssertTrue(result.errors.contains("--fix names map 9, which 'Office' does not have"), result.errors)
+        XCTAssertTrue(result.errors.contains("--fix: 'Office' has no map 9"), result.errors)
     }
 
     func testAFixFarOffThePlanIsRefused() throws {
@@ -81,7 +81,7 @@ final class MotionCommandTests: XCTestCase {
         XCTAssertEqual(result.status, 0)
         XCTAssertTrue(
             result.errors.hasSuffix(
-                "no position, as no beacon of 'Office' was heard in it; "
+                "no position, as it contains no beacon of 'Office'; "
                     + "with --fix MAP,X,Y,RADIUS it is followed by motion alone\n"), result.errors)
     }
 
@@ -92,10 +92,10 @@ final class MotionCommandTests: XCTestCase {
         XCTAssertTrue(result.lines.first?.hasPrefix("office: walked ") ?? false, result.output)
         // Its one track with steps has neither a heading nor a barometer.
         XCTAssertTrue(
-            result.lines.first?.hasSuffix("climbing told 0.0% of the time  heading median -  P90 -") ?? false,
+            result.lines.first?.hasSuffix("climbing detected 0.0% of the time  heading median -  P90 -") ?? false,
             result.output)
         let wrong = try Tool.run(["evaluate", "Fixtures/office", "--motion", "--json"])
         XCTAssertEqual(wrong.status, 2)
-        XCTAssertTrue(wrong.errors.contains("--motion goes with neither --json nor --offline nor --replays"))
+        XCTAssertTrue(wrong.errors.contains("--motion can't be combined with --json, --offline or --replays"))
     }
 }

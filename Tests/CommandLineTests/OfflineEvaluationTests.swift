@@ -32,12 +32,12 @@ final class OfflineEvaluationTests: XCTestCase {
     func testOfflineGoesWithTheParticleFilterAlone() throws {
         let result = try Tool.run(["evaluate", "Fixtures/office", "--offline", "--method", "fingerprint"])
         XCTAssertEqual(result.status, 2)
-        XCTAssertTrue(result.errors.contains("--offline goes with the method particle alone"), result.errors)
+        XCTAssertTrue(result.errors.contains("--offline requires the method particle"), result.errors)
     }
 
     func testOfflineWritesNoReplays() throws {
         let result = try Tool.run(["evaluate", "Fixtures/office", "--offline", "--replays", temporaryFolder()])
         XCTAssertEqual(result.status, 2)
-        XCTAssertTrue(result.errors.contains("--offline and --replays don't go together"), result.errors)
+        XCTAssertTrue(result.errors.contains("--offline can't be combined with --replays"), result.errors)
     }
 }

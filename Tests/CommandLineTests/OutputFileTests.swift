@@ -28,7 +28,7 @@ final class OutputFileTests: XCTestCase {
             let refused = try Tool.run(call + [file])
             XCTAssertEqual(refused.status, 1, "\(call)")
             XCTAssertEqual(refused.output, "", "\(call)")
-            XCTAssertTrue(refused.errors.contains("\(file) is there already"), refused.errors)
+            XCTAssertTrue(refused.errors.contains("\(file) already exists"), refused.errors)
             XCTAssertTrue(refused.errors.contains("--overwrite"), refused.errors)
             XCTAssertEqual(try bytes(file), before, "\(call)")
             let replaced = try Tool.run(call + [file, "--overwrite"])
@@ -50,7 +50,7 @@ final class OutputFileTests: XCTestCase {
             for name in ["walk.jsonl", "./walk.jsonl", "symbolic.jsonl", "hard.jsonl"] {
                 let result = try Tool.run(call + [folder + "/" + name, "--overwrite"])
                 XCTAssertEqual(result.status, 1, "\(call) \(name)")
-                XCTAssertTrue(result.errors.contains("is read by this command, too"), result.errors)
+                XCTAssertTrue(result.errors.contains("is also an input of this command"), result.errors)
                 XCTAssertEqual(try bytes(walk), before, "\(call) \(name)")
             }
         }
@@ -64,7 +64,7 @@ final class OutputFileTests: XCTestCase {
         let result = try Tool.run(
             ["venue", "export", folder, "-o", folder + "/venue.json", "--overwrite"])
         XCTAssertEqual(result.status, 1)
-        XCTAssertTrue(result.errors.contains("is read by this command, too"), result.errors)
+        XCTAssertTrue(result.errors.contains("is also an input of this command"), result.errors)
         XCTAssertEqual(try bytes(folder + "/venue.json"), before)
     }
 
@@ -75,7 +75,7 @@ final class OutputFileTests: XCTestCase {
         let before = try bytes(zip)
         let result = try Tool.run(["venue", "import", zip, "-o", folder + "/./museum.zip", "--overwrite"])
         XCTAssertEqual(result.status, 1)
-        XCTAssertTrue(result.errors.contains("is read by this command, too"), result.errors)
+        XCTAssertTrue(result.errors.contains("is also an input of this command"), result.errors)
         XCTAssertEqual(try bytes(zip), before)
     }
 
@@ -86,7 +86,7 @@ final class OutputFileTests: XCTestCase {
         for option in [[], ["--overwrite"]] {
             let result = try Tool.run(["evaluate", set, "--replays", set + "/tracks"] + option)
             XCTAssertEqual(result.status, 1)
-            XCTAssertTrue(result.errors.contains("is read by this command, too"), result.errors)
+            XCTAssertTrue(result.errors.contains("is also an input of this command"), result.errors)
             XCTAssertEqual(try tracks.map { try bytes(set + "/tracks/" + $0) }, before)
         }
     }

@@ -61,14 +61,14 @@ final class PipeTests: XCTestCase {
         let before = try bytes(walk)
         let result = try shell("\(replay) --geojson \(walk) --overwrite - < \(walk)")
         XCTAssertEqual(result.status, 1)
-        XCTAssertTrue(result.errors.contains("is read by this command, too"), result.errors)
+        XCTAssertTrue(result.errors.contains("is also an input of this command"), result.errors)
         XCTAssertEqual(try bytes(walk), before)
     }
 
     func testStandardInputIsOneFileOnly() throws {
         let result = try Tool.run(["replay", "--venue", "-", "-"])
         XCTAssertEqual(result.status, 2)
-        XCTAssertTrue(result.errors.contains("'-' is standard input, which can be one file only"), result.errors)
+        XCTAssertTrue(result.errors.contains("'-' (standard input) can be given only once"), result.errors)
     }
 
     /// A pipe that stays open gives its positions while it fills, not at its end.

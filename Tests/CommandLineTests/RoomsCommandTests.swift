@@ -95,7 +95,7 @@ final class RoomsCommandTests: XCTestCase {
         XCTAssertEqual(refused.status, 1)
         XCTAssertEqual(
             refused.errors,
-            "indoorloc: \(path) is there already: say --add \(path) to add to it, or --overwrite to lose its rooms\n")
+            "indoorloc: \(path) already exists: use --add \(path) to extend it, or --overwrite to discard its rooms\n")
         XCTAssertEqual(try Data(contentsOf: URL(filePath: path)), before, "nothing is lost")
 
         let other = set + "/other.json"
@@ -115,7 +115,7 @@ final class RoomsCommandTests: XCTestCase {
         let (_, result) = try train(set, "--forget", beacon, set + "/survey/one.jsonl")
         XCTAssertEqual(result.status, 0)
         XCTAssertEqual(
-            result.errors, "indoorloc: --forget \(beacon): the training does not have it; nothing was forgotten\n")
+            result.errors, "indoorloc: --forget \(beacon): the training has no such beacon; nothing was removed\n")
     }
 
     func testARoomForARecordingThatTellsItsOwnIsToldToBeUnused() throws {
@@ -123,7 +123,7 @@ final class RoomsCommandTests: XCTestCase {
         let survey = set + "/survey/one.jsonl"
         let (path, result) = try train(set, "--room", "garage", survey)
         XCTAssertEqual(result.status, 0)
-        XCTAssertEqual(result.errors, "indoorloc: \(survey) tells its rooms itself: --room garage was not used\n")
+        XCTAssertEqual(result.errors, "indoorloc: \(survey) has room names; --room garage was not used\n")
         XCTAssertEqual(try RoomTrainingFile.read(path).rooms.keys.sorted(), Self.rooms)
     }
 
@@ -143,7 +143,8 @@ final class RoomsCommandTests: XCTestCase {
         XCTAssertEqual(result.output, "")
         XCTAssertEqual(
             result.errors,
-            "indoorloc: \(track): no room, as none of the 6 beacons heard is in \(path): is it another house's?\n")
+            "indoorloc: \(track): no room, as none of the 6 received beacons is in \(path); is it the training of another building?\n"
+        )
     }
 
     func testATrainingDocumentIsThatOfTheRoomThatIsNamed() throws {
@@ -157,7 +158,7 @@ final class RoomsCommandTests: XCTestCase {
         let (path, named) = try train(set, "--room", "kitchen", document)
         XCTAssertEqual(
             named.output,
-            "kitchen: train it longer, 1 of 30 samples; place beacons nearer, 100 % of the samples hold fewer than 3; "
+            "kitchen: train longer, 1 of 30 samples; place beacons closer, 100 % of the samples have fewer than 3; "
                 + "1 sample, 1 of 1 beacons (100 %); Crownstone's score 1 (pocket -20, samples -79)\n")
         let kitchen = try XCTUnwrap(RoomTrainingFile.read(path).rooms["kitchen"])
         XCTAssertEqual(String(decoding: TrainingDocument.bytes(of: kitchen), as: UTF8.self), text)

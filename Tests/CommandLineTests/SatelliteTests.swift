@@ -43,22 +43,22 @@ final class SatelliteTests: XCTestCase {
         let session = LiveSession(
             venue: packet.venue, settings: SettingsStack(localization: LocalizationSettings()), seed: 0,
             gnss: satellites)
-        let news = Mutex<[LiveSession.News]>([])
+        let news = Mutex<[LiveSession.Update]>([])
         try await session.run(radio, givesReadings: true) { item in
             let count = news.withLock { news in
                 news.append(item)
                 return news.count {
-                    if case .told(let output) = $0, case .outdoorPosition = output.content { true } else { false }
+                    if case .output(let output) = $0, case .outdoorPosition = output.content { true } else { false }
                 }
             }
             // The radio ends the session, once all positions were told.
             if count == 3 { radio.finish() }
         }
         let all = news.withLock { $0 }
-        let heard = all.compactMap { if case .heard(let reading) = $0 { reading } else { nil } }
+        let heard = all.compactMap { if case .reading(let reading) = $0 { reading } else { nil } }
         XCTAssertEqual(heard, fixes.map(SensorReading.gnss))
         let told = all.compactMap { item -> OutdoorPosition? in
-            guard case .told(let output) = item, case .outdoorPosition(let position) = output.content else {
+            guard case .output(let output) = item, case .outdoorPosition(let position) = output.content else {
                 return nil
             }
             return position

@@ -130,7 +130,7 @@ final class ScanCommandTests: XCTestCase {
             } catch {
                 XCTAssertEqual(
                     "\(error)",
-                    "\(path) is there already: say --append to go on with it, or --overwrite to replace it")
+                    "\(path) already exists: use --append to continue it, or --overwrite to replace it")
             }
             XCTAssertEqual(try bytes(path), before)
             try await scan(path, "--append", source: source)
@@ -168,23 +168,23 @@ final class ScanCommandTests: XCTestCase {
 
     func testWrongOptionsAreRefused() throws {
         for (words, message) in [
-            (["--adapter", "foo"], "--adapter must be a name such as hci0, or an address, not 'foo'"),
-            (["--adapter", "hci"], "--adapter must be a name such as hci0, or an address, not 'hci'"),
+            (["--adapter", "foo"], "--adapter must be a name such as hci0 or an address, not 'foo'"),
+            (["--adapter", "hci"], "--adapter must be a name such as hci0 or an address, not 'hci'"),
             (["--route", "usb"], "--route must be hci or dbus, not 'usb'"),
             (
                 ["--record", "walk.txt"],
                 "--record 'walk.txt' must end in .jsonl, .jsonl.gz, .btsnoop, .snoop, .log or .cfa"
             ),
             (["--seconds", "0"], "--seconds must be a whole number from 1 to 31536000, not '0'"),
-            (["--append"], "--append needs --record"),
+            (["--append"], "--append requires --record"),
             (
-                ["--record", "a.jsonl", "--append", "--overwrite"], "--append and --overwrite contradict each other"
+                ["--record", "a.jsonl", "--append", "--overwrite"], "--append and --overwrite can't be combined"
             ),
             (
                 ["--record", "a.snoop", "--append"],
-                "--append goes with a recording, .jsonl or .jsonl.gz; a capture cannot go on"
+                "--append requires a recording, .jsonl or .jsonl.gz; a capture can't be continued"
             ),
-            (["extra"], "'extra' is one operand too many"),
+            (["extra"], "unexpected operand 'extra'"),
         ] {
             let result = try Tool.run(["scan"] + words)
             XCTAssertEqual(result.status, 2)

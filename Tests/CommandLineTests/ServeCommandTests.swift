@@ -102,7 +102,7 @@ final class ServeCommandTests: XCTestCase {
         let pass = try ServiceProcess(
             ServiceProcess.walk("one-floor", from: 8) + ["--state-directory", folder, "--seconds", "1"])
         XCTAssertEqual(try pass.end(), 0)
-        XCTAssertTrue(pass.errors.contains { $0.contains("remembering venue 1") }, "\(pass.errors)")
+        XCTAssertTrue(pass.errors.contains { $0.contains("restored the memory of venue 1") }, "\(pass.errors)")
     }
 
     func testRoomsAreNotLeftByARestart() throws {
@@ -149,7 +149,7 @@ final class ServeCommandTests: XCTestCase {
                 ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--once"])
             XCTAssertEqual(try service.end(), 0)
             XCTAssertTrue(
-                service.errors.contains { $0.contains(words) && $0.contains("set aside") }, "\(service.errors)")
+                service.errors.contains { $0.contains(words) && $0.contains("moved to") }, "\(service.errors)")
             XCTAssertEqual(try bytes(folder + "/memory.json.unusable"), Data(text.utf8))
             XCTAssertNotNil(try memory(folder).stay, "begun without a memory")
         }
@@ -174,11 +174,11 @@ final class ServeCommandTests: XCTestCase {
             atPath: folder + "/memory.json.new/inside", withIntermediateDirectories: true)
         let service = try ServiceProcess(
             ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--save-every", "0.05"])
-        try service.waitForError("the memory is not kept")
+        try service.waitForError("the memory can't be saved")
         try service.wait(for: "\"position\"")
         service.send(SIGTERM)
         XCTAssertEqual(try service.end(), 0)
-        XCTAssertEqual(service.errors.count { $0.contains("the memory is not kept") }, 1, "\(service.errors)")
+        XCTAssertEqual(service.errors.count { $0.contains("the memory can't be saved") }, 1, "\(service.errors)")
     }
 
     func testTheStartOfARecordingLiesWithinIt() throws {
@@ -203,7 +203,7 @@ final class ServeCommandTests: XCTestCase {
         let refused = try ServiceProcess(
             walk + ["--state-directory", folder, "--once", "--settings", settings, "--output", settings])
         XCTAssertEqual(try refused.end(), 1)
-        XCTAssertTrue(refused.errors.contains { $0.contains("is read by this command, too") }, "\(refused.errors)")
+        XCTAssertTrue(refused.errors.contains { $0.contains("is also an input of this command") }, "\(refused.errors)")
         XCTAssertEqual(try bytes(settings), Data("{}".utf8))
     }
 
@@ -222,7 +222,7 @@ final class ServeCommandTests: XCTestCase {
             (["--venue", "x", "--replay-from", "-1"], "--replay-from must be"),
             (["--venue", "x", "--seconds", "none"], "--seconds must be"),
             (["--venue", "x", "--save-every", "0"], "from 0.01 to 86400, not '0'"),
-            (["--venue", "x", "--replay-from", "1"], "--replay-from needs --replay"),
+            (["--venue", "x", "--replay-from", "1"], "--replay-from requires --replay"),
             (["--venue", "x", "--replay", "y", "--adapter", "hci0"], "--adapter is of the radio"),
             (["--venue", "x", "--replay", "y", "--route", "hci"], "--route is of the radio"),
             (["--venue", "x", "--state-directory", ""], "--state-directory must be a folder"),

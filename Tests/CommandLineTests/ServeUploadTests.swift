@@ -95,7 +95,7 @@ final class ServeUploadTests: XCTestCase {
         try service.waitForError("heartbeat: up")
         try await uploads.wait { !$0.isEmpty }
         try serve("{\"heartbeat.interval\": ")
-        try service.waitForError("the earlier settings of the server stay")
+        try service.waitForError("the server's earlier settings stay in effect")
         try service.waitForError("heartbeat: up", from: service.errors.count)
         service.send(SIGTERM)
         XCTAssertEqual(try service.end(), 0)
@@ -134,8 +134,8 @@ final class ServeUploadTests: XCTestCase {
         let secret = ["--upload-beacons", "--upload-token-file", try file("opensesame")]
         for (arguments, words) in [
             (["--upload-url", "http://x.example/y"], "--upload-url needs --upload-beacons or --upload-positions"),
-            (["--upload-beacons"], "--upload-beacons needs --upload-url"),
-            (["--upload-name", "x"], "--upload-name needs --upload-url"),
+            (["--upload-beacons"], "--upload-beacons requires --upload-url"),
+            (["--upload-name", "x"], "--upload-name requires --upload-url"),
             (["--upload-url", "ftp://x", "--upload-beacons"], "--upload-url: "),
             (["--upload-url", "http://x.example"] + secret, "http would send the credentials unencrypted; use https"),
             (["--upload-url", "https://x.example", "--upload-password-file", "f"] + secret, "contradict each other"),
@@ -146,7 +146,7 @@ final class ServeUploadTests: XCTestCase {
             (["--settings-url", "http://x.example/settings.json"], "--settings-url: others could change"),
             (["--settings-url", "https://x.example/"], "--settings-url must name a document"),
             (["--settings-url", "https://x.example"], "--settings-url must name a document"),
-            (["--settings-ca", "x"], "--settings-ca needs --settings-url"),
+            (["--settings-ca", "x"], "--settings-ca requires --settings-url"),
         ] as [([String], String)] {
             let result = try Tool.run(["serve", "--venue", "Fixtures/office"] + arguments)
             XCTAssertEqual(result.status, 2, "\(arguments)")

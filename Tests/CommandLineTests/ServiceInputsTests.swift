@@ -25,30 +25,30 @@ final class ServiceInputsTests: XCTestCase {
     /// Behaviour §4.1, row precedence: what the files say beats the server, whenever either of them comes.
     func testFilesThatAreReadAgainBeatTheServerWhichKeepsTheRest() throws {
         var inputs = inputs([("areaDwell", 1)], then: [("retryPause", 7)])
-        XCTAssertEqual(inputs.take(update([("areaDwell", 5), ("retryPause", 6), ("positionInterval", 2)])), [])
+        XCTAssertEqual(inputs.apply(update([("areaDwell", 5), ("retryPause", 6), ("positionInterval", 2)])), [])
         XCTAssertEqual(inputs.settings.resolved.localization.areaDwell, .seconds(1))
         XCTAssertEqual(inputs.settings.resolved.localization.retryPause, .seconds(6))
         XCTAssertEqual(try inputs.reload(), [])
         XCTAssertEqual(inputs.settings.resolved.localization.areaDwell, .seconds(5))
         XCTAssertEqual(inputs.settings.resolved.localization.retryPause, .seconds(7))
         XCTAssertEqual(inputs.settings.resolved.localization.positionInterval, .seconds(2))
-        XCTAssertEqual(inputs.take(update([])), [])
+        XCTAssertEqual(inputs.apply(update([])), [])
         XCTAssertEqual(inputs.settings.resolved.localization.positionInterval, .milliseconds(500))
     }
 
     func testWrongSettingsOfAServerAreToldAndThoseThatContradictEachOtherAreNotTakenAtAll() throws {
         var inputs = inputs([], then: [])
         XCTAssertEqual(
-            inputs.take(update([("areaDwel", 5), ("areaDwell", 3)])),
+            inputs.apply(update([("areaDwel", 5), ("areaDwell", 3)])),
             ["server:1: there is no setting areaDwel; did you mean areaDwell?"])
         XCTAssertEqual(inputs.settings.resolved.localization.areaDwell, .seconds(3))
-        let told = inputs.take(
+        let told = inputs.apply(
             update([("scanner.timing.interval", 0.1), ("scanner.timing.window", 0.2), ("areaDwell", 4)]))
         XCTAssertEqual(
             told,
             [
                 "server:1: scanner.timing.window must be in [0.0025, 0.1] s, not 0.2",
-                "the earlier settings of the server stay",
+                "the server's earlier settings stay in effect",
             ])
         XCTAssertEqual(inputs.settings.resolved.localization.areaDwell, .seconds(3))
         _ = try inputs.reload()
@@ -57,12 +57,12 @@ final class ServiceInputsTests: XCTestCase {
 
     func testAFailureIsToldOnceAndTakesNothingAway() {
         var inputs = inputs([], then: [])
-        _ = inputs.take(update([("areaDwell", 3)]))
+        _ = inputs.apply(update([("areaDwell", 3)]))
         let failure = RemoteSettings.Update.failure(LocalizationError(code: .network, message: "it is away"))
-        XCTAssertEqual(inputs.take(failure), ["it is away; the earlier settings of the server stay"])
-        XCTAssertEqual(inputs.take(failure), [])
+        XCTAssertEqual(inputs.apply(failure), ["it is away; the server's earlier settings stay in effect"])
+        XCTAssertEqual(inputs.apply(failure), [])
         XCTAssertEqual(inputs.settings.resolved.localization.areaDwell, .seconds(3))
-        _ = inputs.take(update([("areaDwell", 3)]))
-        XCTAssertEqual(inputs.take(failure).count, 1, "it was there in between")
+        _ = inputs.apply(update([("areaDwell", 3)]))
+        XCTAssertEqual(inputs.apply(failure).count, 1, "it was there in between")
     }
 }

@@ -79,7 +79,7 @@ final class ServiceKillTests: XCTestCase {
             XCTAssertEqual(try service.end(), 0)
         }
         print("warm: \(sooner)\ncold: \(later)")
-        XCTAssertTrue(warm.errors.contains { $0.contains("remembering venue 1") }, "\(warm.errors)")
+        XCTAssertTrue(warm.errors.contains { $0.contains("restored the memory of venue 1") }, "\(warm.errors)")
         XCTAssertEqual(try number("venueId", of: sooner), 1)
         XCTAssertEqual(try number("mapId", of: sooner), 2)
         // Four seconds of the walk later, at 1.2 m/s.

@@ -24,7 +24,7 @@ final class ServiceManagerTests: XCTestCase {
         XCTAssertEqual(try service.end(), 0)
         try socket.finish()
         let statuses = socket.messages.filter { $0.contains("STATUS=") }
-        XCTAssertTrue(statuses.contains { $0.contains("looking for a venue") }, "\(statuses)")
+        XCTAssertTrue(statuses.contains { $0.contains("searching for a venue") }, "\(statuses)")
         XCTAssertTrue(statuses.contains { $0.contains("on Ground floor") }, "\(statuses)")
         XCTAssertEqual(socket.messages.count { $0.contains("READY=1") }, 1)
         let last = try XCTUnwrap(statuses.last)
@@ -66,7 +66,7 @@ final class ServiceManagerTests: XCTestCase {
     func testAFullDiskIsToldOnceAndTheServiceGoesOn() throws {
         let socket = try NotifySocket(in: temporaryFolder())
         let service = try start(socket, ["--output", "/dev/full"])
-        try service.waitForError("/dev/full: No space left on device; the service goes on")
+        try service.waitForError("/dev/full: No space left on device; the service continues")
         // It finds its place, which it does some time after the first line.
         try socket.wait(for: "STATUS=in ")
         service.send(SIGTERM)
@@ -96,12 +96,12 @@ final class ServiceManagerTests: XCTestCase {
         try FileManager.default.removeItem(atPath: file)
         try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
         service.send(SIGHUP)
-        try service.waitForError("positions.jsonl cannot be written: Is a directory; the earlier file stays")
+        try service.waitForError("positions.jsonl cannot be written: Is a directory; the earlier file stays open")
         try socket.wait(for: "READY=1")
 
         try Data("{\"positionInterval\": -1}".utf8).write(to: settings)
         service.send(SIGHUP)
-        try service.waitForError("the earlier settings and geofences stay")
+        try service.waitForError("the earlier settings and geofences stay in effect")
         try socket.wait(for: "READY=1")
         service.send(SIGTERM)
         XCTAssertEqual(try service.end(), 0)

@@ -60,7 +60,7 @@ final class ShareCommandTests: XCTestCase {
         let again = try Tool.run(removal)
         XCTAssertEqual(again.status, 0, again.errors)
         XCTAssertEqual(again.output, "")
-        XCTAssertEqual(again.errors, "indoorloc: the broker retains nothing of 'walker'\n")
+        XCTAssertEqual(again.errors, "indoorloc: the broker retains no message of 'walker'\n")
     }
 
     func testAServiceWhoseNameIsTakenSaysThatItSharesNoMore() throws {
@@ -120,10 +120,10 @@ final class ShareCommandTests: XCTestCase {
         let file = try temporaryFolder() + "/password"
         for (words, message) in [
             (["--share", "hall"], "--share: 'hall' is no address of a room"),
-            (["--share-name", "x"], "--share-name needs --share"),
-            (["--home-assistant"], "--home-assistant needs --share"),
+            (["--share-name", "x"], "--share-name requires --share"),
+            (["--home-assistant"], "--home-assistant requires --share"),
             (["--share", "mqtt://h/r", "--share-name", "a/b"], "--share-name: the name \"a/b\" has \"/\""),
-            (["--share", "mqtt://h/r", "--share-ca", "x"], "--share-ca needs an address that begins with mqtts"),
+            (["--share", "mqtt://h/r", "--share-ca", "x"], "--share-ca requires an address that begins with mqtts"),
             (["--share", "mqtt://h/r", "--share-password-file", "x"], "--share-password-file needs a user"),
             (["--share", "mqtt://u@h/r", "--share-password-file", file], "\(file): No such file or directory"),
         ] {

@@ -56,7 +56,7 @@ final class SharingOptionsTests: XCTestCase {
             let words = ["--" + option.name] + (option.argument == nil ? [] : ["1"])
             let arguments = try ParsedArguments(words, syntax: LocateCommand.syntax)
             XCTAssertThrowsError(try SharingOptions(arguments), option.name) { error in
-                XCTAssertEqual((error as? UsageError)?.message, "--\(option.name) needs --share")
+                XCTAssertEqual((error as? UsageError)?.message, "--\(option.name) requires --share")
             }
         }
     }

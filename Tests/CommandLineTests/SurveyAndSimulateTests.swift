@@ -16,8 +16,8 @@ final class SurveyAndSimulateTests: XCTestCase {
             XCTAssertEqual(result.errors, "")
             XCTAssertTrue(result.output.hasPrefix("\(folder)/\(name): "), result.output)
             XCTAssertTrue(result.output.contains(" 32 beacons, "), result.output)
-            XCTAssertTrue(result.output.contains("\nlearned: readings lie "), result.output)
-            XCTAssertTrue(result.output.contains(", a floor takes "), result.output)
+            XCTAssertTrue(result.output.contains("\nlearned: readings deviate by "), result.output)
+            XCTAssertTrue(result.output.contains(", a floor attenuates by "), result.output)
         }
         XCTAssertEqual(try bytes(folder + "/a.json"), try bytes(folder + "/b.json"))
     }
@@ -53,7 +53,7 @@ final class SurveyAndSimulateTests: XCTestCase {
         let result = try Tool.run(
             ["survey", "--venue", "Fixtures/office", "--output", folder + "/map.json", survey, path])
         XCTAssertEqual(result.status, 0)
-        XCTAssertEqual(result.errors, "indoorloc: \(path) has no truth with a place and taught nothing\n")
+        XCTAssertEqual(result.errors, "indoorloc: \(path) has no ground truth with a position and was not used\n")
     }
 
     // MARK: - Simulate

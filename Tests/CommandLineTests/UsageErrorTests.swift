@@ -15,44 +15,45 @@ final class UsageErrorTests: XCTestCase {
     func testNoCommand() throws { try assertUsageError([], "a command is missing") }
 
     func testAnUnknownCommand() throws {
-        try assertUsageError(["teleport"], "there is no command 'teleport'")
-        try assertUsageError(["help", "teleport"], "there is no command 'teleport'")
-        try assertUsageError(["--teleport"], "there is no command '--teleport'")
+        try assertUsageError(["teleport"], "unknown command 'teleport'")
+        try assertUsageError(["help", "teleport"], "unknown command 'teleport'")
+        try assertUsageError(["--teleport"], "unknown command '--teleport'")
     }
 
     func testAMisspelledCommandIsToldWithTheNearest() throws {
-        try assertUsageError(["repaly", "x"], "there is no command 'repaly'; did you mean 'replay'?")
-        try assertUsageError(["venue", "chekc", "x"], "'venue chekc' is no command; did you mean 'venue check'?")
-        try assertUsageError(["vneue", "check"], "there is no command 'vneue'; did you mean 'venue check'?")
-        try assertUsageError(["vneue"], "there is no command 'vneue'; did you mean 'venue'?")
+        try assertUsageError(["repaly", "x"], "unknown command 'repaly'; did you mean 'replay'?")
+        try assertUsageError(["venue", "chekc", "x"], "unknown command 'venue chekc'; did you mean 'venue check'?")
+        try assertUsageError(["vneue", "check"], "unknown command 'vneue'; did you mean 'venue check'?")
+        try assertUsageError(["vneue"], "unknown command 'vneue'; did you mean 'venue'?")
     }
 
     func testAGroupWithoutACommandOfIt() throws {
         let names = ["check", "info", "import", "export", "route", "publish", "fetch"].map { "'venue \($0)'" }
-        let advice = "is no command; say " + names.joined(separator: " or ")
-        try assertUsageError(["venue"], "'venue' \(advice)")
-        try assertUsageError(["venue", "burn"], "'venue burn' \(advice)")
+        let advice = "; use " + names.joined(separator: " or ")
+        try assertUsageError(["venue"], "unknown command 'venue'\(advice)")
+        try assertUsageError(["venue", "burn"], "unknown command 'venue burn'\(advice)")
     }
 
     func testAnUnknownOptionIsNamedWhereverItStands() throws {
-        try assertUsageError(["replay", "--loud"], "there is no option '--loud'", of: "replay")
-        try assertUsageError(["replay", "--venue", "V", "-xl", "R"], "there is no option '-x'", of: "replay")
-        try assertUsageError(["evaluate", "D", "-z"], "there is no option '-z'", of: "evaluate")
-        try assertUsageError(["venue", "check", "V", "--all"], "there is no option '--all'", of: "venue check")
+        try assertUsageError(["replay", "--loud"], "unknown option '--loud'", of: "replay")
+        try assertUsageError(["replay", "--venue", "V", "-xl", "R"], "unknown option '-x'", of: "replay")
+        try assertUsageError(["evaluate", "D", "-z"], "unknown option '-z'", of: "evaluate")
+        try assertUsageError(["venue", "check", "V", "--all"], "unknown option '--all'", of: "venue check")
     }
 
     func testAnOptionThatMayBeSeveralIsToldWithThem() throws {
-        let message = "option '--r' may be --radio-map or --replays; write it out"
+        let message = "option '--r' is ambiguous: --radio-map or --replays"
         try assertUsageError(["evaluate", "D", "--r", "x"], message, of: "evaluate")
     }
 
     func testAnOptionWithoutItsArgument() throws {
-        try assertUsageError(["replay", "R", "--venue"], "option '--venue' needs an argument", of: "replay")
-        try assertUsageError(["evaluate", "D", "-j"], "option '-j' needs an argument", of: "evaluate")
+        try assertUsageError(["replay", "R", "--venue"], "option '--venue' requires an argument", of: "replay")
+        try assertUsageError(["evaluate", "D", "-j"], "option '-j' requires an argument", of: "evaluate")
     }
 
     func testAnArgumentThatAnOptionDoesNotTake() throws {
-        try assertUsageError(["replay", "--lenient=3", "R"], "option '--lenient' takes no argument", of: "replay")
+        try assertUsageError(
+            ["replay", "--lenient=3", "R"], "option '--lenient' does not take an argument", of: "replay")
     }
 
     func testAnOptionThatMustBeGiven() throws {
@@ -69,9 +70,9 @@ final class UsageErrorTests: XCTestCase {
     }
 
     func testTooManyOperands() throws {
-        try assertUsageError(["replay", "--venue", "V", "a", "b"], "'b' is one operand too many", of: "replay")
-        try assertUsageError(["simulate", "a"], "'a' is one operand too many", of: "simulate")
-        try assertUsageError(["venue", "info", "a", "--", "-b"], "'-b' is one operand too many", of: "venue info")
+        try assertUsageError(["replay", "--venue", "V", "a", "b"], "unexpected operand 'b'", of: "replay")
+        try assertUsageError(["simulate", "a"], "unexpected operand 'a'", of: "simulate")
+        try assertUsageError(["venue", "info", "a", "--", "-b"], "unexpected operand '-b'", of: "venue info")
     }
 
     func testABadNumber() throws {
@@ -94,7 +95,7 @@ final class UsageErrorTests: XCTestCase {
             ("positioning.method=fingerprint", "fingerprint"), ("positioning.particleFilter=false", "fingerprint"),
         ] {
             let call = ["replay", "--venue", "V", "--set", setting, "--method", "particle", "R"]
-            let message = "--method particle and --set, which makes it \"\(other)\", contradict each other"
+            let message = "--method particle contradicts --set, which gives the method \"\(other)\""
             try assertUsageError(call, message, of: "replay")
         }
     }
@@ -102,7 +103,7 @@ final class UsageErrorTests: XCTestCase {
     func testASatelliteReceiverThatIsNone() throws {
         for text in ["", "gps", "gpsd:", "gpsd:host:0", "gpsd:host:65536", "gpsd:::1", "gpsd:[::1"] {
             let message =
-                "--gnss must be gpsd, gpsd:HOST or gpsd:HOST:PORT, with brackets about an IPv6 address, not '\(text)'"
+                "--gnss must be gpsd, gpsd:HOST or gpsd:HOST:PORT, with an IPv6 address in brackets, not '\(text)'"
             try assertUsageError(["locate", "--venue", "V", "--gnss", text], message, of: "locate")
         }
     }

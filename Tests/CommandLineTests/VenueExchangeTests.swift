@@ -73,7 +73,7 @@ final class VenueExchangeTests: XCTestCase {
         let old = try VenuePacketReader().read(packet).venue
         let refused = try Tool.run(["venue", "import", "-o", packet, "Fixtures/imdf/museum"])
         XCTAssertEqual(refused.status, 1)
-        XCTAssertTrue(refused.errors.contains("is there already: say --keep"), refused.errors)
+        XCTAssertTrue(refused.errors.contains("already exists: use --keep"), refused.errors)
         XCTAssertEqual(try VenuePacketReader().read(packet).venue, old)
         XCTAssertEqual(
             try Tool.run(["venue", "import", "--overwrite", "-o", packet, "Fixtures/imdf/museum"]).status, 0)

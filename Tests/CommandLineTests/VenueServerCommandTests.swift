@@ -257,10 +257,10 @@ final class VenueServerCommandTests: XCTestCase {
     func testWrongCallsOfFetch() throws {
         for (arguments, message) in [
             (["1"], "--server is missing"), (["--server", "http://x", "one"], "ID must be a whole number, not 'one'"),
-            (["--server", "http://x", "--all", "1"], "--all and '1' contradict each other"),
+            (["--server", "http://x", "--all", "1"], "--all can't be combined with '1'"),
             (
                 ["--server", "http://x", "--token-file", "a", "--user-file", "b"],
-                "--token-file and --user-file contradict each other"
+                "--token-file and --user-file can't be combined"
             ),
             (["--server", ""], "'' is none; give one such as https://"),
             (["--server", "127.0.0.1:18473"], "'127.0.0.1:18473' is none; give one such as https://"),

@@ -114,11 +114,11 @@ final class WatchCommandTests: XCTestCase {
             var told: [String] = []
             var unixTime: Double?
             mutating func begin(unixTime: Double?) { self.unixTime = unixTime }
-            mutating func take(_ directive: ScanMachine.Directive) throws {
+            mutating func receive(_ directive: ScanMachine.Directive) throws {
                 if case .emitRegionEvent(let event) = directive {
                     told.append("\(event.kind) \(event.instant.seconds)")
                 }
-                try tellTrouble(directive)
+                try reportTrouble(directive)
             }
             mutating func write() throws -> Bool { true }
             mutating func end() throws {}
@@ -183,7 +183,7 @@ final class WatchCommandTests: XCTestCase {
             "--replay", stay,
         ])
         XCTAssertEqual(result.status, 0, result.errors)
-        XCTAssertTrue(result.output.contains("train it longer, "), result.output)
+        XCTAssertTrue(result.output.contains("train longer, "), result.output)
         let samples = try XCTUnwrap(try RoomTrainingFile.read(training).rooms["attic"]?.samples)
         XCTAssertLessThanOrEqual(samples.count, 10)
         XCTAssertGreaterThan(samples.count, 7)

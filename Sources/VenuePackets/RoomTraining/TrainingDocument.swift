@@ -70,7 +70,7 @@ public enum TrainingDocument: Sendable {
             for (name, value) in document.devices {
                 guard let beacon = BeaconIdentity(trainingID: name) else {
                     throw PacketFileError(
-                        message: "\"\(name)\" is no beacon's name; write it as UUID_Maj:1_Min:2",
+                        message: "invalid beacon name \"\(name)\": expected UUID_Maj:MAJOR_Min:MINOR",
                         path: "\(path)[\(index)].devices")
                 }
                 rssi[beacon] = value
