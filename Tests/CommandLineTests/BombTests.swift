@@ -2,11 +2,11 @@ import Foundation
 import LoopbackServers
 import XCTest
 
-/// No small input costs much memory or time, and each that would is refused with a reason.
+/// Small inputs that would cost much memory or time are refused with a reason.
 final class BombTests: XCTestCase {
-    /// KiB of address space: those of an ordinary run, and 200 MB.
+    /// The limit of address space in KiB: that of an ordinary run plus 200 MB.
     private static let memory = 500_000
-    /// Seconds of processor time: 5 for a program that was built for speed, which is some ten times as fast as this one.
+    /// The limit of processor time in seconds: 5 for an optimized build, which is about ten times as fast as a debug build.
     private static let seconds = 50
 
     private static let recording = "Fixtures/recordings/one-floor/scan.jsonl.gz"
@@ -14,7 +14,7 @@ final class BombTests: XCTestCase {
 
     /// Runs the tool with little memory and time.
     ///
-    /// - Parameter reason: what is in the error; nil if the tool ends well.
+    /// - Parameter reason: a part of the expected error; nil if success is expected.
     private func run(_ arguments: [String], _ reason: String?, line: UInt = #line) throws {
         let limits = "ulimit -c 0; ulimit -v \(Self.memory); ulimit -t \(Self.seconds)"
         let result = try Tool.run(arguments, under: limits)
@@ -43,17 +43,17 @@ final class BombTests: XCTestCase {
 
     // MARK: - Packets
 
-    func testADeepPacketIsRefusedByEveryCommand() throws {
+    func testEveryCommandRefusesADeepPacket() throws {
         try runVenueCommands(try bomb().plain("venue.json", Bomb.nested(8_000)), "nested deeper than 64 levels")
     }
 
-    func testAPacketOfManyMapsIsRefusedByEveryCommand() throws {
+    func testEveryCommandRefusesAPacketOfManyMaps() throws {
         let map = #"{"id":1,"name":"","level":0,"widthMeters":9,"heightMeters":9}"#
         let venue = Bomb.venue().replacing(/\[\{"id.*\}\]/, with: Bomb.list(map, 5_000))
         try runVenueCommands(try bomb().plain("venue.json", venue), "has 5000 entries, more than the 1000")
     }
 
-    func testASparsePacketIsRefusedByEveryCommand() throws {
+    func testEveryCommandRefusesASparsePacket() throws {
         try runVenueCommands(try bomb().sparse("venue.json"), "has 4294967296 bytes, more than the 16777216")
     }
 
@@ -68,13 +68,13 @@ final class BombTests: XCTestCase {
         try run(["venue", "check", try bomb.sparse("sparse.zip")], "cannot be read as a zip")
     }
 
-    /// As large as a document may be, in the values that take the most memory.
+    /// A document of the maximum size, with the values that need the most memory.
     func testADocumentAtTheLimitIsReadInLittleMemory() throws {
         let objects = Bomb.venue("\"beacons\": [], \"unknown\": \(Bomb.list("{\"a\":0}", 600_000))")
         try run(["venue", "check", try bomb().zip("objects.zip", objects)], nil)
     }
 
-    func testPacketsThatMakeALargeModelAreRefused() throws {
+    func testPacketsOfALargeModelAreRefused() throws {
         let bomb = try bomb()
         let diagonals = Bomb.venue(map: "\"walls\": \(Bomb.list("[[0,0],[800,400]]", 40_000))")
         try run(["venue", "check", try bomb.plain("venue.json", diagonals)], "simplify the walls")
@@ -116,7 +116,7 @@ final class BombTests: XCTestCase {
 
     // MARK: - Other files
 
-    func testDeepFilesAreRefusedByEveryCommandThatReadsThem() throws {
+    func testEveryCommandRefusesDeepFiles() throws {
         let bomb = try bomb()
         let deep = try bomb.plain("deep.json", Bomb.nested(8_000))
         let deepTraining = try bomb.plain("training.json", "{\"rooms\":" + Bomb.nested(8_000) + "}")
@@ -195,6 +195,6 @@ final class BombTests: XCTestCase {
         let path = try bomb.plain("beacons.jsonl", lines)
         try run(
             ["survey", "--venue", "Fixtures/office", "--output", bomb.folder + "/map.json", path],
-            "the recordings hold 30001 beacons, more than the 30000")
+            "the recordings up to this one have 30001 beacons, more than the limit of 30000")
     }
 }

@@ -3,10 +3,10 @@ import XCTest
 
 final class BoundCommandTests: XCTestCase {
     private static let call = ["simulate", "--bound", "--venue", "Fixtures/office"]
-    /// What a debug build computes at once.
+    /// Options of a fast computation.
     private static let small = ["--places", "6", "--seconds", "1", "--grid", "1", "--particles", "100"]
 
-    func testTheBoundIsPrintedWithTheRatioLast() throws {
+    func testSimulatePrintsTheBoundWithTheRatioLast() throws {
         let result = try Tool.run(Self.call + Self.small)
         XCTAssertEqual(result.status, 0, result.errors)
         let names = result.output.split(separator: "\n").map { $0.prefix(23).trimmingCharacters(in: .whitespaces) }
@@ -18,7 +18,7 @@ final class BoundCommandTests: XCTestCase {
             ])
     }
 
-    func testTheSameAsJSON() throws {
+    func testSimulatePrintsTheBoundAsJSON() throws {
         let result = try Tool.run(Self.call + Self.small + ["--json", "--area", "100"])
         XCTAssertEqual(result.status, 0, result.errors)
         let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Double]
@@ -30,7 +30,7 @@ final class BoundCommandTests: XCTestCase {
         XCTAssertEqual(figures["beacons"], 8)
     }
 
-    func testWrongCallsAreToldSo() throws {
+    func testInvalidBoundOptionsAreUsageErrors() throws {
         for (words, message) in [
             (["simulate", "--bound"], "--venue is missing"),
             (Self.call + ["--output", "walk.jsonl"], "--output can't be combined with --bound"),
@@ -44,7 +44,7 @@ final class BoundCommandTests: XCTestCase {
         }
     }
 
-    func testAMapThatTheVenueDoesNotHaveIsAFailure() throws {
+    func testAnUnknownMapIsAFailure() throws {
         let result = try Tool.run(Self.call + Self.small + ["--map", "77"])
         XCTAssertEqual(result.status, 1)
         XCTAssertEqual(result.errors, "indoorloc: Fixtures/office: the venue has no map 77. Take an id of its maps.\n")

@@ -7,11 +7,11 @@ import XCTest
 
 @testable import indoorloc
 
-/// What `locate` makes of what a radio delivers; the radio itself is tested where one is.
+/// `locate` with a scripted source; guest tests cover the radio.
 final class LocateCommandTests: XCTestCase {
     private struct Failure: Error {}
 
-    /// The first seconds of a walk, as a radio delivers them: live, and with instants that begin anywhere.
+    /// The first seconds of a walk as a live source, with an arbitrary first instant.
     private func walk(failure: (any Error)? = nil) throws -> ScriptedSource {
         let path = try FixtureFolder("recordings/one-floor").file("scan.jsonl.gz")
         var reader = try RecordingReader(path: path)
@@ -36,7 +36,7 @@ final class LocateCommandTests: XCTestCase {
         news.compactMap { if case .output(let output) = $0 { output.content } else { nil } }
     }
 
-    func testASessionTellsItsStatesAndPositionsUntilTheSourceEnds() async throws {
+    func testASessionOutputsStatesAndPositionsUntilTheSourceEnds() async throws {
         let contents = told(try await news(try walk()))
         let states = contents.compactMap { if case .state(let state) = $0 { state.name } else { nil } }
         XCTAssertEqual(states.first, "started", "the state before the start is no news")
@@ -46,7 +46,7 @@ final class LocateCommandTests: XCTestCase {
         XCTAssertGreaterThan(positions.count, 3)
     }
 
-    func testReadingsAreHandedOnWhereTheyAreRecorded() async throws {
+    func testASessionPassesReadingsOnForARecording() async throws {
         let with = try await news(try walk(), givesReadings: true)
         let heard = with.count { if case .reading = $0 { true } else { false } }
         XCTAssertEqual(heard, 1500)
@@ -61,7 +61,7 @@ final class LocateCommandTests: XCTestCase {
         XCTAssertTrue("\(error)".contains("Failure"), "\(error)")
     }
 
-    func testGeofencesOfAFileAreWatched() async throws {
+    func testLocateMonitorsTheGeofencesOfAFile() async throws {
         let file = try Checkout.root().appending(path: "Fixtures/geofences/office.geojson").path
         let words = ["--venue", "unused", "--geofences", file, "--set", "areaDwell=0"]
         let command = try LocateCommand(ParsedArguments(words, syntax: LocateCommand.syntax))
@@ -77,7 +77,7 @@ final class LocateCommandTests: XCTestCase {
         XCTAssertTrue(told.contains("enterGeofence Printer"), "\(told)")
     }
 
-    /// The session, its recording and its log lines have one name.
+    /// The session, its recording and its log lines have the same trace identifier.
     func testTheRecordingHasTheSessionsTraceID() throws {
         let path = try temporaryFolder() + "/walk.jsonl"
         var target = try XCTUnwrap(
@@ -91,7 +91,7 @@ final class LocateCommandTests: XCTestCase {
         XCTAssertEqual(header.traceID, TraceID(rawValue: 0x1F))
     }
 
-    func testWithoutAVenueTheCallIsWrong() throws {
+    func testLocateWithoutAVenueIsAUsageError() throws {
         let result = try Tool.run(["locate"])
         XCTAssertEqual(result.status, 2)
         XCTAssertEqual(result.errors, "indoorloc locate: --venue is missing\nTry 'indoorloc locate --help'.\n")

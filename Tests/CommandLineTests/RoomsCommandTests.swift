@@ -3,12 +3,12 @@ import IndoorLocalization
 import VenuePackets
 import XCTest
 
-/// `rooms train`, `classify` and `evaluate` on a made-up house of three rooms and two phones.
+/// `rooms train`, `classify` and `evaluate` on simulated data of three rooms and two phones.
 final class RoomsCommandTests: XCTestCase {
     private static let rooms = ["attic", "bath", "cellar"]
     private static let seed: UInt64 = 12
 
-    /// A recording of stays of 40 s each; a room has two beacons that are strong in it, and all six are heard.
+    /// A recording of stays of 40 s each. Each room has two strong beacons; all six are received.
     private func recording(
         device: String, rooms: [String], offset: Double, using random: inout SeededGenerator
     ) -> String {
@@ -63,7 +63,7 @@ final class RoomsCommandTests: XCTestCase {
         return (path, try Tool.run(["rooms", "train", "-o", path] + arguments))
     }
 
-    func testTrainingTellsEachRoomWithItsScore() throws {
+    func testTrainingPrintsEachRoomWithItsScore() throws {
         let set = try dataSet()
         let (path, result) = try train(set, set + "/survey/one.jsonl")
         XCTAssertEqual(result.status, 0, result.errors)
@@ -75,7 +75,7 @@ final class RoomsCommandTests: XCTestCase {
         XCTAssertEqual(try RoomTrainingFile.read(path).rooms.keys.sorted(), Self.rooms)
     }
 
-    func testTrainingCanBeAddedToAndAMovedBeaconForgotten() throws {
+    func testTrainingCanBeExtendedAndAMovedBeaconRemoved() throws {
         let set = try dataSet()
         let (path, _) = try train(set, set + "/survey/one.jsonl")
         let beacon = "7C2F0A10-0000-4000-8000-000000000010_Maj:1_Min:3"
@@ -87,7 +87,7 @@ final class RoomsCommandTests: XCTestCase {
             "attic: enough; 80 samples, 5 of 5 beacons (100 %); Crownstone's score 43 (pocket -20, samples -37)")
     }
 
-    func testATrainingThatIsThereIsNotReplacedUnasked() throws {
+    func testAnExistingTrainingIsNotReplacedUnasked() throws {
         let set = try dataSet()
         let (path, _) = try train(set, set + "/survey/one.jsonl")
         let before = try Data(contentsOf: URL(filePath: path))
@@ -109,7 +109,7 @@ final class RoomsCommandTests: XCTestCase {
         XCTAssertNotEqual(try Data(contentsOf: URL(filePath: path)), before)
     }
 
-    func testABeaconToForgetThatIsNotInTheTrainingIsTold() throws {
+    func testForgettingAnUnknownBeaconIsReported() throws {
         let set = try dataSet()
         let beacon = "7C2F0A10-0000-4000-8000-000000000010_Maj:1_Min:77"
         let (_, result) = try train(set, "--forget", beacon, set + "/survey/one.jsonl")
@@ -118,7 +118,7 @@ final class RoomsCommandTests: XCTestCase {
             result.errors, "indoorloc: --forget \(beacon): the training has no such beacon; nothing was removed\n")
     }
 
-    func testARoomForARecordingThatTellsItsOwnIsToldToBeUnused() throws {
+    func testARoomForARecordingWithRoomNamesIsReportedAsUnused() throws {
         let set = try dataSet()
         let survey = set + "/survey/one.jsonl"
         let (path, result) = try train(set, "--room", "garage", survey)
@@ -127,7 +127,7 @@ final class RoomsCommandTests: XCTestCase {
         XCTAssertEqual(try RoomTrainingFile.read(path).rooms.keys.sorted(), Self.rooms)
     }
 
-    func testClassifyingWithAnotherHousesTrainingSaysSo() throws {
+    func testClassifyingWithTheTrainingOfAnotherBuildingIsReported() throws {
         let set = try dataSet()
         let path = set + "/other.json"
         let beacons = (1...4).compactMap { minor in
@@ -147,7 +147,7 @@ final class RoomsCommandTests: XCTestCase {
         )
     }
 
-    func testATrainingDocumentIsThatOfTheRoomThatIsNamed() throws {
+    func testTheRoomOptionNamesTheRoomOfATrainingDocument() throws {
         let set = try dataSet()
         let document = set + "/kitchen.json"
         let text = "[{\"devices\": {\"7C2F0A10-0000-4000-8000-000000000010_Maj:1_Min:2\": -70}, \"timestamp\": 1.0}]"
@@ -164,7 +164,7 @@ final class RoomsCommandTests: XCTestCase {
         XCTAssertEqual(String(decoding: TrainingDocument.bytes(of: kitchen), as: UTF8.self), text)
     }
 
-    func testClassifyingTellsTheRoomsOfAWalk() throws {
+    func testClassifyingPrintsTheRoomsOfAWalk() throws {
         let set = try dataSet()
         let (path, _) = try train(set, set + "/survey/one.jsonl")
         for track in ["one", "two"] {
@@ -183,7 +183,7 @@ final class RoomsCommandTests: XCTestCase {
         }
     }
 
-    func testClassifyingPrintsEachScanWhereThatIsWanted() throws {
+    func testClassifyingPrintsEachScanOnRequest() throws {
         let set = try dataSet()
         let (path, _) = try train(set, set + "/survey/one.jsonl")
         for classifier in ["naiveBayes", "nearestNeighbor", "adaptive"] {
@@ -237,13 +237,13 @@ final class RoomsCommandTests: XCTestCase {
         XCTAssertTrue(result.lines[(table + 2)...].contains { $0.hasPrefix("same    90-100%") }, result.output)
     }
 
-    func testASetWithoutRoomsIsToldSo() throws {
+    func testEvaluatingReportsADataSetWithoutRooms() throws {
         let result = try Tool.run(["rooms", "evaluate", "Fixtures/office"])
         XCTAssertEqual(result.status, 1)
-        XCTAssertTrue(result.errors.contains("the recordings in survey of office tell no room"), result.errors)
+        XCTAssertTrue(result.errors.contains("the recordings in survey of office have no room"), result.errors)
     }
 
-    func testWrongCallsSayWhatIsWrong() throws {
+    func testInvalidRoomsOptionsAreUsageErrors() throws {
         for (arguments, message) in [
             (["train", "-o", "x"], "RECORDING is missing"),
             (

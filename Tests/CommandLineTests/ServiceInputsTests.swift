@@ -4,7 +4,7 @@ import XCTest
 
 @testable import indoorloc
 
-/// What a service makes of the settings of its call, its files and a server.
+/// The precedence of a service's settings from options, files and a server.
 final class ServiceInputsTests: XCTestCase {
     private func stack(_ file: [(String, JSONValue)]) -> SettingsStack {
         var settings = SettingsStack()
@@ -22,8 +22,8 @@ final class ServiceInputsTests: XCTestCase {
         .settings(entries.map { SettingsEntry(key: $0.0, value: $0.1, place: "server:1") })
     }
 
-    /// Behaviour §4.1, row precedence: what the files say beats the server, whenever either of them comes.
-    func testFilesThatAreReadAgainBeatTheServerWhichKeepsTheRest() throws {
+    /// Behaviour §4.1, row precedence: files override the server, in any order.
+    func testReloadedFilesOverrideTheServersSettings() throws {
         var inputs = inputs([("areaDwell", 1)], then: [("retryPause", 7)])
         XCTAssertEqual(inputs.apply(update([("areaDwell", 5), ("retryPause", 6), ("positionInterval", 2)])), [])
         XCTAssertEqual(inputs.settings.resolved.localization.areaDwell, .seconds(1))
@@ -36,7 +36,7 @@ final class ServiceInputsTests: XCTestCase {
         XCTAssertEqual(inputs.settings.resolved.localization.positionInterval, .milliseconds(500))
     }
 
-    func testWrongSettingsOfAServerAreToldAndThoseThatContradictEachOtherAreNotTakenAtAll() throws {
+    func testInvalidServerSettingsAreReportedAndContradictoryOnesRejected() throws {
         var inputs = inputs([], then: [])
         XCTAssertEqual(
             inputs.apply(update([("areaDwel", 5), ("areaDwell", 3)])),
@@ -55,7 +55,7 @@ final class ServiceInputsTests: XCTestCase {
         XCTAssertEqual(inputs.settings.resolved.localization.areaDwell, .seconds(3))
     }
 
-    func testAFailureIsToldOnceAndTakesNothingAway() {
+    func testAServerFailureIsReportedOnceAndKeepsTheSettings() {
         var inputs = inputs([], then: [])
         _ = inputs.apply(update([("areaDwell", 3)]))
         let failure = RemoteSettings.Update.failure(LocalizationError(code: .network, message: "it is away"))

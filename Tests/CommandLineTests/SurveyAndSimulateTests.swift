@@ -8,7 +8,7 @@ final class SurveyAndSimulateTests: XCTestCase {
         return try Tool.run(["survey", "--venue", "Fixtures/office", "--output", map] + recordings)
     }
 
-    func testASurveyGivesTheSameBytesTwice() throws {
+    func testASurveyGivesIdenticalOutputTwice() throws {
         let folder = try temporaryFolder()
         for name in ["a.json", "b.json"] {
             let result = try survey(into: folder + "/" + name)
@@ -44,7 +44,7 @@ final class SurveyAndSimulateTests: XCTestCase {
         XCTAssertTrue(result.errors.contains("\(map) is of another venue"), result.errors)
     }
 
-    func testARecordingWithoutTruthAmongOthersIsNamed() throws {
+    func testSurveyNamesARecordingWithoutGroundTruth() throws {
         let folder = try temporaryFolder()
         var recording = try ShortRecording(lines: 60)
         recording.lines.removeAll { $0.contains("\"truth\"") }
@@ -58,7 +58,7 @@ final class SurveyAndSimulateTests: XCTestCase {
 
     // MARK: - Simulate
 
-    func testASimulatedWalkIsTheFixtureOfTheSameSeed() throws {
+    func testASimulatedWalkEqualsTheFixtureOfItsSeed() throws {
         let folder = try temporaryFolder()
         for (path, seed, fixture, name) in [
             ("one-floor", "101", "recordings/one-floor/scan.jsonl.gz", "walk.jsonl.gz"),
@@ -75,7 +75,7 @@ final class SurveyAndSimulateTests: XCTestCase {
         }
     }
 
-    func testAWalkThroughAWallIsToldAndAnEndlessOneIsRefused() throws {
+    func testAWalkThroughAWallIsReportedAndAnEndlessOneIsRefused() throws {
         let folder = try temporaryFolder()
         func simulate(_ points: String) throws -> Tool.Result {
             let walk = folder + "/walk.json"

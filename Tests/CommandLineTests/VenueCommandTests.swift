@@ -33,7 +33,7 @@ final class VenueCommandTests: XCTestCase {
         try assertSnapshot(result.output)
     }
 
-    func testCheckTellsAllProblemsInOnePass() throws {
+    func testCheckListsAllProblemsInOnePass() throws {
         for name in ["unknown-map", "polygon-with-two-corners"] {
             let folder = try FixtureFolder("packets/rejected/\(name)")
             let expected = try String(contentsOf: URL(filePath: folder.file("expected.txt")), encoding: .utf8)

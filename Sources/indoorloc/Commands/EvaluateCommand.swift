@@ -13,7 +13,7 @@ struct EvaluateCommand: Command {
             DATASET is a folder with venue.json, survey/*.jsonl and tracks/*.jsonl. The scored instants are those of way
             points from 5 s on, at most one per second, and the end of each stay. The estimate is the session's position
             at that instant; if the session has none, its last position is used if it is at most 10 s old. Errors are in
-            metres, on the right floor. IPIN is the third quartile of the error plus 15 m per wrong level. With --json,
+            metres, on the right floor. IPIN is the third quartile of the error plus 15 m for each level of difference. With --json,
             prints one object: dataset, method, n, answered, floor, mean, median, p75, p90, p95, ipin, insideRadius.
             Shares are from 0 to 1; a figure without data is null.
 

@@ -20,7 +20,8 @@ struct UnlabelledLearning: Sendable {
     /// The learned radio map with statistics.
     struct Outcome: Sendable {
         var map: RadioMap?
-        /// The mean errors of the recordings left out in metres, plus 15 m per wrong level: without the walks, then by round.
+        /// The mean errors of the recordings left out in metres, plus 15 m for each level of difference: without the walks,
+        /// then by round.
         var errors: [Double] = []
         /// The number of rounds that improved the map.
         var rounds = 0

@@ -2,9 +2,12 @@ import GPSDReceiving
 import IIOReceiving
 import IndoorLocalization
 
+/// Options of the sensors beside the radio, and their values.
 extension CommandOption {
     static let gnss = CommandOption(
         name: "gnss", argument: "SOURCE", help: "read satellite positions from gpsd: gpsd[:HOST[:PORT]]")
+    static let imu = CommandOption(
+        name: "imu", argument: "SOURCE", help: "read motion and air pressure from the kernel's sensors: iio[:HERTZ]")
 }
 
 extension ParsedArguments {
@@ -14,6 +17,17 @@ extension ParsedArguments {
         guard let source = GPSDSource(argument: text) else {
             let message =
                 "--gnss must be gpsd, gpsd:HOST or gpsd:HOST:PORT, with an IPv6 address in brackets, not '\(text)'"
+            throw UsageError(message: message, command: syntax.name)
+        }
+        return source
+    }
+
+    /// The inertial sensors given by `--imu`; nil if the option was not given.
+    func imu() throws(UsageError) -> IIOSource? {
+        guard let text = value("imu") else { return nil }
+        guard let source = IIOSource(argument: text) else {
+            let (least, most) = (Int(IIOSource.rates.lowerBound), Int(IIOSource.rates.upperBound))
+            let message = "--imu must be iio or iio:HERTZ, from \(least) to \(most) Hz, not '\(text)'"
             throw UsageError(message: message, command: syntax.name)
         }
         return source
@@ -31,24 +45,6 @@ extension GPSDSource {
         guard let digits = match.output.3 else { return }
         guard let port = UInt16(digits), port > 0 else { return nil }
         self.port = port
-    }
-}
-
-extension CommandOption {
-    static let imu = CommandOption(
-        name: "imu", argument: "SOURCE", help: "read motion and air pressure from the kernel's sensors: iio[:HERTZ]")
-}
-
-extension ParsedArguments {
-    /// The inertial sensors given by `--imu`; nil if the option was not given.
-    func imu() throws(UsageError) -> IIOSource? {
-        guard let text = value("imu") else { return nil }
-        guard let source = IIOSource(argument: text) else {
-            let (least, most) = (Int(IIOSource.rates.lowerBound), Int(IIOSource.rates.upperBound))
-            let message = "--imu must be iio or iio:HERTZ, from \(least) to \(most) Hz, not '\(text)'"
-            throw UsageError(message: message, command: syntax.name)
-        }
-        return source
     }
 }
 

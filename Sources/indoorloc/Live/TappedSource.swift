@@ -30,8 +30,8 @@ final class LostReadings: Sendable {
 
 /// A source that also passes each reading to a closure.
 ///
-/// The closure receives every reading at once. Readings for the session wait in a buffer; where it is full, the oldest one
-/// is discarded and counted.
+/// The closure receives every reading at once. Readings for the session wait in a buffer; if it is full, the oldest one is
+/// discarded and counted.
 struct TappedSource<Source: ScanSource>: SteerableScanSource, ReportingScanSource {
     /// The most readings that wait for the session: as many as the radio sources buffer.
     static var standardLimit: Int { 65_536 }
@@ -91,7 +91,7 @@ extension AsyncThrowingStream where Element: Sendable, Failure == any Error {
         limit: Int?, _ lost: LostReadings,
         by produce: @escaping @Sendable (_ yield: (Element) -> Void) async throws -> Void
     ) -> AsyncThrowingStream<Element, any Error> {
-        AsyncThrowingStream(bufferingPolicy: limit == nil ? .unbounded : .unbounded) { continuation in
+        AsyncThrowingStream(bufferingPolicy: limit.map { .bufferingNewest($0) } ?? .unbounded) { continuation in
             let task = Task {
                 do {
                     try await produce { if case .dropped = continuation.yield($0) { lost.add() } }

@@ -15,6 +15,10 @@ extension CommandOption {
     static let method = CommandOption(
         name: "method", argument: "METHOD",
         help: PositioningMethod.allCases.map(\.rawValue).joined(separator: ", ") + " (default particle)")
+    /// Layouts of beacons beyond the built-in ones.
+    static let beaconLayout = CommandOption(
+        name: "beacon-layout", argument: "LAYOUT",
+        help: "also decode beacons of this layout, such as m:2-3=beac,i:4-19,p:24-24")
 }
 
 extension ParsedArguments {
@@ -37,16 +41,7 @@ extension ParsedArguments {
         let home = environment["HOME"] ?? FileManager.default.homeDirectoryForCurrentUser.path
         return home + "/.local/state/indoorloc"
     }
-}
 
-extension CommandOption {
-    /// Layouts of beacons beyond the built-in ones.
-    static let beaconLayout = CommandOption(
-        name: "beacon-layout", argument: "LAYOUT",
-        help: "also decode beacons of this layout, such as m:2-3=beac,i:4-19,p:24-24")
-}
-
-extension ParsedArguments {
     /// The layouts given by `--beacon-layout`, which may be repeated.
     func beaconLayouts() throws(UsageError) -> [BeaconLayout] {
         var layouts: [BeaconLayout] = []
