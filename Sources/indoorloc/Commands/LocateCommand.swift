@@ -69,7 +69,7 @@ struct LocateCommand: Command {
         let source = try BluetoothScanSource(
             adapter: adapter, route: route,
             content: record == nil && layouts.isEmpty ? .enough(for: [packet.venue]) : .everything)
-        StandardError.line("a session begins: \(source.choice)")
+        StandardError.line("session started: \(source.choice)")
         // The adapter's earlier state is restored even after an error.
         do { try await listen(in: packet.venue, to: source.dutyCycledBySettings().decoding(layouts)) } catch {
             await source.released()

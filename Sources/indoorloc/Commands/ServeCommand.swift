@@ -165,7 +165,7 @@ struct ServeCommand: Command {
             ServiceInputs.Content(
                 settings: try arguments.settingsOfUpload(), geofences: try arguments.geofences()?.fences ?? [])
         }
-        StandardError.line("a session begins")
+        StandardError.line("session started")
         var service = ServiceRun(
             localizer, companions: companions, upload: upload, manager: ServiceManager(), limit: limit,
             endsWithPosition: arguments.has("once"), memory: ServiceMemory(store, every: saveInterval),
