@@ -86,7 +86,7 @@ final class SurveyAndSimulateTests: XCTestCase {
         }
         let through = try simulate(#"{"mapId": 1, "x": 1, "y": 1}, {"mapId": 1, "x": 35, "y": 19}"#)
         XCTAssertEqual(through.status, 0, through.errors)
-        XCTAssertTrue(through.errors.contains("the way to points[1] goes through "), through.errors)
+        XCTAssertTrue(through.errors.contains("the segment to points[1] crosses "), through.errors)
         let before = try bytes(folder + "/walk.jsonl")
         let endless = try simulate(#"{"mapId": 1, "x": 1, "y": 1}, {"mapId": 1, "x": 1000000, "y": 1}"#)
         XCTAssertEqual(endless.status, 1)

@@ -275,6 +275,6 @@ final class VenueServerCommandTests: XCTestCase {
         XCTAssertTrue(replay.errors.contains("--venue must be a venue's number"), replay.errors)
         let offline = try Tool.run(["replay", "--venue", "1", "--cache", "venues", "R"])
         XCTAssertEqual(offline.status, 2)
-        XCTAssertTrue(offline.errors.contains("--cache needs --server"), offline.errors)
+        XCTAssertTrue(offline.errors.contains("--cache requires --server"), offline.errors)
     }
 }
