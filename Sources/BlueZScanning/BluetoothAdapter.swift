@@ -1,12 +1,14 @@
 import IndoorLocalization
 
-/// A Bluetooth controller of this machine.
+/// A Bluetooth controller on this computer.
 public struct BluetoothAdapter: Hashable, Sendable, CustomStringConvertible {
-    /// The kernel's name of it, as in "hci0". It may change when the adapter is plugged again; the address does not.
+    /// The kernel's name of the adapter, such as "hci0".
+    ///
+    /// The name may change when the adapter is plugged in again; the address doesn't.
     public var name: String
     /// The adapter's own device address.
     public var address: DeviceAddress
-    /// Whether it has power.
+    /// Whether the adapter is powered on.
     public var isPowered: Bool
 
     /// Creates an adapter from its parts.
@@ -19,16 +21,16 @@ public struct BluetoothAdapter: Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(name) \(address) \(isPowered ? "on" : "off")" }
 }
 
-/// Which adapter is to scan.
+/// The choice of the adapter that scans.
 public enum AdapterChoice: Hashable, Sendable, CustomStringConvertible {
-    /// The first one that is there.
+    /// The first adapter that is present.
     case first
-    /// The one that the kernel calls so, as in "hci0".
+    /// The adapter with this kernel name, such as "hci0".
     case named(String)
-    /// The one with this address, whatever its name.
+    /// The adapter with this address, under any name.
     case address(DeviceAddress)
 
-    /// Whether an adapter is meant.
+    /// Returns whether the choice includes an adapter.
     public func includes(_ adapter: BluetoothAdapter) -> Bool {
         switch self {
         case .first: true
@@ -43,5 +45,15 @@ public enum AdapterChoice: Hashable, Sendable, CustomStringConvertible {
         case .named(let name): name
         case .address(let address): "\(address)"
         }
+    }
+}
+
+extension BluetoothAdapter {
+    /// Returns the adapters of this computer that can scan, in order of their numbers. Needs no capability.
+    ///
+    /// An adapter that was plugged in a moment ago may have the address 00:00:00:00:00:00 until it reports its own.
+    /// - Throws: `.noBluetooth`, or `.system` if a system call fails.
+    public static func all() throws(BluetoothError) -> [BluetoothAdapter] {
+        try HCISocket().devices().map(\.adapter)
     }
 }

@@ -1,15 +1,15 @@
-/// What the first event of a stream says beside its own detail, such as why this way to the radio was taken.
+/// A text that the first event of a stream adds to its own detail, such as the reason for the selected route.
 struct InitialDetail: Hashable, Sendable {
     private var text: String?
 
-    /// - Parameter text: a sentence or two; nil if there is nothing to say.
+    /// - Parameter text: One or two sentences; nil for none.
     init(_ text: String?) { self.text = text }
 
-    /// The detail of an event; the first one has the remark behind it.
+    /// Returns the detail of an event. The first call appends the text.
     mutating func added(to detail: String?) -> String? {
-        guard let remark = text else { return detail }
+        guard let addition = text else { return detail }
         text = nil
-        guard let detail else { return remark }
-        return "\(detail.last == "." ? detail : detail + ".") \(remark)"
+        guard let detail else { return addition }
+        return "\(detail.last == "." ? detail : detail + ".") \(addition)"
     }
 }

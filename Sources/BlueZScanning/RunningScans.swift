@@ -1,8 +1,8 @@
 import IndoorLocalization
 
-/// The scans of a source that hold the radio, so that one can wait until they have let go of it.
+/// A count of the scans of a source that use the radio, which callers can wait on.
 ///
-/// A class, because the copies of a source and its scans share it.
+/// A class because the copies of a source and its scans share it.
 final class RunningScans: Sendable {
     private struct State: Sendable {
         var count = 0
@@ -11,10 +11,10 @@ final class RunningScans: Sendable {
 
     private let state = Guarded(State())
 
-    /// A scan begins.
+    /// Records that a scan begins.
     func began() { state.withLock { $0.count += 1 } }
 
-    /// A scan has let go of the radio.
+    /// Records that a scan no longer uses the radio.
     func ended() {
         let waiting = state.withLock { state in
             state.count -= 1
@@ -25,7 +25,7 @@ final class RunningScans: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Returns as soon as no scan runs.
+    /// Waits until no scan runs.
     func allEnded() async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in

@@ -1,7 +1,7 @@
-/// What of the heard a scan delivers.
+/// The readings that a scan delivers.
 public enum ScanContent: Hashable, Sendable, CaseIterable {
-    /// The sightings of beacons, without the advertisements that held them.
+    /// The sightings of beacons, without the advertisements that contain them.
     case beacons
-    /// Every advertisement; one that holds a beacon is followed by its sighting.
+    /// Every advertisement. The sighting follows an advertisement that contains a beacon.
     case everything
 }

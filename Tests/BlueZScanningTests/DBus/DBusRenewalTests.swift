@@ -2,14 +2,14 @@ import BlueZScanning
 import IndoorLocalization
 import XCTest
 
-/// Discovery that is begun anew where the controller filters duplicates.
+/// Restarts of discovery if the controller filters duplicates.
 final class DBusRenewalTests: XCTestCase {
     private let path = DBusStage.adapterPath
 
-    /// A scan that hears, and has heard a beacon so many times.
-    private func hearing(reports: Int, takesMonitors: Bool = false) -> DBusStage {
+    /// Returns a running scan with a number of reports of a beacon.
+    private func hearing(reports: Int, supportsMonitors: Bool = false) -> DBusStage {
         var stage = DBusStage()
-        stage.begin(takesMonitors: takesMonitors)
+        stage.begin(supportsMonitors: supportsMonitors)
         for number in 0..<reports {
             number == 0
                 ? stage.deviceAppears(DBusStage.beacon(rssi: -60)) : stage.deviceChanges(["RSSI": .int16(-61)])
@@ -17,7 +17,7 @@ final class DBusRenewalTests: XCTestCase {
         return stage
     }
 
-    func testADeviceToldOnceInAScanMeansThatDuplicatesAreFiltered() {
+    func testOneReportOfADeviceInAScanIndicatesADuplicateFilter() {
         var stage = hearing(reports: 1)
         stage.wait(DuplicateFilterDetector.observation)
         XCTAssertEqual(stage.machine.memory.duplicates.verdict, .filters)
@@ -31,7 +31,7 @@ final class DBusRenewalTests: XCTestCase {
         XCTAssertEqual(stage.call, .stopDiscovery(adapter: path))
     }
 
-    func testADeviceToldAgainAndAgainMeansThatDiscoveryMayGoOn() {
+    func testDiscoveryContinuesIfADeviceIsReportedRepeatedly() {
         var stage = hearing(reports: 3)
         XCTAssertEqual(stage.machine.memory.duplicates.verdict, .repeats)
         stage.wait(DuplicateFilterDetector.observation)
@@ -40,7 +40,7 @@ final class DBusRenewalTests: XCTestCase {
         XCTAssertEqual(stage.machine.dueTime, heardAt.advanced(by: BlueZScanSettings.longestSilence))
     }
 
-    func testSilenceTellsNothingAndIsWatchedOn() {
+    func testSilenceGivesNoVerdictAndTheObservationContinues() {
         var stage = hearing(reports: 0)
         stage.wait(DuplicateFilterDetector.observation)
         XCTAssertNil(stage.call)
@@ -48,8 +48,8 @@ final class DBusRenewalTests: XCTestCase {
         XCTAssertEqual(stage.machine.dueTime, stage.now.advanced(by: DuplicateFilterDetector.observation))
     }
 
-    func testWithAMonitorOnlySilenceIsWatched() {
-        var stage = hearing(reports: 1, takesMonitors: true)
+    func testWithAMonitorOnlySilenceRestartsDiscovery() {
+        var stage = hearing(reports: 1, supportsMonitors: true)
         XCTAssertEqual(stage.machine.dueTime, stage.now.advanced(by: BlueZScanSettings.longestSilence))
         stage.now = stage.now.advanced(by: .seconds(59))
         stage.deviceChanges(["RSSI": .int16(-62)])
@@ -58,8 +58,8 @@ final class DBusRenewalTests: XCTestCase {
         XCTAssertEqual(stage.machine.dueTime, stage.now.advanced(by: .seconds(59)))
     }
 
-    func testDiscoveryThatWasSilentForAMinuteIsBegunAnew() {
-        var stage = hearing(reports: 1, takesMonitors: true)
+    func testDiscoveryIsRestartedAfterAMinuteOfSilence() {
+        var stage = hearing(reports: 1, supportsMonitors: true)
         stage.wait(BlueZScanSettings.longestSilence)
         XCTAssertEqual(stage.call, .stopDiscovery(adapter: path))
         stage.answer()
@@ -69,14 +69,14 @@ final class DBusRenewalTests: XCTestCase {
         XCTAssertEqual(stage.machine.dueTime, stage.now.advanced(by: BlueZScanSettings.longestSilence))
     }
 
-    func testWhatIsHeardWhileDiscoveryBeginsAnewIsDelivered() {
+    func testReportsAreDeliveredWhileDiscoveryRestarts() {
         var stage = hearing(reports: 1)
         stage.wait(DuplicateFilterDetector.observation)
         stage.deviceChanges(["RSSI": .int16(-62)])
         XCTAssertEqual(stage.sightings.map(\.rssi), [-62])
     }
 
-    func testTheEndOfDiscoveryThatTheServiceTellsMeanwhileDoesNotDisturb() {
+    func testASignalOfTheEndDoesNotDisturbARestart() {
         var stage = hearing(reports: 1)
         stage.wait(DuplicateFilterDetector.observation)
         stage.adapterChanges(["Discovering": .boolean(false)])
@@ -88,13 +88,13 @@ final class DBusRenewalTests: XCTestCase {
         XCTAssertEqual(stage.machine.state, .resting(until: stage.now.advanced(by: DuplicateFilterDetector.renewal)))
     }
 
-    func testAPluggedAdapterIsWatchedAnew() {
+    func testAnAdapterThatIsPluggedInAgainIsObservedAgain() {
         var stage = hearing(reports: 3)
         stage.signal("InterfacesRemoved", [.objectPath(path), .array([.string("org.bluez.Adapter1")], of: "s")])
         XCTAssertEqual(stage.machine.memory.duplicates.verdict, .undecided)
     }
 
-    func testAnEndInTheMiddleOfARenewalEndsTheScan() {
+    func testStoppingDuringARestartEndsTheScan() {
         var stage = hearing(reports: 1)
         stage.wait(DuplicateFilterDetector.observation)
         stage.happen(.stop)

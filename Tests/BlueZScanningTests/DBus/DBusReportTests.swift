@@ -2,7 +2,7 @@ import BlueZScanning
 import IndoorLocalization
 import XCTest
 
-/// Which signals are reports of something heard, and which are not.
+/// The signals that are sightings, and those that aren't.
 final class DBusReportTests: XCTestCase {
     private func hearing(_ content: ScanContent = .beacons) -> DBusStage {
         var stage = DBusStage(content: content)
@@ -10,7 +10,7 @@ final class DBusReportTests: XCTestCase {
         return stage
     }
 
-    func testADeviceThatAppearsWithASignalStrengthIsASighting() throws {
+    func testANewDeviceWithAnRSSIIsASighting() throws {
         var stage = hearing()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         let sighting = try XCTUnwrap(stage.sightings.first)
@@ -30,14 +30,14 @@ final class DBusReportTests: XCTestCase {
         XCTAssertEqual(try heard.sighting(), sighting)
     }
 
-    func testOfBeaconsOnlyTheSightingIsDelivered() {
+    func testWithContentBeaconsOnlyTheSightingIsDelivered() {
         var stage = hearing(.beacons)
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         XCTAssertEqual(stage.directives, stage.sightings.map { .yield(.sighting($0)) })
         XCTAssertEqual(stage.sightings.count, 1)
     }
 
-    func testLostReadingsAreToldBesideWhatTheRadioDoes() {
+    func testLostReadingsAreReportedWithTheStatusOfTheRadio() {
         var stage = hearing()
         stage.wait(.seconds(1))
         stage.happen(.overrun(readings: 12))
@@ -46,13 +46,13 @@ final class DBusReportTests: XCTestCase {
         XCTAssertEqual(stage.events.first?.instant, stage.now)
     }
 
-    func testADeviceThatIsOnlyRememberedIsNone() {
+    func testACachedDeviceIsNoSighting() {
         var stage = hearing()
         stage.deviceAppears(DBusStage.beacon(rssi: nil))
         XCTAssertEqual(stage.directives, [])
     }
 
-    func testADeviceThatWasThereBeforeTheScanIsNoneUntilItIsHeard() {
+    func testADeviceKnownBeforeTheScanIsNoSightingUntilItsNextReport() {
         var stage = DBusStage()
         stage.happen(.connected)
         stage.answer([
@@ -68,7 +68,7 @@ final class DBusReportTests: XCTestCase {
         XCTAssertEqual(stage.sightings.map(\.rssi), [-71])
     }
 
-    func testAChangedSignalStrengthIsASighting() {
+    func testAChangedRSSIIsASighting() {
         var stage = hearing()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         stage.now = stage.now.advanced(by: .milliseconds(50))
@@ -77,14 +77,14 @@ final class DBusReportTests: XCTestCase {
         XCTAssertEqual(stage.sightings.map(\.instant), [stage.now])
     }
 
-    func testDataWithoutASignalStrengthAreASightingWithTheLatestOne() {
+    func testDataWithoutAnRSSIIsASightingWithTheLatestRSSI() {
         var stage = hearing()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         stage.deviceChanges(["ManufacturerData": DBusStage.manufacturerData([0x004C: DBusStage.iBeacon])])
         XCTAssertEqual(stage.sightings.map(\.rssi), [-63])
     }
 
-    func testDataAfterTheSignalStrengthWasWithdrawnAreNone() {
+    func testDataAfterAWithdrawnRSSIIsNoSighting() {
         var stage = hearing()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         stage.deviceChanges([:], invalidated: ["RSSI"])
@@ -93,7 +93,7 @@ final class DBusReportTests: XCTestCase {
         XCTAssertEqual(stage.directives, [])
     }
 
-    func testOtherChangesAreNone() {
+    func testOtherChangesAreNoSightings() {
         var stage = hearing()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         let changes: BusProperties = [
@@ -103,7 +103,7 @@ final class DBusReportTests: XCTestCase {
         XCTAssertEqual(stage.directives, [])
     }
 
-    func testASignalStrengthThatIsNoMeasurementIsNone() {
+    func testAnInvalidRSSIIsNoSighting() {
         for rssi: Int16 in [0, 20, 127, -128] {
             var stage = hearing(.everything)
             stage.deviceAppears(DBusStage.beacon(rssi: rssi))
@@ -111,13 +111,13 @@ final class DBusReportTests: XCTestCase {
         }
     }
 
-    func testADeviceThatNobodyIntroducedIsNone() {
+    func testAnUnknownDeviceIsNoSighting() {
         var stage = hearing()
         stage.deviceChanges(["RSSI": .int16(-60)])
         XCTAssertEqual(stage.directives, [])
     }
 
-    func testADeviceThatTheServiceForgotIsNoneUntilItAppearsAgain() {
+    func testARemovedDeviceIsNoSightingUntilItAppearsAgain() {
         var stage = hearing()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         stage.signal(
@@ -129,13 +129,13 @@ final class DBusReportTests: XCTestCase {
         XCTAssertEqual(stage.sightings.map(\.rssi), [-61])
     }
 
-    func testWhatAnotherAdapterHeardIsNone() {
+    func testADeviceOfAnotherAdapterIsNoSighting() {
         var stage = hearing()
         stage.deviceAppears(DBusStage.beacon(rssi: -63), at: "/org/bluez/hci01/dev_C0_55_44_33_22_11")
         XCTAssertEqual(stage.directives, [])
     }
 
-    func testWhatIsHeardWhileTheRadioIsOffIsNone() {
+    func testAReportWhileTheRadioIsOffIsNoSighting() {
         var stage = hearing()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         stage.adapterChanges(["Powered": .boolean(false)])
@@ -143,14 +143,14 @@ final class DBusReportTests: XCTestCase {
         XCTAssertEqual(stage.directives, [])
     }
 
-    func testSignalsOfSomebodyElseThanTheServiceAreNone() {
+    func testASignalOfAnotherSenderIsNoSighting() {
         var stage = hearing()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         stage.deviceChanges(["RSSI": .int16(-60)], from: ":1.666")
         XCTAssertEqual(stage.directives, [])
     }
 
-    func testWithoutABeaconAnAdvertisementIsDeliveredOnlyIfEverythingIsWanted() {
+    func testAnAdvertisementWithoutABeaconIsDeliveredOnlyWithContentEverything() {
         var properties = DBusStage.beacon(rssi: -63)
         properties["ManufacturerData"] = DBusStage.manufacturerData([0x0059: [1, 2, 3]])
         for (content, count) in [(ScanContent.beacons, 0), (.everything, 1)] {
@@ -161,7 +161,7 @@ final class DBusReportTests: XCTestCase {
         }
     }
 
-    func testAMalformedSignalEndsNothing() {
+    func testMalformedSignalsAreIgnored() {
         let bodies: [[BusValue]] = [
             [], [.string("org.bluez.Device1")], [.byte(1), .byte(2), .byte(3)],
             [.string("org.bluez.Device1"), .string("x"), .string("y")],

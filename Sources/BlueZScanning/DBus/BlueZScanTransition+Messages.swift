@@ -1,7 +1,7 @@
 import IndoorLocalization
 
 extension BlueZScanTransition {
-    /// The state after a message.
+    /// Handles a message and returns the next state.
     mutating func received(_ message: BusMessage, _ state: Machine.State) -> Machine.State {
         switch message.kind {
         case .methodReturn, .error: return answered(message, state)
@@ -10,7 +10,7 @@ extension BlueZScanTransition {
             if message.sender == "org.freedesktop.DBus", message.member == "NameOwnerChanged" {
                 return ownerChanged(message, state)
             }
-            // Whoever else sends signals is not the service.
+            // Ignore signals from any sender except the service.
             guard let owner = memory.owner, message.sender == owner else { return state }
             return signaled(message, state)
         }
@@ -18,11 +18,11 @@ extension BlueZScanTransition {
 
     // MARK: - The service
 
-    /// The service asks for our monitor, or gives it up.
+    /// Handles a call from the service, which reads our monitor or releases it.
     private mutating func called(_ message: BusMessage, _ state: Machine.State) -> Machine.State {
         guard message.sender == memory.owner else {
             if message.expectsReply {
-                let text = "Only the Bluetooth service is answered here."
+                let text = "Only the Bluetooth service may call this object."
                 directives.append(.send(message.refusal("org.freedesktop.DBus.Error.AccessDenied", text)))
             }
             return state
@@ -37,11 +37,11 @@ extension BlueZScanTransition {
         guard message.body.count == 3, message.body[0].text == BlueZCall.service else { return state }
         let owner = message.body[2].text ?? ""
         if case .stopping = state { return state }
-        // The service that has answered already, or is being asked.
+        // The service that has already answered, or has a pending call.
         if owner == memory.owner { return state }
         if memory.owner != nil || owner.isEmpty {
             memory.forgetService()
-            tell(.serviceLost)
+            report(.serviceLost)
         }
         if owner.isEmpty { return .resting(until: nil) }
         memory.failures = 0
@@ -57,14 +57,14 @@ extension BlueZScanTransition {
             guard let path = message.path else { return state }
             let changes = body[1].properties
             if body[0].text == BlueZObjects.Interface.adapter { return adapterChanged(path, changes, state) }
-            hear(path, changes, invalidated: body[2].texts)
+            receiveDevice(path, changes, invalidated: body[2].texts)
             return state
         case ("InterfacesAdded", 2):
             guard let path = body[0].text else { return state }
             let device = body[1].properties[BlueZObjects.Interface.device]?.properties
-            return changeObjects(state) { turn in
-                turn.memory.objects.add(path, body[1])
-                if let device { turn.hear(path, device, invalidated: []) }
+            return changeObjects(state) { transition in
+                transition.memory.objects.add(path, body[1])
+                if let device { transition.receiveDevice(path, device, invalidated: []) }
             }
         case ("InterfacesRemoved", 2):
             guard let path = body[0].text else { return state }
@@ -73,9 +73,9 @@ extension BlueZScanTransition {
         }
     }
 
-    /// Changes what is known, and looks at the next step if that changes how the adapter stands.
+    /// Changes the known objects, and determines the next step if the standing of the adapter changes.
     ///
-    /// Whatever else changes must not cut a pause short: a call that fails brings signals of its own.
+    /// Other changes must not cut a pause short: a call that fails causes signals of its own.
     private mutating func changeObjects(
         _ state: Machine.State, _ change: (inout BlueZScanTransition) -> Void
     ) -> Machine.State {
@@ -84,41 +84,42 @@ extension BlueZScanTransition {
         return memory.standing == former ? state : reconsider(state)
     }
 
-    /// An adapter's properties were told.
+    /// Handles changed properties of an adapter.
     private mutating func adapterChanged(
         _ path: String, _ changes: BusProperties, _ state: Machine.State
     ) -> Machine.State {
         let next = changeObjects(state) { $0.memory.objects.changeAdapter(path, changes) }
         guard next == state, path == memory.adapterPath, changes["Discovering"]?.flag == false,
-            memory.isDiscovering || memory.told?.status == .sharing
+            memory.isDiscovering || memory.lastEvent?.status == .sharing
         else { return next }
-        // The service has ended all discovery. Its word on the adapter's power may follow, so this is not told at once.
+        // The service has stopped all discovery. A signal about the adapter's power may follow, so wait with the
+        // report.
         memory.isDiscovering = false
         guard case .resting = state else { return state }
         return .resting(until: now.advanced(by: BlueZScanSettings.firstPause))
     }
 
-    /// A device's properties were told; only what the adapter heard that scans for us is delivered.
-    private mutating func hear(_ path: String, _ changes: BusProperties, invalidated: [String]) {
+    /// Handles changed properties of a device, and delivers the advertisement if the adapter of this scan received it.
+    private mutating func receiveDevice(_ path: String, _ changes: BusProperties, invalidated: [String]) {
         let heard = memory.objects.changeDevice(path, changes, invalidated: invalidated, at: now)
-        guard let heard, memory.told?.status.isHearing == true, let adapter = memory.adapterPath,
+        guard let heard, memory.lastEvent?.status.isHearing == true, let adapter = memory.adapterPath,
             BlueZObjects.isDevice(path, of: adapter)
         else { return }
-        memory.duplicates.hear(path)
+        memory.duplicates.record(path)
         memory.heardAt = now
-        // Malformed frames are no beacons here: the bytes are the service's, there is nobody to tell.
+        // Ignore malformed frames: the bytes are rebuilt from the service's properties.
         let sighting = try? heard.sighting()
         if memory.settings.content == .everything { directives.append(.yield(.advertisement(heard))) }
         if let sighting { directives.append(.yield(.sighting(sighting))) }
     }
 
-    /// Looks whether news of the adapter change what is to be done next.
+    /// Determines the next step after a change of the adapter.
     private mutating func reconsider(_ state: Machine.State) -> Machine.State {
         guard memory.owner != nil else { return state }
         let path = memory.objects.path(of: memory.settings.adapter, preferring: memory.adapterPath)
         switch state {
         case .resting: return proceed()
-        // The pending call is for an adapter that is gone or has no power any more: its answer does not matter.
+        // If the adapter of the pending call is gone or off, ignore the answer.
         case .asking(let pending):
             if path != memory.adapterPath { return proceed() }
             guard case .setPower = pending.call else {
