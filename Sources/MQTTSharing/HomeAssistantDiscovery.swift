@@ -1,12 +1,13 @@
 import IndoorLocalization
 
-/// Has Home Assistant show a device by itself: where it is on the map, and in which room.
+/// Messages for Home Assistant's MQTT discovery, so that Home Assistant shows a device's position on its map, and its
+/// room.
 ///
-/// For each device a tracker and a sensor, which Home Assistant finds by their configuration under the topics
-/// `homeassistant/device_tracker/ID/config` and `homeassistant/sensor/ID/config`; an empty configuration removes them.
+/// Each device has a tracker and a sensor, whose configurations are under the topics
+/// `homeassistant/device_tracker/ID/config` and `homeassistant/sensor/ID/config`. An empty configuration removes them.
 /// Source: Home Assistant, *MQTT* (MQTT Discovery), *MQTT device tracker* and *MQTT Sensor*, home-assistant.io.
 public struct HomeAssistantDiscovery: Hashable, Sendable {
-    /// The prefix that Home Assistant uses unless told otherwise.
+    /// The default prefix of Home Assistant's discovery topics.
     public static let standardPrefix = "homeassistant"
 
     private let prefix: String
@@ -15,13 +16,13 @@ public struct HomeAssistantDiscovery: Hashable, Sendable {
     private let locationTopic: String
     private let presenceTopic: String
 
-    /// Describes a device.
+    /// Creates the discovery of a device.
     ///
     /// - Parameters:
-    ///   - prefix: what the discovery topics begin with.
-    ///   - name: for people; nil for the ID.
-    ///   - locationTopic: where JSON with the device's place is retained.
-    ///   - presenceTopic: where something is retained while the device is there.
+    ///   - prefix: The prefix of the discovery topics.
+    ///   - name: The device's display name; nil for the ID.
+    ///   - locationTopic: The topic with the device's location as retained JSON.
+    ///   - presenceTopic: The topic with a retained message while the device is present.
     public init(
         prefix: String = standardPrefix, device: DeviceID, name: String? = nil, locationTopic: String,
         presenceTopic: String
@@ -33,10 +34,11 @@ public struct HomeAssistantDiscovery: Hashable, Sendable {
         self.presenceTopic = presenceTopic
     }
 
-    /// Where Home Assistant says `online` after its start: then everything is to be published again.
+    /// The topic under which Home Assistant publishes `online` after its start. Publish the configuration again at that
+    /// time.
     public var birthTopic: String { "\(prefix)/status" }
 
-    /// What makes Home Assistant show the device.
+    /// The messages that make Home Assistant show the device.
     public var configuration: [MQTTMessage] {
         let tracker = Tracker(
             availability_topic: presenceTopic, device: registryDevice, json_attributes_topic: locationTopic,
@@ -50,7 +52,7 @@ public struct HomeAssistantDiscovery: Hashable, Sendable {
         ]
     }
 
-    /// What makes Home Assistant forget the device.
+    /// The messages that remove the device from Home Assistant.
     public var removal: [MQTTMessage] {
         [trackerTopic, sensorTopic].map { MQTTMessage(topic: $0, payload: [], isRetained: true) }
     }
@@ -59,8 +61,8 @@ public struct HomeAssistantDiscovery: Hashable, Sendable {
     private var sensorTopic: String { "\(prefix)/sensor/\(objectID)_room/config" }
     private var registryDevice: RegistryDevice { RegistryDevice(identifiers: [objectID], name: name) }
 
-    /// The device's ID in the letters that Home Assistant allows, [a-zA-Z0-9_-]: each other byte, and `_`, becomes `_` and
-    /// two hexadecimal digits, so that different IDs stay different.
+    /// The device's ID in the characters that Home Assistant allows, [a-zA-Z0-9_-]. Every other byte, and `_`, is
+    /// replaced with `_` and two hexadecimal digits, so that different IDs stay different.
     private var objectID: String {
         "indoorloc_"
             + device.rawValue.utf8.map { byte in
@@ -72,7 +74,7 @@ public struct HomeAssistantDiscovery: Hashable, Sendable {
     }
 }
 
-/// The device that both entities are of.
+/// The device that both entities belong to.
 private struct RegistryDevice: Encodable {
     let identifiers: [String]
     let name: String
@@ -82,7 +84,8 @@ private struct RegistryDevice: Encodable {
 
 private struct Origin: Encodable { let name = "IndoorLocalization" }
 
-/// While something is retained under the presence topic, the device is there.
+/// The template that maps the presence topic to availability: the device is online while the topic has a retained
+/// message.
 private let availabilityTemplate = "{{ 'online' if value else 'offline' }}"
 
 private struct Tracker: Encodable {
@@ -92,7 +95,8 @@ private struct Tracker: Encodable {
     let json_attributes_topic: String
     let name = "Position"
     let origin = Origin()
-    /// That of a position with coordinates, by which zones are found; `bluetooth_le` would mean "home or not" alone.
+    /// The source type of positions with coordinates, for which Home Assistant finds zones; `bluetooth_le` would only
+    /// distinguish home from away.
     let source_type = "gps"
     let unique_id: String
 }

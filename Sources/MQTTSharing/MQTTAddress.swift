@@ -1,28 +1,30 @@
 import IndoorLocalization
 
-/// A room of devices on a broker as one text: `mqtt[s]://[USER@]HOST[:PORT]/ROOM`.
+/// The address of a room of devices on a broker: `mqtt[s]://[USER@]HOST[:PORT]/ROOM`.
 ///
-/// Characters of the user and the room that an address cannot have are written as `%` and two hexadecimal digits, each
-/// byte of them.
+/// The user and the room are percent-encoded: each byte of a reserved character is written as `%` and two hexadecimal
+/// digits.
 public struct MQTTAddress: Hashable, Sendable {
-    /// The broker, with the user but without a password; with TLS if the address began with `mqtts`.
+    /// The broker, with the user but without a password. It uses TLS if the address begins with `mqtts`.
     public var broker: MQTTBroker
     /// The room of devices.
     public var room: String
 
-    /// Reads an address.
+    /// Parses an address.
     ///
-    /// - Throws: `MQTTSharingError.badAddress` if it is none, also where it holds a password, which others could see.
+    /// - Throws: `MQTTSharingError.badAddress` if the address is invalid, or contains a password, which other users
+    ///   could see.
     public init(_ text: String) throws(MQTTSharingError) {
         let form = #/(mqtts?)://(?:([^@/]*)@)?(?:\[([^\[\]/@]+)\]|([^:\[\]/@]+))(?::(\d+))?/([^/]+)/#
         guard let match = text.wholeMatch(of: form) else {
             throw .badAddress(
-                Self.withoutPassword(text), reason: "it is not of the form mqtt[s]://[USER@]HOST[:PORT]/ROOM")
+                Self.withoutPassword(text), reason: "the form must be mqtt[s]://[USER@]HOST[:PORT]/ROOM")
         }
         let (_, scheme, user, bracketed, plain, digits, path) = match.output
         if let user, user.contains(":") {
             throw .badAddress(
-                Self.withoutPassword(text), reason: "it holds a password, which others can see; put it into a file")
+                Self.withoutPassword(text),
+                reason: "it contains a password, which other users can see; put the password into a file")
         }
         guard let name = Self.decoded(user ?? ""), let room = Self.decoded(path) else {
             throw .badAddress(
@@ -45,7 +47,7 @@ public struct MQTTAddress: Hashable, Sendable {
             security: scheme == "mqtts" ? MQTTSecurity() : nil)
     }
 
-    /// The text without percent encoding; nil where that is wrong.
+    /// Returns the text without percent encoding; nil if the encoding is invalid.
     private static func decoded(_ text: Substring) -> String? {
         var bytes: [UInt8] = []
         var rest = text.utf8
@@ -64,8 +66,8 @@ public struct MQTTAddress: Hashable, Sendable {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// The text with three dots for what may be a password: all from the first colon behind the slashes to the last `@`,
-    /// as passwords have slashes, colons and `@`, too.
+    /// Returns the text with an ellipsis in place of a possible password: everything from the first colon after the
+    /// slashes to the last `@`, because a password may contain slashes, colons and `@`.
     private static func withoutPassword(_ text: String) -> String {
         let start = text.prefixMatch(of: #/[^:/@]*:\/\//#)?.range.upperBound ?? text.startIndex
         guard let end = text.lastIndex(of: "@"), start < end, let colon = text[start..<end].firstIndex(of: ":") else {

@@ -1,27 +1,27 @@
 import IndoorLocalization
 
-/// An MQTT broker, and how one is let in there.
+/// An MQTT broker, with the credentials and the security of the connection.
 public struct MQTTBroker: Hashable, Sendable {
-    /// The port that brokers listen on, by assignment of IANA.
+    /// The port that IANA assigned to MQTT.
     public static let standardPort: UInt16 = 1883
-    /// The port that brokers listen on for TLS, by assignment of IANA.
+    /// The port that IANA assigned to MQTT over TLS.
     public static let standardSecurePort: UInt16 = 8883
 
-    /// Name or address of the machine that the broker runs on.
+    /// The name or address of the broker's host.
     public var host: String
-    /// The port that it listens on.
+    /// The broker's port.
     public var port: UInt16
-    /// Who one is; nil for a broker that lets everybody in.
+    /// The client's credentials; nil for a broker that allows anonymous clients.
     public var credentials: MQTTCredentials?
-    /// How the connection is kept from others; nil for one in the clear.
+    /// The TLS settings of the connection; nil for an unencrypted connection.
     public var security: MQTTSecurity?
-    /// Whether a password may be sent without TLS, where everybody on the way can read it. To this machine itself
-    /// (localhost, 127.0.0.0/8, ::1) it may in any case.
+    /// Whether the client may send a password without TLS, which others on the network can read. Over loopback
+    /// (localhost, 127.0.0.0/8, ::1) it always may.
     public var allowsPlainPassword: Bool
 
-    /// Describes a broker.
+    /// Creates a broker.
     ///
-    /// - Parameter port: nil for the standard one, with or without TLS.
+    /// - Parameter port: The port; nil for the standard port with or without TLS.
     public init(
         host: String = "localhost", port: UInt16? = nil, credentials: MQTTCredentials? = nil,
         security: MQTTSecurity? = nil, allowsPlainPassword: Bool = false
@@ -33,12 +33,12 @@ public struct MQTTBroker: Hashable, Sendable {
         self.allowsPlainPassword = allowsPlainPassword
     }
 
-    /// Whether others could read the password on its way: it goes to another machine, without TLS.
+    /// Whether the client would send a password to another host without TLS.
     package var sendsPasswordInTheClear: Bool {
         security == nil && credentials?.password != nil && !LoopbackHost.contains(host)
     }
 
-    /// Refuses to send a password that others could read, unless that is allowed.
+    /// Checks that the client doesn't send a password without TLS, unless that is allowed.
     ///
     /// - Throws: `MQTTSharingError.plainPassword`.
     package func checkSecrecy() throws(MQTTSharingError) {
@@ -46,16 +46,16 @@ public struct MQTTBroker: Hashable, Sendable {
     }
 }
 
-/// How a connection to a broker is encrypted, and by what broker and device prove who they are. Files are PEM.
+/// The TLS settings of a connection to a broker, with the certificates of broker and device. Files are in PEM format.
 public struct MQTTSecurity: Hashable, Sendable {
-    /// File with the certificates that may vouch for the broker; nil for those that the system trusts.
+    /// The file with the trusted certificate authorities; nil for those that the system trusts.
     public var authorityFile: String?
-    /// File with the device's own certificate; nil if the broker asks for none.
+    /// The file with the device's own certificate; nil if the broker requires none.
     public var certificateFile: String?
-    /// File with the key of the device's certificate, without a passphrase.
+    /// The file with the key of the device's certificate, without a passphrase.
     public var keyFile: String?
 
-    /// Describes the security of a connection. The broker's certificate must be for the host that was named.
+    /// Creates the settings. The broker's certificate must be valid for the broker's host.
     public init(authorityFile: String? = nil, certificateFile: String? = nil, keyFile: String? = nil) {
         self.authorityFile = authorityFile
         self.certificateFile = certificateFile

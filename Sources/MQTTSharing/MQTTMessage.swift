@@ -1,20 +1,20 @@
-/// What is published under a topic.
+/// A message under a topic.
 public struct MQTTMessage: Hashable, Sendable {
-    /// How surely a message arrives.
+    /// The quality of service of a message.
     public enum Quality: Int32, Hashable, Sendable {
-        /// Once or, when a connection breaks, not at all (QoS 0).
+        /// The message arrives once or, if a connection breaks, not at all (QoS 0).
         case atMostOnce = 0
-        /// Once or several times (QoS 1).
+        /// The message arrives once or several times (QoS 1).
         case atLeastOnce = 1
     }
 
     /// The topic's name.
     public var topic: String
-    /// The content; an empty one that is retained removes what the broker keeps under the topic.
+    /// The content. A retained message with empty content removes the topic's retained message.
     public var payload: [UInt8]
-    /// How surely it arrives.
+    /// The quality of service.
     public var quality: Quality
-    /// Whether the broker keeps it for later subscribers. Of a message that came: whether it was kept.
+    /// Whether the broker retains the message for later subscribers. For a received message: whether it was retained.
     public var isRetained: Bool
 
     /// Creates a message.

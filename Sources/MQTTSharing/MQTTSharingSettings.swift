@@ -1,30 +1,32 @@
 import IndoorLocalization
 
-/// How positions are shared over a broker.
+/// The settings of position sharing over a broker.
 public struct MQTTSharingSettings: Hashable, Sendable {
-    /// What all topics begin with; devices see each other under the same prefix only.
+    /// The prefix of all topics. Only devices with the same prefix see each other.
     public var prefix = "indoorloc/v1"
-    /// The least time between two positions that are told, up to a day; the newest wins. Zero tells each one at once.
+    /// The shortest time between two published positions, up to a day. The newest position replaces one that waits.
+    /// Zero publishes each position immediately.
     public var interval = Duration.seconds(1)
-    /// How many devices a room takes; nil for any number. Where the broker has limits, too, the lower one counts.
+    /// The capacity of a room in devices; nil for no limit. If the broker also sets a limit, the lower one applies.
     public var roomCapacity: Int?
-    /// How many devices the server takes; nil for any number.
+    /// The capacity of the server in devices; nil for no limit.
     public var serverCapacity: Int?
-    /// How long the connection may be silent before it is tried; after one and a half times that, the broker takes the device
-    /// for gone. In whole seconds, from 5 s to 65 535 s.
+    /// The silence after which the client pings the broker. After one and a half times that, the broker considers the
+    /// device gone. In whole seconds, from 5 s to 65 535 s.
     public var keepAlive = Duration.seconds(15)
-    /// How long an answer of the broker is waited for, from 1 ms to an hour.
+    /// The time limit for an answer of the broker, from 1 ms to an hour.
     public var patience = Duration.seconds(10)
-    /// The longest pause before the first attempt to connect again; later ones are twice as long each, up to a minute. From
-    /// 1 ms on.
+    /// The longest pause before the first attempt to reconnect, at least 1 ms. It doubles for each further attempt, up
+    /// to a minute.
     public var firstPause = Duration.seconds(1)
-    /// What Home Assistant's discovery topics begin with, usually `homeassistant`; nil tells it nothing.
+    /// The prefix of Home Assistant's discovery topics, usually `homeassistant`; nil publishes nothing for Home
+    /// Assistant.
     public var homeAssistantPrefix: String?
 
-    /// Creates settings with the defaults.
+    /// Creates the default settings.
     public init() {}
 
-    /// The least time between two refreshes of how many devices are where.
+    /// The shortest time between two refreshes of the occupancy.
     public static let refreshInterval = Duration.milliseconds(500)
     /// The longest text that can be sent, in bytes of UTF-8.
     public static let longestText = 4096
@@ -32,4 +34,32 @@ public struct MQTTSharingSettings: Hashable, Sendable {
     public static let longestTag = 256
 
     var keepAliveSeconds: Int32 { Int32(max(5, min(65_535, keepAlive.seconds.rounded(.up)))) }
+}
+
+extension MQTTSharingSettings {
+    /// Checks that all settings are in range.
+    ///
+    /// - Throws: `MQTTSharingError.badPrefix` or `badSetting`.
+    package func check() throws(MQTTSharingError) {
+        for prefix in [prefix] + (homeAssistantPrefix.map { [$0] } ?? []) {
+            let levels = prefix.split(separator: "/", omittingEmptySubsequences: false)
+            guard levels.allSatisfy({ SharingNameError(of: String($0)) == nil }) else { throw .badPrefix(prefix) }
+        }
+        try Self.check("interval", interval, 0...86_400)
+        try Self.check("keepAlive", keepAlive, 5...65_535)
+        try Self.check("patience", patience, 0.001...3600)
+        try Self.check("firstPause", firstPause, 0.001...60)
+        for (name, capacity) in [("roomCapacity", roomCapacity), ("serverCapacity", serverCapacity)] {
+            guard let capacity, capacity < 0 else { continue }
+            throw .badSetting(name: name, value: "\(capacity)", range: "0 or more devices")
+        }
+    }
+
+    private static func check(
+        _ name: String, _ value: Duration, _ range: ClosedRange<Double>
+    ) throws(MQTTSharingError) {
+        guard !range.contains(value.seconds) else { return }
+        throw .badSetting(
+            name: name, value: "\(value.seconds) s", range: "\(range.lowerBound) s to \(range.upperBound) s")
+    }
 }

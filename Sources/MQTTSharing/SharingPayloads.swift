@@ -1,18 +1,18 @@
 import FoundationEssentials
 import IndoorLocalization
 
-/// What stands under the topics, as JSON. `Fixtures/sharing` has the schema of each.
+/// The JSON payloads of the topics. `Fixtures/sharing` contains the schema of each.
 package enum SharingPayload {
-    /// No longer payload is read, in bytes.
+    /// The longest payload that is read, in bytes.
     package static let longest = 16_384
-    /// No device is in more rooms.
+    /// The largest number of rooms of a device.
     package static let mostRooms = 64
 
-    /// Under `presence`.
+    /// The payload under `presence`.
     package struct Presence: Codable, Hashable, Sendable {
         package var device: String
         package var name: String?
-        /// Which connection of the device told it.
+        /// The ID of the device's connection that published the presence.
         package var session: String
         package var rooms: [String]
         /// Seconds since 1970 (UTC).
@@ -24,11 +24,11 @@ package enum SharingPayload {
         }
     }
 
-    /// Under `limits`; what is missing is not limited.
+    /// The payload under `limits`. A missing value means no limit.
     package struct Limits: Codable, Hashable, Sendable {
         package var serverCapacity: Int?
         package var roomCapacity: Int?
-        /// Capacities of single rooms, instead of `roomCapacity`.
+        /// The capacities of single rooms, which replace `roomCapacity`.
         package var rooms: [String: Int]?
 
         package init(serverCapacity: Int? = nil, roomCapacity: Int? = nil, rooms: [String: Int]? = nil) {
@@ -36,7 +36,7 @@ package enum SharingPayload {
         }
     }
 
-    /// Under `position`.
+    /// The payload under `position`.
     fileprivate struct Place: Codable {
         var device: String
         var name: String?
@@ -54,7 +54,7 @@ package enum SharingPayload {
         var sentAt: Double
     }
 
-    /// Under `message`.
+    /// The payload under `message`.
     fileprivate struct Text: Codable {
         var device: String
         var room: String
@@ -63,7 +63,7 @@ package enum SharingPayload {
         var sentAt: Double
     }
 
-    /// Under `location`, named as Home Assistant names them where it has names.
+    /// The payload under `location`. Keys are those of Home Assistant where it defines one.
     fileprivate struct Location: Codable {
         var latitude: Double?
         var longitude: Double?
@@ -87,7 +87,7 @@ extension SharingPayload {
 
     package static func bytes(_ limits: Limits) -> [UInt8] { encoded(limits) }
 
-    /// - Parameter position: a valid one.
+    /// - Parameter position: A valid position.
     package static func bytes(_ position: SharedPosition) -> [UInt8] {
         encoded(
             Place(
@@ -105,7 +105,7 @@ extension SharingPayload {
                 sentAt: message.sentAt))
     }
 
-    /// What Home Assistant gets of a position.
+    /// Returns the payload for Home Assistant.
     package static func locationBytes(_ position: SharedPosition) -> [UInt8] {
         encoded(
             Location(
@@ -116,28 +116,28 @@ extension SharingPayload {
                 course: course(position.course), sentAt: position.sentAt))
     }
 
-    /// To the millimetre.
+    /// Rounds to the millimetre.
     private static func metres(_ value: Double) -> Double { rounded(value, 1e3) }
 
-    /// To 1e-8°, a millimetre on the ground.
+    /// Rounds to 1e-8°, a millimetre on the ground.
     private static func degrees(_ value: Double?) -> Double? { value.map { rounded($0, 1e8) } }
 
-    /// To a tenth of a degree, and below 360°.
+    /// Rounds to a tenth of a degree below 360°.
     private static func course(_ value: Double?) -> Double? {
         value.map { rounded($0, 10) }.map { $0 >= 360 ? 0 : $0 }
     }
 
-    /// What is too large to have such digits stays as it is.
+    /// Rounds a value, unless it is too large to have fractional digits.
     private static func rounded(_ value: Double, _ scale: Double) -> Double {
         let rounded = (value * scale).rounded() / scale
         return rounded.isFinite ? rounded : value
     }
 
-    /// Keys in order, so that equal values are equal bytes.
+    /// Encodes a value with sorted keys, so that equal values give equal bytes.
     package static func encoded(_ value: some Encodable) -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Only numbers that are none could fail, and those are kept out before.
+        // Only non-finite numbers could fail, and the callers exclude them.
         return (try? encoder.encode(value)).map { [UInt8]($0) } ?? []
     }
 }
@@ -145,7 +145,7 @@ extension SharingPayload {
 // MARK: Reading
 
 extension SharingPayload {
-    /// Why a payload makes no sense.
+    /// The reason that a payload is malformed.
     package struct Defect: Error, Hashable, Sendable, CustomStringConvertible {
         package let description: String
     }
@@ -154,7 +154,9 @@ extension SharingPayload {
         let presence = try decoded(Presence.self, bytes)
         try check(presence.device == device.rawValue, "'device' is not that of the topic")
         try check(presence.rooms.count <= mostRooms, "'rooms' has more than \(mostRooms) rooms")
-        for room in presence.rooms { try check(SharingNameError(of: room) == nil, "'rooms' has what names no room") }
+        for room in presence.rooms {
+            try check(SharingNameError(of: room) == nil, "'rooms' contains an invalid room name")
+        }
         return presence
     }
 
@@ -171,7 +173,7 @@ extension SharingPayload {
         let place = try decoded(Place.self, bytes)
         try check(place.device == device.rawValue, "'device' is not that of the topic")
         try check(place.room == room, "'room' is not that of the topic")
-        try check((place.latitude == nil) == (place.longitude == nil), "of latitude and longitude, one is missing")
+        try check((place.latitude == nil) == (place.longitude == nil), "either latitude or longitude is missing")
         var coordinate: Coordinate?
         if let latitude = place.latitude, let longitude = place.longitude {
             coordinate = Coordinate(latitude: latitude, longitude: longitude)
@@ -199,21 +201,21 @@ extension SharingPayload {
     }
 
     private static func decoded<Value: Decodable>(_ type: Value.Type, _ bytes: [UInt8]) throws(Defect) -> Value {
-        try check(bytes.count <= longest, "it has \(bytes.count) bytes, more than \(longest)")
+        try check(bytes.count <= longest, "the payload has \(bytes.count) bytes, more than \(longest)")
         do { return try JSONDecoder().decode(type, from: Data(bytes)) } catch {
             throw Defect(description: reason(error))
         }
     }
 
-    /// In one line, which JSON decoders don't give.
+    /// Returns a one-line description of an error of the JSON decoder.
     private static func reason(_ error: any Error) -> String {
-        func key(_ context: DecodingError.Context) -> String { context.codingPath.last?.stringValue ?? "the whole" }
+        func key(_ context: DecodingError.Context) -> String { context.codingPath.last?.stringValue ?? "the payload" }
         switch error as? DecodingError {
         case .keyNotFound(let key, _): return "'\(key.stringValue)' is missing"
         case .typeMismatch(_, let context): return "'\(key(context))' has the wrong type"
         case .valueNotFound(_, let context): return "'\(key(context))' is null"
-        // The decoder does not tell these two apart.
-        default: return "it is no JSON, or has a number out of range"
+        // The decoder doesn't distinguish these two cases.
+        default: return "the payload is not JSON, or a number is out of range"
         }
     }
 }

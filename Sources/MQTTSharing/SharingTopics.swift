@@ -1,29 +1,29 @@
 import IndoorLocalization
 
-/// What a topic is about.
+/// The meaning of a topic.
 package enum SharingTopic: Hashable, Sendable {
-    /// Retained: how many devices may be where, set by whoever runs the broker.
+    /// Retained: the capacities, set by the operator of the broker.
     case limits
-    /// Retained: that a device is there, and in which rooms. It is the device's last will to remove it.
+    /// Retained: the presence of a device and its rooms. The device's last will removes it.
     case presence(DeviceID)
-    /// Retained: where a device is, for Home Assistant.
+    /// Retained: the location of a device, for Home Assistant.
     case location(DeviceID)
-    /// Where a device is, told to a room.
+    /// The position of a device, published to a room.
     case position(room: String, DeviceID)
-    /// A text of a device to a room.
+    /// A text from a device to a room.
     case message(room: String, DeviceID)
 }
 
-/// The names of all topics under one prefix.
+/// The topic names under a prefix.
 package struct SharingTopics: Hashable, Sendable {
     package let prefix: String
 
     package init(prefix: String) { self.prefix = prefix }
 
-    /// The presence of every device.
+    /// The filter for the presence of every device.
     package var presenceFilter: String { "\(prefix)/devices/+/presence" }
 
-    /// What is told to a room.
+    /// Returns the filter for all messages of a room.
     package func filter(ofRoom room: String) -> String { "\(prefix)/rooms/\(room)/devices/+/+" }
 
     package func name(_ topic: SharingTopic) -> String {
@@ -36,7 +36,7 @@ package struct SharingTopics: Hashable, Sendable {
         }
     }
 
-    /// What a name is about; nil if it is about nothing that is known here.
+    /// Returns the meaning of a topic name; nil if the name is unknown.
     package func topic(_ name: String) -> SharingTopic? {
         guard name.utf8.starts(with: (prefix + "/").utf8) else { return nil }
         let levels = name.unicodeScalars.dropFirst(prefix.unicodeScalars.count + 1).split(

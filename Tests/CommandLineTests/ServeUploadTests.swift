@@ -142,7 +142,7 @@ final class ServeUploadTests: XCTestCase {
             (["--upload-url", "http://x.example", "--upload-beacons", "--upload-name", "a/b"], "--upload-name: "),
             (["--upload-url", mqtt, "--upload-beacons", "--upload-token-file", "t"], "is of a web server"),
             (["--upload-url", mqtt, "--upload-beacons", "--upload-password-file", "t"], "needs a user: mqtt://USER@"),
-            (["--upload-url", "mqtt://a:b@x/tags", "--upload-beacons"], "it holds a password"),
+            (["--upload-url", "mqtt://a:b@x/tags", "--upload-beacons"], "it contains a password"),
             (["--settings-url", "http://x.example/settings.json"], "--settings-url: others could change"),
             (["--settings-url", "https://x.example/"], "--settings-url must name a document"),
             (["--settings-url", "https://x.example"], "--settings-url must name a document"),

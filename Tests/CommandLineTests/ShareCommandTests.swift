@@ -94,7 +94,7 @@ final class ShareCommandTests: XCTestCase {
             ServiceProcess.walk("one-floor") + [
                 "--state-directory", temporaryFolder(), "--share", address, "--share-name", "walker",
             ])
-        try service.waitForError("no broker can be reached")
+        try service.waitForError("no broker is reachable")
         try service.wait(for: "\"type\":\"position\"")
         try broker.restart()
         try service.waitForError("sharing with")
@@ -112,14 +112,14 @@ final class ShareCommandTests: XCTestCase {
         let result = try Tool.run(["share", "watch", "mqtt://127.0.0.1:\(port)/hall", "--share-name", "watcher"])
         XCTAssertEqual(result.status, 1)
         XCTAssertTrue(
-            result.errors.hasPrefix("indoorloc: no broker can be reached at 127.0.0.1:\(port) (Connection refused)"),
+            result.errors.hasPrefix("indoorloc: no broker is reachable at 127.0.0.1:\(port) (Connection refused)"),
             result.errors)
     }
 
     func testWrongOptionsOfSharingSaySo() throws {
         let file = try temporaryFolder() + "/password"
         for (words, message) in [
-            (["--share", "hall"], "--share: 'hall' is no address of a room"),
+            (["--share", "hall"], "--share: 'hall' is not a valid room address"),
             (["--share-name", "x"], "--share-name needs --share"),
             (["--home-assistant"], "--home-assistant needs --share"),
             (["--share", "mqtt://h/r", "--share-name", "a/b"], "--share-name: the name \"a/b\" has \"/\""),
@@ -148,7 +148,7 @@ final class ShareCommandTests: XCTestCase {
         XCTAssertTrue(
             asked.errors.hasPrefix("indoorloc: warning: the password is sent to broker.invalid unencrypted"),
             asked.errors)
-        XCTAssertTrue(asked.errors.contains("no address of the host 'broker.invalid' is known"), asked.errors)
+        XCTAssertTrue(asked.errors.contains("the host 'broker.invalid' is unknown"), asked.errors)
     }
 
     func testThePasswordComesFromAFileAndTheAuthorityFromAnOption() throws {

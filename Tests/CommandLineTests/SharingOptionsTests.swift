@@ -31,8 +31,8 @@ final class SharingOptionsTests: XCTestCase {
 
     func testWrongValuesSayWhatIsAllowed() throws {
         for (option, value, message) in [
-            ("--share-prefix", "a/+", "--share-prefix: 'a/+' cannot begin a topic: give names"),
-            ("--share-prefix", "", "--share-prefix: '' cannot begin a topic: give names"),
+            ("--share-prefix", "a/+", "--share-prefix: 'a/+' is not a valid topic prefix: give names"),
+            ("--share-prefix", "", "--share-prefix: '' is not a valid topic prefix: give names"),
             ("--share-interval", "-1", "--share-interval must be a number of seconds from 0 to 86400, not '-1'"),
             ("--share-interval", "nan", "--share-interval must be a number of seconds from 0 to 86400, not 'nan'"),
             (
@@ -95,7 +95,7 @@ final class SharingOptionsTests: XCTestCase {
             let second = ["share", "watch", address, "--share-name", "second", option]
             let full = try Tool.run(second + ["1"])
             XCTAssertEqual(full.status, 1)
-            XCTAssertTrue(full.errors.hasPrefix("indoorloc: \(what) takes no more than 1 device: wait"), full.errors)
+            XCTAssertTrue(full.errors.hasPrefix("indoorloc: \(what) is limited to 1 device: wait"), full.errors)
             XCTAssertTrue(full.errors.contains("(\(option))"), full.errors)
             let free = try Tool.run(second + ["2", "--seconds", "1"])
             XCTAssertEqual(free.status, 0, free.errors)
@@ -113,7 +113,7 @@ final class SharingOptionsTests: XCTestCase {
                 "--state-directory", temporaryFolder(), "--share", address, "--share-name", "walker",
                 "--share-room-capacity", "1",
             ])
-        try service.waitForError("takes no more than 1 device")
+        try service.waitForError("is limited to 1 device")
         XCTAssertEqual(try first.interrupt(), 0)
         // Looks on from outside, so that the place stays free.
         let tracker = try MQTTPositionSharing(MQTTBroker(host: "127.0.0.1", port: port), device: DeviceID("tracker"))
