@@ -6,7 +6,7 @@ import IndoorLocalization
 ///
 /// A thread waits in poll(2) from the start to the end of the watch. The watch doesn't use a `DispatchSource`: on
 /// Linux, creating and canceling descriptor sources on several threads corrupts the library's tables, and the process
-/// crashes (swift-corelibs-libdispatch on GitHub, issue 949, open in 2026). A radio with a duty cycle starts and ends
+/// crashes (swift-corelibs-libdispatch on GitHub, number 949, open in 2026). A radio with a duty cycle starts and ends
 /// watches all the time.
 package final class ReadinessWatch: Sendable {
     /// The descriptor that ends the wait; negative if no descriptor was free.

@@ -67,7 +67,7 @@ final class ReadinessWatchTests: XCTestCase {
         withExtendedLifetime(watch) {}
     }
 
-    /// The dispatch library's own sources crash in this test (issue 949 of swift-corelibs-libdispatch).
+    /// The dispatch library's own sources crash in this test (number 949 of swift-corelibs-libdispatch).
     func testWatchesMayComeAndGoOnManyThreads() async throws {
         let before = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
         try await withThrowingTaskGroup(of: Void.self) { group in
