@@ -73,7 +73,7 @@ struct IIOReception: Sendable {
         }
     }
 
-    /// Waits until a buffer has data, and reads all buffers.
+    /// Waits until a buffer has data, and reads the buffers that have some.
     private func readBuffers(
         _ buffers: [IIOBuffer], waiting wait: Duration, into assembler: inout MotionAssembler
     ) throws(IIOError) {

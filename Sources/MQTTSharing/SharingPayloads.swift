@@ -127,7 +127,7 @@ extension SharingPayload {
         value.map { rounded($0, 10) }.map { $0 >= 360 ? 0 : $0 }
     }
 
-    /// Rounds a value, unless it is too large to have fractional digits.
+    /// Rounds a value, or returns it unchanged if scaling would overflow.
     private static func rounded(_ value: Double, _ scale: Double) -> Double {
         let rounded = (value * scale).rounded() / scale
         return rounded.isFinite ? rounded : value

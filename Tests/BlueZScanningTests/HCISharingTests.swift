@@ -154,7 +154,7 @@ final class HCISharingTests: XCTestCase {
         _ = stage.foreign(Stage.foreignStop)
         _ = stage.foreign(Stage.foreignParameters)
         XCTAssertEqual(stage.foreign(Stage.foreignStart), [Stage.enable()])
-        XCTAssertEqual(stage.answer(0x200C), [.report(.sharing, detail: HCILinkMachine.liftedDetail)])
+        XCTAssertEqual(stage.answer(0x200C), [.report(.sharing, detail: HCILinkMachine.disabledFilterDetail)])
         XCTAssertFalse(stage.machine.ownsScan)
     }
 

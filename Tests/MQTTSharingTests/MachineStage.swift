@@ -67,7 +67,7 @@ struct MachineStage {
     }
 
     /// Accepts the link and grants the subscriptions.
-    @discardableResult mutating func letIn() -> [SharingMachine.Directive] {
+    @discardableResult mutating func acceptLink() -> [SharingMachine.Directive] {
         var last: [SharingMachine.Directive] = []
         for case .subscribe(let filter, _) in handle(.link(.accepted)) {
             last = handle(.link(.subscribed(filter: filter, isGranted: true)))
@@ -77,7 +77,7 @@ struct MachineStage {
 
     mutating func connect() {
         handle(.connect(1))
-        letIn()
+        acceptLink()
         echo([])
     }
 

@@ -9,7 +9,7 @@ final class SharingMachineTests: XCTestCase {
     func testTheDeviceIsConnectedWhenItReceivesItsOwnPresence() throws {
         var stage = try MachineStage()
         XCTAssertEqual(stage.handle(.connect(1)).count, 1, "opens the link")
-        let entering = stage.letIn()
+        let entering = stage.acceptLink()
         XCTAssertEqual(entering.published.map(\.topic), ["indoorloc/v1/devices/cart/presence"])
         XCTAssertEqual(entering.published.map(\.isRetained), [true])
         XCTAssertFalse(stage.machine.isUp)
@@ -21,7 +21,7 @@ final class SharingMachineTests: XCTestCase {
     func testAPresenceOfAnEarlierSessionIsIgnored() throws {
         var stage = try MachineStage()
         stage.handle(.connect(1))
-        stage.letIn()
+        stage.acceptLink()
         XCTAssertEqual(stage.echo([], session: "earlier"), [])
         XCTAssertFalse(stage.machine.isUp)
     }
@@ -38,7 +38,7 @@ final class SharingMachineTests: XCTestCase {
             var stage = try MachineStage()
             stage.handle(.connect(1))
             if steps == 1 { stage.handle(.link(.accepted)) }
-            if steps == 2 { stage.letIn() }
+            if steps == 2 { stage.acceptLink() }
             let directives = try stage.wake()
             XCTAssertEqual(stage.now.instant, Instant(seconds: 1010), "step \(steps)")
             XCTAssertEqual(directives.first, .abandon, "step \(steps)")
@@ -66,7 +66,7 @@ final class SharingMachineTests: XCTestCase {
             XCTAssertTrue((longest / 2...longest).contains(pause), "\(pauses)")
         }
         _ = try stage.wake()
-        XCTAssertEqual(try presence(stage.letIn()).rooms, ["hall"])
+        XCTAssertEqual(try presence(stage.acceptLink()).rooms, ["hall"])
         XCTAssertEqual(
             stage.echo(["hall"]).events,
             [.connected, .joined(room: "hall"), .occupancy(room: "hall", devices: 1)])
@@ -144,7 +144,7 @@ final class SharingMachineTests: XCTestCase {
     func testTheDeviceLeavesAFullServer() throws {
         var stage = try MachineStage { $0.serverCapacity = 1 }
         stage.handle(.connect(1))
-        stage.letIn()
+        stage.acceptLink()
         try stage.presence(of: "one", [])
         let directives = stage.echo([])
         XCTAssertEqual(directives.events, [.serverFull])
@@ -269,7 +269,7 @@ final class SharingMachineTests: XCTestCase {
             $0.interval = .zero
         }
         stage.handle(.connect(1))
-        stage.letIn()
+        stage.acceptLink()
         let configured = stage.echo([]).published
         XCTAssertEqual(configured.count, 2)
         let location = stage.handle(.share(.at(x: 1), level: nil)).published

@@ -19,14 +19,14 @@ package struct BlueZScanSettings: Hashable, Sendable {
     package var initialDetail: String?
 
     /// The time limit for listing the objects, which may start the service, and for powering an adapter on.
-    package static let longPatience = Duration.seconds(30)
+    package static let longTimeout = Duration.seconds(30)
     /// The time limit for other answers. If two programs start discovery at the same time, the service answers only
     /// one.
-    package static let patience = Duration.seconds(5)
+    package static let timeout = Duration.seconds(5)
     /// The time limit for an answer at the end of the scan.
-    package static let patienceAtEnd = Duration.seconds(2)
+    package static let timeoutAtEnd = Duration.seconds(2)
     /// How long after listing its objects the service may add an adapter before the scan reports it as unplugged.
-    package static let patienceWithAdapters = Duration.seconds(2)
+    package static let adapterTimeout = Duration.seconds(2)
     /// How long a discovery may deliver no report before the scan restarts it, in case the controller or the service
     /// hangs.
     package static let longestSilence = Duration.seconds(60)
@@ -49,11 +49,11 @@ package struct BlueZScanSettings: Hashable, Sendable {
 
 extension BlueZCall {
     /// The time limit for the answer while the scan runs.
-    var patience: Duration {
+    var timeout: Duration {
         switch self {
-        case .listObjects, .setPower: BlueZScanSettings.longPatience
+        case .listObjects, .setPower: BlueZScanSettings.longTimeout
         case .registerMonitor, .unregisterMonitor, .setFilter, .startDiscovery, .stopDiscovery:
-            BlueZScanSettings.patience
+            BlueZScanSettings.timeout
         }
     }
 }

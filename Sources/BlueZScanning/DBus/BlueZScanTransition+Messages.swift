@@ -45,7 +45,7 @@ extension BlueZScanTransition {
         }
         if owner.isEmpty { return .resting(until: nil) }
         memory.failures = 0
-        return survey()
+        return listObjects()
     }
 
     // MARK: - Signals of the service

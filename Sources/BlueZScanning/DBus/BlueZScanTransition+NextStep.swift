@@ -28,12 +28,12 @@ extension BlueZScanTransition {
             return .asking(ask(.startDiscovery(adapter: path)))
         }
         memory.failures = 0
-        return hearing()
+        return reportScanning()
     }
 
-    private mutating func hearing() -> Machine.State {
+    private mutating func reportScanning() -> Machine.State {
         guard memory.isDiscovering || memory.monitor == .registered else {
-            report(.refused, "The Bluetooth service refused the advertisement monitor.")
+            report(.refused, "The Bluetooth service accepts no advertisement monitor.")
             return .resting(until: nil)
         }
         report(.scanning, memory.monitor == .registered ? Self.detailWithMonitor : Self.detailWithoutMonitor)

@@ -35,7 +35,7 @@ struct BlueZScanTransition {
     private mutating func connected(_ state: Machine.State) -> Machine.State {
         memory.wasConnected = true
         memory.failures = 0
-        return survey()
+        return listObjects()
     }
 
     private mutating func connectionFailed(_ reason: String, _ isDenied: Bool) -> Machine.State {
@@ -60,7 +60,7 @@ struct BlueZScanTransition {
             return .apart(until: nil)
         case .asking(let pending):
             return refused(pending.call, "org.freedesktop.DBus.Error.NoReply", "The service did not answer.")
-        case .resting: return memory.owner == nil ? survey() : renew() ?? proceed()
+        case .resting: return memory.owner == nil ? listObjects() : renew() ?? proceed()
         case .stopping(_, then: let calls): return finish(calls)
         case .ended: return .ended
         }
@@ -76,15 +76,15 @@ struct BlueZScanTransition {
 
     // MARK: - Calls and their answers
 
-    mutating func ask(_ call: BlueZCall, patience: Duration? = nil) -> Machine.Pending {
+    mutating func ask(_ call: BlueZCall, timeout: Duration? = nil) -> Machine.Pending {
         memory.lastSerial = memory.lastSerial == .max ? BlueZScanMemory.serialsStart : memory.lastSerial + 1
         directives.append(.send(call.message(serial: memory.lastSerial)))
         return Machine.Pending(
-            call: call, serial: memory.lastSerial, deadline: now.advanced(by: patience ?? call.patience))
+            call: call, serial: memory.lastSerial, deadline: now.advanced(by: timeout ?? call.timeout))
     }
 
     /// Lists the service's objects again.
-    mutating func survey() -> Machine.State { .asking(ask(.listObjects)) }
+    mutating func listObjects() -> Machine.State { .asking(ask(.listObjects)) }
 
     /// Handles the answer to the pending call. Ignores answers to calls that are no longer pending.
     mutating func answered(_ message: BusMessage, _ state: Machine.State) -> Machine.State {
@@ -103,7 +103,7 @@ struct BlueZScanTransition {
         case .listObjects:
             memory.owner = answer.sender
             memory.objects = BlueZObjects(managed: answer.body.first ?? .dictionary([:], of: "oa{sa{sv}}"))
-            memory.adaptersDue = now.advanced(by: BlueZScanSettings.patienceWithAdapters)
+            memory.adaptersDue = now.advanced(by: BlueZScanSettings.adapterTimeout)
         case .setPower(let adapter, let isOn):
             // The signal may arrive later.
             memory.objects.changeAdapter(adapter, ["Powered": .boolean(isOn)])
@@ -176,7 +176,7 @@ struct BlueZScanTransition {
     /// Sends the next of the remaining calls at the end, whether or not the last one succeeded.
     private mutating func finish(_ calls: [BlueZCall]) -> Machine.State {
         guard let call = calls.first else { return end() }
-        return .stopping(ask(call, patience: BlueZScanSettings.patienceAtEnd), then: Array(calls.dropFirst()))
+        return .stopping(ask(call, timeout: BlueZScanSettings.timeoutAtEnd), then: Array(calls.dropFirst()))
     }
 
     mutating func fail(_ error: BluetoothError) -> Machine.State {

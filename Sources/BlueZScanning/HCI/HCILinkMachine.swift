@@ -65,9 +65,9 @@ package struct HCILinkMachine: Sendable, Equatable {
     /// Another program's command that the adapter has not answered yet.
     private var foreign: HCICommand?
     /// Whether the machine disabled the duplicate filter of another program's scan, and must enable it again.
-    private var hasLiftedFilter = false
+    private var hasDisabledFilter = false
     /// Whether the adapter has not answered the command that disables the filter yet.
-    private var isLiftingFilter = false
+    private var isDisablingFilter = false
     /// Whether another program's scan reports only the devices on the accept list.
     private var acceptListOnly = false
     /// The known limits of the other program's scan.
@@ -103,9 +103,9 @@ package struct HCILinkMachine: Sendable, Equatable {
     package mutating func close() -> [HCICommand] {
         var last: [HCICommand] = []
         if ownsScan { last = [commands.enable(false)] }
-        if hasLiftedFilter { last = [commands.enable(true, filtersDuplicates: true)] }
+        if hasDisabledFilter { last = [commands.enable(true, filtersDuplicates: true)] }
         ownsScan = false
-        hasLiftedFilter = false
+        hasDisabledFilter = false
         enter(.closed, until: nil)
         return last
     }
@@ -174,7 +174,7 @@ extension HCILinkMachine {
             hasExtended = Self.hasExtended(answer)
             commands = hasExtended == true ? .extended : .legacy
             return advance(at: now)
-        case (_, commands.enableOpcode) where isLiftingFilter: return handleFilterAnswer(answer.status)
+        case (_, commands.enableOpcode) where isDisablingFilter: return handleFilterAnswer(answer.status)
         case (.settingParameters, commands.parametersOpcode): return handleParametersAnswer(answer.status, at: now)
         // A late answer too means that the scan runs.
         case (_, commands.enableOpcode) where ownsScan && phase != .scanning:
@@ -296,8 +296,8 @@ extension HCILinkMachine {
             let limits = share(detail: Self.detail(filtersDuplicates, acceptListOnly), at: now)
             // With an accept list, other devices aren't reported at all, so disabling the filter gains nothing.
             guard filtersDuplicates, !acceptListOnly else { return limits }
-            hasLiftedFilter = true
-            isLiftingFilter = true
+            hasDisabledFilter = true
+            isDisablingFilter = true
             return [.send(commands.enable(true))]
         case .stop(let set):
             use(set)
@@ -318,19 +318,19 @@ extension HCILinkMachine {
     /// Clears the state of another program's scan, which has ended.
     private mutating func forgetShared() {
         sharedDetail = nil
-        hasLiftedFilter = false
+        hasDisabledFilter = false
     }
 
     /// Handles the answer to the command that disables the duplicate filter of another program's scan.
     private mutating func handleFilterAnswer(_ status: UInt8) -> [Directive] {
-        isLiftingFilter = false
+        isDisablingFilter = false
         guard status == HCIAnswer.Status.success else {
-            hasLiftedFilter = false
+            hasDisabledFilter = false
             return phase == .sharing ? [.report(.sharing, detail: sharedDetail)] : []
         }
         // The program ended its scan in the meantime, and disabling the filter started it again.
-        guard hasLiftedFilter else { return [.send(commands.enable(false))] }
-        sharedDetail = Self.liftedDetail
+        guard hasDisabledFilter else { return [.send(commands.enable(false))] }
+        sharedDetail = Self.disabledFilterDetail
         return phase == .sharing ? [.report(.sharing, detail: sharedDetail)] : []
     }
 
@@ -353,7 +353,7 @@ extension HCILinkMachine {
 
     /// The detail of a scan that ran before this one, with unknown settings.
     package static let unknownDetail = "another program's scan was already running and may filter duplicates"
-    package static let liftedDetail = "the duplicate filter of another program's scan is disabled"
+    package static let disabledFilterDetail = "the duplicate filter of another program's scan is disabled"
 
     private static func detail(_ filtersDuplicates: Bool, _ acceptListOnly: Bool) -> String? {
         var limits: [String] = []

@@ -7,7 +7,7 @@ final class DBusRenewalTests: XCTestCase {
     private let path = DBusStage.adapterPath
 
     /// Returns a running scan with a number of reports of a beacon.
-    private func hearing(reports: Int, supportsMonitors: Bool = false) -> DBusStage {
+    private func scanningStage(reports: Int, supportsMonitors: Bool = false) -> DBusStage {
         var stage = DBusStage()
         stage.begin(supportsMonitors: supportsMonitors)
         for number in 0..<reports {
@@ -18,7 +18,7 @@ final class DBusRenewalTests: XCTestCase {
     }
 
     func testOneReportOfADeviceInAScanIndicatesADuplicateFilter() {
-        var stage = hearing(reports: 1)
+        var stage = scanningStage(reports: 1)
         stage.wait(DuplicateFilterDetector.observation)
         XCTAssertEqual(stage.machine.memory.duplicates.verdict, .filters)
         XCTAssertEqual(stage.call, .stopDiscovery(adapter: path))
@@ -32,7 +32,7 @@ final class DBusRenewalTests: XCTestCase {
     }
 
     func testDiscoveryContinuesIfADeviceIsReportedRepeatedly() {
-        var stage = hearing(reports: 3)
+        var stage = scanningStage(reports: 3)
         XCTAssertEqual(stage.machine.memory.duplicates.verdict, .repeats)
         stage.wait(DuplicateFilterDetector.observation)
         XCTAssertNil(stage.call)
@@ -41,7 +41,7 @@ final class DBusRenewalTests: XCTestCase {
     }
 
     func testSilenceGivesNoVerdictAndTheObservationContinues() {
-        var stage = hearing(reports: 0)
+        var stage = scanningStage(reports: 0)
         stage.wait(DuplicateFilterDetector.observation)
         XCTAssertNil(stage.call)
         XCTAssertEqual(stage.machine.memory.duplicates.verdict, .undecided)
@@ -49,7 +49,7 @@ final class DBusRenewalTests: XCTestCase {
     }
 
     func testWithAMonitorOnlySilenceRestartsDiscovery() {
-        var stage = hearing(reports: 1, supportsMonitors: true)
+        var stage = scanningStage(reports: 1, supportsMonitors: true)
         XCTAssertEqual(stage.machine.dueTime, stage.now.advanced(by: BlueZScanSettings.longestSilence))
         stage.now = stage.now.advanced(by: .seconds(59))
         stage.deviceChanges(["RSSI": .int16(-62)])
@@ -59,7 +59,7 @@ final class DBusRenewalTests: XCTestCase {
     }
 
     func testDiscoveryIsRestartedAfterAMinuteOfSilence() {
-        var stage = hearing(reports: 1, supportsMonitors: true)
+        var stage = scanningStage(reports: 1, supportsMonitors: true)
         stage.wait(BlueZScanSettings.longestSilence)
         XCTAssertEqual(stage.call, .stopDiscovery(adapter: path))
         stage.answer()
@@ -70,14 +70,14 @@ final class DBusRenewalTests: XCTestCase {
     }
 
     func testReportsAreDeliveredWhileDiscoveryRestarts() {
-        var stage = hearing(reports: 1)
+        var stage = scanningStage(reports: 1)
         stage.wait(DuplicateFilterDetector.observation)
         stage.deviceChanges(["RSSI": .int16(-62)])
         XCTAssertEqual(stage.sightings.map(\.rssi), [-62])
     }
 
     func testASignalOfTheEndDoesNotDisturbARestart() {
-        var stage = hearing(reports: 1)
+        var stage = scanningStage(reports: 1)
         stage.wait(DuplicateFilterDetector.observation)
         stage.adapterChanges(["Discovering": .boolean(false)])
         XCTAssertEqual(stage.call, .stopDiscovery(adapter: path))
@@ -89,13 +89,13 @@ final class DBusRenewalTests: XCTestCase {
     }
 
     func testAnAdapterThatIsPluggedInAgainIsObservedAgain() {
-        var stage = hearing(reports: 3)
+        var stage = scanningStage(reports: 3)
         stage.signal("InterfacesRemoved", [.objectPath(path), .array([.string("org.bluez.Adapter1")], of: "s")])
         XCTAssertEqual(stage.machine.memory.duplicates.verdict, .undecided)
     }
 
     func testStoppingDuringARestartEndsTheScan() {
-        var stage = hearing(reports: 1)
+        var stage = scanningStage(reports: 1)
         stage.wait(DuplicateFilterDetector.observation)
         stage.happen(.stop)
         XCTAssertEqual(stage.call, .stopDiscovery(adapter: path))

@@ -4,14 +4,14 @@ import XCTest
 
 /// The signals that are sightings, and those that aren't.
 final class DBusReportTests: XCTestCase {
-    private func hearing(_ content: ScanContent = .beacons) -> DBusStage {
+    private func scanningStage(_ content: ScanContent = .beacons) -> DBusStage {
         var stage = DBusStage(content: content)
         stage.begin()
         return stage
     }
 
     func testANewDeviceWithAnRSSIIsASighting() throws {
-        var stage = hearing()
+        var stage = scanningStage()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         let sighting = try XCTUnwrap(stage.sightings.first)
         XCTAssertEqual(sighting.beacon.minor, 7)
@@ -22,7 +22,7 @@ final class DBusReportTests: XCTestCase {
     }
 
     func testTheAdvertisementComesBeforeItsSighting() {
-        var stage = hearing(.everything)
+        var stage = scanningStage(.everything)
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         guard stage.directives.count == 2, case .yield(.advertisement(let heard)) = stage.directives[0],
             case .yield(.sighting(let sighting)) = stage.directives[1]
@@ -31,14 +31,14 @@ final class DBusReportTests: XCTestCase {
     }
 
     func testWithContentBeaconsOnlyTheSightingIsDelivered() {
-        var stage = hearing(.beacons)
+        var stage = scanningStage(.beacons)
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         XCTAssertEqual(stage.directives, stage.sightings.map { .yield(.sighting($0)) })
         XCTAssertEqual(stage.sightings.count, 1)
     }
 
     func testLostReadingsAreReportedWithTheStatusOfTheRadio() {
-        var stage = hearing()
+        var stage = scanningStage()
         stage.wait(.seconds(1))
         stage.happen(.overrun(readings: 12))
         XCTAssertEqual(stage.statuses, [.scanning])
@@ -47,7 +47,7 @@ final class DBusReportTests: XCTestCase {
     }
 
     func testACachedDeviceIsNoSighting() {
-        var stage = hearing()
+        var stage = scanningStage()
         stage.deviceAppears(DBusStage.beacon(rssi: nil))
         XCTAssertEqual(stage.directives, [])
     }
@@ -69,7 +69,7 @@ final class DBusReportTests: XCTestCase {
     }
 
     func testAChangedRSSIIsASighting() {
-        var stage = hearing()
+        var stage = scanningStage()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         stage.now = stage.now.advanced(by: .milliseconds(50))
         stage.deviceChanges(["RSSI": .int16(-64)])
@@ -78,14 +78,14 @@ final class DBusReportTests: XCTestCase {
     }
 
     func testDataWithoutAnRSSIIsASightingWithTheLatestRSSI() {
-        var stage = hearing()
+        var stage = scanningStage()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         stage.deviceChanges(["ManufacturerData": DBusStage.manufacturerData([0x004C: DBusStage.iBeacon])])
         XCTAssertEqual(stage.sightings.map(\.rssi), [-63])
     }
 
     func testDataAfterAWithdrawnRSSIIsNoSighting() {
-        var stage = hearing()
+        var stage = scanningStage()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         stage.deviceChanges([:], invalidated: ["RSSI"])
         XCTAssertEqual(stage.directives, [])
@@ -94,7 +94,7 @@ final class DBusReportTests: XCTestCase {
     }
 
     func testOtherChangesAreNoSightings() {
-        var stage = hearing()
+        var stage = scanningStage()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         let changes: BusProperties = [
             "Connected": .boolean(true), "Name": .string("x"), "TxPower": .int16(4), "Paired": .boolean(true),
@@ -105,20 +105,20 @@ final class DBusReportTests: XCTestCase {
 
     func testAnInvalidRSSIIsNoSighting() {
         for rssi: Int16 in [0, 20, 127, -128] {
-            var stage = hearing(.everything)
+            var stage = scanningStage(.everything)
             stage.deviceAppears(DBusStage.beacon(rssi: rssi))
             XCTAssertEqual(stage.directives, [], "\(rssi) dBm")
         }
     }
 
     func testAnUnknownDeviceIsNoSighting() {
-        var stage = hearing()
+        var stage = scanningStage()
         stage.deviceChanges(["RSSI": .int16(-60)])
         XCTAssertEqual(stage.directives, [])
     }
 
     func testARemovedDeviceIsNoSightingUntilItAppearsAgain() {
-        var stage = hearing()
+        var stage = scanningStage()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         stage.signal(
             "InterfacesRemoved",
@@ -130,13 +130,13 @@ final class DBusReportTests: XCTestCase {
     }
 
     func testADeviceOfAnotherAdapterIsNoSighting() {
-        var stage = hearing()
+        var stage = scanningStage()
         stage.deviceAppears(DBusStage.beacon(rssi: -63), at: "/org/bluez/hci01/dev_C0_55_44_33_22_11")
         XCTAssertEqual(stage.directives, [])
     }
 
     func testAReportWhileTheRadioIsOffIsNoSighting() {
-        var stage = hearing()
+        var stage = scanningStage()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         stage.adapterChanges(["Powered": .boolean(false)])
         stage.deviceChanges(["RSSI": .int16(-60)])
@@ -144,7 +144,7 @@ final class DBusReportTests: XCTestCase {
     }
 
     func testASignalOfAnotherSenderIsNoSighting() {
-        var stage = hearing()
+        var stage = scanningStage()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         stage.deviceChanges(["RSSI": .int16(-60)], from: ":1.666")
         XCTAssertEqual(stage.directives, [])
@@ -154,7 +154,7 @@ final class DBusReportTests: XCTestCase {
         var properties = DBusStage.beacon(rssi: -63)
         properties["ManufacturerData"] = DBusStage.manufacturerData([0x0059: [1, 2, 3]])
         for (content, count) in [(ScanContent.beacons, 0), (.everything, 1)] {
-            var stage = hearing(content)
+            var stage = scanningStage(content)
             stage.deviceAppears(properties)
             XCTAssertEqual(stage.advertisements.count, count, "\(content)")
             XCTAssertEqual(stage.sightings, [], "\(content)")
@@ -172,7 +172,7 @@ final class DBusReportTests: XCTestCase {
         ]
         for body in bodies {
             for member in ["PropertiesChanged", "InterfacesAdded", "InterfacesRemoved", "NameOwnerChanged"] {
-                var stage = hearing()
+                var stage = scanningStage()
                 stage.deviceAppears(DBusStage.beacon(rssi: nil))
                 stage.signal(member, on: DBusStage.devicePath, body)
                 XCTAssertEqual(stage.directives, [], "\(member) \(body)")

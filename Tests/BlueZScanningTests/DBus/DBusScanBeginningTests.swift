@@ -152,7 +152,7 @@ final class DBusScanBeginningTests: XCTestCase {
         stage.happen(.connected)
         stage.answer([DBusStage.objects([path: DBusStage.adapter()])])
         XCTAssertEqual(stage.statuses, [])
-        stage.wait(BlueZScanSettings.patienceWithAdapters)
+        stage.wait(BlueZScanSettings.adapterTimeout)
         XCTAssertEqual(stage.statuses, [.unplugged])
         XCTAssertNil(stage.machine.dueTime)
     }
@@ -199,7 +199,7 @@ final class DBusScanBeginningTests: XCTestCase {
     func testAServiceThatDoesNotAnswerIsAskedAgain() {
         var stage = DBusStage()
         stage.happen(.connected)
-        stage.wait(BlueZScanSettings.longPatience)
+        stage.wait(BlueZScanSettings.longTimeout)
         XCTAssertEqual(stage.statuses, [.serviceLost])
         stage.wait(BlueZScanSettings.firstPause)
         XCTAssertEqual(stage.call, .listObjects)
@@ -209,7 +209,7 @@ final class DBusScanBeginningTests: XCTestCase {
         var stage = DBusStage()
         stage.happen(.connected)
         let late = try XCTUnwrap(stage.pending)
-        stage.wait(BlueZScanSettings.longPatience)
+        stage.wait(BlueZScanSettings.longTimeout)
         let before = stage.machine
         var message = BusMessage(kind: .methodReturn)
         message.replySerial = late.serial

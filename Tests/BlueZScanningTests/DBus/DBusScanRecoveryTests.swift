@@ -139,7 +139,7 @@ final class DBusScanRecoveryTests: XCTestCase {
         stage.answer([DBusStage.objects([path: DBusStage.adapter()])])
         stage.answer()
         XCTAssertEqual(stage.call, .startDiscovery(adapter: path))
-        stage.wait(BlueZScanSettings.patience)
+        stage.wait(BlueZScanSettings.timeout)
         XCTAssertEqual(stage.statuses, [.refused])
         stage.wait(BlueZScanSettings.firstPause)
         XCTAssertEqual(stage.call, .stopDiscovery(adapter: path))
@@ -232,7 +232,7 @@ final class DBusScanRecoveryTests: XCTestCase {
         var stage = DBusStage()
         stage.begin()
         stage.happen(.stop)
-        stage.wait(BlueZScanSettings.patienceAtEnd)
+        stage.wait(BlueZScanSettings.timeoutAtEnd)
         XCTAssertEqual(stage.directives, [.close])
     }
 
