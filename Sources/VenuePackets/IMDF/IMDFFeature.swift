@@ -6,7 +6,7 @@ struct IMDFFeature: Sendable {
     /// Its id in lower case, so that it can be compared.
     let id: String
     /// Nil for a feature without a place.
-    let geometry: IMDFGeometry?
+    let geometry: GeoJSONGeometry?
     let properties: JSONObject
     /// The point that stands for the feature; nil if it names none.
     let displayPoint: Coordinate?

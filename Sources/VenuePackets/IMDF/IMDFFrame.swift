@@ -55,5 +55,5 @@ struct IMDFFrame: Sendable {
     func points(at coordinates: [Coordinate]) -> [MapPoint] { coordinates.map(point) }
 
     /// The rings of a polygon on the plan.
-    func rings(of polygon: IMDFGeometry.Polygon) -> [[MapPoint]] { polygon.map(points) }
+    func rings(of polygon: GeoJSONGeometry.Polygon) -> [[MapPoint]] { polygon.map(points) }
 }

@@ -148,7 +148,7 @@ struct IMDFReader {
 
     private func geometry(
         of object: JSONObject, _ type: IMDFFeatureType, _ parser: inout VenueParser
-    ) -> IMDFGeometry? {
+    ) -> GeoJSONGeometry? {
         guard object["geometry"] != nil else {
             if type.geometry != .none, type.geometry != .anything {
                 parser.report(.error, object.path(of: "geometry"), "is missing; give \(type.geometry.wanted)")
@@ -160,7 +160,7 @@ struct IMDFReader {
         guard let member = parser.optionalObject("geometry", of: object),
             let geometry = parser.geometry(of: member)
         else { return nil }
-        guard geometry.follows(type.geometry) else {
+        guard type.geometry.accepts(geometry) else {
             let found = if case .string(let text)? = member["type"] { text } else { "" }
             parser.report(
                 .error, member.path(of: "type"), "is \"\(found)\"; a \(type.rawValue) has \(type.geometry.wanted)")

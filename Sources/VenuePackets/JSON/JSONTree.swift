@@ -114,3 +114,83 @@ extension JSONTree {
         }
     }
 }
+
+extension JSONTree {
+    /// The document as bytes: UTF-8, indented, keys in alphabetical order, with a line's end behind it.
+    ///
+    /// All its numbers must be finite; one that is not is written as a text.
+    func lines() -> [UInt8] { encoded([.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]) + [10] }
+
+    /// The same in one line, without its end.
+    func line() -> [UInt8] { encoded([.sortedKeys, .withoutEscapingSlashes]) }
+
+    private func encoded(_ formatting: JSONEncoder.OutputFormatting) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = formatting
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
+        // With that strategy there is no tree that the encoder refuses.
+        let data = (try? encoder.encode(self)) ?? Data("null".utf8)
+        return [UInt8](data)
+    }
+}
+
+extension JSONValue {
+    /// The content of a tree; a value that cannot be held becomes null.
+    init(_ tree: JSONTree) {
+        switch tree {
+        case .null, .unreadable: self = .null
+        case .bool(let value): self = .bool(value)
+        case .number(let value): self = .number(value)
+        case .string(let value): self = .string(value)
+        case .array(let values): self = .array(values.map(JSONValue.init))
+        case .object(let fields): self = .object(fields.mapValues(JSONValue.init))
+        }
+    }
+
+    /// The value of a document; nil if a number in it cannot be held, or a text is broken.
+    init?(readable tree: JSONTree) {
+        switch tree {
+        case .null: self = .null
+        case .bool(let flag): self = .bool(flag)
+        case .number(let number): self = .number(number)
+        case .string(let text): self = .string(text)
+        case .unreadable: return nil
+        case .array(let trees):
+            let values = trees.compactMap { JSONValue(readable: $0) }
+            guard values.count == trees.count else { return nil }
+            self = .array(values)
+        case .object(let fields):
+            let values = fields.compactMapValues { JSONValue(readable: $0) }
+            guard values.count == fields.count else { return nil }
+            self = .object(values)
+        }
+    }
+}
+
+/// An object within a document, and where it is.
+struct JSONObject {
+    let fields: [String: JSONTree]
+    /// Such as `$.beacons[3]`.
+    let path: String
+
+    /// The path of one of its fields, quoted where the key is not a plain word.
+    func path(of key: String) -> String {
+        let isWord =
+            !key.isEmpty
+            && key.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"): true
+                default: false
+                }
+            }
+        return isWord ? "\(path).\(key)" : "\(path)[\"\(key)\"]"
+    }
+
+    /// The value of a field; nil if it is absent or null.
+    subscript(key: String) -> JSONTree? {
+        guard let value = fields[key], value != .null else { return nil }
+        return value
+    }
+}

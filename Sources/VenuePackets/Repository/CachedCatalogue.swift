@@ -29,10 +29,10 @@ struct CachedCatalogue {
         self.document = document
     }
 
-    private static func path(in cache: VenueCache) -> String { cache.path + "/" + CatalogueDocument.fileName }
+    private static func path(in cache: VenueCache) -> String { cache.path + "/" + VenueServer.catalogueFile }
 
     /// Puts it in the place of an earlier one.
-    func store(in cache: VenueCache) throws(VenueRepositoryError) {
+    func store(in cache: VenueCache) throws(FileSystemError) {
         var fields: [String: JSONTree] = [
             "format": .string(Self.format), "server": .string(server), "catalogue": document,
         ]
@@ -40,7 +40,7 @@ struct CachedCatalogue {
         let path = Self.path(in: cache)
         let bytes: [UInt8]
         do { bytes = [UInt8](try JSONEncoder().encode(JSONTree.object(fields))) } catch {
-            throw .storage(path: path, reason: "\(error)")
+            throw FileSystemError(path: path, reason: "\(error)")
         }
         try cache.work.write(bytes, to: path)
     }

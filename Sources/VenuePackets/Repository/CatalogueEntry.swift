@@ -25,8 +25,6 @@ package struct CatalogueEntry: Hashable, Sendable {
 
 /// The catalogue of a venue server as the tree of its document: the reverse of `VenueParser.catalogue`.
 enum CatalogueDocument {
-    /// The name of the catalogue in the server's folder.
-    static let fileName = "catalogue.json"
     /// The value of `format`.
     static let format = "indoor-localization-catalogue"
     /// The highest `formatVersion` that is understood.

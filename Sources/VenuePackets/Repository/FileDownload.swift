@@ -22,7 +22,9 @@ struct FileDownload: Sendable {
             try await attempt(file, url, into: partial, unless: unless, progress)
         }
         guard case .fetched = outcome else { return outcome }
-        let digest = try FileDigest.sha256(of: partial.path)
+        let digest = try VenueRepositoryError.storing { () throws(FileSystemError) in
+            try FileDigest.sha256(of: partial.path)
+        }
         guard digest == file.digest else {
             partial.remove()
             throw .broken(
@@ -43,7 +45,7 @@ struct FileDownload: Sendable {
         _ file: PublishedFile, _ url: String, into partial: PartialFile, unless: EntityTag?,
         _ progress: @escaping @Sendable (Int) -> Void
     ) async throws(VenueRepositoryError) -> Outcome {
-        let start = try partial.start()
+        let start = try VenueRepositoryError.storing(partial.start)
         // Whole already: only the end of an earlier process kept it from being used.
         if let start, start.offset == file.size { return .fetched(start.tag) }
         let body = BodyWriter(partial, url: url, start: start, limit: file.size, progress)
@@ -62,11 +64,11 @@ struct FileDownload: Sendable {
         case 200, 206: break
         case 416 where request.rest != nil:
             // The server has nothing behind what is here: all of the file tells whether it is too short.
-            try partial.begin(nil)
+            try VenueRepositoryError.storing { () throws(FileSystemError) in try partial.begin(nil) }
             return try await attempt(file, url, into: partial, unless: unless, progress)
         default: throw .status(head.status, of: server, url: url)
         }
-        let size = try partial.size()
+        let size = try VenueRepositoryError.storing(partial.size)
         if size == file.size { return .fetched(head.tag) }
         guard head.ends(at: size) else {
             throw .unreachable(url: url, reason: "it ended after \(size) of \(file.size) bytes")
@@ -119,13 +121,15 @@ private final class BodyWriter: Sendable {
                     guard head.status == 200 else {
                         throw .unreachable(url: url, reason: "the server sent another part than was asked for")
                     }
-                    try partial.begin(head.tag)
+                    try VenueRepositoryError.storing { () throws(FileSystemError) in try partial.begin(head.tag) }
                     state.size = 0
                 }
             }
             state.size += bytes.count
             let isWithin = state.size <= limit
-            if isWithin { try partial.append(bytes) }
+            if isWithin {
+                try VenueRepositoryError.storing { () throws(FileSystemError) in try partial.append(bytes) }
+            }
             let known = state
             self.state.withLock { $0 = known }
             if isWithin { progress(state.size) }

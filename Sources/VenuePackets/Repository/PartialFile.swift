@@ -25,14 +25,14 @@ final class PartialFile: Sendable {
     }
 
     /// The download of a file with that digest, where an earlier one ended; a new one if somebody else is at it.
-    init(of digest: String, in work: WorkFolder) throws(VenueRepositoryError) {
+    init(of digest: String, in work: WorkFolder) throws(FileSystemError) {
         let file = try OpenFile(work.path + "/" + digest + Self.ending, O_RDWR | O_CREAT)
         isShared = file.lock() && file.isInPlace
         self.file = isShared ? file : try work.makeFile()
     }
 
     /// Where to go on: how many bytes are there, and of which file; nil if it begins anew.
-    func start() throws(VenueRepositoryError) -> TransferRequest.Rest? {
+    func start() throws(FileSystemError) -> TransferRequest.Rest? {
         let size = try file.size()
         guard size > 0, let bytes = try? BoundedFile.read(tagPath, limit: InputLimits.standard.secret),
             let tag = EntityTag(String(decoding: bytes, as: UTF8.self)), tag.isStrong
@@ -45,24 +45,24 @@ final class PartialFile: Sendable {
     }
 
     /// Bytes so far.
-    func size() throws(VenueRepositoryError) -> Int { try file.size() }
+    func size() throws(FileSystemError) -> Int { try file.size() }
 
     /// Begins anew with a file of that tag; without a strong one, nobody can go on after an end in the middle.
-    func begin(_ tag: EntityTag?) throws(VenueRepositoryError) {
+    func begin(_ tag: EntityTag?) throws(FileSystemError) {
         // In this order: a kill in between must not leave bytes of one file beside the tag of another.
         try clear()
         guard let tag, tag.isStrong else { return }
         do {
             try Data(tag.text.utf8).write(to: URL(filePath: tagPath), options: .atomic)
         } catch {
-            throw .storage(path: tagPath, reason: error.systemReason)
+            throw FileSystemError(path: tagPath, reason: error.systemReason)
         }
     }
 
     /// Adds the next bytes.
-    func append(_ bytes: UnsafeRawBufferPointer) throws(VenueRepositoryError) { try file.write(bytes) }
+    func append(_ bytes: UnsafeRawBufferPointer) throws(FileSystemError) { try file.write(bytes) }
 
-    private func clear() throws(VenueRepositoryError) {
+    private func clear() throws(FileSystemError) {
         try file.truncate(to: 0)
         unlink(tagPath)
     }

@@ -49,18 +49,21 @@ struct StoredVersion: Sendable {
     /// The lock that keeps it there.
     let folder: OpenFile
     let record: StoredRecord
+    /// The venue as it was parsed when this value's packet was installed; nil if the packet was stored before.
+    var installedVenue: Venue?
 
     var id: VenueID { record.summary.id }
     var version: Int { record.summary.version }
     /// The folder with the packet's files.
     var packetPath: String { folder.path + "/" + VenueCache.packetFolder }
 
-    /// The venue, with paths that can be opened.
+    /// The venue, with paths that can be opened; a venue that was just installed isn't parsed again.
     ///
     /// - Throws: `.brokenPacket` if files were changed or removed.
-    func venue() throws(VenueRepositoryError) -> Venue {
+    func venue(_ reader: VenuePacketReader) throws(VenueRepositoryError) -> Venue {
         do throws(VenuePacketError) {
-            return try VenuePacketReader().read(packetPath).localVenue()
+            guard let installedVenue else { return try reader.read(packetPath).localVenue() }
+            return try VenuePacket(venue: installedVenue, storage: .folder(packetPath), warnings: []).localVenue()
         } catch {
             throw .brokenPacket(source: packetPath, problems: error.problems)
         }

@@ -21,6 +21,8 @@ struct VenueCache: Sendable {
     let path: String
     /// Bytes that all versions together may have; nil for any number.
     let limit: Int?
+    /// Parses the packets that are installed and handed out.
+    var reader = VenuePacketReader()
 
     var work: WorkFolder { WorkFolder(path: path + "/staging") }
     private var venuesFolder: String { path + "/venues" }
@@ -29,7 +31,7 @@ struct VenueCache: Sendable {
     private func folder(of id: VenueID, _ version: Int) -> String { folder(of: id) + "/\(version)" }
 
     /// Makes the folders, and removes what killed processes left and what newer versions have replaced.
-    func prepare() throws(VenueRepositoryError) {
+    func prepare() throws(FileSystemError) {
         try DiskFolder.create(venuesFolder)
         try DiskFolder.create(work.path)
         work.sweep()
@@ -88,7 +90,7 @@ struct VenueCache: Sendable {
     }
 
     /// Notes that a version was used now.
-    func use(_ stored: StoredVersion) throws(VenueRepositoryError) {
+    func use(_ stored: StoredVersion) throws(FileSystemError) {
         try stored.folder.setModified(nextUse())
     }
 
@@ -97,11 +99,11 @@ struct VenueCache: Sendable {
     /// Puts a version in its place, unless somebody else has put it there already; older ones are removed.
     ///
     /// - Parameter made: a locked folder in `staging` with the packet's files in `packet`.
-    func place(_ made: OpenFile, _ record: StoredRecord) throws(VenueRepositoryError) -> StoredVersion {
+    func place(_ made: OpenFile, _ record: StoredRecord, _ venue: Venue) throws(FileSystemError) -> StoredVersion {
         let (id, version) = (record.summary.id, record.summary.version)
         let bytes: [UInt8]
         do { bytes = [UInt8](try JSONEncoder().encode(record.tree)) } catch {
-            throw .storage(path: made.path, reason: "the venue's regions cannot be written: \(error)")
+            throw FileSystemError(path: made.path, reason: "the venue's regions cannot be written: \(error)")
         }
         try work.write(bytes, to: made.path + "/" + Self.recordFile)
         try DiskFolder.synchronizeAll(made.path)
@@ -113,9 +115,11 @@ struct VenueCache: Sendable {
         }
         // Not before: those who sweep would take what is locked by nobody for a moment. In its place it is for everybody.
         made.awaitSharedLock()
-        guard let stored = newest(of: id), stored.version >= version else {
-            throw .storage(path: folder(of: id, version), reason: "is not there any more; is the disk failing?")
+        guard var stored = newest(of: id), stored.version >= version else {
+            throw FileSystemError(path: folder(of: id, version), reason: "is not there any more; is the disk failing?")
         }
+        // Of a folder that another process has placed, the files are read when the venue is handed out.
+        if stored.folder.isSameFile(as: made) { stored.installedVenue = venue }
         removeReplaced(of: id)
         makeRoom(keeping: stored)
         return stored
@@ -138,10 +142,10 @@ struct VenueCache: Sendable {
 
     /// Removes a version unless somebody uses it.
     ///
-    /// - Throws: `.storage` if it is used or cannot be removed.
-    func remove(_ id: VenueID, _ version: Int) throws(VenueRepositoryError) {
+    /// - Throws: `FileSystemError` if it is used or cannot be removed.
+    func remove(_ id: VenueID, _ version: Int) throws(FileSystemError) {
         let file = try OpenFile(folder(of: id, version), O_RDONLY | O_DIRECTORY)
-        guard file.lock(), file.isInPlace else { throw .storage(path: file.path, reason: "is in use") }
+        guard file.lock(), file.isInPlace else { throw FileSystemError(path: file.path, reason: "is in use") }
         try work.discard(file.path)
     }
 
@@ -160,6 +164,101 @@ struct VenueCache: Sendable {
         for (usage, size) in zip(versions, sizes) where total > limit && usage.id != kept.id {
             // In use, it stays; the next one may do.
             if (try? remove(usage.id, usage.version)) != nil { total -= size }
+        }
+    }
+}
+
+extension VenueCache {
+    /// What a version is made of.
+    struct Parts {
+        /// The path of the packet: a zip or a folder, which may lack the files below.
+        var packet: String
+        /// Paths of further files, by their path within the packet.
+        var files: [String: String] = [:]
+        /// Of which venue it must be.
+        var id: VenueID
+        /// Which version it must be.
+        var version: Int
+        /// What errors call the packet.
+        var source: String
+        var packetPath: String?
+        var tag: EntityTag?
+        var digests: [String: String] = [:]
+    }
+
+    /// Checks a packet and stores it.
+    ///
+    /// - Throws: `.brokenPacket` with all problems, or `.storage`.
+    func install(_ parts: Parts) throws(VenueRepositoryError) -> StoredVersion {
+        let made = try VenueRepositoryError.storing(work.makeFolder)
+        defer { DiskFolder.remove(made.path) }
+        let packet = made.path + "/" + Self.packetFolder
+        let document: VenuePacketReader.Document
+        do throws(PacketFileError) {
+            document = try unpack(parts, into: packet)
+        } catch {
+            throw error.storage.map(VenueRepositoryError.init) ?? .broken(parts.source, error.path, error.message)
+        }
+        try VenueRepositoryError.storing { () throws(FileSystemError) in try link(parts.files, into: packet) }
+        let venue: Venue
+        do throws(VenuePacketError) {
+            venue = try VenuePacketReader.packet(document, inFolder: packet).venue
+        } catch {
+            throw .brokenPacket(source: parts.source, problems: error.problems)
+        }
+        guard venue.id == parts.id else {
+            throw .broken(parts.source, "$.id", "is \(venue.id), not \(parts.id) as promised; publish it anew")
+        }
+        guard venue.version == parts.version else {
+            throw .broken(
+                parts.source, "$.version", "is \(venue.version), not \(parts.version) as promised; publish it anew")
+        }
+        let record = StoredRecord(
+            summary: VenueSummary(of: venue), packetPath: parts.packetPath, tag: parts.tag, digests: parts.digests)
+        return try VenueRepositoryError.storing { () throws(FileSystemError) in try place(made, record, venue) }
+    }
+
+    /// Unpacks or copies the document and the files that it names; others are left out.
+    ///
+    /// - Returns: the document, which is parsed once: the stored file has the bytes that were parsed.
+    private func unpack(_ parts: Parts, into folder: String) throws(PacketFileError) -> VenuePacketReader.Document {
+        let (storage, files) = try reader.open(parts.packet)
+        let document = try reader.document(of: files)
+        let names = document.parser.fileReferences.map(\.file)
+        let wanted = Set(names.filter { files.contains($0) && parts.files[$0] == nil && $0 != PacketPath.venueFile })
+        switch storage {
+        case .zip(let path):
+            try PacketArchive(path: path).unpack(wanted, into: folder, unpackedBefore: document.bytes.count)
+        case .folder(let path):
+            for name in wanted {
+                let target = folder + "/" + name
+                do {
+                    try DiskFolder.create(DiskFolder.parent(of: target))
+                    try FileManager.default.copyItem(atPath: path + "/" + name, toPath: target)
+                } catch {
+                    let reason = "cannot be copied: " + error.systemReason(reading: path + "/" + name)
+                    throw PacketFileError(
+                        message: "\(name) \(reason)", storage: FileSystemError(path: target, reason: reason))
+                }
+            }
+        }
+        do throws(FileSystemError) {
+            try DiskFolder.create(folder)
+            try OpenFile(folder + "/" + PacketPath.venueFile, O_WRONLY | O_CREAT | O_TRUNC).write(document.bytes)
+        } catch {
+            throw PacketFileError(message: "cannot be unpacked: \(error)", storage: error)
+        }
+        return document
+    }
+
+    /// Links files into a folder; files of the same name there are replaced, except the document, which was checked.
+    private func link(_ files: [String: String], into folder: String) throws(FileSystemError) {
+        for (name, path) in files where name != PacketPath.venueFile {
+            let target = folder + "/" + name
+            try DiskFolder.create(DiskFolder.parent(of: target))
+            // A second name for the same bytes: an older version in use keeps its own.
+            unlink(target)
+            guard Glibc.link(path, target) == 0 else { throw .system(path) }
         }
     }
 }

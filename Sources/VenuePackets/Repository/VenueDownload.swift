@@ -16,7 +16,7 @@ struct VenueDownload: Sendable {
     @concurrent func run(_ progress: MonotoneProgress) async throws(VenueRepositoryError) -> StoredVersion {
         let total = Double(entry.size)
         let tell: @Sendable (Int) -> Void = { progress.reach(Double($0) / total * Self.downloadShare) }
-        let packet = try PartialFile(of: entry.packet.digest, in: cache.work)
+        let packet = try partialFile(of: entry.packet)
         let isSamePath = stored?.record.packetPath == entry.packet.path
         let outcome = try await download.fetch(
             entry.packet, into: packet, unless: isSamePath ? stored?.record.tag : nil, progress: tell)
@@ -35,7 +35,7 @@ struct VenueDownload: Sendable {
             if let path = storedFile(name, file) {
                 parts.files[name] = path
             } else {
-                let partial = try PartialFile(of: file.digest, in: cache.work)
+                let partial = try partialFile(of: file)
                 let before = done
                 _ = try await download.fetch(file, into: partial) { tell(before + $0) }
                 parts.files[name] = partial.path
@@ -50,6 +50,12 @@ struct VenueDownload: Sendable {
         return installed
     }
 
+    private func partialFile(of file: PublishedFile) throws(VenueRepositoryError) -> PartialFile {
+        try VenueRepositoryError.storing { () throws(FileSystemError) in
+            try PartialFile(of: file.digest, in: cache.work)
+        }
+    }
+
     /// The path of a file that the stored version has with the same bytes; nil if it has none.
     private func storedFile(_ name: String, _ file: PublishedFile) -> String? {
         guard let stored, stored.record.digests[name] == file.digest else { return nil }
@@ -57,5 +63,26 @@ struct VenueDownload: Sendable {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_size == file.size else { return nil }
         return path
+    }
+}
+
+/// Tells a fraction that never decreases, from whatever threads it is reported.
+///
+/// A class, as those threads share it.
+final class MonotoneProgress: Sendable {
+    private let told = Guarded(-1.0)
+    private let tell: @Sendable (Double) -> Void
+
+    init(_ tell: @escaping @Sendable (Double) -> Void) { self.tell = tell }
+
+    /// Tells the fraction, kept within 0…1, unless it or more was told already.
+    func reach(_ fraction: Double) {
+        let fraction = min(1, max(0, fraction))
+        // Told under the lock: two threads must not tell in the other order.
+        told.withLock { told in
+            guard fraction > told else { return }
+            told = fraction
+            tell(fraction)
+        }
     }
 }

@@ -24,7 +24,7 @@ public struct VenuePublisher: Sendable {
 
     private let folder: String
     private var work: WorkFolder { WorkFolder(path: folder + "/.publishing") }
-    private var cataloguePath: String { folder + "/" + CatalogueDocument.fileName }
+    private var cataloguePath: String { folder + "/" + VenueServer.catalogueFile }
 
     /// Creates a publisher for a server's folder, which is created if need be.
     public init(folder: String) { self.folder = LocalPath.absolute(folder) }
@@ -57,9 +57,13 @@ public struct VenuePublisher: Sendable {
                 prepared.append(new)
             }
             // All of them can be used: only now does what is served change.
-            for packet in prepared where entries[packet.entry.summary.id] == packet.entry { try place(packet) }
+            for packet in prepared where entries[packet.entry.summary.id] == packet.entry {
+                try VenueRepositoryError.storing { () throws(FileSystemError) in try place(packet) }
+            }
             if changes.contains(where: { $0.change != .unchanged }) || access(cataloguePath, F_OK) != 0 {
-                try writeCatalogue(Array(entries.values))
+                try VenueRepositoryError.storing { () throws(FileSystemError) in
+                    try writeCatalogue(Array(entries.values))
+                }
             }
             return changes
         }
@@ -71,7 +75,7 @@ public struct VenuePublisher: Sendable {
     /// - Throws: `.brokenCatalogue` or `.storage` if the folder cannot be used, or if its catalogue does not have one of
     ///   them; then it keeps all.
     public func withdraw(_ ids: [VenueID]) throws(VenueRepositoryError) {
-        guard access(cataloguePath, F_OK) == 0 else { throw .system(cataloguePath) }
+        guard access(cataloguePath, F_OK) == 0 else { throw VenueRepositoryError(.system(cataloguePath)) }
         try alone { () throws(VenueRepositoryError) in
             var entries = try publishedEntries()
             for id in Set(ids).sorted() {
@@ -79,7 +83,10 @@ public struct VenuePublisher: Sendable {
                     throw .storage(path: cataloguePath, reason: "has no venue \(id); nothing was withdrawn")
                 }
             }
-            if !ids.isEmpty { try writeCatalogue(Array(entries.values)) }
+            guard !ids.isEmpty else { return }
+            try VenueRepositoryError.storing { () throws(FileSystemError) in
+                try writeCatalogue(Array(entries.values))
+            }
         }
     }
 
@@ -87,15 +94,17 @@ public struct VenuePublisher: Sendable {
     private func alone<Success>(
         _ body: () throws(VenueRepositoryError) -> Success
     ) throws(VenueRepositoryError) -> Success {
-        try DiskFolder.create(folder)
-        let lock = try OpenFile(folder, O_RDONLY | O_DIRECTORY)
+        let lock = try VenueRepositoryError.storing { () throws(FileSystemError) in
+            try DiskFolder.create(folder)
+            return try OpenFile(folder, O_RDONLY | O_DIRECTORY)
+        }
         guard lock.lock() else {
             throw .storage(path: folder, reason: "somebody else is publishing there; try again later")
         }
         return try withExtendedLifetime(lock) { () throws(VenueRepositoryError) in
             // What a process that was killed has left is of no use.
             DiskFolder.remove(work.path)
-            try DiskFolder.create(work.path)
+            try VenueRepositoryError.storing { () throws(FileSystemError) in try DiskFolder.create(work.path) }
             defer { DiskFolder.remove(work.path) }
             return try body()
         }
@@ -119,7 +128,7 @@ public struct VenuePublisher: Sendable {
         guard access(cataloguePath, F_OK) == 0 else { return [:] }
         var parser = VenueParser()
         do throws(PacketFileError) {
-            let bytes = try PacketFolder(path: folder).read(CatalogueDocument.fileName, limit: CatalogueDocument.limit)
+            let bytes = try PacketFolder(path: folder).read(VenueServer.catalogueFile, limit: CatalogueDocument.limit)
             do throws(JSONSyntaxError) {
                 if let content = parser.catalogue(try JSONTree(bytes)), parser.problems.isEmpty {
                     return content.entries
@@ -146,12 +155,12 @@ public struct VenuePublisher: Sendable {
             "is \(new.summary.version), but version \(old.summary.version) with other content is published; raise it")
     }
 
-    private func writeCatalogue(_ entries: [CatalogueEntry]) throws(VenueRepositoryError) {
+    private func writeCatalogue(_ entries: [CatalogueEntry]) throws(FileSystemError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let bytes: [UInt8]
         do { bytes = [UInt8](try encoder.encode(CatalogueDocument.tree(entries))) + [10] } catch {
-            throw .storage(path: cataloguePath, reason: "\(error)")
+            throw FileSystemError(path: cataloguePath, reason: "\(error)")
         }
         let file = try work.makeFile()
         try file.write(bytes)
@@ -180,10 +189,10 @@ extension VenuePublisher {
 
     /// Makes a packet's files without putting them where they are served.
     private func prepare(_ packet: VenuePacket) throws(VenueRepositoryError) -> PreparedPacket {
-        let made = try work.makeFolder().path
+        let made = try VenueRepositoryError.storing(work.makeFolder).path
         let venue = packet.venue
         let apart = Set(venue.maps.flatMap { [$0.imagePath, $0.tilesPath] }.compactMap(\.self))
-        let names = [VenuePacketReader.venueFile, packet.radioMapPath].compactMap(\.self)
+        let names = [PacketPath.venueFile, packet.radioMapPath].compactMap(\.self)
         let source: String
         do throws(PacketFileError) {
             switch packet.storage {
@@ -199,8 +208,21 @@ extension VenuePublisher {
             }
             try zip.finish()
         } catch {
-            throw error.storage ?? .broken(origin(of: packet), error.path, error.message)
+            throw error.storage.map(VenueRepositoryError.init) ?? .broken(origin(of: packet), error.path, error.message)
         }
+        let (sources, files, zip) = try VenueRepositoryError.storing { () throws(FileSystemError) in
+            try describe(venue, zip: made + "/packet.zip", apart: apart, in: source)
+        }
+        let entry = CatalogueEntry(summary: VenueSummary(of: venue), packet: zip, files: files)
+        return PreparedPacket(entry: entry, sources: sources)
+    }
+
+    /// What the catalogue is to say of a packet's zip and of the files apart from it, and where all of them are now.
+    private func describe(
+        _ venue: Venue, zip: String, apart: Set<String>, in source: String
+    ) throws(FileSystemError) -> (
+        sources: [(file: PublishedFile, path: String)], files: [String: PublishedFile], zip: PublishedFile
+    ) {
         var sources: [(file: PublishedFile, path: String)] = []
         var files: [String: PublishedFile] = [:]
         for name in apart.sorted() {
@@ -209,12 +231,9 @@ extension VenuePublisher {
             files[name] = file
             sources.append((file, path))
         }
-        let zip = try described(made + "/packet.zip", in: Self.folder(of: venue.id)) { digest in
-            "\(venue.version)-\(digest.prefix(12)).zip"
-        }
-        sources.append((zip, made + "/packet.zip"))
-        let entry = CatalogueEntry(summary: VenueSummary(of: venue), packet: zip, files: files)
-        return PreparedPacket(entry: entry, sources: sources)
+        let packet = try described(zip, in: Self.folder(of: venue.id)) { "\(venue.version)-\($0.prefix(12)).zip" }
+        sources.append((packet, zip))
+        return (sources, files, packet)
     }
 
     private func origin(of packet: VenuePacket) -> String {
@@ -226,14 +245,14 @@ extension VenuePublisher {
     /// What the catalogue is to say of a file, whose digest names its place.
     private func described(
         _ source: String, in subfolder: String, name: (_ digest: String) -> String
-    ) throws(VenueRepositoryError) -> PublishedFile {
+    ) throws(FileSystemError) -> PublishedFile {
         let digest = try FileDigest.sha256(of: source)
         let size = try OpenFile(source, O_RDONLY).size()
         return PublishedFile(path: subfolder + "/" + name(digest), size: size, digest: digest)
     }
 
     /// Copies a packet's files to their places; files that are there are left alone.
-    private func place(_ packet: PreparedPacket) throws(VenueRepositoryError) {
+    private func place(_ packet: PreparedPacket) throws(FileSystemError) {
         for (published, source) in packet.sources {
             let target = folder + "/" + published.path
             if let there = try? FileDigest.sha256(of: target), there == published.digest { continue }

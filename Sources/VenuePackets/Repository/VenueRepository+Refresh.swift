@@ -34,7 +34,7 @@ extension VenueRepository {
         // It may have come to its end at this very moment.
         guard refresh != nil else { return try tell(await task.value) }
         report(
-            .late(server.address(of: CatalogueDocument.fileName), after: server.patience.grace),
+            .late(server.address(of: VenueServer.catalogueFile), after: server.patience.grace),
             goingOnWith: "what is stored; the server's catalogue counts as soon as it is there")
     }
 
@@ -124,7 +124,7 @@ extension VenueRepository {
         fetches[stored.id] = nil
         guard !awaitedFetches.contains(stored.id) else { return outcome }
         do throws(VenueRepositoryError) {
-            if let fetched = try outcome.get() { updateBroadcast.send(.packet(try await Self.read(fetched))) }
+            if let fetched = try outcome.get() { updateBroadcast.send(.packet(try await read(fetched))) }
         } catch {
             report(error)
         }

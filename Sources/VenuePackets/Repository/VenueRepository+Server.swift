@@ -6,7 +6,7 @@ extension VenueRepository {
     func recallCatalogue() {
         guard let server, catalogueContent == nil, let stored = CachedCatalogue(of: server, in: cache) else { return }
         catalogueContent = try? Self.content(
-            of: stored.document, url: server.address(of: CatalogueDocument.fileName))
+            of: stored.document, url: server.address(of: VenueServer.catalogueFile))
     }
 
     /// Fetches the server's catalogue, or takes the stored one if that fails; what is wrong with its entries is reported.
@@ -15,7 +15,7 @@ extension VenueRepository {
     /// - Returns: why the stored one was taken, which is not reported yet.
     func loadCatalogue(hasLocal: Bool) async throws(VenueRepositoryError) -> VenueRepositoryError? {
         guard let server else { return nil }
-        let url = server.address(of: CatalogueDocument.fileName)
+        let url = server.address(of: VenueServer.catalogueFile)
         recallCatalogue()
         let stored = CachedCatalogue(of: server, in: cache)
         let storedContent = stored.flatMap { try? Self.content(of: $0.document, url: url) }
@@ -31,10 +31,10 @@ extension VenueRepository {
             let document = try Self.document(answer.bytes, url: url)
             catalogueContent = try Self.content(of: document, url: url)
             reportEntries(of: url)
-            do throws(VenueRepositoryError) {
+            do throws(FileSystemError) {
                 try CachedCatalogue(server: server.url, tag: answer.tag, document: document).store(in: cache)
             } catch {
-                report(error)
+                report(VenueRepositoryError(error))
             }
             return nil
         } catch {
@@ -59,7 +59,7 @@ extension VenueRepository {
         unless tag: EntityTag?, attempts: Int
     ) async throws(VenueRepositoryError) -> (bytes: [UInt8], tag: EntityTag?)? {
         guard let server, let transport else { return nil }
-        let url = server.address(of: CatalogueDocument.fileName)
+        let url = server.address(of: VenueServer.catalogueFile)
         let request = TransferRequest(url: url, unless: tag, acceptsCompressed: true)
         return try await retry.run(attempts: attempts) {
             () throws(VenueRepositoryError) -> (bytes: [UInt8], tag: EntityTag?)? in
@@ -115,7 +115,7 @@ extension VenueRepository {
             if let failure, entries?[id] == nil { throw failure }
             if let failure { report(failure, goingOnWith: "the stored catalogue") }
             if entries?[id] == nil, let server, let problems = catalogueContent?.broken[id] {
-                throw .brokenEntry(id, url: server.address(of: CatalogueDocument.fileName), problems: problems)
+                throw .brokenEntry(id, url: server.address(of: VenueServer.catalogueFile), problems: problems)
             }
         }
         guard let entry = newerEntry(than: stored, of: id) else { return nil }

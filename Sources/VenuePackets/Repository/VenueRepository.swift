@@ -63,11 +63,11 @@ public actor VenueRepository: VenueSource {
     /// Creates a repository that talks to its server through `transport`.
     init(
         cache: String, server: VenueServer?, transport: (any PacketTransport)?, bundled: [BundledPacket], limit: Int?,
-        clock: some Clock<Duration>, seed: UInt64
+        clock: some Clock<Duration>, seed: UInt64, reader: VenuePacketReader = VenuePacketReader()
     ) {
         self.server = server
         self.transport = transport
-        self.cache = VenueCache(path: LocalPath.absolute(cache), limit: limit)
+        self.cache = VenueCache(path: LocalPath.absolute(cache), limit: limit, reader: reader)
         self.bundled = Dictionary(bundled.map { ($0.venueID, $0) }) { $0.version >= $1.version ? $0 : $1 }
         retry = RetryPauses(first: server?.patience.firstPause ?? .zero, seed: seed) {
             try await clock.sleep(for: $0)
@@ -136,7 +136,7 @@ public actor VenueRepository: VenueSource {
 
     private func prepare() throws(VenueRepositoryError) {
         guard !isPrepared else { return }
-        try cache.prepare()
+        try VenueRepositoryError.storing(cache.prepare)
         isPrepared = true
     }
 
@@ -161,7 +161,7 @@ public actor VenueRepository: VenueSource {
                 if isLast { throw error }
                 report(error)
                 inUse = inUse.filter { $0.value.stored.id != id }
-                try cache.remove(id, version)
+                try VenueRepositoryError.storing { () throws(FileSystemError) in try cache.remove(id, version) }
             }
         }
         throw .unknownVenue(id)
@@ -185,7 +185,7 @@ public actor VenueRepository: VenueSource {
             return .venue(known.venue)
         }
         do throws(VenueRepositoryError) {
-            let venue = try await Self.read(stored)
+            let venue = try await read(stored)
             inUse[purpose] = (stored, venue)
             return .venue(venue)
         } catch {
@@ -194,8 +194,8 @@ public actor VenueRepository: VenueSource {
     }
 
     /// Not on the actor: a large packet takes a while.
-    @concurrent static func read(_ stored: StoredVersion) async throws(VenueRepositoryError) -> Venue {
-        try stored.venue()
+    @concurrent nonisolated func read(_ stored: StoredVersion) async throws(VenueRepositoryError) -> Venue {
+        try stored.venue(cache.reader)
     }
 
     /// The newest version that is stored or bundled; a bundled one is stored now.
@@ -268,5 +268,30 @@ extension VenueRepository {
     private func endTurn(for id: VenueID) {
         busy.remove(id)
         waiting.removeValue(forKey: id)?.forEach { $0.finish() }
+    }
+}
+
+/// A packet that comes with the program, for a first start without a network.
+public struct BundledPacket: Hashable, Sendable {
+    /// The path of the packet: a folder or its zip.
+    public var path: String
+    /// Its venue.
+    public var venueID: VenueID
+    /// Its version; with one that is not above the stored one it is not even read.
+    public var version: Int
+
+    /// Names a packet, unread.
+    public init(path: String, venueID: VenueID, version: Int) {
+        self.path = path
+        self.venueID = venueID
+        self.version = version
+    }
+
+    /// Reads venue and version from the packet.
+    ///
+    /// - Throws: `VenuePacketError` if it is no usable packet.
+    public init(path: String) throws(VenuePacketError) {
+        let venue = try VenuePacketReader().read(path).venue
+        self.init(path: path, venueID: venue.id, version: venue.version)
     }
 }

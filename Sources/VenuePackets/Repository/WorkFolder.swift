@@ -8,16 +8,16 @@ struct WorkFolder: Sendable {
     let path: String
 
     /// A new empty folder that nobody else removes for as long as the lock lives.
-    func makeFolder() throws(VenueRepositoryError) -> OpenFile {
-        try make { template throws(VenueRepositoryError) in
+    func makeFolder() throws(FileSystemError) -> OpenFile {
+        try make { template throws(FileSystemError) in
             guard let made = mkdtemp(template) else { throw .system(path) }
             return (String(cString: made), O_RDONLY | O_DIRECTORY)
         }
     }
 
     /// A new empty file that nobody else removes for as long as the lock lives.
-    func makeFile() throws(VenueRepositoryError) -> OpenFile {
-        try make { template throws(VenueRepositoryError) in
+    func makeFile() throws(FileSystemError) -> OpenFile {
+        try make { template throws(FileSystemError) in
             let descriptor = mkstemp(template)
             guard descriptor >= 0 else { throw .system(path) }
             close(descriptor)
@@ -26,24 +26,24 @@ struct WorkFolder: Sendable {
     }
 
     private func make(
-        _ create: (UnsafeMutablePointer<CChar>) throws(VenueRepositoryError) -> (path: String, flags: Int32)
-    ) throws(VenueRepositoryError) -> OpenFile {
+        _ create: (UnsafeMutablePointer<CChar>) throws(FileSystemError) -> (path: String, flags: Int32)
+    ) throws(FileSystemError) -> OpenFile {
         // Between making and locking, somebody who sweeps may take it for a leftover.
         for _ in 0..<100 {
             var template = Array((path + "/new-XXXXXX").utf8CString)
             var made: (path: String, flags: Int32) = ("", 0)
-            try template.withUnsafeMutableBufferPointer { buffer throws(VenueRepositoryError) in
+            try template.withUnsafeMutableBufferPointer { buffer throws(FileSystemError) in
                 guard let base = buffer.baseAddress else { return }
                 made = try create(base)
             }
             guard let file = try? OpenFile(made.path, made.flags) else { continue }
             if file.lock(), file.isInPlace { return file }
         }
-        throw .storage(path: path, reason: "somebody keeps removing what is made there")
+        throw FileSystemError(path: path, reason: "somebody keeps removing what is made there")
     }
 
     /// Writes a file elsewhere on the same disk: whoever reads it finds the old bytes or the new ones.
-    func write(_ bytes: [UInt8], to target: String) throws(VenueRepositoryError) {
+    func write(_ bytes: [UInt8], to target: String) throws(FileSystemError) {
         let file = try makeFile()
         try file.write(bytes)
         try file.synchronize()
@@ -51,7 +51,7 @@ struct WorkFolder: Sendable {
     }
 
     /// Takes a folder from its place at once, and then removes it.
-    func discard(_ folder: String) throws(VenueRepositoryError) {
+    func discard(_ folder: String) throws(FileSystemError) {
         let grave = try makeFolder()
         // An empty folder gives its name to another one.
         try DiskFolder.place(folder, at: grave.path)

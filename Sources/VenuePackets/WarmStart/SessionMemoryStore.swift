@@ -69,7 +69,7 @@ public struct SessionMemoryStore: Sendable {
     init(folder: String, clock: MachineClock) throws(SessionMemoryStoreError) {
         self.folder = folder
         self.clock = clock
-        lock = try Self.storing { () throws(VenueRepositoryError) in
+        lock = try Self.storing { () throws(FileSystemError) in
             try DiskFolder.create(folder)
             return try OpenFile(folder, O_RDONLY | O_DIRECTORY)
         }
@@ -99,7 +99,7 @@ public struct SessionMemoryStore: Sendable {
             "savedAt": .number(now.seconds), "bootId": .string(now.boot), "uptime": .number(now.uptime),
             "memory": JSONTree(memory.document),
         ])
-        try Self.storing { () throws(VenueRepositoryError) in
+        try Self.storing { () throws(FileSystemError) in
             // What a killed process left there, or somebody else has put there, is removed, not followed or written into.
             let temporary = path + ".new"
             unlink(temporary)
@@ -117,12 +117,11 @@ public struct SessionMemoryStore: Sendable {
         let tooLong = StoredMemoryError(message: "is longer than any memory, \(Self.limit) bytes")
         guard status.st_size <= Self.limit else { throw tooLong }
         var bytes: [UInt8] = []
-        do throws(VenueRepositoryError) {
+        do throws(FileSystemError) {
             let file = try OpenFile(path, O_RDONLY)
             while bytes.count <= Self.limit, let part = try file.read() { bytes += part }
         } catch {
-            guard case .storage(_, let reason) = error else { throw StoredMemoryError(message: "\(error)") }
-            throw StoredMemoryError(message: "cannot be read: \(reason)")
+            throw StoredMemoryError(message: "cannot be read: \(error.reason)")
         }
         guard bytes.count <= Self.limit else { throw tooLong }
         return bytes
@@ -152,11 +151,10 @@ public struct SessionMemoryStore: Sendable {
     }
 
     private static func storing<Result>(
-        _ body: () throws(VenueRepositoryError) -> Result
+        _ body: () throws(FileSystemError) -> Result
     ) throws(SessionMemoryStoreError) -> Result {
-        do throws(VenueRepositoryError) { return try body() } catch {
-            guard case .storage(let path, let reason) = error else { throw .storage(path: "", reason: "\(error)") }
-            throw .storage(path: path, reason: reason)
+        do throws(FileSystemError) { return try body() } catch {
+            throw .storage(path: error.path, reason: error.reason)
         }
     }
 }

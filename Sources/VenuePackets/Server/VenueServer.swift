@@ -1,0 +1,117 @@
+import CCurl
+
+/// A web server with venue packets, and how to talk to it.
+public struct VenueServer: Hashable, Sendable {
+    /// The name of the catalogue in the server's folder.
+    static let catalogueFile = "catalogue.json"
+
+    /// The address of the folder with the catalogue, without a slash at the end.
+    public let url: String
+    /// Who asks; nil for a server that answers everybody.
+    public let credentials: VenueServerCredentials?
+    /// The path of a file with the certificates (PEM) of the authorities that may vouch for the server; nil for those that
+    /// the system knows.
+    public let certificateAuthority: String?
+    /// When to give up, and when to try again.
+    public let patience: RetryPolicy
+
+    /// Describes a server.
+    ///
+    /// - Parameters:
+    ///   - url: such as `https://venues.example.org/museum`; http or https, without user, query or fragment.
+    ///   - allowsPlainCredentials: whether credentials may be sent over http, where everybody on the way can read them.
+    ///     To this machine itself (localhost, 127.0.0.0/8, ::1) they may in any case.
+    /// - Throws: `VenueRepositoryError.badServer` if a server cannot be reached that way.
+    public init(
+        _ url: String, credentials: VenueServerCredentials? = nil, certificateAuthority: String? = nil,
+        patience: RetryPolicy = RetryPolicy(), allowsPlainCredentials: Bool = false
+    ) throws(VenueRepositoryError) {
+        if let problem = WebAddress.problem(of: url) { throw .badServer(problem) }
+        if let problem = credentials?.problem { throw .badServer(problem) }
+        if credentials != nil, !allowsPlainCredentials, Self.sendsInTheClear(to: url) {
+            throw .badServer(
+                "http would send the credentials unencrypted, where others can read them; use https, or allow it "
+                    + "(allowsPlainCredentials, --plain-credentials)")
+        }
+        if let problem = patience.problem { throw .badServer(problem) }
+        var base = url[...]
+        while base.hasSuffix("/") { base.removeLast() }
+        self.url = String(base)
+        self.credentials = credentials
+        self.certificateAuthority = certificateAuthority.map(LocalPath.absolute)
+        self.patience = patience
+    }
+
+    /// Whether others could read what is sent to that address: http, and not to this machine itself.
+    package static func sendsInTheClear(to url: String) -> Bool {
+        url.lowercased().hasPrefix("http:") && !WebAddress.isLoopback(url)
+    }
+
+    /// The address of a file, by its path below the server's folder.
+    func address(of path: String) -> String {
+        url + "/" + path.split(separator: "/").map { WebAddress.escaped(String($0)) }.joined(separator: "/")
+    }
+}
+
+/// What proves to a server who asks: a bearer token, or user and password.
+///
+/// Its texts are given to the server and to nobody else: no description, dump or error shows them.
+public struct VenueServerCredentials: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    enum Secret: Hashable, Sendable {
+        case bearer(String)
+        case basic(user: String, password: String)
+    }
+
+    let secret: Secret
+
+    /// A token, as in RFC 6750.
+    public static func bearer(_ token: String) -> VenueServerCredentials { Self(secret: .bearer(token)) }
+
+    /// User and password, as in RFC 7617; the user must not contain a colon.
+    public static func basic(user: String, password: String) -> VenueServerCredentials {
+        Self(secret: .basic(user: user, password: password))
+    }
+
+    /// Why no request could carry them; nil if one can.
+    var problem: String? {
+        // What ends a line would begin a header of its own, and what ends a C string would cut the rest off.
+        func isHeaderText(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
+        switch secret {
+        case .bearer(let token):
+            let isPlain = token.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+            return isPlain && !token.isEmpty
+                ? nil : "the token is empty or holds blanks or control characters; correct it"
+        case .basic(let user, let password):
+            let isPlain = isHeaderText(user) && isHeaderText(password) && !user.contains(":")
+            return isPlain ? nil : "user or password holds control characters, or the user a colon; correct it"
+        }
+    }
+
+    public var description: String {
+        switch secret {
+        case .bearer: "bearer token (hidden)"
+        case .basic: "user and password (hidden)"
+        }
+    }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension VenueServer {
+    /// Brings a document to the server's address, and returns when the server has confirmed it by a status from 200 to 299.
+    ///
+    /// - Parameters:
+    ///   - type: the document's media type.
+    ///   - headers: more lines of the request's head.
+    package func post(_ bytes: [UInt8], type: String, headers: [String] = []) async throws(VenueRepositoryError) {
+        var request = TransferRequest(url: url)
+        request.post = TransferRequest.Post(bytes: bytes, headers: ["Content-Type: \(type)"] + headers)
+        let head: TransferHead
+        do throws(TransferFailure) {
+            head = try await CurlTransport(server: self).fetch(request) { _, _ in false }
+        } catch { throw VenueRepositoryError(error, url: url) }
+        guard (200...299).contains(head.status) else { throw .status(head.status, of: self, url: url) }
+    }
+}
