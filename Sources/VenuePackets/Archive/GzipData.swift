@@ -1,9 +1,9 @@
 import CLibArchive
 import IndoorLocalization
 
-/// Bytes in the gzip format (RFC 1952).
+/// Data in the gzip format (RFC 1952).
 enum GzipData {
-    /// The bytes within; at most `limit` of them, and at most what `InputLimits.inflation` allows.
+    /// Returns the decompressed bytes, up to `limit` and up to the size that `InputLimits.inflation` allows.
     static func decompressed(_ bytes: [UInt8], limit: Int) throws(PacketFileError) -> [UInt8] {
         let limit = min(limit, InputLimits.standard.inflatedSize(ofCompressed: bytes.count))
         guard let archive = archive_read_new() else { throw PacketFileError(message: "out of memory") }
@@ -13,7 +13,7 @@ enum GzipData {
         let size = 1 << 16
         var result: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: size)
-        // libarchive reads from the buffer until the handle is freed: all of it happens within this closure.
+        // libarchive reads from the buffer until the handle is freed, so the whole operation runs within this closure.
         let isWhole = bytes.withUnsafeBytes { buffer -> Bool in
             var entry: OpaquePointer?
             guard archive_read_open_memory(archive, buffer.baseAddress, buffer.count) == ARCHIVE_OK,
@@ -34,7 +34,7 @@ enum GzipData {
         return result
     }
 
-    /// The bytes in the gzip format; equal bytes give equal ones, as the time is left out.
+    /// Returns the compressed bytes; the same input gives the same output, because the time is omitted.
     static func compressed(_ bytes: [UInt8]) throws(PacketFileError) -> [UInt8] {
         guard let archive = archive_write_new() else { throw PacketFileError(message: "out of memory") }
         defer { archive_write_free(archive) }
@@ -42,7 +42,7 @@ enum GzipData {
         archive_write_set_format_raw(archive)
         archive_write_set_options(archive, "gzip:!timestamp")
         archive_write_set_bytes_in_last_block(archive, 1)
-        // What cannot be compressed grows by 5 bytes in 16 kB, and by header and trailer (RFC 1951, 3.2.4).
+        // Incompressible data grows by 5 bytes in 16 kB, and by header and trailer (RFC 1951, 3.2.4).
         var result = [UInt8](repeating: 0, count: bytes.count + bytes.count / 1_000 + (1 << 16))
         var used = 0
         let isWritten = result.withUnsafeMutableBytes { buffer -> Bool in

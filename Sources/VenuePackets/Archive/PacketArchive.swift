@@ -1,24 +1,24 @@
 import Glibc
 import IndoorLocalization
 
-/// A packet kept as a zip, its files at the top or all within one top folder.
+/// A packet stored as a zip, with its files at the top or in one top folder.
 ///
-/// Nothing is unpacked unasked, and what is unpacked is counted while it comes: sizes that the zip tells are not
-/// believed. Entries other than files are ignored, so a link in a zip leads nowhere.
+/// Files are unpacked only on request, and their size is measured during unpacking: the sizes that the zip declares
+/// aren't trusted. Entries other than files, such as links, are ignored.
 struct PacketArchive: PacketFiles {
     /// The zip's absolute path.
     let path: String
     /// The top folder with a slash, or empty.
     private let prefix: String
-    /// The files within that folder.
+    /// The files in that folder.
     let files: Set<String>
-    /// The bytes that all files may unpack to.
+    /// The largest allowed total size of the unpacked files, in bytes.
     private let inflatedSize: Int
 
     /// Lists the zip.
     ///
-    /// - Parameter marker: the file that tells which folder is the packet's: the top, or the one below it with it.
-    /// - Throws: `PacketFileError` if it is not a zip, or a hostile one.
+    /// - Parameter marker: a file that identifies the packet's folder: the top of the zip, or a folder in it.
+    /// - Throws: `PacketFileError` if the file isn't a zip, or is a malicious one.
     init(path: String, marker: String = PacketPath.venueFile) throws(PacketFileError) {
         var status = stat()
         let size = stat(path, &status) == 0 ? Int(status.st_size) : 0
@@ -45,7 +45,7 @@ struct PacketArchive: PacketFiles {
         files = Set(names.filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) })
     }
 
-    /// The one folder that holds the marker when the top doesn't: "" or a name with a slash.
+    /// Returns the one folder that contains the marker, with a slash, if the top doesn't contain it; otherwise "".
     private static func topFolder(of names: Set<String>, with marker: String) -> String {
         guard !names.contains(marker) else { return "" }
         let folders = names.filter { name in
@@ -75,9 +75,9 @@ struct PacketArchive: PacketFiles {
         throw PacketFileError(message: "there is no \(file); a packet is a folder or a zip with that file")
     }
 
-    /// Unpacks some of the files into a folder, under their paths within the packet, a piece at a time.
+    /// Unpacks some of the files in pieces into a folder, at their paths in the packet.
     ///
-    /// - Parameter unpackedBefore: bytes of the same zip that were unpacked before; all together are limited.
+    /// - Parameter unpackedBefore: bytes already unpacked from this zip, which are part of the same limit.
     func unpack(
         _ wanted: Set<String>, into folder: String, unpackedBefore: Int = 0
     ) throws(PacketFileError) {
@@ -101,9 +101,9 @@ struct PacketArchive: PacketFiles {
     }
 }
 
-/// A file that is being unpacked: it has its name once it is whole.
+/// A file that is being unpacked; it gets its name when it is complete.
 ///
-/// A class, as it owns the open file and removes what never became whole.
+/// A class because it owns the open file and removes an incomplete one.
 private final class UnpackedFile {
     private let target: String
     private let file: OpenFile

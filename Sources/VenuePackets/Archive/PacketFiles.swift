@@ -1,26 +1,26 @@
 import FoundationEssentials
 
-/// The files of a packet, wherever they are kept.
+/// The files of a packet, in a folder or a zip.
 protocol PacketFiles: Sendable {
-    /// Whether there is such a file.
+    /// Returns whether the packet contains a file.
     func contains(_ file: String) -> Bool
-    /// The bytes of a file.
+    /// Returns the bytes of a file.
     ///
-    /// - Throws: `PacketFileError` if it cannot be read or has more than `limit` bytes.
+    /// - Throws: `PacketFileError` if the file cannot be read or is larger than `limit` bytes.
     func read(_ file: String, limit: Int) throws(PacketFileError) -> [UInt8]
 }
 
-/// What keeps a file of a packet from being read or written.
+/// An error in reading or writing a file of a packet.
 struct PacketFileError: Error, Hashable, Sendable {
-    /// What is wrong and what to do.
+    /// The problem and its remedy.
     let message: String
-    /// Where it is within the file's document.
+    /// The path within the file's document.
     var path = "$"
-    /// What the disk says, if it is not the packet that is wrong.
+    /// The error of the file system, if the cause isn't the packet.
     var storage: FileSystemError?
 }
 
-/// A packet kept as a folder.
+/// A packet stored as a folder.
 struct PacketFolder: PacketFiles {
     /// The folder's absolute path.
     let path: String
@@ -44,12 +44,12 @@ struct PacketFolder: PacketFiles {
     }
 }
 
-/// Paths of files within a packet: relative, with `/`, and never out of the packet.
+/// Paths of files in a packet: relative, separated by `/`, and always inside the packet.
 enum PacketPath {
     /// The name of the document at a packet's root.
     static let venueFile = "venue.json"
 
-    /// Whether the path names a file within the packet, whatever the packet's place.
+    /// Returns whether the path refers to a file inside the packet.
     static func isInside(_ path: String) -> Bool {
         guard !path.isEmpty, !path.hasPrefix("/"), !path.contains("\\"), !path.utf8.contains(0) else { return false }
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)

@@ -2,17 +2,17 @@ import CLibArchive
 import Glibc
 import IndoorLocalization
 
-/// Reads a zip's entries one after the other.
+/// Reads the entries of a zip in order.
 ///
-/// A class, as it owns libarchive's handle and must free it, also when opening fails.
+/// A class because it owns libarchive's handle and must free it, even if opening fails.
 final class ZipReader {
-    /// One entry, as the zip names it but for a leading `./`.
+    /// An entry with its name in the zip, without a leading `./`.
     struct Entry {
         let name: String
         let isFile: Bool
     }
 
-    /// `AE_IFREG`, a macro with a cast, which Swift does not import.
+    /// `AE_IFREG`, a macro with a cast, which Swift doesn't import.
     static let regularFile: mode_t = 0o100000
 
     private let archive: OpaquePointer
@@ -23,7 +23,7 @@ final class ZipReader {
         guard let archive = archive_read_new() else { throw PacketFileError(message: "out of memory") }
         self.archive = archive
         self.path = path
-        // Only by the zip's directory: read from its start instead, a zip cut short would look whole.
+        // Entries are found by the zip's directory only: read from the start, a truncated zip would look complete.
         archive_read_support_format_zip_seekable(archive)
         let blockSize = 1 << 16
         guard archive_read_open_filename(archive, path, blockSize) == ARCHIVE_OK else { throw failure() }
@@ -31,14 +31,14 @@ final class ZipReader {
 
     deinit { archive_read_free(archive) }
 
-    /// Goes on to the next entry; nil at the end.
+    /// Advances to the next entry; returns nil at the end.
     func next() throws(PacketFileError) -> Entry? {
         let locale = clibarchive_enter_utf8()
         defer { clibarchive_leave_utf8(locale) }
         var entry: OpaquePointer?
         switch archive_read_next_header(archive, &entry) {
         case ARCHIVE_EOF: return nil
-        // A warning is about the name's characters: the bytes are there.
+        // A warning concerns the characters of the name: the content is readable.
         case ARCHIVE_OK, ARCHIVE_WARN: break
         default: throw failure()
         }
@@ -51,7 +51,7 @@ final class ZipReader {
         return Entry(name: relative, isFile: archive_entry_filetype(entry) == Self.regularFile)
     }
 
-    /// The next bytes of the current entry; nil at its end.
+    /// Returns the next bytes of the current entry; nil at its end.
     func chunk() throws(PacketFileError) -> [UInt8]? {
         let size = 1 << 16
         var count = 0
@@ -72,16 +72,16 @@ final class ZipReader {
     }
 }
 
-/// The directory at the end of a zip, which libarchive reads as a whole before it gives the first entry.
+/// The directory at the end of a zip, which libarchive reads completely before it returns the first entry.
 ///
 /// Source: PKWARE, *.ZIP File Format Specification* 6.3.10, 4.3.16.
 enum ZipDirectory {
-    /// Bytes of the end record without its comment, and the longest comment.
+    /// Size of the end record without its comment, and of the longest comment, in bytes.
     private static let (recordSize, longestComment) = (22, 65_535)
     private static let recordSignature: [UInt8] = [0x50, 0x4B, 5, 6]
     private static let zip64Signature: [UInt8] = [0x50, 0x4B, 6, 7]
 
-    /// Refuses a zip whose directory is larger than that of any packet; a file that is no zip passes.
+    /// Throws if a zip's directory is larger than the limit; a file that isn't a zip passes.
     static func check(_ path: String, limit: Int = InputLimits.standard.zipDirectory) throws(PacketFileError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
@@ -102,7 +102,7 @@ enum ZipDirectory {
         }
     }
 
-    /// Four bytes, the lowest first.
+    /// Returns the value of four bytes in little-endian order.
     private static func number(in bytes: [UInt8], at index: Int) -> Int {
         (0..<4).reduce(0) { $0 | Int(bytes[index + $1]) << (8 * $1) }
     }

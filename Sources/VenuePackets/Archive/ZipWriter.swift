@@ -1,9 +1,9 @@
 import CLibArchive
 import FoundationEssentials
 
-/// Writes a zip, without times, owners or anything else that differs from one run to the next.
+/// Writes a zip without times, owners or other data that differs between runs.
 ///
-/// A class, as it owns libarchive's handle and must free it. The file appears under its name when it is whole.
+/// A class because it owns libarchive's handle and must free it. The file gets its name when it is complete.
 final class ZipWriter {
     private let archive: OpaquePointer
     private let path: String
@@ -13,7 +13,7 @@ final class ZipWriter {
         guard let archive = archive_write_new() else { throw PacketFileError(message: "out of memory") }
         self.archive = archive
         self.path = path
-        // The option looks at the locale at once, a name when it is added.
+        // libarchive reads the locale when the option is set, and when an entry is added.
         let locale = clibarchive_enter_utf8()
         defer { clibarchive_leave_utf8(locale) }
         archive_write_set_format_zip(archive)
@@ -25,11 +25,11 @@ final class ZipWriter {
 
     deinit {
         archive_write_free(archive)
-        // There is none after `finish`; else what is left is of no use.
+        // The file doesn't exist after `finish`; otherwise it is incomplete.
         try? FileManager.default.removeItem(atPath: unfinishedPath)
     }
 
-    /// Adds a file with its path within the zip.
+    /// Adds a file with its path in the zip.
     func add(_ name: String, bytes: [UInt8]) throws(PacketFileError) {
         let locale = clibarchive_enter_utf8()
         defer { clibarchive_leave_utf8(locale) }
@@ -39,14 +39,14 @@ final class ZipWriter {
         archive_entry_set_size(entry, la_int64_t(bytes.count))
         archive_entry_set_filetype(entry, ZipReader.regularFile)
         archive_entry_set_perm(entry, 0o644)
-        // Without a time the zip has its earliest one, 1980, in whatever time zone: a zip's times are local.
+        // Without a time, the entry has the earliest zip time, 1980, in every time zone: zip times are local.
         archive_entry_unset_mtime(entry)
         guard archive_write_header(archive, entry) == ARCHIVE_OK else { throw failure() }
         let written = bytes.withUnsafeBytes { archive_write_data(archive, $0.baseAddress, $0.count) }
         guard written == bytes.count else { throw failure() }
     }
 
-    /// Writes the zip's directory and gives the file its name.
+    /// Writes the zip's directory and renames the file to its final name.
     func finish() throws(PacketFileError) {
         guard archive_write_close(archive) == ARCHIVE_OK else { throw failure() }
         do {

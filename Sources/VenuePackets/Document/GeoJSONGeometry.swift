@@ -1,8 +1,8 @@
 import IndoorLocalization
 
-/// The place of a feature on Earth (RFC 7946, section 3.1).
+/// A geometry in coordinates on Earth (RFC 7946, section 3.1).
 enum GeoJSONGeometry: Hashable, Sendable {
-    /// Rings of one polygon without their repeated last position: the outline, then the holes.
+    /// The rings of one polygon without their repeated last position: the outline, then the holes.
     typealias Polygon = [[Coordinate]]
 
     case point(Coordinate)
@@ -15,7 +15,7 @@ enum GeoJSONGeometry: Hashable, Sendable {
 }
 
 extension VenueParser {
-    /// The geometry of an object that has a type and coordinates; nil if something in it is wrong.
+    /// Returns the geometry of an object with a type and coordinates; nil if part of it is invalid.
     mutating func geometry(of object: JSONObject) -> GeoJSONGeometry? {
         guard let type = string("type", of: object, wanted: "the geometry's type") else { return nil }
         guard required("coordinates", of: object, wanted: "the geometry's coordinates"),
@@ -37,7 +37,7 @@ extension VenueParser {
         }
     }
 
-    /// Every entry of an array that is not empty; nil if one is wrong.
+    /// Returns all entries of a nonempty array; nil if an entry is invalid.
     private mutating func all<Value>(
         _ value: JSONTree, at path: String, _ read: (inout VenueParser, JSONTree, String) -> Value?
     ) -> [Value]? {
@@ -55,7 +55,7 @@ extension VenueParser {
 
     private mutating func rings(_ value: JSONTree, at path: String) -> [[Coordinate]]? {
         all(value, at: path) { parser, value, path in
-            // Four positions: three corners and the first one again (RFC 7946, section 3.1.6).
+            // Four positions: three corners, and the first corner again (RFC 7946, section 3.1.6).
             guard var ring = parser.line(value, at: path, leastCount: 4) else { return nil }
             guard ring.first == ring.last else {
                 parser.report(.error, path, "is not closed; repeat its first position at its end")
@@ -75,7 +75,7 @@ extension VenueParser {
         return line
     }
 
-    /// A position: longitude, latitude and what may follow, which is the altitude and not used.
+    /// Returns the position of longitude, latitude and an optional altitude, which is ignored.
     private mutating func coordinate(_ value: JSONTree, at path: String) -> Coordinate? {
         guard case .array(let numbers) = value, numbers.count >= 2 else {
             report(.error, path, "is \(value.summary); give [longitude, latitude]")

@@ -1,17 +1,17 @@
-/// Which numbers a field takes.
+/// The numbers that a field accepts.
 struct NumberRule: Sendable {
     /// The smallest and the largest number.
     let range: ClosedRange<Double>
-    /// Whether the smallest number itself is refused.
+    /// Whether the smallest number is excluded.
     var excludesLowerBound = false
-    /// What a message asks for: what to give, with its unit.
+    /// The expected value with its unit, as a message names it.
     let wanted: String
 
     func accepts(_ value: Double) -> Bool {
         range.contains(value) && !(excludesLowerBound && value == range.lowerBound)
     }
 
-    /// No building is larger than 1,000 km, and a millimetre there is still exact.
+    /// Buildings are smaller than 1,000 km, and coordinates of that size are still exact to a millimetre.
     private static let longest = 1e6
 
     static let position = NumberRule(range: -longest...longest, wanted: "a number of metres within ±1,000,000")
@@ -21,7 +21,7 @@ struct NumberRule: Sendable {
     static let latitude = NumberRule(range: -90...90, wanted: "degrees north in [-90, 90]")
     static let longitude = NumberRule(range: -180...180, wanted: "degrees east in [-180, 180]")
     static let bearing = NumberRule(range: -360...360, wanted: "degrees clockwise from true north in [0, 360)")
-    /// As one byte of an advertisement holds it; Bluetooth transmitters stay below 20 dBm.
+    /// The range of one signed byte of an advertisement; Bluetooth transmitters stay below 20 dBm.
     static let measuredPower = NumberRule(range: -127...20, wanted: "dBm at 1 m in [-127, 20]")
     static let pathLossExponent = NumberRule(
         range: 0...20, excludesLowerBound: true, wanted: "a number above 0 and up to 20, 2 in free space")
@@ -30,14 +30,14 @@ struct NumberRule: Sendable {
     static let timeout = NumberRule(range: 0...1e9, wanted: "a number of seconds, 0 or more")
 }
 
-/// Which whole numbers a field takes.
+/// The whole numbers that a field accepts.
 struct IntegerRule: Sendable {
     /// The smallest and the largest number.
     let range: ClosedRange<Int>
-    /// What a message asks for.
+    /// The expected value, as a message names it.
     let wanted: String
 
-    /// Whole numbers that no JSON reader rounds: up to 2^53 - 1.
+    /// The largest whole number that every JSON reader keeps exact: 2^53 - 1.
     private static let exact = 9_007_199_254_740_991
 
     static let identifier = IntegerRule(range: -exact...exact, wanted: "a whole number")

@@ -1,8 +1,8 @@
 import IndoorLocalization
 
-/// A venue as the tree of its document: the reverse of `VenueParser`.
+/// Creates the document tree of a venue: the reverse of `VenueParser`.
 enum VenueDocument {
-    /// The document; fields without a value are left out.
+    /// Returns the document; fields without a value are omitted.
     static func tree(_ venue: Venue, radioMapPath: String?) -> JSONTree {
         object([
             "format": .string(VenueParser.format),

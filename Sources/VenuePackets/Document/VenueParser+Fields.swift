@@ -1,6 +1,6 @@
 import IndoorLocalization
 
-/// Fields of one type each: a required one that is absent is a problem, and so is any of a wrong type or range.
+/// Reads fields of one type each. A missing required field, a wrong type or a number out of range is a problem.
 extension VenueParser {
     mutating func number(_ key: String, of object: JSONObject, _ rule: NumberRule) -> Double? {
         required(key, of: object, wanted: rule.wanted) ? optionalNumber(key, of: object, rule) : nil
@@ -56,7 +56,7 @@ extension VenueParser {
         return JSONObject(fields: fields, path: path)
     }
 
-    /// The values of an array, each with its path; nil if the field is absent or not an array.
+    /// Returns the values of an array with their paths; nil if the field is absent or isn't an array.
     mutating func optionalArray(
         _ key: String, of object: JSONObject, limit: Int? = nil
     ) -> [(value: JSONTree, path: String)]? {
@@ -75,7 +75,7 @@ extension VenueParser {
         return values.enumerated().map { ($0.element, "\(path)[\($0.offset)]") }
     }
 
-    /// The objects of an array; none if the field is absent, which is a problem if it is required.
+    /// Returns the objects of an array; empty if the field is absent, which is a problem if it is required.
     mutating func objects(
         _ key: String, of object: JSONObject, isRequired: Bool = false, limit: Int? = nil
     ) -> [JSONObject] {
@@ -91,7 +91,7 @@ extension VenueParser {
         return objects
     }
 
-    /// The path of a file within the packet; nil if absent or if it would leave the packet.
+    /// Returns the path of a file in the packet; nil if it is absent or would leave the packet.
     mutating func file(_ key: String, of object: JSONObject) -> String? {
         guard let file = optionalString(key, of: object, wanted: "a path within the packet") else { return nil }
         let path = object.path(of: key)
@@ -106,12 +106,12 @@ extension VenueParser {
         return file
     }
 
-    /// Any content, as it is; nil if the field is absent.
+    /// Returns the payload, which may be any JSON value; nil if the field is absent.
     mutating func payload(of object: JSONObject) -> JSONValue? {
         object.fields["payload"].flatMap { value($0, at: object.path(of: "payload")) }
     }
 
-    /// Any content; nil if a number in it cannot be held.
+    /// Returns any JSON value; nil if a number in it is out of range.
     mutating func value(_ tree: JSONTree, at path: String) -> JSONValue? {
         switch tree {
         case .null: return .null
@@ -132,14 +132,14 @@ extension VenueParser {
         }
     }
 
-    /// Whether the field is there; a problem if not.
+    /// Returns whether the field exists; reports a problem if not.
     mutating func required(_ key: String, of object: JSONObject, wanted: String) -> Bool {
         guard object[key] == nil else { return true }
         report(.error, object.path(of: key), "is missing; give \(wanted)")
         return false
     }
 
-    /// Reports a wrong value; always nil, so that a reader can return it.
+    /// Reports an invalid value; returns nil, so that the caller can return the result.
     mutating func wrong<Value>(_ value: JSONTree, at path: String, wanted: String) -> Value? {
         report(.error, path, "is \(value.summary); give \(wanted)")
         return nil

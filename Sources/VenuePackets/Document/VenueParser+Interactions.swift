@@ -1,7 +1,7 @@
 import IndoorLocalization
 
 extension VenueParser {
-    /// The interactions, whose places are among those of the venue.
+    /// Returns the interactions, whose targets must be in the venue.
     mutating func interactions(of root: JSONObject, among venue: InteractionPlaces) -> [Interaction] {
         var seen: [Int: String] = [:]
         return objects("interactions", of: root, limit: limits.places).compactMap { entry in
@@ -97,9 +97,9 @@ extension VenueParser {
     }
 }
 
-/// What interactions of a venue may name.
+/// The targets that the interactions of a venue can refer to.
 struct InteractionPlaces {
-    /// Each beacon, and all of its UUID and of its major.
+    /// Each beacon, and the regions of its UUID and of its UUID with major.
     let regions: Set<BeaconRegion>
     let rooms: Set<Int>
     let points: Set<Int>

@@ -1,10 +1,10 @@
 import IndoorLocalization
 
-/// Keys that nobody reads but that are much like one that is read: who wrote `room` meant `rooms`.
+/// Detects misspelled keys: unknown keys that are similar to a known key, such as `room` for `rooms`.
 ///
-/// Other keys may be a program's own, and are passed over.
+/// Other unknown keys may belong to a program and are ignored.
 extension VenueParser {
-    /// The keys of an object, and those of the objects within: in fields, and in arrays of fields.
+    /// The keys of an object and of the objects in its fields and arrays.
     private struct Keys {
         var own: [String]
         var within: [String: Keys] = [:]
@@ -49,7 +49,7 @@ extension VenueParser {
                 within: ["center": coordinate, "controlPoints": Keys(own: ["x", "y", "latitude", "longitude"])])
         ])
 
-    /// Where a key that is not known stands first, and how often it stands in objects of that kind.
+    /// An unknown key: its first path, and the number of objects of that kind that contain it.
     private struct Stranger {
         let key: String
         let path: String
@@ -57,7 +57,7 @@ extension VenueParser {
         var count: Int
     }
 
-    /// Warns of keys that are much like one that is known, of each once for all objects of a kind.
+    /// Reports a warning for each unknown key that is similar to a known one, once for all objects of a kind.
     mutating func checkKeys(of document: JSONObject) {
         for stranger in Self.strangers(in: [document], Self.root) {
             let others = stranger.count == 1 ? "" : " It stands in \(stranger.count) places"
@@ -90,7 +90,7 @@ extension VenueParser {
         return all
     }
 
-    /// The object of a field, or those of its array.
+    /// Returns the object of a field, or the objects of its array.
     private static func objects(in field: String, of object: JSONObject) -> [JSONObject] {
         let path = object.path(of: field)
         switch object.fields[field] {

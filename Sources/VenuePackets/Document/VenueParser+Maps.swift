@@ -99,7 +99,7 @@ extension VenueParser {
         return .center(coordinate, bearing: bearing)
     }
 
-    /// All control points; nil if one is wrong, as the rest would give another fit.
+    /// Returns all control points; nil if one is invalid, because the others would give a different fit.
     private mutating func controlPoints(of object: JSONObject) -> [Georeference.ControlPoint]? {
         var points: [Georeference.ControlPoint] = []
         let problemsBefore = problemCount
@@ -114,13 +114,14 @@ extension VenueParser {
     }
 
     private mutating func checkFit(_ transform: GeoTransform, at path: String) {
-        // Metres against metres: surveyed plans agree within some percent, pixels are off by a factor of 10 and more.
+        // The scale in metres per metre: surveyed plans agree within some percent, pixels differ by a factor of 10 or
+        // more.
         if !(0.8...1.25).contains(transform.scale) {
             report(
                 .warning, path,
                 "a metre on the plan is \(transform.scale) m on Earth; give x and y in metres, not pixels")
         }
-        // Twice the 68 % error of a good GNSS fix: beyond that, one point is a mistake.
+        // Twice the 68 % error of a good GNSS fix: a larger residual means that a point is wrong.
         if transform.residual > 10 {
             report(.warning, path, "the points miss their fit by \(transform.residual) m (RMS); check each of them")
         }

@@ -1,8 +1,8 @@
 import IndoorLocalization
 
-/// Numbers, points and areas that many kinds of entries have.
+/// Reads identifiers, points and areas, which many kinds of entries have.
 extension VenueParser {
-    /// The entry's number; a problem if another entry has it already.
+    /// Returns the entry's number; reports a problem if another entry has the same number.
     mutating func uniqueID(of entry: JSONObject, among seen: inout [Int: String]) -> Int? {
         guard let id = integer("id", of: entry, .identifier) else { return nil }
         if let other = seen.updateValue(entry.path, forKey: id) {
@@ -12,7 +12,7 @@ extension VenueParser {
         return id
     }
 
-    /// The map that an entry refers to; a problem if the venue has no such map.
+    /// Returns the map of an entry; reports a problem if the venue doesn't have that map.
     mutating func mapID(of entry: JSONObject) -> MapID? {
         guard let number = integer("mapId", of: entry, .identifier) else { return nil }
         let id = MapID(rawValue: number)
@@ -30,7 +30,7 @@ extension VenueParser {
         return MapPoint(x: x, y: y)
     }
 
-    /// The shape of an entry, a polygon or a circle; nil if it has none or a wrong one.
+    /// Returns the shape of an entry, a polygon or a circle; nil if it is absent or invalid.
     mutating func area(of entry: JSONObject) -> Area? {
         if let value = entry["polygon"] {
             if entry["x"] != nil || entry["y"] != nil || entry["radius"] != nil {
@@ -45,7 +45,7 @@ extension VenueParser {
         return .circle(center: center, radius: radius)
     }
 
-    /// The corners of a polygon; a problem if it does not enclose one clear area.
+    /// Returns the corners of a polygon; reports a problem if it doesn't enclose one simple area.
     mutating func polygon(_ value: JSONTree, at path: String) -> [MapPoint]? {
         guard let corners = points(value, at: path) else { return nil }
         guard corners.count <= InputLimits.standard.corners else {
@@ -64,7 +64,7 @@ extension VenueParser {
         return corners
     }
 
-    /// The points of an array of `[x, y]`; nil if one is wrong.
+    /// Returns the points of an array of `[x, y]`; nil if one is invalid.
     mutating func points(_ value: JSONTree, at path: String) -> [MapPoint]? {
         guard let entries = array(value, at: path) else { return nil }
         var points: [MapPoint] = []
@@ -82,7 +82,7 @@ extension VenueParser {
         return points.count == entries.count ? points : nil
     }
 
-    /// Warns of a point beyond its plan: real buildings have some, but often it is a wrong frame or unit.
+    /// Warns of a point outside its map. Real buildings have some, but most are in the wrong frame or unit.
     mutating func checkInside(_ point: MapPoint, of map: MapID, at path: String, kind: String) {
         guard let map = maps[map] else { return }
         guard !(0...map.width).contains(point.x) || !(0...map.height).contains(point.y) else { return }
@@ -92,7 +92,7 @@ extension VenueParser {
                 + "check that x and y are metres from the plan's top-left corner")
     }
 
-    /// Warns of an area whose centre or all corners lie beyond its plan.
+    /// Warns of an area whose centre, or whose corners all lie outside its map.
     mutating func checkInside(_ area: Area, of map: MapID, at path: String, kind: String) {
         switch area {
         case .circle(let center, _):

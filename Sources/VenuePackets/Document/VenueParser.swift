@@ -1,23 +1,24 @@
 import IndoorLocalization
 
-/// Walks through a venue's document and collects the venue together with all that is wrong with it.
+/// Parses a venue's document into the venue and a list of all problems.
 ///
-/// An entry with a wrong field is left out of the venue and the walk goes on, so one pass finds every problem.
+/// An entry with an invalid field is omitted from the venue and parsing continues, so one pass finds all problems.
 struct VenueParser {
     /// The value of `format`.
     static let format = "indoor-localization-venue"
-    /// The highest `formatVersion` that is understood.
+    /// The highest supported `formatVersion`.
     static let formatVersion = 1
 
-    /// A file that the document names.
+    /// A reference of the document to a file.
     struct FileReference {
-        /// Where in the document.
+        /// The path within the document.
         var path: String
         /// The file's path within the packet.
         var file: String
     }
 
-    /// The first problems, up to `InputLimits.problems`; the last of them then tells how many more there are.
+    /// The first problems, up to `InputLimits.problems`; after that limit, the last entry gives the number of further
+    /// problems.
     var problems: [VenueProblem] {
         guard problemCount > limits.problems else { return foundProblems }
         let more = "has \(problemCount - limits.problems) more problems; correct the others first"
@@ -27,15 +28,15 @@ struct VenueParser {
     private(set) var problemCount = 0
     private var foundProblems: [VenueProblem] = []
     let limits = InputLimits.standard
-    /// The squares of the numbers of corners of all polygons up to here.
+    /// The sum of the squared corner counts of all polygons so far.
     var cornerSquares = 0
-    /// The files that the document names, in its order; their paths do not leave the packet.
+    /// The files that the document refers to, in its order; their paths don't leave the packet.
     var fileReferences: [FileReference] = []
-    /// The path of the radio map, nil if the document names none.
+    /// The path of the radio map; nil if the document has none.
     private(set) var radioMapPath: String?
-    /// Every number that a map has, also of maps that are wrong otherwise: what refers to them is right.
+    /// The numbers of all maps, including invalid maps: a reference to such a map is not a problem.
     var mapIDs: Set<MapID> = []
-    /// The sizes of the maps that are right.
+    /// The valid maps.
     var maps: [MapID: VenueMap] = [:]
 
     mutating func report(_ severity: VenueProblem.Severity, _ path: String, _ message: String) {
@@ -44,7 +45,7 @@ struct VenueParser {
         foundProblems.append(VenueProblem(severity: severity, path: path, message: message))
     }
 
-    /// The venue; nil if a field without which there is none is wrong.
+    /// Returns the venue; nil if a field that every venue needs is invalid.
     mutating func venue(_ document: JSONTree) -> Venue? {
         guard case .object(let fields) = document else {
             report(.error, "$", "the document is \(document.summary); give an object with the fields of a venue")
@@ -88,7 +89,7 @@ struct VenueParser {
         }
     }
 
-    /// Latitude and longitude of an object; nil if one is wrong.
+    /// Returns the coordinate of an object; nil if latitude or longitude is invalid.
     mutating func coordinate(of object: JSONObject) -> Coordinate? {
         let latitude = number("latitude", of: object, .latitude)
         let longitude = number("longitude", of: object, .longitude)
@@ -96,9 +97,10 @@ struct VenueParser {
         return Coordinate(latitude: latitude, longitude: longitude)
     }
 
-    /// The settings as they are written: dotted, nested or mixed.
+    /// Returns the settings as written: dotted, nested or mixed.
     ///
-    /// A wrong one is a warning, as the venue is of use without it; it stays, so that a session can tell of it.
+    /// An invalid setting is a warning, because the venue is usable without it; it is kept, so that a session can
+    /// report it.
     private mutating func settings(of root: JSONObject) -> [String: JSONValue] {
         guard let tree = optionalObject("settings", of: root) else { return [:] }
         var known: Set<String> = []

@@ -1,20 +1,20 @@
 import IndoorLocalization
 
-/// Something wrong in a venue packet or a file of geofences, where it is and what to do about it.
+/// A problem in a venue packet or in a file of geofences, with its location and remedy.
 public struct VenueProblem: Hashable, Sendable, CustomStringConvertible {
-    /// What a problem means for the packet.
+    /// The effect of a problem on the packet.
     public enum Severity: String, Hashable, Sendable, CaseIterable {
-        /// The packet or the file cannot be used.
+        /// The packet or file cannot be used.
         case error
-        /// It can be used, but something looks wrong.
+        /// The packet or file can be used, but something is probably wrong.
         case warning
     }
 
-    /// What the problem means for the packet or the file.
+    /// The effect of the problem on the packet or file.
     public var severity: Severity
-    /// Where it is within `venue.json` or the file, such as `$.beacons[3].mapId`; `$` is the document as a whole.
+    /// The path within `venue.json` or the file, such as `$.beacons[3].mapId`; `$` is the whole document.
     public var path: String
-    /// What is wrong and what to do.
+    /// The problem and its remedy.
     public var message: String
 
     /// Creates a problem.
@@ -24,22 +24,23 @@ public struct VenueProblem: Hashable, Sendable, CustomStringConvertible {
         self.message = message
     }
 
-    /// The problem in one line: what a packet has in a name or a key is escaped, so that it cannot pass for another one.
+    /// The problem in one line; control characters in names and keys are escaped, so that one problem cannot look like
+    /// two.
     public var description: String { PrintableText.line("\(severity.rawValue): \(path): \(message)") }
 }
 
 extension [VenueProblem] {
-    /// What a packet or catalogue with these problems is to a session.
+    /// The kind of error that a session reports for a packet or catalogue with these problems.
     var kind: LocalizationError.Kind {
         contains { $0.severity == .error && $0.path == "$.formatVersion" } ? .versionMismatch : .badResponse
     }
 }
 
-/// A venue packet that cannot be used, with all that is wrong with it.
+/// An error for a venue packet that cannot be used, with all its problems.
 public struct VenuePacketError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The folder or file that was read or written.
     public var file: String
-    /// All problems found, warnings included; at least one is an error.
+    /// All problems, including warnings; at least one is an error.
     public var problems: [VenueProblem]
 
     /// Creates an error.
@@ -48,18 +49,18 @@ public struct VenuePacketError: Error, Hashable, Sendable, CustomStringConvertib
         self.problems = problems
     }
 
-    /// An error about the packet as a whole.
+    /// Creates an error about the whole packet.
     init(file: String, message: String) {
         self.init(file: file, problems: [VenueProblem(severity: .error, path: "$", message: message)])
     }
 
-    /// The file, then a problem a line; all in one line if the packet as a whole is the problem.
+    /// The file, then one problem per line; one line if the only problem is about the whole packet.
     public var description: String {
         if problems.count == 1, let problem = problems.first, problem.path == "$" {
             return PrintableText.line("\(file): \(problem.message)")
         }
         let errors = problems.filter { $0.severity == .error }
-        // Also a map that was given beside the packet, which is then not to blame.
+        // The error may be in a radio map that was given in place of the packet's own.
         let isOfRadioMap = !errors.isEmpty && errors.allSatisfy { $0.path == "$.radioMap" }
         let headline =
             isOfRadioMap ? "\(file) cannot be used with this radio map:" : "\(file) is not a usable venue packet:"

@@ -1,6 +1,6 @@
 import IndoorLocalization
 
-/// The maps of a venue with their transforms, and how things on them are written.
+/// The maps of a venue with their transforms, which create the features on them.
 struct GeoJSONPlans {
     private struct Plan {
         let map: VenueMap
@@ -10,8 +10,8 @@ struct GeoJSONPlans {
     private let plans: [MapID: Plan]
 
     /// - Parameters:
-    ///   - needed: the maps that things to write lie on.
-    ///   - truth: the maps of the truth alone.
+    ///   - needed: the maps of the features to write.
+    ///   - truth: the maps that only the ground truth is on.
     init(of venue: Venue, needed: [MapID], ofTruth truth: Set<MapID> = []) throws(GeoJSONError) {
         var plans: [MapID: Plan] = [:]
         var missing: [MapID] = []
@@ -31,7 +31,7 @@ struct GeoJSONPlans {
         self.plans = plans
     }
 
-    /// A position: longitude and latitude with seven decimals.
+    /// Returns a position: longitude and latitude with seven decimals.
     func position(_ point: MapPoint, on map: MapID, of thing: String) throws(GeoJSONError) -> JSONTree {
         Self.position(try coordinate(point, on: map, of: thing))
     }
@@ -64,7 +64,7 @@ struct GeoJSONPlans {
         Self.geometry("LineString", .array(try positions(points, on: map, of: thing)))
     }
 
-    /// A polygon without holes: closed, and counter-clockwise on Earth.
+    /// Returns a polygon without holes: closed, and counter-clockwise on Earth.
     func polygonGeometry(_ corners: [MapPoint], on map: MapID, of thing: String) throws(GeoJSONError) -> JSONTree {
         var ring: [Coordinate] = []
         for corner in corners { ring.append(try coordinate(corner, on: map, of: thing)) }
@@ -79,7 +79,7 @@ struct GeoJSONPlans {
         .object(["type": .string(type), "coordinates": coordinates])
     }
 
-    /// Above 0 for a ring that runs counter-clockwise: the shoelace formula from its first corner.
+    /// Returns a positive number for a counter-clockwise ring: the shoelace formula, relative to its first corner.
     private static func turns(_ ring: [Coordinate]) -> Double {
         guard let origin = ring.first, var previous = ring.last else { return 0 }
         var twice = 0.0
@@ -91,7 +91,7 @@ struct GeoJSONPlans {
         return twice
     }
 
-    /// A feature with the properties that all have; properties without a value are left out.
+    /// Returns a feature with the common properties; properties without a value are omitted.
     func feature(
         _ kind: String, id: String? = nil, on map: MapID, _ geometry: JSONTree, _ properties: [String: JSONTree?] = [:]
     ) -> JSONTree {
@@ -104,7 +104,7 @@ struct GeoJSONPlans {
         return Self.feature(kind, id: id, geometry, all)
     }
 
-    /// A feature that lies on no map.
+    /// Returns a feature without a map.
     static func feature(
         _ kind: String, id: String? = nil, _ geometry: JSONTree, _ properties: [String: JSONTree?]
     ) -> JSONTree {
@@ -117,6 +117,6 @@ struct GeoJSONPlans {
         return .object(fields)
     }
 
-    /// The level of a map.
+    /// Returns the level of a map.
     func level(of map: MapID) -> JSONTree? { plans[map].map { .number(Double($0.map.level)) } }
 }

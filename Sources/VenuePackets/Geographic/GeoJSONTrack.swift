@@ -1,12 +1,12 @@
 import IndoorLocalization
 
-/// The features of a track's export.
+/// Creates the features of a track.
 struct GeoJSONTrack {
     let plans: GeoJSONPlans
 
-    /// Seconds without a position that end a line: nobody knows where the device went meanwhile.
+    /// A line ends after this time without a position, in seconds, because the route in between is unknown.
     static let longestSilence = 10.0
-    /// The same for the truth, which is often told by waypoints alone.
+    /// The same for the ground truth, which often consists of waypoints only.
     static let longestSilenceOfTruth = 60.0
 
     func features(of positions: [Position]) throws(GeoJSONError) -> [JSONTree] {
@@ -25,7 +25,7 @@ struct GeoJSONTrack {
         return features + (try lines(of: places, "track", longestSilence: Self.longestSilence))
     }
 
-    /// Positions on Earth: they lie on no map, so they have no level.
+    /// Returns features of positions on Earth, which have no map and no level.
     func features(ofOutdoor positions: [OutdoorPosition]) throws(GeoJSONError) -> [JSONTree] {
         var features: [JSONTree] = []
         for position in positions {
@@ -66,7 +66,7 @@ struct GeoJSONTrack {
         return features + (try lines(of: truth, "truthTrack", longestSilence: Self.longestSilenceOfTruth))
     }
 
-    /// A line for each stay on one map with two places or more; a long silence ends a stay.
+    /// Returns a line for each stay on one map with at least two points; a stay ends after a long time without a point.
     private func lines(
         of places: [GeoJSONPlace], _ kind: String, longestSilence: Double
     ) throws(GeoJSONError) -> [JSONTree] {
@@ -85,17 +85,17 @@ struct GeoJSONTrack {
         return features
     }
 
-    /// Seconds in whole milliseconds.
+    /// Returns seconds, rounded to milliseconds.
     private static func seconds(_ instant: Instant) -> JSONTree { .number((instant.seconds * 1000).rounded() / 1000) }
 
-    /// In thousandths; nil for what is no number.
+    /// Returns the value, rounded to thousandths; nil if it isn't finite.
     private static func rounded(_ value: Double) -> JSONTree? {
         value.isFinite ? .number((value * 1000).rounded() / 1000) : nil
     }
 }
 
 extension Array {
-    /// The elements in runs, each of which goes on with what comes before it.
+    /// Returns the elements in runs, in which each element continues the one before it.
     fileprivate func runs(_ goesOn: (_ next: Element, _ last: Element) -> Bool) -> [[Element]] {
         var runs: [[Element]] = []
         for element in self {

@@ -1,12 +1,12 @@
 import Glibc
 import IndoorLocalization
 
-/// The features of a venue's export.
+/// Creates the features of a venue.
 struct GeoJSONVenue {
     let venue: Venue
     let plans: GeoJSONPlans
 
-    /// Corners of a circle: it is off by 0.5 % of its radius at most.
+    /// The corners of a circle; the largest error is 0.5 % of the radius.
     private static let corners = 64
 
     func features() throws(GeoJSONError) -> [JSONTree] {
@@ -132,7 +132,7 @@ struct GeoJSONVenue {
                 try plans.position(to.point, on: to.mapID, of: "node \(to.id)"),
             ]
             let changesMap = from.mapID != to.mapID
-            // Straight up there is no line: one of no length is refused by most readers.
+            // A vertical path is a point, because most readers reject a line without length.
             let geometry =
                 ends[0] == ends[1]
                 ? GeoJSONPlans.geometry("Point", ends[0]) : GeoJSONPlans.geometry("LineString", .array(ends))

@@ -1,37 +1,39 @@
 import IndoorLocalization
 
-/// Writes venues and tracks as GeoJSON (RFC 7946), for QGIS, geojson.io and web maps.
+/// A writer of venues and tracks as GeoJSON (RFC 7946), for QGIS, geojson.io and web maps.
 ///
 ///     let bytes = try GeoJSONWriter().document(of: venue)
 ///
-/// A document is one FeatureCollection. Each feature has the properties `kind`, `mapId`, `map` and `level`, so that a
-/// viewer can style and filter by them. Coordinates are WGS84 with seven decimals, a centimetre; outer rings run
+/// A document is one FeatureCollection. Each feature has the properties `kind`, `mapId`, `map` and `level`, by which a
+/// viewer can style and filter. Coordinates are WGS84 with seven decimals, which is a centimetre; outer rings run
 /// counter-clockwise (section 3.1.6).
 public struct GeoJSONWriter: Sendable {
     /// Creates a writer.
     public init() {}
 
-    /// All of a venue: plan outlines (`plan`), where people walk (`walkable`), `wall`, `room`, `fence`, `beacon`,
-    /// `poi`, and the path graph (`node`, `path`).
+    /// Returns the document of a venue: plan outlines (`plan`), walkable areas (`walkable`), `wall`, `room`, `fence`,
+    /// `beacon`, `poi`, and the path graph (`node`, `path`).
     ///
     /// A circle becomes a polygon of 64 corners and keeps its `radius`; rooms without a shape have no geometry. A path
-    /// between two maps has the level of its start, and `toMapId` and `toLevel`; one straight up is a Point.
-    /// - Throws: `GeoJSONError` if a map that is needed is not georeferenced.
+    /// between two maps has the level of its start, and `toMapId` and `toLevel`; a vertical path is a Point.
+    /// - Throws: `GeoJSONError` if a required map is not georeferenced.
     public func document(of venue: Venue) throws(GeoJSONError) -> [UInt8] {
         let plans = try GeoJSONPlans(of: venue, needed: venue.maps.map(\.id))
         return Self.collection(try GeoJSONVenue(venue: venue, plans: plans).features(), named: venue.name)
     }
 
-    /// A track: a Point for each position (`position`, with `t`, `radius`, `label` and `course`) and a LineString for
+    /// Returns the document of a track.
+    ///
+    /// It has a Point for each position (`position`, with `t`, `radius`, `label` and `course`) and a LineString for
     /// each stay on one map (`track`, with `from` and `to` in seconds); likewise `truth` and `truthTrack`, and
     /// `outdoorPosition` and `outdoorTrack`, which have no map and no level.
     ///
-    /// A line ends where there is no position for more than 10 s, or no truth for more than 60 s: what came between is
-    /// not known.
+    /// A line ends where there is no position for more than 10 s, or no ground truth for more than 60 s, because the
+    /// route in between is unknown.
     /// - Parameters:
-    ///   - positions: where the device was in the venue, in the order of time.
-    ///   - outdoorPositions: where it was outside, in the order of time.
-    ///   - truth: where the device really was, if that is known, in the order of time.
+    ///   - positions: the positions in the venue, in order of time.
+    ///   - outdoorPositions: the positions outside the venue, in order of time.
+    ///   - truth: the ground truth, if it is known, in order of time.
     /// - Throws: `GeoJSONError` if a map of the track is unknown or not georeferenced.
     public func document(
         of positions: [Position], outdoorPositions: [OutdoorPosition] = [], truth: [GeoJSONPlace] = [], in venue: Venue
@@ -46,9 +48,9 @@ public struct GeoJSONWriter: Sendable {
         return Self.collection(features, named: venue.name)
     }
 
-    /// Refuses a venue whose tracks cannot be written, wherever they lead, before there is a track.
+    /// Checks before a track is recorded that at least one map of the venue can be written.
     ///
-    /// - Throws: `GeoJSONError` if no map is georeferenced, or none rightly.
+    /// - Throws: `GeoJSONError` if no map has a valid georeference.
     public func check(_ venue: Venue) throws(GeoJSONError) {
         var failure = GeoJSONError.notGeoreferenced(venue.maps.map(\.id))
         for map in venue.maps {
@@ -62,7 +64,7 @@ public struct GeoJSONWriter: Sendable {
         throw failure
     }
 
-    /// The collection with a feature a line; its type comes first, as readers look for it there.
+    /// Returns the collection with one feature per line; the type comes first, where readers expect it.
     private static func collection(_ features: [JSONTree], named name: String) -> [UInt8] {
         var bytes = Array("{\"type\":\"FeatureCollection\",\"name\":".utf8) + JSONTree.string(name).line()
         bytes += Array(",\"features\":[".utf8)
@@ -71,9 +73,9 @@ public struct GeoJSONWriter: Sendable {
     }
 }
 
-/// Where a device was at some instant.
+/// A position of a device at a point in time.
 public struct GeoJSONPlace: Hashable, Sendable {
-    /// When.
+    /// The time.
     public var instant: Instant
     /// The map.
     public var mapID: MapID
@@ -88,15 +90,15 @@ public struct GeoJSONPlace: Hashable, Sendable {
     }
 }
 
-/// Why something of a venue cannot be told in coordinates.
+/// An error in converting a venue or track to GeoJSON.
 public enum GeoJSONError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// These maps don't tell how they lie on Earth.
+    /// These maps have no georeference.
     case notGeoreferenced([MapID])
-    /// The georeference of a map is wrong.
+    /// The georeference of a map is invalid.
     case wrongGeoreference(MapID, GeoreferenceError)
-    /// Something lies on a map that the venue does not have; what it is.
+    /// The map of the named object is not in the venue.
     case unknownMap(MapID, String)
-    /// A number is not finite, in this thing.
+    /// The named object has a number that is not finite.
     case invalidNumber(String)
 
     public var description: String {

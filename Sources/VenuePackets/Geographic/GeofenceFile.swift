@@ -1,11 +1,11 @@
 import FoundationEssentials
 import IndoorLocalization
 
-/// A file of geofences that cannot be used, with all that is wrong with it.
+/// A file of geofences that cannot be used, with all its problems.
 public struct GeofenceFileError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The file, as it was named.
+    /// The file, as the caller named it.
     public var file: String
-    /// All problems found; at least one.
+    /// All problems; at least one.
     public var problems: [VenueProblem]
 
     /// Creates an error.
@@ -14,7 +14,7 @@ public struct GeofenceFileError: Error, Hashable, Sendable, CustomStringConverti
         self.problems = problems
     }
 
-    /// The file, then a problem a line; all in one line if the file as a whole is the problem.
+    /// The file, then one problem per line; one line if the only problem is about the whole file.
     public var description: String {
         if problems.count == 1, let problem = problems.first, problem.path == "$" {
             return PrintableText.line("\(file): \(problem.message)")
@@ -23,7 +23,7 @@ public struct GeofenceFileError: Error, Hashable, Sendable, CustomStringConverti
     }
 }
 
-/// Reads geofences that were drawn on a map: GeoJSON (RFC 7946), as QGIS and geojson.io write it.
+/// Reads geofences from GeoJSON (RFC 7946), as written by map editors such as QGIS and geojson.io.
 ///
 ///     try await localizer.startMonitoring(GeofenceFile.read("geofences.geojson"))
 ///
@@ -33,17 +33,17 @@ public struct GeofenceFileError: Error, Hashable, Sendable, CustomStringConverti
 /// | --- | --- |
 /// | `geometry` | a Polygon without holes, or a Point with the property `radius` in metres |
 /// | `id` | a text or a number, or a property `id`, or the property `name` |
-/// | [`name`] | for people; without it the `id` |
-/// | [`level`], [`mapId`], [`venueId`] | where it is; without them on every floor, on every map, in every venue |
-/// | [`timeout`], [`exitDelay`], [`exitMargin`] | seconds, seconds and metres, as of ``Geofence`` |
-/// | [`payload`] | any content |
+/// | [`name`] | the name for display; without it the `id` |
+/// | [`level`], [`mapId`], [`venueId`] | the geofence's floor, map and venue; if absent, it is on every floor, on every map, in every venue |
+/// | [`timeout`], [`exitDelay`], [`exitMargin`] | seconds, seconds and metres, as in ``Geofence`` |
+/// | [`payload`] | any JSON value |
 ///
-/// Of a document that `GeoJSONWriter` has made of a venue, the fences count: features of another `kind` than `fence` and
-/// `geofence` are passed over. Other properties are ignored.
+/// In a document of `GeoJSONWriter`, only the fences are read: features of a `kind` other than `fence` and `geofence`
+/// are ignored, as are other properties.
 public enum GeofenceFile: Sendable {
     /// Reads a file of at most 16 MiB.
     ///
-    /// - Throws: `GeofenceFileError` with all that is wrong; then nothing of the file counts.
+    /// - Throws: `GeofenceFileError` with all problems; then no geofence of the file is returned.
     public static func read(_ path: String) throws(GeofenceFileError) -> [Geofence] {
         let absolute = LocalPath.absolute(path)
         if let refusal = LocalPath.refusal(absolute) { throw problem(of: path, refusal) }
@@ -64,9 +64,9 @@ public enum GeofenceFile: Sendable {
         return try geofences(of: bytes, named: path)
     }
 
-    /// Reads a document that came from somewhere else.
+    /// Parses a document from another origin.
     ///
-    /// - Parameter name: what an error calls it.
+    /// - Parameter name: the name of the document in errors.
     /// - Throws: as `read(_:)`.
     public static func geofences(of bytes: [UInt8], named name: String) throws(GeofenceFileError) -> [Geofence] {
         let tree: JSONTree
@@ -85,10 +85,10 @@ public enum GeofenceFile: Sendable {
     }
 }
 
-/// Walks through a document and collects its geofences together with all that is wrong with them.
+/// Parses a document into its geofences and a list of all problems.
 private struct GeofenceReader {
     private var parser = VenueParser()
-    /// Where each identifier was seen first.
+    /// The path of the first feature with each identifier.
     private var places: [String: String] = [:]
 
     var problems: [VenueProblem] { parser.problems }
@@ -143,7 +143,8 @@ private struct GeofenceReader {
         return fence
     }
 
-    /// The feature's `id`, or the property `id`, or its name; a problem if another feature has it already.
+    /// Returns the feature's `id`, or the property `id`, or its name; reports a problem if another feature has the
+    /// same.
     private mutating func identifier(of feature: JSONObject, _ properties: JSONObject, _ name: String?) -> String? {
         let (path, value) =
             if let value = feature["id"] {

@@ -1,10 +1,10 @@
 import IndoorLocalization
 
-/// Why a route cannot be written or read as a document.
+/// A route that cannot be written or read as a document.
 public enum RouteDocumentError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A map of the route does not tell how it lies on Earth.
+    /// A map of the route has no georeference.
     case notGeoreferenced(MapID)
-    /// The document is no route; where, and what is wanted there.
+    /// The document isn't a route; the text names the location and the expected value.
     case unreadable(String)
 
     public var description: String {
@@ -17,15 +17,15 @@ public enum RouteDocumentError: Error, Hashable, Sendable, CustomStringConvertib
     }
 }
 
-/// A route in coordinates, as IndoorAtlas writes routes.
+/// A route in coordinates, in the format of IndoorAtlas.
 ///
 ///     {"legs":[{"begin":{"floor":0,"latitude":52.5,"longitude":13.4},"direction":90,"end":{…},"length":12.5}]}
 public struct RouteDocument: Hashable, Sendable {
-    /// A place on Earth and a floor.
+    /// A coordinate and a floor.
     public struct Point: Hashable, Sendable {
-        /// Where on Earth.
+        /// The coordinate on Earth.
         public var coordinate: Coordinate
-        /// Ordinal of the floor: 0 is the ground floor.
+        /// The ordinal of the floor: 0 is the ground floor.
         public var floor: Int
 
         /// Creates a point.
@@ -35,13 +35,13 @@ public struct RouteDocument: Hashable, Sendable {
         }
     }
 
-    /// A stretch in one direction.
+    /// A straight section of a route.
     public struct Leg: Hashable, Sendable {
-        /// Where it begins.
+        /// The start.
         public var begin: Point
-        /// Where it ends.
+        /// The end.
         public var end: Point
-        /// Metres to walk.
+        /// The walking distance in metres.
         public var length: Double
         /// Degrees clockwise from true north, in [0, 360).
         public var direction: Double
@@ -55,16 +55,16 @@ public struct RouteDocument: Hashable, Sendable {
         }
     }
 
-    /// The stretches in order; empty if the goal is the start.
+    /// The legs in order; empty if the goal is the start.
     public var legs: [Leg]
 
     /// Creates a document.
     public init(legs: [Leg]) { self.legs = legs }
 
-    /// The document of a route through a venue.
+    /// Creates the document of a route through a venue.
     ///
-    /// A leg straight up or down has the direction of the leg before it, and north at the beginning.
-    /// - Throws: `RouteDocumentError.notGeoreferenced` for the first map that does not tell how it lies on Earth.
+    /// A vertical leg has the direction of the leg before it, or north if it is the first.
+    /// - Throws: `RouteDocumentError.notGeoreferenced` for the first map without a georeference.
     public init(_ route: Route, in venue: Venue) throws(RouteDocumentError) {
         var transforms: [MapID: (transform: GeoTransform, level: Int)] = [:]
         func point(_ place: RoutePoint) throws(RouteDocumentError) -> Point {
@@ -86,18 +86,18 @@ public struct RouteDocument: Hashable, Sendable {
         self.legs = legs
     }
 
-    /// Degrees from true north; nil if both are within a centimetre.
+    /// Returns degrees from true north; nil if the two coordinates are within a centimetre.
     private static func direction(from begin: Coordinate, to end: Coordinate) -> Double? {
         let offset = LocalTangentPlane(origin: begin).offset(of: end)
-        // The course of a plan whose top points north, where y points down.
+        // The course on a plan whose top points north, with y pointing down.
         let way = MapPoint(x: offset.east, y: -offset.north)
         return way.distance(to: MapPoint(x: 0, y: 0)) < 0.01 ? nil : way.course
     }
 }
 
-// As JSON.
+// JSON.
 extension RouteDocument {
-    /// The document as JSON, in one line and without its end. Numbers that are not finite become texts.
+    /// The document as JSON in one line without a line break. Numbers that are not finite are written as strings.
     public var bytes: [UInt8] {
         func tree(_ point: Point) -> JSONTree {
             .object([
@@ -114,9 +114,9 @@ extension RouteDocument {
         return JSONTree.object(["legs": .array(legs)]).line()
     }
 
-    /// Reads a document; unknown fields are ignored.
+    /// Parses a document; unknown fields are ignored.
     ///
-    /// - Throws: `RouteDocumentError.unreadable` for the first thing that is wrong, with its path.
+    /// - Throws: `RouteDocumentError.unreadable` for the first problem, with its path.
     public init(_ bytes: [UInt8]) throws(RouteDocumentError) {
         let root: JSONTree
         do throws(JSONSyntaxError) { root = try JSONTree(bytes) } catch { throw .unreadable(error.message) }

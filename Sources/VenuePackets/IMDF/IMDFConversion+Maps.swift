@@ -1,7 +1,7 @@
 import IndoorLocalization
 
 extension IMDFConversion {
-    /// The map of a level.
+    /// Returns the map of a level.
     mutating func map(_ plan: Plan) -> VenueMap {
         let level = plan.level
         let walls = self.walls(on: plan)
@@ -13,7 +13,7 @@ extension IMDFConversion {
             walkable: walkable(on: plan))
     }
 
-    /// The level's name, after that of its building where the venue has several.
+    /// Returns the level's name, preceded by its building's name if the venue has several buildings.
     private mutating func mapName(of level: IMDFFeature) -> String {
         var name = name(of: level) ?? self.name(of: level, key: "short_name")
         if name == nil {
@@ -30,12 +30,12 @@ extension IMDFConversion {
 
     func space(of unit: IMDFFeature) -> IMDFSpace { IMDFSpace(category: unit.category) }
 
-    /// Whether anybody may enter a unit.
+    /// Returns whether a unit is open to the public.
     private func isPublic(_ unit: IMDFFeature) -> Bool {
         unit.properties["restriction"] == nil && unit.category.prefix { $0 != "." } != "nonpublic"
     }
 
-    /// The rings of a feature's polygons on a plan.
+    /// Returns the rings of a feature's polygons on a plan.
     func rings(of feature: IMDFFeature, on plan: Plan) -> [[[MapPoint]]] {
         (feature.geometry?.polygons ?? []).map { plan.frame.rings(of: $0) }
     }
@@ -89,7 +89,8 @@ extension IMDFConversion {
         }
     }
 
-    /// Where people walk: the spaces, without what is solid or void in them. Without any, the level itself.
+    /// Returns the walkable areas: the walkable units without the solid and void ones in them, or the level if there
+    /// are none.
     private mutating func walkable(on plan: Plan) -> [[MapPoint]] {
         let units = features(.unit, on: plan)
         let blocked = units.filter { !space(of: $0).isWalkable }.flatMap { rings(of: $0, on: plan) }
@@ -140,7 +141,7 @@ extension IMDFConversion {
         }
     }
 
-    /// The shape of a room or fence; nil if the packet's rules refuse it.
+    /// Returns the shape of a room or fence; nil if it isn't valid in a packet.
     mutating func area(of rings: [[MapPoint]], of feature: IMDFFeature) -> Area? {
         guard let outline = rings.first else { return nil }
         if outline.count > InputLimits.standard.corners {
@@ -155,7 +156,7 @@ extension IMDFConversion {
         return .polygon(outline)
     }
 
-    /// The unit's name, else those of its occupants, else its category in words.
+    /// Returns the unit's name, or the names of its occupants, or its category in words.
     mutating func roomName(of unit: IMDFFeature) -> String {
         if let name = self.name(of: unit) { return name }
         let names = (occupants[unit.id] ?? []).compactMap { labels.choose($0.properties["name"])?.text }
@@ -167,7 +168,7 @@ extension IMDFConversion {
         return words(unit.category)
     }
 
-    /// A category for people: `restroom.male` as "restroom male".
+    /// Returns a category for display: "restroom male" for `restroom.male`.
     func words(_ category: String) -> String {
         category.isEmpty ? "unnamed" : category.split(separator: ".").joined(separator: " ")
     }

@@ -1,14 +1,14 @@
 import IndoorLocalization
 
-/// The path graph: ways on each level, and between levels by shafts and as relationships tell.
+/// Creates the path graph: paths on each level, and between levels by vertical units and relationships.
 extension IMDFConversion {
-    /// What a change of floors costs in metres of walking, as IMDF knows no heights: two flights of stairs, the wait
-    /// for an elevator, an escalator's ride.
+    /// The cost of a floor change in metres of walking, because IMDF has no heights: two flights of stairs, the wait
+    /// for an elevator, the ride on an escalator.
     private static let costs: [PathGraph.Edge.Kind: Double] = [.stairs: 14, .elevator: 30, .escalator: 10]
 
     // MARK: On a level
 
-    /// Adds the ways of a level.
+    /// Adds the paths of a level.
     mutating func addWays(on plan: Plan, _ walls: IMDFWalls) {
         let units = features(.unit, on: plan)
         let idle = Set(walls.idleOpenings)
@@ -35,7 +35,7 @@ extension IMDFConversion {
             let feature = node.id.flatMap { byID[$0] }
             let part = parts[node.id ?? "", default: 0]
             parts[node.id ?? ""] = part + 1
-            // Corners have no feature: they are counted after the level itself.
+            // Corners have no feature: their numbers are derived from the level.
             guard let feature else { return unlistedNumber(of: "node", for: plan.level, part: part + 1) }
             let id = number(of: "node", for: feature, part: part)
             if feature.type == .unit, part == 0 { unitNodes[feature.id] = id }
@@ -47,7 +47,7 @@ extension IMDFConversion {
         for edge in ways.edges { self.ways.edges.append(PathGraph.Edge(from: ids[edge.from], to: ids[edge.to])) }
     }
 
-    /// Places within a unit: its display point, its middle, and the middles of its parts, the largest first.
+    /// Returns points in a unit: its display point, its middle, and the middles of its parts, the largest part first.
     private func places(
         within rings: [[MapPoint]], of unit: IMDFFeature, on plan: Plan, without blocked: [[[MapPoint]]]
     ) -> [MapPoint] {
@@ -67,7 +67,7 @@ extension IMDFConversion {
 
     // MARK: Between levels
 
-    /// Joins the levels: first as relationships tell, then where shafts lie over each other.
+    /// Connects the levels: first by relationships, then by vertical units above each other.
     mutating func connect(_ plans: [Plan]) {
         var joined: Set<Set<String>> = []
         for relationship in contents[.relationship] { follow(relationship, &joined) }
@@ -89,7 +89,7 @@ extension IMDFConversion {
         }
     }
 
-    /// The graph without nodes that no way leads to; nil if there is no way at all. Spaces without a way are noted.
+    /// Returns the graph without isolated nodes; nil if it has no edge. Units without a path are reported.
     mutating func paths() -> PathGraph? {
         let used = Set(ways.edges.flatMap { [$0.from, $0.to] })
         report.identities.removeAll { $0.kind == "node" && !used.contains($0.number) }
@@ -108,7 +108,8 @@ extension IMDFConversion {
         features(.unit, on: plan).filter { $0.category == category }
     }
 
-    /// Joins a unit with the one of its category over it: stairs lead to the next level, elevators may pass some.
+    /// Connects a unit with the unit of its category above it: stairs lead to the next level, elevators may skip
+    /// levels.
     private mutating func joinUpwards(
         _ unit: IMDFFeature, from lower: Plan, to plans: [Plan], _ kind: PathGraph.Edge.Kind, _ category: String,
         _ joined: inout Set<Set<String>>
@@ -144,7 +145,7 @@ extension IMDFConversion {
             PathGraph.Edge(from: from, to: to, weight: Self.costs[kind], kind: kind, isOneWay: isOneWay))
     }
 
-    /// Turns a relationship of two units on different levels into a way.
+    /// Converts a relationship between two units on different levels to an edge.
     private mutating func follow(_ relationship: IMDFFeature, _ joined: inout Set<Set<String>>) {
         let kinds: [String: PathGraph.Edge.Kind] = [
             "elevator": .elevator, "escalator": .escalator, "stairs": .stairs, "ramp": .walk, "movingwalkway": .walk,
@@ -172,7 +173,7 @@ extension IMDFConversion {
 }
 
 extension IMDFConversion.Plan {
-    /// Whether plans lie over each other.
+    /// Returns whether the plans have the same frame.
     fileprivate func sharesFrame(with other: IMDFConversion.Plan) -> Bool {
         frame.center == other.frame.center && frame.width == other.frame.width && frame.height == other.frame.height
     }

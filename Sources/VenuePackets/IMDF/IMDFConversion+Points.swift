@@ -1,14 +1,15 @@
 import IndoorLocalization
 
 extension IMDFConversion {
-    /// Amenities, occupants, kiosks and what anchors are left, each with all its properties as payload.
+    /// Returns amenities, occupants, kiosks and the remaining anchors as points of interest, with all their properties
+    /// as payload.
     mutating func pointsOfInterest() -> [PointOfInterest] {
         contents[.amenity].flatMap { amenity($0) } + occupantPoints() + kiosks() + looseAnchors()
     }
 
     // MARK: Amenities
 
-    /// An amenity is a point of every level that its units lie on, such as an elevator.
+    /// Returns a point for every level of an amenity's units; an elevator, for example, is on several levels.
     private mutating func amenity(_ amenity: IMDFFeature) -> [PointOfInterest] {
         guard let place = amenity.geometry?.point else { return [] }
         var seen: Set<String> = []
@@ -67,7 +68,7 @@ extension IMDFConversion {
         }
     }
 
-    /// Anchors that no occupant and no kiosk speaks for.
+    /// Returns the anchors without an occupant or a kiosk.
     private mutating func looseAnchors() -> [PointOfInterest] {
         let used = Set((contents[.occupant] + contents[.kiosk]).flatMap { $0.ids("anchor_id") })
         return contents[.anchor].compactMap { anchor in
@@ -80,7 +81,7 @@ extension IMDFConversion {
         }
     }
 
-    /// The mean of the corners, good enough for a stall.
+    /// Returns the mean of the corners, which is accurate enough for a kiosk.
     private func middle(of feature: IMDFFeature) -> Coordinate? {
         guard let ring = feature.geometry?.polygons.first?.first else { return nil }
         let count = Double(ring.count)
@@ -100,7 +101,7 @@ extension IMDFConversion {
             point: plan.frame.point(at: place), payload: payload(of: feature, anchor: anchor))
     }
 
-    /// All that the archive says of a feature, so that nothing of it is lost.
+    /// Returns all properties of a feature, so that the packet contains them.
     private func payload(of feature: IMDFFeature, anchor: IMDFFeature? = nil) -> JSONValue {
         var fields: [String: JSONValue] = [
             "featureType": .string(feature.type.rawValue), "id": .string(feature.id),
@@ -116,7 +117,7 @@ extension IMDFConversion {
 
     // MARK: Geofences
 
-    /// A geofence is a fence on each of its levels, or on each level of its buildings.
+    /// Returns a fence on each level of a geofence, or on each level of its buildings.
     mutating func fences(on levels: [Plan]) -> [Fence] {
         contents[.geofence].flatMap { geofence -> [Fence] in
             let ids = Set(geofence.ids("level_ids"))

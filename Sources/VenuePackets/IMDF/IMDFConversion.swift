@@ -1,8 +1,8 @@
 import IndoorLocalization
 
-/// Turns the contents of an archive into a venue, and keeps account of what gets lost on the way.
+/// Converts the contents of an archive to a venue and reports what is omitted or changed.
 struct IMDFConversion {
-    /// A level that has become a map.
+    /// A level with its map.
     struct Plan {
         let level: IMDFFeature
         let id: MapID
@@ -14,7 +14,7 @@ struct IMDFConversion {
     let contents: IMDFContents
     let labels: IMDFLabels
     var report = IMDFReport()
-    /// What only shows when the features are seen together.
+    /// The problems that involve several features.
     var problems: [IMDFProblem] = []
     /// The maps by the id of their level.
     private(set) var plans: [String: Plan] = [:]
@@ -22,11 +22,11 @@ struct IMDFConversion {
     let units: [String: IMDFFeature]
     let anchors: [String: IMDFFeature]
     let addresses: [String: IMDFFeature]
-    /// Who is in a unit, by the unit's id.
+    /// The occupants of each unit, by the unit's id.
     let occupants: [String: [IMDFFeature]]
     /// The features of each type on a level, by the level's id.
     private let onLevel: [IMDFFeatureType: [String: [IMDFFeature]]]
-    /// The path graph as far as it is known.
+    /// The path graph so far.
     var ways = PathGraph(nodes: [], edges: [])
     /// The nodes of units, by the id of the unit and its map.
     var unitNodes: [String: Int] = [:]
@@ -49,7 +49,7 @@ struct IMDFConversion {
         self.onLevel = onLevel
     }
 
-    /// The whole venue.
+    /// Returns the whole venue.
     mutating func venue(_ feature: IMDFFeature, id: VenueID?, version: Int) -> Venue {
         let number = id?.rawValue ?? numbers.number(of: "venue", for: feature.id)
         identify("venue", number, feature)
@@ -78,17 +78,17 @@ struct IMDFConversion {
             fences: fences, paths: paths())
     }
 
-    /// The features of a type on a level.
+    /// Returns the features of a type on a level.
     func features(_ type: IMDFFeatureType, on plan: Plan) -> [IMDFFeature] { onLevel[type]?[plan.level.id] ?? [] }
 
     // MARK: Frames
 
-    /// All corners of a feature.
+    /// Returns all corners of a feature.
     private func outline(of feature: IMDFFeature) -> [Coordinate] {
         (feature.geometry?.polygons.joined().joined()).map(Array.init) ?? []
     }
 
-    /// Levels that share a building share a frame, so that their plans lie over each other.
+    /// Creates the plans. The levels of a building share a frame, so that their plans are aligned.
     private mutating func makePlans() {
         var groups: [(buildings: Set<String>, levels: [IMDFFeature])] = []
         for level in contents[.level] {
@@ -129,25 +129,25 @@ struct IMDFConversion {
             IMDFReport.Remark(featureType: feature.type.rawValue, id: feature.id, outcome: outcome, reason: reason))
     }
 
-    /// A number for a thing, noted in the report.
+    /// Returns a number for an object and records it in the report.
     mutating func number(of kind: String, for feature: IMDFFeature, part: Int) -> Int {
         let number = numbers.number(of: kind, for: feature.id, part: part)
         identify(kind, number, feature)
         return number
     }
 
-    /// A number for a thing that the report does not list, as nothing in the archive stands for it.
+    /// Returns a number for an object that isn't in the report because it has no feature in the archive.
     mutating func unlistedNumber(of kind: String, for feature: IMDFFeature, part: Int) -> Int {
         numbers.number(of: kind, for: feature.id, part: part)
     }
 
-    /// Notes which thing of the packet came from a feature.
+    /// Records the feature that an object of the packet comes from.
     mutating func identify(_ kind: String, _ number: Int, _ feature: IMDFFeature) {
         report.identities.append(
             IMDFReport.Identity(kind: kind, number: number, featureType: feature.type.rawValue, id: feature.id))
     }
 
-    /// Notes the properties that say something and have no place in a packet.
+    /// Reports nonempty properties that a packet cannot contain.
     mutating func noteProperties(of feature: IMDFFeature, used: Set<String>) {
         for key in feature.properties.fields.keys.sorted() where !used.contains(key) {
             guard let value = feature.properties[key], value != .array([]), value != .object([:]) else { continue }
@@ -155,7 +155,7 @@ struct IMDFConversion {
         }
     }
 
-    /// The name of a feature in the best language; nil if it has none.
+    /// Returns the name of a feature in the best language; nil if it has none.
     mutating func name(of feature: IMDFFeature, key: String = "name") -> String? {
         guard let choice = labels.choose(feature.properties[key]) else { return nil }
         if !choice.isWished, let language = labels.language {
@@ -164,7 +164,7 @@ struct IMDFConversion {
         return choice.text
     }
 
-    /// Features that nothing in a packet stands for.
+    /// Reports the features that a packet cannot contain.
     private mutating func noteTheRest() {
         let building = "a packet has no buildings: where there are several, its name stands before those of its maps"
         let reasons: [(IMDFFeatureType, String)] = [
@@ -186,23 +186,23 @@ struct IMDFConversion {
     }
 }
 
-/// Chooses the text of a label that is written in several languages.
+/// Selects the text of a label in several languages.
 ///
-/// In order: the wished language, its kin (`en` for `en-GB` and the other way round), the archive's own language, its
-/// kin, the first language in alphabetical order.
+/// The order is: the requested language, a related one (`en` for `en-GB` and vice versa), the archive's own language, a
+/// related one, the first language in alphabetical order.
 struct IMDFLabels: Hashable, Sendable {
-    /// The wished language as a BCP 47 tag; nil for the archive's own.
+    /// The requested language as a BCP 47 tag; nil for the archive's own.
     let language: String?
-    /// The language of the manifest; nil if it names none.
+    /// The language of the manifest; nil if it has none.
     let archiveLanguage: String?
 
-    /// A text, and whether it is in the language that was wished for.
+    /// A text, and whether it is in the requested language.
     struct Choice: Hashable, Sendable {
         var text: String
         var isWished: Bool
     }
 
-    /// The best text of a label; nil if it holds none.
+    /// Returns the best text of a label; nil if it has none.
     func choose(_ label: JSONTree?) -> Choice? {
         guard case .object(let fields)? = label else { return nil }
         let texts = fields.compactMap { tag, value -> (tag: String, text: String)? in
@@ -222,21 +222,21 @@ struct IMDFLabels: Hashable, Sendable {
     private static func primary(_ tag: String) -> Substring { tag.prefix { $0 != "-" && $0 != "_" } }
 }
 
-/// Gives numbers to features, which IMDF names by UUIDs.
+/// Assigns numbers to features, which IMDF identifies by UUIDs.
 ///
-/// The number is a hash of the id, so the next edition of an archive gets the same numbers whatever was added to it:
-/// recordings, fixes and links that name a room stay right.
+/// The number is a hash of the id, so that the next edition of an archive gets the same numbers: recordings, fixes and
+/// links with the number of a room stay valid.
 struct IMDFNumbers {
     private var taken: [String: Set<Int>] = [:]
 
-    /// A number from 1 to 2³¹ - 1 that no other thing of this kind has.
+    /// Returns a number from 1 to 2³¹ - 1 that is unique among the objects of this kind.
     ///
-    /// Two ids with one hash are so rare (1 in 40 for 10,000 things of a kind) that the second simply gets the next
+    /// Hash collisions are rare (1 in 40 for 10,000 objects of a kind). After a collision, the second id gets the next
     /// free number; then the numbers depend on the order of the features.
     ///
     /// - Parameters:
-    ///   - kind: of the thing in the packet; kinds are numbered apart.
-    ///   - part: counts the things of one kind that one feature becomes, from 0.
+    ///   - kind: the kind of object in the packet; each kind has its own numbers.
+    ///   - part: the index of the object among those of the same kind from one feature.
     mutating func number(of kind: String, for id: String, part: Int = 0) -> Int {
         let range = 0x7FFF_FFFF
         var number = Int(Self.hash(part == 0 ? id : "\(id)#\(part)") % UInt64(range)) + 1

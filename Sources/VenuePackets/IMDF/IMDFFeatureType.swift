@@ -1,4 +1,4 @@
-/// The kinds of features of the Indoor Mapping Data Format 1.0 (OGC 20-094), a file each.
+/// The feature types of the Indoor Mapping Data Format 1.0 (OGC 20-094), each with its own file.
 enum IMDFFeatureType: String, CaseIterable, Hashable, Sendable {
     case address, amenity, anchor, building, detail, fixture, footprint, geofence, kiosk, level, occupant, opening
     case relationship, section, unit, venue
@@ -6,10 +6,10 @@ enum IMDFFeatureType: String, CaseIterable, Hashable, Sendable {
     /// The file within the archive.
     var file: String { rawValue + ".geojson" }
 
-    /// Files without which there is nothing to import.
+    /// The types that an import requires.
     static let required: [IMDFFeatureType] = [.venue, .level]
 
-    /// What the standard asks of the geometry.
+    /// The geometry that the standard requires.
     var geometry: IMDFGeometryRule {
         switch self {
         case .address, .building, .occupant: .none
@@ -47,12 +47,12 @@ enum IMDFFeatureType: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// A property that holds the id of another feature.
+/// A property that contains the id of another feature.
 struct IMDFReference: Hashable, Sendable {
     let key: String
     let target: IMDFFeatureType
     let isRequired: Bool
-    /// Whether it holds a list of ids.
+    /// Whether it contains a list of ids.
     let isList: Bool
 
     init(_ key: String, to target: IMDFFeatureType, isRequired: Bool = false, isList: Bool = false) {
@@ -63,7 +63,7 @@ struct IMDFReference: Hashable, Sendable {
     }
 }
 
-/// Which geometries a kind of feature may have.
+/// The geometries that a feature type allows.
 enum IMDFGeometryRule: Hashable, Sendable {
     /// Null only.
     case none
@@ -76,7 +76,7 @@ enum IMDFGeometryRule: Hashable, Sendable {
     /// Any geometry or null.
     case anything
 
-    /// What a message asks for.
+    /// The expected geometry, as a message names it.
     var wanted: String {
         switch self {
         case .none: "null"
@@ -87,7 +87,7 @@ enum IMDFGeometryRule: Hashable, Sendable {
         }
     }
 
-    /// Whether a geometry may stand where this rule applies.
+    /// Returns whether the rule allows a geometry.
     func accepts(_ geometry: GeoJSONGeometry) -> Bool {
         switch (geometry, self) {
         case (.point, .point), (.lines, .line), (.polygons, .polygon), (_, .anything): true
@@ -96,23 +96,23 @@ enum IMDFGeometryRule: Hashable, Sendable {
     }
 }
 
-/// What the category of a unit says of its boundary and of walking in it.
+/// The boundary and walkability of a unit, derived from its category.
 enum IMDFSpace: Hashable, Sendable {
-    /// A space of its own, such as a room, a shop or a stairwell: people pass its boundary at openings.
+    /// A separate space, such as a room, a shop or a stairwell, which people enter through openings.
     case enclosed
-    /// A part of a larger space, such as a walkway: its boundary with its like is only a line on the plan.
+    /// A part of a larger space, such as a walkway: its boundary with similar units is only a line on the plan.
     case open
-    /// Matter: nobody is in it.
+    /// Solid matter, which is not walkable.
     case solid
-    /// No floor, or none to walk on: nobody is in it.
+    /// A space without a walkable floor.
     case void
 
-    /// Whether people may be there.
+    /// Whether people can walk there.
     var isWalkable: Bool { self == .enclosed || self == .open }
 
-    /// The space of a UNIT-CATEGORY; one that is unknown is enclosed, as most are.
+    /// Creates the space of a UNIT-CATEGORY; an unknown category is enclosed, as most categories are.
     init(category: String) {
-        // A category may be made finer behind a dot: "walkway.island".
+        // A category may have a suffix behind a dot: "walkway.island".
         switch category.prefix(while: { $0 != "." }) {
         case "brick", "column", "concrete", "drywall", "glass", "structure", "wood": self = .solid
         case "opentobelow", "vegetation": self = .void
@@ -123,7 +123,7 @@ enum IMDFSpace: Hashable, Sendable {
         }
     }
 
-    /// Whether a fixture's category says that nobody walks through it: the rest is furniture, which is moved.
+    /// Returns whether people cannot walk through a fixture of this category; other fixtures are movable furniture.
     static func isObstacle(fixture category: String) -> Bool {
         ["obstruction", "vegetation", "wall", "water"].contains(category)
     }

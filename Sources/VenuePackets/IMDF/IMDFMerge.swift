@@ -1,10 +1,10 @@
 import IndoorLocalization
 
-/// Carries handwork from an old venue into a new one.
+/// Copies manual additions from an old venue to a new one.
 struct IMDFMerge {
-    /// How points of a map get to their places in the next edition of it.
+    /// The transform of points from one edition of a map to the next.
     struct Move {
-        /// From the old map to coordinates and from there to the new map; nil if the plan lies as it did.
+        /// From the old map to coordinates, and from coordinates to the new map; nil if the plan hasn't moved.
         let transforms: (old: GeoTransform, new: GeoTransform)?
 
         var isStill: Bool { transforms == nil }
@@ -21,7 +21,7 @@ struct IMDFMerge {
     let moves: [MapID: Move]
     var result = IMDFOverrides()
 
-    /// The moves of the maps that both editions have.
+    /// Returns the moves of the maps that both editions have.
     static func moves(from old: Venue, to new: Venue) throws(IMDFOverridesError) -> [MapID: Move] {
         var moves: [MapID: Move] = [:]
         for map in new.maps {
@@ -43,7 +43,7 @@ struct IMDFMerge {
 
     // MARK: Account
 
-    /// Notes how many things were kept, and how many were on maps that are gone.
+    /// Records how many objects were kept, and how many were on removed maps.
     private mutating func note(_ kept: Int, of all: Int, _ thing: String) {
         if kept > 0 { result.kept.append(Self.count(kept, thing)) }
         let lost = all - kept
@@ -68,7 +68,7 @@ struct IMDFMerge {
         note(venue.beacons.count, of: old.beacons.count, "beacon")
     }
 
-    /// Readings name beacons by their index, so those of beacons on maps that are gone go with them.
+    /// Readings refer to beacons by index, so the readings of beacons on removed maps are removed as well.
     mutating func keepRadioMap() {
         guard var radioMap = old.radioMap else { return }
         var indexes: [Int: Int] = [:]
@@ -134,7 +134,7 @@ struct IMDFMerge {
 
     // MARK: Points, fences and rooms
 
-    /// Whether a payload is one that an import writes.
+    /// Returns whether a payload was written by an import.
     private static func isOfAnArchive(_ payload: JSONValue?) -> Bool {
         guard case .object(let fields)? = payload else { return false }
         return fields["featureType"] != nil && fields["id"] != nil
@@ -169,7 +169,7 @@ struct IMDFMerge {
         note(kept.count, of: own.count, "fence")
     }
 
-    /// Keeps the interactions, which no archive has, but for those whose place is gone.
+    /// Keeps the interactions, which an archive doesn't have, except those whose place was removed.
     mutating func keepInteractions() {
         let (rooms, points) = (Set(venue.rooms.map(\.id)), Set(venue.pointsOfInterest.map(\.id)))
         let fences = Set(venue.fences.map(\.id))
@@ -186,7 +186,7 @@ struct IMDFMerge {
         if lost > 0 { result.lost.append("\(Self.count(lost, "interaction")) whose place is gone") }
     }
 
-    /// Names the rooms that are gone: whether an archive or a person drew them, a packet does not tell.
+    /// Reports the removed rooms: a packet doesn't show whether an archive or a person drew them.
     mutating func nameRooms() {
         let taken = Set(venue.rooms.map(\.id))
         for room in old.rooms where !taken.contains(room.id) {

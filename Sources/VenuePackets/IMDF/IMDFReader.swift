@@ -1,24 +1,24 @@
 import IndoorLocalization
 
-/// Reads and checks the files of an archive, and collects all that is wrong with them.
+/// Reads and checks the files of an archive, and collects all problems.
 struct IMDFReader {
     private let archive: IMDFArchive
     private(set) var problems: [IMDFProblem] = []
     private var bytesRead = 0
-    /// Where each id was seen first: an id names one feature of the whole archive.
+    /// The path of the first feature with each id: an id is unique within the archive.
     private var places: [String: String] = [:]
-    /// The ids of each type, also those of features with problems.
+    /// The ids of each type, including those of features with problems.
     private var ids: [IMDFFeatureType: Set<String>] = [:]
-    /// How many features each file has, also those with problems.
+    /// The number of features in each file, including those with problems.
     private var counts: [IMDFFeatureType: Int] = [:]
-    /// Types of which not all ids could be read: what refers to them cannot be told to be wrong.
+    /// Types with unreadable ids: references to them cannot be checked.
     private var unclear: Set<IMDFFeatureType> = []
-    /// References to look up when all features are known.
+    /// References to check after all features are known.
     private var references: [(reference: IMDFReference, id: String, file: String, path: String)] = []
 
     init(archive: IMDFArchive) { self.archive = archive }
 
-    /// The contents, complete only if there are no problems.
+    /// Returns the contents, which are complete only if there are no problems.
     mutating func contents() -> IMDFContents {
         var contents = IMDFContents()
         contents.language = manifestLanguage()
@@ -42,7 +42,7 @@ struct IMDFReader {
         problems.append(IMDFProblem(file: file, path: path, message: message))
     }
 
-    /// The document of a file as an object; nil if it is none.
+    /// Returns the document of a file as an object; nil if it isn't one.
     private mutating func document(_ file: String) -> JSONObject? {
         do throws(PacketFileError) {
             let bytes = try archive.read(file, used: bytesRead)
@@ -60,7 +60,7 @@ struct IMDFReader {
         return nil
     }
 
-    /// Moves what a parser has found into the problems of this archive.
+    /// Adds the problems of a parser to those of this archive.
     private mutating func take(_ parser: VenueParser, of file: String) {
         for problem in parser.problems { report(file, problem.path, problem.message) }
     }
@@ -75,7 +75,7 @@ struct IMDFReader {
         var parser = VenueParser()
         let version = parser.string("version", of: manifest, wanted: "the version of IMDF")
         let language = parser.optionalString("language", of: manifest, wanted: "a BCP 47 tag")
-        // Versions before 1.0.0 were drafts; a later 1.x must be readable as 1.0 is.
+        // Versions before 1.0.0 were drafts; a later 1.x must be readable as 1.0.
         if let version, !version.hasPrefix("1.") {
             parser.report(.error, "$.version", "is \"\(version)\"; this reader knows IMDF 1, export it as 1.0.0")
         }
@@ -155,7 +155,7 @@ struct IMDFReader {
             }
             return nil
         }
-        // A relationship's or a feature's without a place is not used, whatever it is.
+        // The geometry of a relationship or of a feature without a location isn't used.
         if type.geometry == .none || type.geometry == .anything { return nil }
         guard let member = parser.optionalObject("geometry", of: object),
             let geometry = parser.geometry(of: member)
@@ -169,7 +169,7 @@ struct IMDFReader {
         return geometry
     }
 
-    /// Checks the properties that an import needs, and collects those that refer to other features.
+    /// Checks the properties that an import needs, and collects references to other features.
     private mutating func checkProperties(
         _ properties: JSONObject, of type: IMDFFeatureType, _ parser: inout VenueParser
     ) {
@@ -191,7 +191,7 @@ struct IMDFReader {
         }
     }
 
-    /// Looks up what refers to something, in whatever state that is: all problems are told in one pass.
+    /// Checks all references, even after other problems, so that one pass reports all of them.
     private mutating func checkReferences() {
         for (reference, id, file, path) in references {
             guard !unclear.contains(reference.target), ids[reference.target]?.contains(id) != true else { continue }

@@ -1,27 +1,28 @@
 import IndoorLocalization
 
-/// Finds where one can walk straight on a level, from door to door and around corners.
+/// Finds straight paths on a level, from door to door and around corners.
 ///
-/// Nodes are the middles of the doors and places before them, a place within each unit, and places beside the corners
-/// of walls: shortest ways turn only at such corners. Two nodes of one space are joined if nothing stands between them. Source: M. de Berg,
-/// O. Cheong, M. van Kreveld, M. Overmars, *Computational Geometry*, 3rd edition, 2008, chapter 15.
+/// The nodes are the middles of doors, points in front of them, a point in each unit, and points beside the corners of
+/// walls, because shortest paths turn only at such corners. Two nodes of one space are connected if there is no
+/// obstacle between them. Source: M. de Berg, O. Cheong, M. van Kreveld, M. Overmars, *Computational Geometry*, 3rd
+/// edition, 2008, chapter 15.
 struct IMDFWays {
-    /// A unit that one can be in, or a part of one.
+    /// A walkable unit, or a part of one.
     struct Unit {
         let id: String
         let rings: [[MapPoint]]
-        /// Whether it is a space of its own; all others are one space, in which only walls count.
+        /// Whether the unit is a separate space; all others form one space, which only walls divide.
         let hasOwnWalls: Bool
-        /// Places within it to lead to, the best first.
+        /// Destinations in the unit, the best first.
         let places: [MapPoint]
     }
 
-    /// A place where ways meet or end.
+    /// A point where paths meet or end.
     struct Node {
-        /// The feature that it stands for; nil for a corner and a place before a door.
+        /// The feature at the node; nil for a corner and a point in front of a door.
         let id: String?
         let point: MapPoint
-        /// The spaces that it lies in.
+        /// The spaces that contain the node.
         let spaces: Set<Int>
         let isDoor: Bool
     }
@@ -29,16 +30,16 @@ struct IMDFWays {
     private(set) var nodes: [Node] = []
     private(set) var edges: [SparseNet.Edge] = []
 
-    /// Metres that a way keeps from the corners of walls: half a person's width and some more.
+    /// The distance of a path from the corners of walls in metres: more than half a person's width.
     private static let clearance = 0.5
-    /// Metres between the places of a way that must lie within a unit.
+    /// The distance in metres between points of a path at which its unit is checked.
     private static let stride = 0.5
-    /// Half the width in metres of a way that must be free of walls; doors are narrow.
+    /// Half the width in metres of a path that must be free of walls; doors are narrow.
     private static let halfWidth = 0.15
-    /// Up to so many nodes of a space each is compared with each, beyond with its nearest ones.
+    /// Up to this number, all nodes of a space are compared with each other; beyond it, each with its nearest ones.
     private static let fewNodes = 300
     private static let nearest = 40
-    /// The space of all units without own walls.
+    /// The space of all units without walls of their own.
     private static let openSpace = -1
 
     private let units: [Unit]
@@ -47,7 +48,7 @@ struct IMDFWays {
 
     /// - Parameters:
     ///   - doors: the openings in walls, with their ids.
-    ///   - corners: rings of all units and obstacles.
+    ///   - corners: the rings of all units and obstacles.
     init(units: [Unit], doors: [IMDFWalls.Opening], corners: [[MapPoint]], walls: [[MapPoint]]) {
         self.units = units
         self.walls = WallIndex(walls: walls)
@@ -61,7 +62,7 @@ struct IMDFWays {
         join()
     }
 
-    /// The spaces that a point lies in.
+    /// Returns the spaces that contain a point.
     private func spaces(at point: MapPoint) -> Set<Int> {
         let inside = grid.near(PlanBox(around: [point])).filter { PolygonPieces.contains(point, units[$0].rings) }
         let own = inside.filter { units[$0].hasOwnWalls }
@@ -73,7 +74,7 @@ struct IMDFWays {
         if !node.spaces.isEmpty { nodes.append(node) }
     }
 
-    /// A door leads to what lies beyond its wall on each side, however thick it is.
+    /// Adds a door, which connects the spaces on both sides of its wall, however thick the wall is.
     private mutating func addDoor(_ door: IMDFWalls.Opening) {
         guard let first = door.line.first, let last = door.line.last, let line = StraightLine(from: first, to: last)
         else { return }
@@ -85,7 +86,7 @@ struct IMDFWays {
                 let beyond = spaces(at: point)
                 guard !beyond.isEmpty else { continue }
                 found.formUnion(beyond)
-                // From the door itself one sees along no wall beside it.
+                // From the door's middle, the line of sight along its own wall is blocked.
                 let before = line.point(at: middle, beside: side * (distance + Self.clearance))
                 if isClear(before), !isBlocked(point, before) {
                     add(Node(id: nil, point: before, spaces: spaces(at: before), isDoor: false))
@@ -96,7 +97,7 @@ struct IMDFWays {
         add(Node(id: door.id, point: line.point(at: middle), spaces: found, isDoor: true))
     }
 
-    /// Places beside the corners of a ring that have a wall, on the side where the corner is less than a half turn.
+    /// Adds points beside the convex corners of a ring that have a wall.
     private mutating func addCorners(of ring: [MapPoint]) {
         for index in ring.indices {
             let corner = ring[index]
@@ -106,7 +107,7 @@ struct IMDFWays {
             guard one > 0, other > 0 else { continue }
             let sum = before * (1 / one) + after * (1 / other)
             let length = sum.distance(to: .init(x: 0, y: 0))
-            // Straighter than 150°, a corner hides nothing.
+            // A corner with an angle above 150° blocks no line of sight.
             guard length > 0.5 else { continue }
             let point = corner - sum * (Self.clearance / length)
             guard hasWall(corner, seenFrom: point), isClear(point),
@@ -117,21 +118,22 @@ struct IMDFWays {
         }
     }
 
-    /// Whether a wall is at a corner; looked for beside it, as a way that only meets the end of a wall may miss it.
+    /// Returns whether a wall is at a corner, tested beside the corner because a line that only touches the end of a
+    /// wall may miss it.
     private func hasWall(_ corner: MapPoint, seenFrom point: MapPoint) -> Bool {
         let way = (corner - point) * 1.2
         let beside = MapPoint(x: -way.y, y: way.x) * 0.1
         return isBlocked(point + beside, point + beside + way) || isBlocked(point - beside, point - beside + way)
     }
 
-    /// Whether the wall that ends at a corner goes on behind it, so that there is nothing to walk around.
+    /// Returns whether the wall that ends at a corner continues behind it, so that no path leads around it.
     private func goesOn(_ corner: MapPoint, against way: MapPoint) -> Bool {
         let behind = corner - way * Self.clearance
         let across = MapPoint(x: -way.y, y: way.x) * (Self.clearance / 2)
         return isBlocked(behind - across, behind + across)
     }
 
-    /// Whether no wall is nearer than half of the clearance.
+    /// Returns whether walls are at least half of the clearance away.
     private func isClear(_ point: MapPoint) -> Bool {
         let reach = Self.clearance / 2
         return ![(reach, 0.0), (-reach, 0.0), (0.0, reach), (0.0, -reach)].contains { offset in
@@ -173,7 +175,7 @@ struct IMDFWays {
             from: min(node, other), to: max(node, other), length: nodes[node].point.distance(to: nodes[other].point))
     }
 
-    /// The nodes of a space that are nearest to one of them.
+    /// Returns the nodes of a space that are nearest to a node.
     private func near(_ node: Int, of list: [Int], in grid: PlanGrid) -> [Int] {
         var reach = 4.0
         var found: [Int] = []
@@ -186,7 +188,7 @@ struct IMDFWays {
         return edges.prefix(Self.nearest).map { $0.from == node ? $0.to : $0.from }
     }
 
-    /// Whether one can walk straight from one node to the other within their spaces.
+    /// Returns whether a straight path between two nodes stays within their spaces.
     private func isFree(_ from: Node, _ to: Node) -> Bool {
         guard let line = StraightLine(from: from.point, to: to.point) else { return false }
         for side in [0, Self.halfWidth, -Self.halfWidth] {

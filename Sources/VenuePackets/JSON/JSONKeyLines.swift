@@ -1,16 +1,16 @@
-/// Finds in which line of a JSON document each value stands, which a `JSONTree` does not keep.
+/// Finds the line of each value in a JSON document, which `JSONTree` doesn't store.
 ///
-/// For bytes that are JSON within the limits: of others it finds some lines, or none.
+/// The bytes must be valid JSON within the limits; in other bytes, some or all lines are not found.
 struct JSONKeyLines {
-    /// A value that is no object, and where it is.
+    /// A value other than an object, and its location.
     struct Leaf: Hashable {
-        /// The keys that lead to it.
+        /// The keys on the path to the value.
         var keys: [String]
-        /// The line of its key, from 1 on.
+        /// The line of its key, starting at 1.
         var line: Int
     }
 
-    /// The values in the order of the document; one that is given twice is there twice. Arrays count as one value.
+    /// The values in the order of the document, including duplicates. An array is one value.
     private(set) var leaves: [Leaf] = []
 
     private let bytes: [UInt8]
@@ -18,7 +18,7 @@ struct JSONKeyLines {
     private var index = 0
     private var line = 1
 
-    /// - Parameter limit: no more values are found.
+    /// - Parameter limit: the largest number of values to find.
     init(_ bytes: [UInt8], limit: Int) {
         self.bytes = bytes
         self.limit = limit
@@ -48,7 +48,7 @@ struct JSONKeyLines {
         _ = take("}")
     }
 
-    /// Passes a value up to the comma or bracket behind it.
+    /// Skips a value up to the comma or bracket behind it.
     private mutating func passValue() {
         var depth = 0
         while index < bytes.count {

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import IndoorLocalization
 
-/// A JSON document as it was written, including values that cannot be held.
+/// A JSON document as written, including values that cannot be represented.
 package enum JSONTree: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -9,13 +9,13 @@ package enum JSONTree: Hashable, Sendable {
     case string(String)
     case array([JSONTree])
     case object([String: JSONTree])
-    /// A number that no `Double` holds, such as `1e999`, or a text with a broken escape.
+    /// A number that doesn't fit a `Double`, such as `1e999`, or a string with an invalid escape.
     case unreadable
 
-    /// Reads a document in one pass.
+    /// Parses a document in one pass.
     ///
-    /// Of a key that an object gives twice, the first value counts.
-    /// - Throws: `JSONSyntaxError` for bytes that are not JSON, and for a document above the limits of depth and number
+    /// If an object contains a key twice, the first value is used.
+    /// - Throws: `JSONSyntaxError` if the bytes aren't JSON, or if the document exceeds the limits of depth and number
     ///   of values.
     package init(_ bytes: [UInt8], limits: InputLimits = .standard) throws(JSONSyntaxError) {
         var cursor = JSONCursor(bytes, limits: limits)
@@ -49,7 +49,7 @@ package enum JSONTree: Hashable, Sendable {
         }
     }
 
-    /// What a message calls this value: the value itself where it is short.
+    /// The value as a message quotes it; arrays, objects and long texts are abbreviated.
     var summary: String {
         switch self {
         case .null: "null"
@@ -63,14 +63,14 @@ package enum JSONTree: Hashable, Sendable {
     }
 }
 
-/// Why a document cannot be read as a whole.
+/// A JSON document that cannot be parsed.
 package struct JSONSyntaxError: Error, Hashable, Sendable {
-    /// What is wrong, with its line and column.
+    /// The problem with its line and column.
     let problem: String
-    /// What is wrong and what to do.
+    /// The problem and its remedy.
     package var message: String { problem + "; correct it there" }
 
-    /// An error at an offset of the bytes.
+    /// Creates an error at an offset of the bytes.
     init(_ reason: String, at offset: Int, of bytes: [UInt8]) {
         let before = bytes.prefix(offset)
         let line = before.count { $0 == UInt8(ascii: "\n") } + 1
@@ -102,7 +102,7 @@ extension JSONTree: Encodable {
 }
 
 extension JSONTree {
-    /// The document of a value that the package carries without reading it.
+    /// Creates the document of a value that the package carries without interpreting it.
     package init(_ value: JSONValue) {
         switch value {
         case .null: self = .null
@@ -116,12 +116,12 @@ extension JSONTree {
 }
 
 extension JSONTree {
-    /// The document as bytes: UTF-8, indented, keys in alphabetical order, with a line's end behind it.
+    /// Returns the document as UTF-8: indented, with keys in alphabetical order and a final line break.
     ///
-    /// All its numbers must be finite; one that is not is written as a text.
+    /// All numbers must be finite; other numbers are written as strings.
     func lines() -> [UInt8] { encoded([.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]) + [10] }
 
-    /// The same in one line, without its end.
+    /// Returns the document in one line, without a line break.
     func line() -> [UInt8] { encoded([.sortedKeys, .withoutEscapingSlashes]) }
 
     private func encoded(_ formatting: JSONEncoder.OutputFormatting) -> [UInt8] {
@@ -129,14 +129,14 @@ extension JSONTree {
         encoder.outputFormatting = formatting
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
-        // With that strategy there is no tree that the encoder refuses.
+        // With this strategy, the encoder accepts every tree.
         let data = (try? encoder.encode(self)) ?? Data("null".utf8)
         return [UInt8](data)
     }
 }
 
 extension JSONValue {
-    /// The content of a tree; a value that cannot be held becomes null.
+    /// Creates the content of a tree; a value that cannot be represented becomes null.
     init(_ tree: JSONTree) {
         switch tree {
         case .null, .unreadable: self = .null
@@ -148,7 +148,7 @@ extension JSONValue {
         }
     }
 
-    /// The value of a document; nil if a number in it cannot be held, or a text is broken.
+    /// Creates the content of a tree; nil if it contains a value that cannot be represented.
     init?(readable tree: JSONTree) {
         switch tree {
         case .null: self = .null
@@ -168,13 +168,13 @@ extension JSONValue {
     }
 }
 
-/// An object within a document, and where it is.
+/// An object in a document, with its path.
 struct JSONObject {
     let fields: [String: JSONTree]
-    /// Such as `$.beacons[3]`.
+    /// The path, such as `$.beacons[3]`.
     let path: String
 
-    /// The path of one of its fields, quoted where the key is not a plain word.
+    /// Returns the path of a field; a key other than a plain word is quoted.
     func path(of key: String) -> String {
         let isWord =
             !key.isEmpty

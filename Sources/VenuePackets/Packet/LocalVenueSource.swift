@@ -2,7 +2,7 @@ import IndoorLocalization
 
 /// A venue source of packets on this machine, each a folder or a zip.
 ///
-/// A packet is read once, when it is first needed, and kept.
+/// A packet is read when it is first needed, and then kept.
 public actor LocalVenueSource: VenueSource {
     private let paths: [String]
     private let unpackingFolder: String?
@@ -10,23 +10,24 @@ public actor LocalVenueSource: VenueSource {
 
     /// Creates a source of the packets at these paths.
     ///
-    /// - Parameter unpackingFolder: where images and tiles of zips are unpacked; without it they have no path.
+    /// - Parameter unpackingFolder: the folder for the unpacked images and tiles of zips; without it, these have no
+    ///   path.
     public init(paths: [String], unpackingFolder: String? = nil) {
         self.paths = paths
         self.unpackingFolder = unpackingFolder
     }
 
-    /// What is needed to recognise each venue, in the order of the paths.
+    /// Returns the summary of each venue, in the order of the paths.
     ///
-    /// - Throws: `LocalizationError` with code `critical` if a packet cannot be used or two have one id: files on this
-    ///   machine don't heal by trying again.
+    /// - Throws: `LocalizationError` with code `critical` if a packet cannot be used or two packets have the same id: a
+    ///   retry doesn't help with local files.
     public func catalogue() throws(LocalizationError) -> [VenueSummary] {
         try load().map(VenueSummary.init(of:))
     }
 
-    /// The packet of a venue.
+    /// Returns the packet of a venue.
     ///
-    /// - Throws: `LocalizationError` with code `generic` if there is no such venue, else as `catalogue()`.
+    /// - Throws: `LocalizationError` with code `generic` if no packet is of this venue; otherwise as `catalogue()`.
     public func packet(
         for id: VenueID, progress: @escaping @Sendable (Double) -> Void
     ) throws(LocalizationError) -> Venue {

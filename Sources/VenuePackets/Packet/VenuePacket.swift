@@ -1,9 +1,9 @@
 import FoundationEssentials
 import IndoorLocalization
 
-/// A venue packet as it was read: the venue, where its files are, and what looks wrong with it.
+/// A venue packet that was read: the venue, the location of its files, and warnings.
 public struct VenuePacket: Hashable, Sendable {
-    /// What keeps the packet's files.
+    /// The container of the packet's files.
     public enum Storage: Hashable, Sendable {
         /// A folder, with its absolute path.
         case folder(String)
@@ -13,17 +13,17 @@ public struct VenuePacket: Hashable, Sendable {
 
     /// The venue; its image and tile paths are relative to the packet, as written.
     public var venue: Venue
-    /// What keeps the packet's files.
+    /// The container of the packet's files.
     public var storage: Storage
     /// The path of the radio map within the packet; nil if there is none.
     public var radioMapPath: String?
-    /// What looks wrong but can be used.
+    /// Probable mistakes that don't prevent the use of the packet.
     public var warnings: [VenueProblem]
 
-    /// The venue with paths that can be opened.
+    /// Returns the venue with paths of files that can be opened.
     ///
-    /// A folder's files have absolute paths. A zip's image and tile files are unpacked into
-    /// `unpackingFolder/ID-VERSION/`; without that folder they have no path, and the maps' paths are nil.
+    /// The files of a folder get absolute paths. The image and tile files of a zip are unpacked into
+    /// `unpackingFolder/ID-VERSION/`; without that folder, their paths are nil.
     /// - Throws: `VenuePacketError` if a file cannot be unpacked.
     public func localVenue(unpackingInto unpackingFolder: String? = nil) throws(VenuePacketError) -> Venue {
         switch storage {
@@ -55,9 +55,9 @@ public struct VenuePacket: Hashable, Sendable {
 }
 
 extension VenuePacket {
-    /// Copies the images and tiles that a venue's maps name from this packet into a folder; files that are there
-    /// already are replaced, but for those that are this packet's own.
+    /// Copies the images and tiles of a venue's maps from this packet into a folder.
     ///
+    /// Existing files are replaced, unless they are this packet's own files.
     /// - Throws: `VenuePacketError` if a file cannot be copied.
     public func copyPlans(of venue: Venue, toFolder folder: String) throws(VenuePacketError) {
         let names = Set(venue.maps.flatMap { [$0.imagePath, $0.tilesPath] }.compactMap(\.self))

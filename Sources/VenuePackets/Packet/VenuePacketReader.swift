@@ -1,9 +1,9 @@
 import FoundationEssentials
 import IndoorLocalization
 
-/// Reads and checks venue packets.
+/// A reader that checks venue packets.
 public struct VenuePacketReader: Sendable {
-    /// Called with the number of bytes of each document before it is parsed.
+    /// Called with the size of each document in bytes before it is parsed.
     private let willParse: @Sendable (Int) -> Void
 
     /// Creates a reader.
@@ -12,23 +12,24 @@ public struct VenuePacketReader: Sendable {
     /// Creates a reader that reports each document that it parses, so that a test can count them.
     package init(willParse: @escaping @Sendable (_ bytes: Int) -> Void) { self.willParse = willParse }
 
-    /// Reads a packet: a folder, the same folder as a zip, or the `venue.json` within a folder.
+    /// Reads a packet: a folder, a zip of such a folder, or the `venue.json` in a folder.
     ///
-    /// - Parameter radioMap: the path of a radio map on this machine that is used in place of the packet's own.
-    /// - Throws: `VenuePacketError` with all problems found if one of them is an error; those of the given radio map
-    ///   have the path `$.radioMap`.
+    /// - Parameter radioMap: the path of a radio map on this machine that replaces the packet's own.
+    /// - Throws: `VenuePacketError` with all problems if one of them is an error; problems of the given radio map have
+    ///   the path `$.radioMap`.
     public func read(_ path: String, radioMap: String? = nil) throws(VenuePacketError) -> VenuePacket {
         let (packet, problems) = examine(path, radioMap: radioMap)
         return try Self.usable(packet, problems, file: path)
     }
 
-    /// All problems of a packet, errors and warnings: those of the document in its order, then those of its files.
+    /// Returns all problems of a packet, errors and warnings: first those of the document in its order, then those of
+    /// its files.
     ///
-    /// Once there is no error, warnings also tell that a venue has nothing to hear, and name rooms and points of interest
-    /// that no path reaches, on maps with paths. None if the packet is flawless.
+    /// If there is no error, the warnings also report a venue without beacons and radio map, and the rooms and points
+    /// of interest that no path reaches on maps with paths.
     public func check(_ path: String) -> [VenueProblem] { checked(path).problems }
 
-    /// What `check(_:)` gives, and the venue; nil if there is an error.
+    /// Returns the result of `check(_:)`, and the venue; nil if there is an error.
     package func checked(_ path: String) -> (venue: Venue?, problems: [VenueProblem]) {
         let (packet, problems) = examine(path)
         guard let venue = packet?.venue, !problems.contains(where: { $0.severity == .error }) else {
@@ -37,7 +38,7 @@ public struct VenuePacketReader: Sendable {
         return (venue, problems + Self.silence(of: venue) + Self.unreachedPlaces(of: venue))
     }
 
-    /// A warning if a device hears nothing in a venue that tells where it is.
+    /// Returns a warning if a venue has neither beacons nor a radio map.
     private static func silence(of venue: Venue) -> [VenueProblem] {
         guard venue.beacons.isEmpty, venue.radioMap == nil else { return [] }
         let message =
@@ -45,7 +46,7 @@ public struct VenuePacketReader: Sendable {
         return [VenueProblem(severity: .warning, path: "$.beacons", message: message)]
     }
 
-    /// The checks of a document alone, without the files that it names.
+    /// Checks a document without the files that it refers to.
     package static func parse(_ bytes: [UInt8]) -> (venue: Venue?, problems: [VenueProblem]) {
         let document = VenuePacketReader().document(bytes)
         return (document.venue, document.parser.problems)
@@ -54,13 +55,13 @@ public struct VenuePacketReader: Sendable {
     /// A packet's `venue.json`, parsed.
     struct Document {
         let bytes: [UInt8]
-        /// The venue without its radio map; nil if a field without which there is none is wrong.
+        /// The venue without its radio map; nil if a field that every venue needs is invalid.
         var venue: Venue?
-        /// The problems, and the files that the document names.
+        /// The problems, and the files that the document refers to.
         var parser: VenueParser
     }
 
-    /// Reads and parses the document of a packet, without the files that it names.
+    /// Reads and parses the document of a packet, without the files that it refers to.
     func document(of files: any PacketFiles) throws(PacketFileError) -> Document {
         document(try files.read(PacketPath.venueFile, limit: InputLimits.standard.venueFile))
     }
@@ -88,7 +89,7 @@ public struct VenuePacketReader: Sendable {
         }
     }
 
-    /// The packet of a parsed document, whose files are checked now.
+    /// Returns the packet of a parsed document after a check of its files.
     ///
     /// - Throws: `VenuePacketError` as `read(_:radioMap:)`.
     static func packet(
@@ -126,7 +127,7 @@ public struct VenuePacketReader: Sendable {
         return (packet, parser.problems)
     }
 
-    /// The given radio map, else that which the document names; nil if there is none or it is wrong.
+    /// Returns the given radio map or else the packet's own; nil if there is none or it is invalid.
     private static func radioMap(
         from files: any PacketFiles, given: String?, beacons: [VenueBeacon], parser: inout VenueParser
     ) -> RadioMap? {
@@ -156,7 +157,7 @@ public struct VenuePacketReader: Sendable {
         }
     }
 
-    /// A packet's files: those of a folder, or of a zip.
+    /// Opens a packet's files, in a folder or a zip.
     func open(_ path: String) throws(PacketFileError) -> (VenuePacket.Storage, any PacketFiles) {
         guard !path.isEmpty else { throw PacketFileError(message: "the path is empty; give a packet's folder or zip") }
         var absolute = LocalPath.absolute(path)
@@ -180,7 +181,7 @@ public struct VenuePacketReader: Sendable {
 }
 
 extension VenuePacketReader {
-    /// A warning for each room and point of interest that no path reaches; of a venue read without an error.
+    /// Returns a warning for each room and point of interest that no path reaches, in a venue without errors.
     static func unreachedPlaces(of venue: Venue) -> [VenueProblem] {
         guard let coverage = PathCoverage(venue: venue) else { return [] }
         let rooms = venue.rooms.enumerated().compactMap { index, room in

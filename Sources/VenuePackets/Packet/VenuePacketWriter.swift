@@ -1,22 +1,22 @@
 import FoundationEssentials
 import IndoorLocalization
 
-/// Writes venue packets: equal venues give equal bytes.
+/// A writer of venue packets; the same venue gives identical output.
 public struct VenuePacketWriter: Sendable {
     /// Creates a writer.
     public init() {}
 
-    /// The bytes of `venue.json`: UTF-8, indented, keys in alphabetical order.
+    /// Returns the bytes of `venue.json`: UTF-8, indented, with keys in alphabetical order.
     ///
-    /// What is written is read back and checked first, so a written packet is a readable one. Image and tile paths must
-    /// be relative to the packet. Settings whose value is an object are read back as one setting per leaf.
+    /// The document is parsed and checked before it is returned, so that it is always readable. Image and tile paths
+    /// must be relative to the packet. A setting whose value is an object is read back as one setting per leaf.
     /// - Parameter radioMapPath: the path of the radio map within the packet; nil if there is none.
-    /// - Throws: `VenuePacketError` with all that is wrong with the venue.
+    /// - Throws: `VenuePacketError` with all problems of the venue.
     public func document(of venue: Venue, radioMapPath: String? = nil) throws(VenuePacketError) -> [UInt8] {
         let file = PacketPath.venueFile
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        // Written as a text, a number that is none is found by the check, with its path.
+        // The check finds a number that is not finite, with its path, because it is written as a string.
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "Infinity", negativeInfinity: "-Infinity", nan: "NaN")
         let bytes: [UInt8]
@@ -34,8 +34,8 @@ public struct VenuePacketWriter: Sendable {
 
     /// Writes `venue.json` and the radio map, if the venue has one, into a folder.
     ///
-    /// The folder is created if need be; its other files are left alone.
-    /// - Throws: `VenuePacketError` if the venue is wrong or a file cannot be written.
+    /// The folder is created if it is missing; its other files stay unchanged.
+    /// - Throws: `VenuePacketError` if the venue is invalid or a file cannot be written.
     public func write(_ venue: Venue, toFolder folder: String) throws(VenuePacketError) {
         let radioMapPath = venue.radioMap == nil ? nil : "radio-map.json.gz"
         var files = [(PacketPath.venueFile, try document(of: venue, radioMapPath: radioMapPath))]
@@ -56,10 +56,10 @@ public struct VenuePacketWriter: Sendable {
         }
     }
 
-    /// Packs a packet's folder into a zip: equal folders give equal bytes, whenever and wherever they are packed.
+    /// Packs a packet's folder into a zip; the same folder gives identical output at any time and place.
     ///
-    /// Files and folders whose names start with a dot are left out.
-    /// - Throws: `VenuePacketError` if the folder is no usable packet or the zip cannot be written.
+    /// Files and folders whose names start with a dot are omitted.
+    /// - Throws: `VenuePacketError` if the folder isn't a usable packet or the zip cannot be written.
     public func pack(folder: String, toZip zip: String) throws(VenuePacketError) {
         let packet = try VenuePacketReader().read(folder)
         guard case .folder(let path) = packet.storage else {
@@ -76,7 +76,7 @@ public struct VenuePacketWriter: Sendable {
         }
     }
 
-    /// All files below a folder in alphabetical order of their bytes, whatever the file system's order.
+    /// Returns all files in a folder and its subfolders in byte order, independent of the file system's order.
     private static func files(in folder: String) throws(PacketFileError) -> [String] {
         do {
             let packet = PacketFolder(path: folder)

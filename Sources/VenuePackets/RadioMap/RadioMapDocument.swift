@@ -1,6 +1,6 @@
 import IndoorLocalization
 
-/// A radio map as its file holds it.
+/// The JSON structure of a radio map file.
 struct RadioMapDocument: Encodable {
     struct Beacon: Encodable {
         var uuid: String
@@ -14,7 +14,7 @@ struct RadioMapDocument: Encodable {
     }
 
     struct Reading: Encodable {
-        /// Index into `beacons`.
+        /// The index into `beacons`.
         var beacon: Int
         var rssi: Double
         var count: Int
@@ -79,9 +79,9 @@ extension RadioMapDocument {
         }
     }
 
-    /// The radio map, if positioning can rely on it.
+    /// Returns the radio map after a check of its values.
     ///
-    /// - Throws: `PacketFileError` with the path of the first thing that is wrong.
+    /// - Throws: `PacketFileError` with the path of the first problem.
     func radioMap() throws(PacketFileError) -> RadioMap {
         guard pathLossExponent.isFinite, pathLossExponent > 0 else {
             throw PacketFileError(message: "is \(pathLossExponent); give a number above 0", path: "$.pathLossExponent")
@@ -169,9 +169,9 @@ extension RadioMapDocument.Fit {
             ? nil : fit.devices.mapValues { RadioMapDocument.Receiver(offset: $0.offset, deviation: $0.deviation) }
     }
 
-    /// The same, if positioning can rely on it.
+    /// Returns the fit after a check of its values.
     ///
-    /// - Throws: `PacketFileError` with the path of the first number that is wrong.
+    /// - Throws: `PacketFileError` with the path of the first invalid number.
     func checked() throws(PacketFileError) -> RadioMap.Fit {
         try check(floorLoss, "floorLoss", in: 0...100, unit: "dB")
         try check(rateLength, "rateLength", in: 0.01...1000, unit: "m")

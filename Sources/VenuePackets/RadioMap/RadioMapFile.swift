@@ -3,11 +3,11 @@ import IndoorLocalization
 
 /// A radio map that cannot be read or written.
 public struct RadioMapFileError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The file, as it was named.
+    /// The file, as the caller named it.
     public var file: String
-    /// Where it is within the document, such as `$.beacons[3].uuid`; `$` is the document as a whole.
+    /// The path within the document, such as `$.beacons[3].uuid`; `$` is the whole document.
     public var path: String
-    /// What is wrong and what to do.
+    /// The problem and its remedy.
     public var message: String
 
     public var description: String { path == "$" ? "\(file): \(message)" : "\(file): \(path): \(message)" }
@@ -19,22 +19,22 @@ public struct RadioMapFileError: Error, Hashable, Sendable, CustomStringConverti
 /// | --- | --- |
 /// | `format`, `version` | "indoor-localization-radio-map", 1 |
 /// | `pathLossExponent` | shared by all beacons, above 0 |
-/// | [`readingDeviation`] | dB beyond fast fading by which readings lie off the map |
-/// | [`fit`] | what else the survey tells of the model: [`floorLoss`] dB, [`rateLength`] m, [`ratePriorDetections`], [`supportWidth`] m, [`unsupportedShare`], [`coverage`], [`bodyDeviation`] dB, [`receiverDeviation`] dB, [`devices`]: by model of device, how it hears: `offset` and `deviation` in dB |
+/// | [`readingDeviation`] | deviation of readings from the map beyond fast fading, in dB |
+/// | [`fit`] | further parameters that the survey estimates: [`floorLoss`] dB, [`rateLength`] m, [`ratePriorDetections`], [`supportWidth`] m, [`unsupportedShare`], [`coverage`], [`bodyDeviation`] dB, [`receiverDeviation`] dB, [`devices`]: the receiver of each device model, `offset` and `deviation` in dB |
 /// | `beacons[]` | `uuid`, `major`, `minor`, `mapId`, `x`, `y`, [`z`: m above that floor], `power`: dBm at 1 m |
-/// | `fingerprints[]` | `mapId`, `x`, `y`, `duration`: s, [`deviation`: of the place along each axis in m, where it was found from an unlabelled walk], `readings[]` |
+/// | `fingerprints[]` | `mapId`, `x`, `y`, `duration`: s, [`deviation`: of the position along each axis in m, if it was estimated from an unlabelled walk], `readings[]` |
 /// | `readings[]` | `beacon`: index into `beacons[]`, `rssi`: mean in dBm, `count`, [`weight`: 1/dB] |
 ///
 /// Units and frames are those of the venue packet.
 public enum RadioMapFile: Sendable {
     /// The value of `format`.
     static let format = "indoor-localization-radio-map"
-    /// The highest `version` that is understood.
+    /// The highest supported `version`.
     static let version = 1
 
     /// Reads a radio map; unknown fields are ignored.
     ///
-    /// - Throws: `RadioMapFileError` for the first thing that is wrong.
+    /// - Throws: `RadioMapFileError` for the first problem.
     public static func read(_ path: String) throws(RadioMapFileError) -> RadioMap {
         do throws(PacketFileError) {
             return try contents(of: path)
@@ -43,9 +43,9 @@ public enum RadioMapFile: Sendable {
         }
     }
 
-    /// Writes a radio map: equal ones give equal bytes.
+    /// Writes a radio map; the same radio map gives identical output.
     ///
-    /// - Throws: `RadioMapFileError` if the radio map is wrong or the file cannot be written.
+    /// - Throws: `RadioMapFileError` if the radio map is invalid or the file cannot be written.
     public static func write(_ radioMap: RadioMap, to path: String) throws(RadioMapFileError) {
         do throws(PacketFileError) {
             let bytes = try bytes(of: radioMap, named: path)
@@ -61,9 +61,9 @@ public enum RadioMapFile: Sendable {
         }
     }
 
-    /// The bytes of a radio map's file: equal ones give equal bytes.
+    /// Returns the bytes of a radio map's file; the same radio map gives identical output.
     ///
-    /// - Throws: `RadioMapFileError` if the radio map is wrong.
+    /// - Throws: `RadioMapFileError` if the radio map is invalid.
     package static func document(of radioMap: RadioMap, named name: String) throws(RadioMapFileError) -> [UInt8] {
         do throws(PacketFileError) { return try bytes(of: radioMap, named: name) } catch {
             throw RadioMapFileError(file: name, path: error.path, message: error.message)
@@ -81,14 +81,14 @@ public enum RadioMapFile: Sendable {
         return try read(folder.read(file.lastPathComponent, limit: InputLimits.standard.radioMap), named: path)
     }
 
-    /// Reads the bytes of a file of that name.
+    /// Parses the bytes of a file with this name.
     static func read(_ bytes: [UInt8], named name: String) throws(PacketFileError) -> RadioMap {
-        // What came through a pipe has no telling name; no JSON begins like gzip.
+        // A pipe's name doesn't indicate compression, but JSON never begins with the gzip signature.
         let isCompressed = name.hasSuffix(".gz") || bytes.starts(with: [0x1F, 0x8B])
         let plain = isCompressed ? try GzipData.decompressed(bytes, limit: InputLimits.standard.radioMap) : bytes
         let document: RadioMapDocument
         do throws(PacketFileError) { document = try RadioMapReader.document(plain) } catch {
-            // That a file is of another kind says more than what it lacks of a radio map.
+            // That a file is of another kind is more useful to report than a missing field of a radio map.
             let kind = RadioMapReader.kind(of: plain)
             if kind.format != nil || kind.version != nil { try check(kind) }
             throw error
@@ -107,10 +107,10 @@ public enum RadioMapFile: Sendable {
             message: "is \(number), this reader knows 1 to \(version); use a newer reader", path: "$.version")
     }
 
-    /// The bytes of a file of that name.
+    /// Returns the bytes for a file with this name.
     static func bytes(of radioMap: RadioMap, named name: String) throws(PacketFileError) -> [UInt8] {
         let document = RadioMapDocument(radioMap)
-        // What the reader would refuse is not written.
+        // An invalid radio map isn't written.
         _ = try document.radioMap()
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]

@@ -1,8 +1,8 @@
 import IndoorLocalization
 
-/// Reads a radio map's document in one pass, without keeping what it doesn't know.
+/// Parses a radio map's document in one pass and skips unknown fields.
 struct RadioMapReader {
-    /// What a document says that it is.
+    /// The format and version that a document declares.
     struct Kind {
         var format: String?
         var version: Int?
@@ -10,20 +10,20 @@ struct RadioMapReader {
 
     private var cursor: JSONCursor
     private let limits: InputLimits
-    /// Readings up to here.
+    /// The number of readings so far.
     private var readingCount = 0
 
     private init(_ bytes: [UInt8], _ limits: InputLimits) {
         self.limits = limits
         var open = limits
-        // What is read is counted by itself, and what is passed over takes no memory.
+        // Parsed values have limits of their own, and skipped values need no memory.
         open.jsonValues = .max
         cursor = JSONCursor(bytes, limits: open)
     }
 
-    /// The document.
+    /// Parses a document.
     ///
-    /// - Throws: `PacketFileError` with the path of the first thing that is missing, wrong, or too much.
+    /// - Throws: `PacketFileError` with the path of the first field that is missing, invalid or above a limit.
     static func document(
         _ bytes: [UInt8], limits: InputLimits = .standard
     ) throws(PacketFileError) -> RadioMapDocument {
@@ -39,7 +39,7 @@ struct RadioMapReader {
         }
     }
 
-    /// What the document says that it is, as far as it is JSON.
+    /// Returns the declared format and version, as far as the document is JSON.
     static func kind(of bytes: [UInt8]) -> Kind {
         var reader = RadioMapReader(bytes, .standard)
         var kind = Kind()
@@ -101,7 +101,7 @@ struct RadioMapReader {
         return fit
     }
 
-    /// Models of devices, by their names; of one that is given twice the later counts.
+    /// Returns the device models by name; if a name is repeated, the last entry is used.
     private mutating func devices() throws -> [String: RadioMapDocument.Receiver] {
         var devices: [String: RadioMapDocument.Receiver] = [:]
         try fields(at: "$.fit.devices") { reader, name in

@@ -1,12 +1,12 @@
 import CLibArchive
 import Glibc
 
-/// SHA-256 of files (FIPS 180-4), as libarchive computes it for the mtree format.
+/// SHA-256 digests of files (FIPS 180-4), computed by libarchive for the mtree format.
 enum FileDigest {
-    /// What stands in front of the digest in mtree.
+    /// The text before the digest in mtree.
     private static let keyword = "sha256digest="
 
-    /// The digest of a file as 64 lower-case hexadecimal digits.
+    /// Returns the digest of a file as 64 lower-case hexadecimal digits.
     ///
     /// - Throws: `FileSystemError` if the file cannot be read.
     static func sha256(of path: String) throws(FileSystemError) -> String {
@@ -15,7 +15,7 @@ enum FileDigest {
         defer { archive_write_free(archive) }
         var text = [UInt8](repeating: 0, count: 4_096)
         var used = 0
-        // libarchive writes into the buffer until it is closed: all of it happens within this closure.
+        // libarchive writes into the buffer until it is closed, so the whole operation runs within this closure.
         let isWritten = try text.withUnsafeMutableBufferPointer { buffer throws(FileSystemError) -> Bool in
             try write(file, to: archive, into: UnsafeMutableRawBufferPointer(buffer), used: &used)
         }

@@ -1,18 +1,18 @@
 import IndoorLocalization
 
-/// Downloads a file, as often as it takes: cut short, it goes on where it ended.
+/// Downloads a file with retries; an interrupted download resumes where it ended.
 struct FileDownload: Sendable {
     let server: VenueServer
     let transport: any PacketTransport
     let retry: RetryPauses
-    /// How often it is tried.
+    /// The number of attempts.
     let attempts: Int
 
     /// Downloads a file whose size and digest are known.
     ///
     /// - Parameters:
-    ///   - unless: the file is not wanted if it is still this one.
-    ///   - progress: called with the bytes that are there.
+    ///   - unless: the file is downloaded only if its entity tag differs from this one.
+    ///   - progress: called with the number of bytes so far.
     func fetch(
         _ file: PublishedFile, into partial: PartialFile, unless: EntityTag? = nil,
         progress: @escaping @Sendable (Int) -> Void
@@ -33,11 +33,11 @@ struct FileDownload: Sendable {
         return outcome
     }
 
-    /// What a request for a file came to.
+    /// The result of a download.
     enum Outcome: Hashable, Sendable {
-        /// It is there, with its tag if it has one.
+        /// The file is complete, with its entity tag if it has one.
         case fetched(EntityTag?)
-        /// It is still the one that is not wanted.
+        /// The file still has the entity tag of `unless`.
         case unchanged
     }
 
@@ -46,7 +46,7 @@ struct FileDownload: Sendable {
         _ progress: @escaping @Sendable (Int) -> Void
     ) async throws(VenueRepositoryError) -> Outcome {
         let start = try VenueRepositoryError.storing(partial.start)
-        // Whole already: only the end of an earlier process kept it from being used.
+        // The file is already complete: an earlier process ended before it used the file.
         if let start, start.offset == file.size { return .fetched(start.tag) }
         let body = BodyWriter(partial, url: url, start: start, limit: file.size, progress)
         let request = TransferRequest(url: url, unless: start == nil ? unless : nil, rest: start, size: file.size)
@@ -63,7 +63,8 @@ struct FileDownload: Sendable {
         case 304 where request.unless != nil: return .unchanged
         case 200, 206: break
         case 416 where request.rest != nil:
-            // The server has nothing behind what is here: all of the file tells whether it is too short.
+            // The server has no bytes after the local ones: only the whole file shows whether the local one is too
+            // short.
             try VenueRepositoryError.storing { () throws(FileSystemError) in try partial.begin(nil) }
             return try await attempt(file, url, into: partial, unless: unless, progress)
         default: throw .status(head.status, of: server, url: url)
@@ -78,9 +79,9 @@ struct FileDownload: Sendable {
     }
 }
 
-/// Writes the body of an answer to a file, as it comes.
+/// Writes the body of a response to a file while it arrives.
 ///
-/// A class, as the transfer's thread calls it.
+/// A class because the transfer's thread calls it.
 private final class BodyWriter: Sendable {
     private struct State: Sendable {
         var hasBegun = false
@@ -107,17 +108,18 @@ private final class BodyWriter: Sendable {
         state = Guarded(State(size: start?.offset ?? 0))
     }
 
-    /// What kept bytes from being written; nil if nothing did.
+    /// The error that prevented a write; nil if there is none.
     var failure: VenueRepositoryError? { state.withLock { $0.failure } }
 
-    /// Takes in the next bytes; whether to go on.
+    /// Writes the next bytes; returns whether to continue.
     func take(_ head: TransferHead, _ bytes: UnsafeRawBufferPointer) -> Bool {
         var state = state.withLock { $0 }
         do throws(VenueRepositoryError) {
             if !state.hasBegun {
                 state.hasBegun = true
                 if head.status != 206 || head.offset != offset {
-                    // The whole file: it has changed, or the server knows no parts. A part nobody asked for is of no use.
+                    // A whole file: the file has changed, or the server doesn't support ranges. Another range isn't
+                    // usable.
                     guard head.status == 200 else {
                         throw .unreachable(url: url, reason: "the server sent another part than was asked for")
                     }

@@ -1,18 +1,18 @@
 import Glibc
 import IndoorLocalization
 
-/// Downloads one version of a venue: the packet, then what is a file of its own.
+/// The download of one version of a venue: the packet, then its separate files.
 struct VenueDownload: Sendable {
-    /// The share of the progress that the download has; checking and storing have the rest.
+    /// The share of the download in the progress; checking and storing have the rest.
     private static let downloadShare = 0.95
 
     let entry: CatalogueEntry
-    /// The version that is stored already; its files need not be downloaded again if they are the same.
+    /// The version that is already stored; files that haven't changed aren't downloaded again.
     let stored: StoredVersion?
     let download: FileDownload
     let cache: VenueCache
 
-    /// Downloads, checks and stores it.
+    /// Downloads, checks and stores the version.
     @concurrent func run(_ progress: MonotoneProgress) async throws(VenueRepositoryError) -> StoredVersion {
         let total = Double(entry.size)
         let tell: @Sendable (Int) -> Void = { progress.reach(Double($0) / total * Self.downloadShare) }
@@ -45,7 +45,7 @@ struct VenueDownload: Sendable {
             tell(done)
         }
         let installed = try cache.install(parts)
-        // Kept until here: had the process ended before, the next one would not have begun anew.
+        // Kept until here, so that a later process can resume if this one ends.
         for partial in partials + [packet] { partial.remove() }
         return installed
     }
@@ -56,7 +56,7 @@ struct VenueDownload: Sendable {
         }
     }
 
-    /// The path of a file that the stored version has with the same bytes; nil if it has none.
+    /// Returns the path of a file of the stored version with the same bytes; nil if there is none.
     private func storedFile(_ name: String, _ file: PublishedFile) -> String? {
         guard let stored, stored.record.digests[name] == file.digest else { return nil }
         let path = stored.packetPath + "/" + name
@@ -66,19 +66,19 @@ struct VenueDownload: Sendable {
     }
 }
 
-/// Tells a fraction that never decreases, from whatever threads it is reported.
+/// Reports a progress that never decreases, from any thread.
 ///
-/// A class, as those threads share it.
+/// A class because those threads share it.
 final class MonotoneProgress: Sendable {
     private let told = Guarded(-1.0)
     private let tell: @Sendable (Double) -> Void
 
     init(_ tell: @escaping @Sendable (Double) -> Void) { self.tell = tell }
 
-    /// Tells the fraction, kept within 0…1, unless it or more was told already.
+    /// Reports the fraction, clamped to 0…1, unless the same or a larger fraction was already reported.
     func reach(_ fraction: Double) {
         let fraction = min(1, max(0, fraction))
-        // Told under the lock: two threads must not tell in the other order.
+        // Reported under the lock, so that two threads cannot report in the wrong order.
         told.withLock { told in
             guard fraction > told else { return }
             told = fraction

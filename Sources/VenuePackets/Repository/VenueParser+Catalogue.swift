@@ -1,17 +1,17 @@
 import IndoorLocalization
 
-/// What a catalogue lists.
+/// The content of a catalogue.
 struct CatalogueContent: Sendable {
-    /// Entries without an error.
+    /// The entries without an error.
     var entries: [VenueID: CatalogueEntry] = [:]
-    /// What is wrong with the others, as far as they tell of which venue they are.
+    /// The problems of the other entries, by venue if the entry's venue is known.
     var broken: [VenueID: [VenueProblem]] = [:]
-    /// All that is wrong.
+    /// All problems.
     var problems: [VenueProblem] = []
 }
 
 extension VenueParser {
-    /// What a catalogue's document lists; nil if the document as a whole has an error.
+    /// Returns the content of a catalogue's document; nil if the whole document has an error.
     mutating func catalogue(_ document: JSONTree) -> CatalogueContent? {
         guard case .object(let fields) = document else {
             report(.error, "$", "the document is \(document.summary); give an object with the fields of a catalogue")
@@ -65,7 +65,7 @@ extension VenueParser {
         return CatalogueEntry(summary: summary, packet: packet, files: files)
     }
 
-    /// What is needed to recognise a venue.
+    /// Returns a venue's summary, by which a session recognizes it.
     mutating func summary(of entry: JSONObject, id: Int?) -> VenueSummary? {
         let name = string("name", of: entry, wanted: "the venue's name")
         let version = integer("version", of: entry, .edition)
@@ -130,7 +130,7 @@ extension VenueParser {
 }
 
 extension IntegerRule {
-    /// A file of a venue: at most what a packet may unpack to.
+    /// The size of a venue's file: at most the unpacked size of a packet.
     fileprivate static let fileSize = IntegerRule(
         range: 1...InputLimits.standard.unpacked,
         wanted: "a whole number of bytes from 1 to \(InputLimits.standard.unpacked)")

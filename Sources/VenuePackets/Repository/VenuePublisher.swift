@@ -4,21 +4,21 @@ import IndoorLocalization
 
 /// Writes the folder that a venue server serves: packets, their plan images and tiles, and the catalogue.
 ///
-///     catalogue.json                 what the server has; written last, in place of the old one
-///     venues/7/3-1f8ac10f23c5.zip    the packet of version 3 of venue 7, with the digits its digest begins with
-///     files/9b74c9897bac.png         a plan image or tile zip, by its digest
+///     catalogue.json                 the server's venues; written last, replaces the old one
+///     venues/7/3-1f8ac10f23c5.zip    the packet of version 3 of venue 7, with the first digits of its digest
+///     files/9b74c9897bac.png         a plan image or tile zip, named by its digest
 ///
-/// But for the catalogue, no file ever changes: a client in the middle of a download is not disturbed, and caches may keep
-/// them for ever. Files that no catalogue names any more are left where they are; packets that none can have named, as a
-/// process that was killed before it wrote the catalogue leaves them, are removed.
+/// Except for the catalogue, files never change: downloads in progress aren't disturbed, and caches may keep files
+/// forever. Files that are no longer in the catalogue are kept. Packets that were never in a catalogue, because a
+/// process was killed before it wrote the catalogue, are removed.
 public struct VenuePublisher: Sendable {
-    /// What became of a packet.
+    /// The change of a venue in the catalogue.
     public enum Change: String, Hashable, Sendable {
-        /// The catalogue did not have the venue.
+        /// The venue was added.
         case added
-        /// The catalogue had an older version.
+        /// A newer version replaced an older one.
         case updated
-        /// The catalogue had the same version, with the same content.
+        /// The catalogue already had this version with the same content.
         case unchanged
     }
 
@@ -26,15 +26,16 @@ public struct VenuePublisher: Sendable {
     private var work: WorkFolder { WorkFolder(path: folder + "/.publishing") }
     private var cataloguePath: String { folder + "/" + VenueServer.catalogueFile }
 
-    /// Creates a publisher for a server's folder, which is created if need be.
+    /// Creates a publisher for a server's folder, which is created if it is missing.
     public init(folder: String) { self.folder = LocalPath.absolute(folder) }
 
-    /// Adds packets to the folder, or newer versions of those that are there; none if one of them cannot be used.
+    /// Adds packets or newer versions to the folder; if one of them cannot be used, none is added.
     ///
-    /// - Parameter packets: paths of packets, folders or zips.
-    /// - Returns: each venue's summary, and what became of it, in the order of the packets.
-    /// - Throws: `.brokenPacket` with all problems of a packet, or with one at `$.version` if it is not newer than a
-    ///   different one that is published; `.brokenCatalogue` or `.storage` if the folder cannot be used.
+    /// - Parameter packets: the paths of packets, folders or zips.
+    /// - Returns: each venue's summary and its change, in the order of the packets.
+    /// - Throws: `.brokenPacket` with all problems of a packet, or with a problem at `$.version` if the packet differs
+    ///   from the published one without a higher version; `.brokenCatalogue` or `.storage` if the folder cannot be
+    ///   used.
     public func publish(
         _ packets: [String]
     ) throws(VenueRepositoryError) -> [(venue: VenueSummary, change: Change)] {
@@ -56,7 +57,7 @@ public struct VenuePublisher: Sendable {
                 entries[entry.summary.id] = entry
                 prepared.append(new)
             }
-            // All of them can be used: only now does what is served change.
+            // The served files change only after all packets have been checked.
             for packet in prepared where entries[packet.entry.summary.id] == packet.entry {
                 try VenueRepositoryError.storing { () throws(FileSystemError) in try place(packet) }
             }
@@ -69,11 +70,11 @@ public struct VenuePublisher: Sendable {
         }
     }
 
-    /// Takes venues out of the catalogue; their files stay for who is downloading them.
+    /// Removes venues from the catalogue; their files are kept for downloads in progress.
     ///
     /// Devices that have stored such a venue keep it.
-    /// - Throws: `.brokenCatalogue` or `.storage` if the folder cannot be used, or if its catalogue does not have one of
-    ///   them; then it keeps all.
+    /// - Throws: `.brokenCatalogue` or `.storage` if the folder cannot be used, or if a venue is not in its catalogue;
+    ///   then no venue is removed.
     public func withdraw(_ ids: [VenueID]) throws(VenueRepositoryError) {
         guard access(cataloguePath, F_OK) == 0 else { throw VenueRepositoryError(.system(cataloguePath)) }
         try alone { () throws(VenueRepositoryError) in
@@ -90,7 +91,7 @@ public struct VenuePublisher: Sendable {
         }
     }
 
-    /// Runs the body while nobody else publishes in the folder.
+    /// Runs the body with exclusive access to the folder.
     private func alone<Success>(
         _ body: () throws(VenueRepositoryError) -> Success
     ) throws(VenueRepositoryError) -> Success {
@@ -102,7 +103,7 @@ public struct VenuePublisher: Sendable {
             throw .storage(path: folder, reason: "somebody else is publishing there; try again later")
         }
         return try withExtendedLifetime(lock) { () throws(VenueRepositoryError) in
-            // What a process that was killed has left is of no use.
+            // Removes the leftovers of a killed process.
             DiskFolder.remove(work.path)
             try VenueRepositoryError.storing { () throws(FileSystemError) in try DiskFolder.create(work.path) }
             defer { DiskFolder.remove(work.path) }
@@ -110,7 +111,8 @@ public struct VenuePublisher: Sendable {
         }
     }
 
-    /// Removes packets that no catalogue can have named: a published version has one content, and none is newer.
+    /// Removes packets that were never in a catalogue: a published version has one content, and no published version is
+    /// newer.
     private func sweep(_ entries: [VenueID: CatalogueEntry]) {
         for entry in entries.values {
             let subfolder = Self.folder(of: entry.summary.id)
@@ -165,8 +167,8 @@ public struct VenuePublisher: Sendable {
         let file = try work.makeFile()
         try file.write(bytes)
         try file.setMode(0o644)
-        // Servers make a file's tag of its size and the second in which it was written: two catalogues of one second would
-        // have one tag, and clients would keep the first.
+        // Servers derive a file's entity tag from its size and its modification time in seconds: two catalogues written
+        // in the same second would have the same tag, and clients would keep the first.
         let old = try? OpenFile(cataloguePath, O_RDONLY).modified()
         try file.setModified(max(try file.modified(), (old ?? 0) + 1))
         try file.synchronize()
@@ -174,20 +176,20 @@ public struct VenuePublisher: Sendable {
     }
 }
 
-/// A packet that can be published.
+/// A packet that is ready to be published.
 private struct PreparedPacket {
-    /// What the catalogue is to say of it.
+    /// Its entry in the catalogue.
     var entry: CatalogueEntry
-    /// Where its files are now.
+    /// The present paths of its files.
     var sources: [(file: PublishedFile, path: String)]
 }
 
 // The files of one packet.
 extension VenuePublisher {
-    /// Where the packets of a venue are, below the server's folder.
+    /// Returns the folder of a venue's packets, below the server's folder.
     private static func folder(of id: VenueID) -> String { "venues/\(id)" }
 
-    /// Makes a packet's files without putting them where they are served.
+    /// Creates a packet's files in the work folder.
     private func prepare(_ packet: VenuePacket) throws(VenueRepositoryError) -> PreparedPacket {
         let made = try VenueRepositoryError.storing(work.makeFolder).path
         let venue = packet.venue
@@ -217,7 +219,8 @@ extension VenuePublisher {
         return PreparedPacket(entry: entry, sources: sources)
     }
 
-    /// What the catalogue is to say of a packet's zip and of the files apart from it, and where all of them are now.
+    /// Returns the catalogue's description of a packet's zip and its separate files, and the present paths of all of
+    /// them.
     private func describe(
         _ venue: Venue, zip: String, apart: Set<String>, in source: String
     ) throws(FileSystemError) -> (
@@ -242,7 +245,7 @@ extension VenuePublisher {
         }
     }
 
-    /// What the catalogue is to say of a file, whose digest names its place.
+    /// Returns the catalogue's description of a file, whose path is derived from its digest.
     private func described(
         _ source: String, in subfolder: String, name: (_ digest: String) -> String
     ) throws(FileSystemError) -> PublishedFile {
@@ -251,7 +254,7 @@ extension VenuePublisher {
         return PublishedFile(path: subfolder + "/" + name(digest), size: size, digest: digest)
     }
 
-    /// Copies a packet's files to their places; files that are there are left alone.
+    /// Copies a packet's files to their places; existing files are kept.
     private func place(_ packet: PreparedPacket) throws(FileSystemError) {
         for (published, source) in packet.sources {
             let target = folder + "/" + published.path
@@ -266,7 +269,7 @@ extension VenuePublisher {
         }
     }
 
-    /// The ending of a file's name, by which a server tells what the file is; empty if it is none of the usual.
+    /// Returns the extension of a file's name, from which a server derives the media type; empty if it is unusual.
     private static func ending(of name: String) -> String {
         guard let dot = name.lastIndex(of: "."), !name[dot...].contains("/") else { return "" }
         let ending = name[dot...].lowercased()

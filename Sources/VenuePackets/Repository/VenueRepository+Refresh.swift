@@ -1,18 +1,21 @@
 import IndoorLocalization
 
-// What is stored answers at once, or nearly: the server's answer may come behind it.
+// Requests that continue in the background: stored content is returned immediately, or after a short wait for the
+// server.
 extension VenueRepository {
-    /// Why the stored catalogue still counts, nil if the server's does; or why there is no answer from it.
+    /// Success: nil if the server's catalogue is in use, or the reason why the stored one is. Failure: there is no
+    /// catalogue.
     typealias RefreshOutcome = Result<VenueRepositoryError?, VenueRepositoryError>
-    /// What was fetched and stored, nil if nothing was; or why what is stored must not be used.
+    /// Success: the version that was downloaded and stored, or nil. Failure: the reason why the stored version isn't
+    /// usable.
     typealias FetchOutcome = Result<StoredVersion?, VenueRepositoryError>
 
-    /// Makes the server's catalogue known, or goes on with what is stored once the grace is over.
+    /// Loads the server's catalogue, or continues with stored content after the grace period.
     ///
-    /// - Parameter hasLocal: whether there are venues without it.
+    /// - Parameter hasLocal: whether venues are known without the catalogue.
     func refreshCatalogue(hasLocal: Bool) async throws(VenueRepositoryError) {
         guard let server else { return }
-        // A server that is late already is not waited for again.
+        // A request that is already late isn't awaited again.
         guard refresh == nil else { return }
         reportedProblems = []
         recallCatalogue()
@@ -31,7 +34,7 @@ extension VenueRepository {
             throw .cancelled
         }
         if let outcome { return try tell(outcome) }
-        // It may have come to its end at this very moment.
+        // The request may have completed at the same moment.
         guard refresh != nil else { return try tell(await task.value) }
         report(
             .late(server.address(of: VenueServer.catalogueFile), after: server.patience.grace),
@@ -47,7 +50,8 @@ extension VenueRepository {
         refresh = nil
         if case .success(nil) = outcome {
             updateBroadcast.send(.catalogue(summaries(beside: local)))
-            // Of what was handed out before the catalogue came, a newer version is fetched behind it.
+            // Newer versions of the venues that were returned before the catalogue arrived are downloaded in the
+            // background.
             if !isRefreshAwaited { for stored in versionsInUse { fetchBehind(stored) } }
         }
         if !isRefreshAwaited {
@@ -56,7 +60,7 @@ extension VenueRepository {
         return outcome
     }
 
-    /// Reports why the server's catalogue is not there; throws it if it forbids to go on without.
+    /// Reports why the server's catalogue isn't available; throws the error if it is final.
     private func tell(_ outcome: RefreshOutcome) throws(VenueRepositoryError) {
         switch outcome {
         case .success(nil): break
@@ -66,7 +70,7 @@ extension VenueRepository {
         }
     }
 
-    /// The venues of the server's catalogue, and those that are stored; of each the newest version.
+    /// Returns the venues of the server's catalogue and the stored venues, each in its newest version.
     func summaries(beside local: [VenueID: VenueSummary]) -> [VenueSummary] {
         var summaries = local
         for entry in (entries ?? [:]).values {
@@ -76,7 +80,7 @@ extension VenueRepository {
         return summaries.values.sorted { $0.id < $1.id }
     }
 
-    /// The server's version of a venue, if it is newer than the stored one and there before the grace is over.
+    /// Returns the server's version of a venue if it is newer than the stored one and arrives within the grace period.
     func newerVersion(
         than stored: StoredVersion?, of id: VenueID, _ progress: MonotoneProgress
     ) async throws(VenueRepositoryError) -> StoredVersion? {
@@ -103,7 +107,7 @@ extension VenueRepository {
         return nil
     }
 
-    /// Begins to fetch a newer version than the stored one; nil if there is none, or if it is being fetched already.
+    /// Starts the download of a newer version; returns nil if there is none, or if its download has already started.
     @discardableResult private func fetchBehind(
         _ stored: StoredVersion, _ progress: MonotoneProgress = MonotoneProgress { _ in }
     ) -> Task<FetchOutcome, Never>? {
@@ -131,7 +135,7 @@ extension VenueRepository {
         return outcome
     }
 
-    /// What a task comes to; nil if that takes longer than the grace, or if the caller was cancelled.
+    /// Returns a task's outcome; nil after the grace period, or if the caller is cancelled.
     private func outcome<Outcome: Sendable>(
         of task: Task<Outcome, Never>, within grace: Duration
     ) async -> Outcome? {
@@ -153,7 +157,7 @@ extension VenueRepository {
         return nil
     }
 
-    /// Ends what is still being fetched behind answers that were given: for a program that ends.
+    /// Cancels the requests in the background, before a program ends.
     package func endRefreshing() {
         refresh?.cancel()
         fetches.values.forEach { $0.cancel() }
@@ -161,7 +165,7 @@ extension VenueRepository {
 }
 
 extension VenueRepositoryError {
-    /// The server takes longer than what is stored can wait.
+    /// Returns the error for a server whose response exceeds the grace period.
     fileprivate static func late(_ url: String, after grace: Duration) -> VenueRepositoryError {
         .timedOut(url: url, reason: "it has not come within \(grace.seconds) s")
     }

@@ -1,12 +1,12 @@
 import FoundationEssentials
 import IndoorLocalization
 
-/// Reads and writes the training data of all rooms of a region: JSON.
+/// Reads and writes the training data of all rooms of a region as JSON.
 ///
 /// | field | content |
 /// | --- | --- |
 /// | `format`, `version` | "indoor-localization-rooms", 1 |
-/// | `rooms` | an object: each room's name, and its samples as a ``TrainingDocument`` |
+/// | `rooms` | an object: the samples of each room as a ``TrainingDocument``, by the room's name |
 public enum RoomTrainingFile: Sendable {
     private struct Document: Decodable {
         var format: String
@@ -19,7 +19,7 @@ public enum RoomTrainingFile: Sendable {
 
     /// Reads a file; unknown fields are ignored.
     ///
-    /// - Throws: `TrainingFileError` for the first thing that is wrong.
+    /// - Throws: `TrainingFileError` for the first problem.
     public static func read(_ path: String) throws(TrainingFileError) -> RoomTrainingSet {
         do throws(PacketFileError) {
             return try contents(of: path)
@@ -28,7 +28,7 @@ public enum RoomTrainingFile: Sendable {
         }
     }
 
-    /// Writes a file, one room a line: equal sets give equal bytes.
+    /// Writes a file with one room per line; the same set gives identical output.
     ///
     /// - Throws: `TrainingFileError` if the file cannot be written.
     public static func write(_ training: RoomTrainingSet, to path: String) throws(TrainingFileError) {
@@ -43,7 +43,7 @@ public enum RoomTrainingFile: Sendable {
         }
     }
 
-    /// The text of a file.
+    /// Returns the text of a file.
     package static func document(of training: RoomTrainingSet) -> String {
         let rooms = training.rooms.sorted { $0.key < $1.key }.map { room, fingerprint in
             var name: [UInt8] = JSONTree.string(room).line()

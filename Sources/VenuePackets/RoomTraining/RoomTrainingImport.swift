@@ -1,14 +1,14 @@
 import IndoorLocalization
 
-/// Reads what other programs know of rooms, whichever of their formats it is in.
+/// Imports the training data of other programs and detects its format.
 public enum RoomTrainingImport: Sendable {
-    /// Reads a ``TrainingDocument``, a ``FingerprintDocument`` or a ``RoomDataSetDocument``.
+    /// Parses a ``TrainingDocument``, a ``FingerprintDocument`` or a ``RoomDataSetDocument``.
     ///
     /// - Parameters:
-    ///   - name: what an error calls the document.
-    ///   - room: whose document it is, where the document does not tell.
-    ///   - uuid: of the beacons, where the document names them by major and minor alone.
-    /// - Throws: `TrainingFileError` for the first thing that is wrong, also if room or UUID are needed and not given.
+    ///   - name: the name of the document in errors.
+    ///   - room: the room, if the document doesn't name it.
+    ///   - uuid: the UUID of the beacons, if the document names them by major and minor only.
+    /// - Throws: `TrainingFileError` for the first problem, including a missing room or UUID.
     public static func read(
         _ bytes: [UInt8], named name: String, room: String? = nil, uuid: BeaconUUID? = nil
     ) throws(TrainingFileError) -> RoomTrainingSet {
@@ -29,9 +29,9 @@ public enum RoomTrainingImport: Sendable {
         return training
     }
 
-    /// Whether a document tells which rooms it is of; otherwise `read` must be given one.
+    /// Returns whether a document names its rooms; otherwise `read` requires a room.
     ///
-    /// - Throws: `TrainingFileError` if it is not JSON.
+    /// - Throws: `TrainingFileError` if the document isn't JSON.
     public static func tellsRooms(_ bytes: [UInt8], named name: String) throws(TrainingFileError) -> Bool {
         guard case .object(let fields) = try tree(of: bytes, named: name) else { return false }
         return fields["data"] == nil

@@ -1,27 +1,27 @@
 import CCurl
 import IndoorLocalization
 
-/// One transfer with libcurl, from its beginning to its end on the calling thread.
+/// One transfer with libcurl, which runs on the calling thread.
 ///
-/// A class, as libcurl's callbacks come back to it; it never leaves its thread.
+/// A class because libcurl's callbacks refer to it; it stays on its thread.
 final class CurlTransfer {
     private typealias Handle = UnsafeMutableRawPointer
 
-    /// libcurl's own preparation, once a process; its result is the same for ever.
+    /// libcurl's initialization, once per process; its result doesn't change.
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_ALL)) == CURLE_OK
 
     private var head = TransferHead()
     private let handle: Handle
     private let receive: (TransferHead, UnsafeRawBufferPointer) -> Bool
     private var isStopped = false
-    /// Bytes of all heads so far, redirects included.
+    /// Size of all response heads so far, including those of redirects, in bytes.
     private var headSize = 0
-    /// Whether the head alone is the answer: nobody wants the body of an error.
+    /// Whether the head alone is the response: the body of an error isn't needed.
     private var isAnswered = false
-    /// Whether more than the head of an answer is wanted.
+    /// Whether the caller wants the body of the response.
     private var wantsBody = true
 
-    /// Bytes that the heads of an answer may have.
+    /// The largest total size of response heads, in bytes.
     private static let headLimit = 64 << 10
 
     /// Fetches a file.
@@ -66,13 +66,13 @@ final class CurlTransfer {
         }
     }
 
-    /// Works until the transfer has ended, which gives its result, or is to stop.
+    /// Runs until the transfer ends, which returns its result, or until it is stopped.
     private func perform(_ multi: Handle, until stop: CurlStop) -> CURLcode? {
         var running: Int32 = 1
         while !stop.isRequested {
             guard curl_multi_perform(multi, &running) == CURLM_OK else { return nil }
             if running == 0 { break }
-            // Returns when there is something to do, or when it is woken: the time is only an upper bound.
+            // Returns when there is work or after a wake-up; the time is only an upper bound.
             curl_multi_poll(multi, nil, 0, 1_000, nil)
         }
         var left: Int32 = 0
@@ -96,11 +96,11 @@ final class CurlTransfer {
 }
 
 extension CurlTransfer {
-    /// What to do where the server is not trusted.
+    /// Returns what to do about a server that isn't trusted.
     private func advice(_ code: CURLcode) -> String {
         if code == CURLE_SSL_CACERT_BADFILE { return "correct the file of the authority's certificate" }
-        // X509_V_ERR_CERT_NOT_YET_VALID and X509_V_ERR_CERT_HAS_EXPIRED; X509_V_OK or X509_V_ERR_UNSPECIFIED, from which
-        // libcurl begins, where only the name is wrong.
+        // X509_V_ERR_CERT_NOT_YET_VALID and X509_V_ERR_CERT_HAS_EXPIRED; X509_V_OK or X509_V_ERR_UNSPECIFIED, libcurl's
+        // initial value, if only the name is wrong.
         switch ccurl_certificate_defect(handle) {
         case 0, 1: return "use the name that the server's certificate is for"
         case 9: return "correct this machine's clock"
@@ -110,13 +110,13 @@ extension CurlTransfer {
     }
 }
 
-// What libcurl is told before the transfer.
+// The options of the transfer.
 extension CurlTransfer {
-    /// Sets all options; the header lines that are returned must live as long as the transfer, and then be freed.
+    /// Sets all options; the returned header lines must exist until the end of the transfer, and then be freed.
     private func setUp(_ request: TransferRequest, _ server: VenueServer) -> UnsafeMutablePointer<curl_slist>? {
         ccurl_set_text(handle, CURLOPT_URL, request.url)
         ccurl_set_text(handle, CURLOPT_USERAGENT, "IndoorLocalization")
-        // Without it, a time-out of name resolution would raise a signal in some builds of libcurl.
+        // Without this option, a timeout of name resolution would raise a signal in some builds of libcurl.
         ccurl_set_number(handle, CURLOPT_NOSIGNAL, 1)
         setUpRoute(request.url, server)
         setUpPatience(server.patience, size: request.post?.bytes.count ?? request.size)
@@ -136,13 +136,14 @@ extension CurlTransfer {
         var lines: UnsafeMutablePointer<curl_slist>?
         if let tag = request.unless { lines = curl_slist_append(lines, "If-None-Match: \(tag.text)") }
         if let rest = request.rest {
-            // Not CURLOPT_RESUME_FROM, which takes an answer with the whole file, as a changed one has, for a failure.
+            // Not CURLOPT_RESUME_FROM, which reports a failure if the file has changed and the response is the whole
+            // file.
             ccurl_set_text(handle, CURLOPT_RANGE, "\(rest.offset)-")
             lines = curl_slist_append(lines, "If-Range: \(rest.tag.text)")
         }
         if let post = request.post {
             setUp(post)
-            // Without the last one, libcurl would wait a second for the server's leave.
+            // Without the empty `Expect`, libcurl would wait a second for the server's "100 Continue".
             for line in post.headers + ["Expect:"] { lines = curl_slist_append(lines, line) }
         }
         ccurl_set_list(handle, CURLOPT_HTTPHEADER, lines)
@@ -151,11 +152,11 @@ extension CurlTransfer {
 
     private func setUp(_ post: TransferRequest.Post) {
         wantsBody = false
-        // A redirect would make a plain request of it.
+        // A redirect would turn the request into a GET.
         ccurl_set_number(handle, CURLOPT_FOLLOWLOCATION, 0)
         ccurl_set_number(handle, CURLOPT_POST, 1)
         ccurl_set_number(handle, CURLOPT_POSTFIELDSIZE, post.bytes.count)
-        // libcurl copies them before it returns, and changes nothing in them.
+        // libcurl copies the bytes before it returns, and doesn't change them.
         _ = post.bytes.withUnsafeBytes { bytes in
             ccurl_set_pointer(handle, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
         }
@@ -165,7 +166,7 @@ extension CurlTransfer {
         ccurl_set_number(handle, CURLOPT_FOLLOWLOCATION, 1)
         ccurl_set_number(handle, CURLOPT_MAXREDIRS, CurlTransport.redirects)
         ccurl_set_text(handle, CURLOPT_PROTOCOLS_STR, "http,https")
-        // From an encrypted connection no redirect leads to an open one.
+        // A redirect must not lead from an encrypted connection to an unencrypted one.
         ccurl_set_text(handle, CURLOPT_REDIR_PROTOCOLS_STR, url.hasPrefix("https:") ? "https" : "http,https")
         if WebAddress.isLoopback(url) { ccurl_set_text(handle, CURLOPT_PROXY, "") }
         if let authority = server.certificateAuthority { ccurl_set_text(handle, CURLOPT_CAINFO, authority) }
@@ -179,8 +180,8 @@ extension CurlTransfer {
         ccurl_set_number(handle, CURLOPT_LOW_SPEED_TIME, Int(patience.stallTimeout.seconds.rounded(.up)))
     }
 
-    /// libcurl sends credentials to the host, port and protocol that they were given for, and drops them at a redirect to
-    /// any other.
+    /// libcurl sends credentials only to the host, port and protocol they were given for, and omits them after a
+    /// redirect to any other.
     private func setUpCredentials(_ credentials: VenueServerCredentials?) {
         switch credentials?.secret {
         case .bearer(let token):
@@ -199,21 +200,21 @@ extension CurlTransfer {
     }
 }
 
-// What libcurl tells during the transfer.
+// The response.
 extension CurlTransfer {
-    /// Takes in a line of a head; a redirect's is followed by another head. Whether to go on.
+    /// Reads a line of a response head; after a redirect, another head follows. Returns whether to continue.
     private func takeLine(_ bytes: UnsafeRawBufferPointer) -> Bool {
         headSize += bytes.count
         guard headSize <= Self.headLimit else { return false }
         let line = String(decoding: bytes, as: UTF8.self)
         if line.hasPrefix("HTTP/") {
             head = TransferHead()
-            // From HTTP/2 on, every answer's end is marked.
+            // From HTTP/2 on, the end of every response is marked.
             head.isDelimited = !line.hasPrefix("HTTP/1")
         }
         head.status = ccurl_status(handle)
         if line == "\r\n" || line == "\n" {
-            // Of an interim answer and of a redirect, another head follows; of an error, nothing that is wanted.
+            // After an interim response or a redirect, another head follows; the rest of an error isn't needed.
             isAnswered = head.status >= 400
             return !isAnswered
         }
@@ -228,13 +229,13 @@ extension CurlTransfer {
         return true
     }
 
-    /// The first byte of `bytes 500-999/1000` (RFC 9110 14.4); nil for anything else.
+    /// Returns the first byte in `bytes 500-999/1000` (RFC 9110 14.4); nil for any other text.
     private static func firstByte(of range: String) -> Int? {
         guard range.hasPrefix("bytes "), let dash = range.firstIndex(of: "-") else { return nil }
         return Int(range[..<dash].dropFirst("bytes ".count))
     }
 
-    /// The bytes of the whole file in `bytes 500-999/1000`; nil if there is `*`.
+    /// Returns the size of the whole file in `bytes 500-999/1000`; nil if it is `*`.
     private static func total(of range: String) -> Int? {
         range.lastIndex(of: "/").flatMap { Int(range[range.index(after: $0)...]) }
     }

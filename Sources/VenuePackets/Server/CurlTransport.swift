@@ -2,9 +2,9 @@ import CCurl
 import Dispatch
 import IndoorLocalization
 
-/// Fetches files with libcurl, each on a thread of its own.
+/// Fetches files with libcurl, each on its own thread.
 struct CurlTransport: PacketTransport {
-    /// Redirects that are followed in a row.
+    /// The largest number of consecutive redirects.
     static let redirects = 5
 
     let server: VenueServer
@@ -16,7 +16,7 @@ struct CurlTransport: PacketTransport {
         let server = server
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                // A queue of its own has a thread of its own while it works: waiting there keeps no task from running.
+                // A separate queue has its own thread while it works, so that waiting doesn't block any task.
                 DispatchQueue(label: "venue transfer").async {
                     continuation.resume(
                         returning: CurlTransfer.run(request, from: server, stop: stop, receive: receive))
@@ -29,9 +29,9 @@ struct CurlTransport: PacketTransport {
     }
 }
 
-/// Tells a transfer on another thread to end, at once.
+/// Stops a transfer on another thread immediately.
 ///
-/// A class, as whoever cancels and the transfer share it.
+/// A class because the cancelling thread and the transfer share it.
 final class CurlStop: Sendable {
     private struct State: Sendable {
         var isRequested = false
@@ -41,10 +41,10 @@ final class CurlStop: Sendable {
 
     private let state = Guarded(State())
 
-    /// Whether the transfer is to end.
+    /// Whether the transfer must stop.
     var isRequested: Bool { state.withLock { $0.isRequested } }
 
-    /// Ends the transfer, also one that has not begun yet.
+    /// Stops the transfer, even if it hasn't begun yet.
     func request() {
         state.withLock { state in
             state.isRequested = true
@@ -52,7 +52,7 @@ final class CurlStop: Sendable {
         }
     }
 
-    /// Takes in the handle that is to be woken; nil before it is freed.
+    /// Sets the handle to wake up; nil before the handle is freed.
     func watch(_ handle: UnsafeMutableRawPointer?) {
         let address = handle.map { UInt(bitPattern: $0) }
         state.withLock { $0.handle = address }

@@ -1,10 +1,10 @@
-/// What fetches files from a server: libcurl, or a script in a test.
+/// A transport that fetches files from a server: libcurl, or a script in a test.
 protocol PacketTransport: Sendable {
-    /// Fetches one file, once.
+    /// Fetches a file with one attempt.
     ///
-    /// - Parameter receive: called with the answer's head and the next bytes of its body, if the answer has status 200 or
-    ///   206; whether to go on.
-    /// - Returns: the answer's head: of status 200 or 206 after all of its body, of another one at once.
+    /// - Parameter receive: called with the response's head and the next bytes of its body if the status is 200 or 206;
+    ///   returns whether to continue.
+    /// - Returns: the response's head, after the whole body if the status is 200 or 206, otherwise immediately.
     func fetch(
         _ request: TransferRequest, _ receive: @escaping @Sendable (TransferHead, UnsafeRawBufferPointer) -> Bool
     ) async throws(TransferFailure) -> TransferHead
@@ -12,80 +12,80 @@ protocol PacketTransport: Sendable {
 
 /// A request for a file.
 struct TransferRequest: Hashable, Sendable {
-    /// The part of a file that is wanted, if it is still the same file.
+    /// The part of a file to fetch if the file hasn't changed.
     struct Rest: Hashable, Sendable {
         /// The first byte.
         var offset: Int
-        /// The tag of the file that the bytes before are of.
+        /// The entity tag of the file that the earlier bytes are from.
         var tag: EntityTag
     }
 
-    /// The file's address.
+    /// The file's URL.
     var url: String
-    /// The file is wanted only if it is not this one.
+    /// The file is fetched only if its entity tag differs from this one.
     var unless: EntityTag?
-    /// Only the rest of the file is wanted.
+    /// Only the rest of the file is fetched.
     var rest: Rest?
-    /// Whether it may come compressed; it is delivered uncompressed.
+    /// Whether the response may be compressed; the body is delivered uncompressed.
     var acceptsCompressed = false
-    /// Bytes of the file, as the catalogue says; nil if unknown.
+    /// The size of the file in bytes according to the catalogue; nil if unknown.
     var size: Int?
-    /// A document that is brought instead; then the answer's head is all that is wanted, and no redirect is followed.
+    /// A document to send instead; then the response's head is the result, and redirects aren't followed.
     var post: Post?
 
     /// A document for a server.
     struct Post: Hashable, Sendable {
         var bytes: [UInt8]
-        /// Lines of the request's head, such as `Content-Type: application/json`.
+        /// Header lines of the request, such as `Content-Type: application/json`.
         var headers: [String]
     }
 }
 
-/// What an answer says before its body.
+/// The head of a response.
 struct TransferHead: Hashable, Sendable {
     /// The status, such as 200.
     var status = 0
-    /// The file's tag; nil if the server has none.
+    /// The file's entity tag; nil if the server sends none.
     var tag: EntityTag?
-    /// The first byte that is sent, of a part.
+    /// The first byte of a partial response.
     var offset: Int?
-    /// Bytes of the whole file, of a part; nil if the server does not tell.
+    /// The size of the whole file for a partial response, in bytes; nil if the server doesn't send it.
     var total: Int?
-    /// Whether an answer that was cut would be told from a whole one: its length or its end is marked (RFC 9112 6.3).
+    /// Whether a truncated response can be detected, because its length or its end is marked (RFC 9112 6.3).
     var isDelimited = false
 
-    /// Whether the file on the server has that many bytes, of which the last one has just come.
+    /// Returns whether the file on the server ends at this size, after the last byte was received.
     func ends(at size: Int) -> Bool { status == 206 ? total == size : isDelimited }
 }
 
-/// What a server calls one state of a file (RFC 9110 8.8.3), quotes included.
+/// An entity tag, which identifies one state of a file (RFC 9110 8.8.3), including its quotes.
 struct EntityTag: Hashable, Sendable {
     let text: String
 
-    /// Takes a header's value; nil for what cannot be sent back.
+    /// Creates a tag from a header's value; nil if it cannot be sent back.
     init?(_ text: String) {
         let isTag = text.utf8.count <= 512 && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }
         guard isTag, text.hasSuffix("\""), text.hasPrefix("\"") || text.hasPrefix("W/\"") else { return nil }
         self.text = text
     }
 
-    /// Whether equal tags mean equal bytes: only then parts of a file fit together.
+    /// Whether equal tags mean equal bytes, so that parts of a file can be combined.
     var isStrong: Bool { text.hasPrefix("\"") }
 }
 
-/// Why a transfer did not come to its end.
+/// The reason why a transfer didn't complete.
 enum TransferFailure: Error, Hashable, Sendable {
     case cancelled
     case timedOut(String)
-    /// The server could not be reached, or the connection ended in the middle.
+    /// The server could not be reached, or the connection was interrupted.
     case broken(String)
     case untrusted(String)
-    /// The receiver wanted no more.
+    /// The receiver stopped the transfer.
     case stopped
 }
 
 extension VenueRepositoryError {
-    /// What a transfer's failure means for who asked for the file.
+    /// Creates the repository's error for a failed transfer.
     init(_ failure: TransferFailure, url: String) {
         switch failure {
         case .cancelled: self = .cancelled
@@ -96,7 +96,7 @@ extension VenueRepositoryError {
         }
     }
 
-    /// The error of a status that is no success.
+    /// Returns the error for a status other than success.
     static func status(_ status: Int, of server: VenueServer, url: String) -> VenueRepositoryError {
         guard [401, 403].contains(status) else { return .failed(status: status, url: url) }
         return .refused(status: status, url: url, hadCredentials: server.credentials != nil)

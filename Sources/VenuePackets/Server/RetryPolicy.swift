@@ -1,34 +1,35 @@
 import IndoorLocalization
 
-/// When to give up on a server, and when to try again.
+/// The timeouts and retries of requests to a server.
 public struct RetryPolicy: Hashable, Sendable {
-    /// How long a connection may take, TLS included; above 0 s, at most an hour.
+    /// The longest time for a connection, including TLS; above 0 s, at most an hour.
     public var connectTimeout = Duration.seconds(10)
-    /// A transfer that stays below `slowestRate` for this long is ended; whole seconds from 1 s to an hour.
+    /// A transfer that stays slower than `slowestRate` for this long is stopped; at least 1 s, at most an hour, rounded
+    /// up to whole seconds.
     public var stallTimeout = Duration.seconds(20)
-    /// Bytes a second, above 0: what is slower counts as a stall.
+    /// The slowest acceptable rate in bytes per second, above 0; a slower transfer is stalled.
     public var slowestRate = 100
-    /// The longest that one transfer may take, redirects included; above 0 s, at most an hour. A file whose size the
-    /// catalogue gives may take a second more for each 16 KiB.
+    /// The longest time for one transfer, including redirects; above 0 s, at most an hour. A file whose size is in the
+    /// catalogue may take one more second per 16 KiB.
     public var transferTimeout = Duration.seconds(60)
-    /// How long a venue or catalogue that is stored waits for the server's newer one; from 0 s to an hour. After that the
-    /// repository goes on with what is stored, and the transfer goes on behind it.
+    /// The time that a stored venue or catalogue waits for the server's newer one; from 0 s to an hour. After that, the
+    /// repository uses the stored one and the transfer continues in the background.
     public var grace = Duration.seconds(1)
-    /// How often a request is tried, in [1, 100], if nothing is stored that could be used instead; else once.
+    /// The number of attempts, in [1, 100], if nothing usable is stored; otherwise one attempt is made.
     public var attempts = 3
-    /// The longest pause before the second attempt; later ones double. From 0 s to an hour.
+    /// The longest pause before the second attempt; later pauses double. From 0 s to an hour.
     public var firstPause = Duration.seconds(1)
 
-    /// Creates the settings with their defaults.
+    /// Creates the default policy.
     public init() {}
 
-    /// How long a transfer may take, from its beginning; `size` in bytes, nil if unknown.
+    /// Returns the longest time for a transfer of `size` bytes; nil if the size is unknown.
     func deadline(for size: Int?) -> Duration { transferTimeout + .seconds((size ?? 0) / Self.leastPace) }
 
-    /// The bytes a second at which a large file must come: enough for a slow mobile network.
+    /// The slowest average rate for a large file in bytes per second, enough for a slow mobile network.
     private static let leastPace = 16 << 10
 
-    /// What is out of range; nil if nothing is.
+    /// The first value that is out of range; nil if there is none.
     var problem: String? {
         let hour = Duration.seconds(3_600)
         if connectTimeout < .milliseconds(1) || connectTimeout > hour {
@@ -52,20 +53,20 @@ public struct RetryPolicy: Hashable, Sendable {
     }
 }
 
-/// Tries again what failed for a passing reason, after pauses that double and are partly random.
+/// Retries an operation after transient failures, with pauses that double and are partly random.
 struct RetryPauses: Sendable {
     /// The longest first pause.
     let first: Duration
-    /// Of what is random in the pauses.
+    /// The seed of the random part of the pauses.
     let seed: UInt64
-    /// Passes the time.
+    /// Waits for a duration.
     let sleep: @Sendable (Duration) async throws -> Void
-    /// Is told what failed, and how long it is until the next attempt.
+    /// Called with the failure and the time until the next attempt.
     let report: @Sendable (VenueRepositoryError, Duration) -> Void
 
-    /// Runs the body up to so many times.
+    /// Runs the body up to the given number of times.
     ///
-    /// - Throws: what the body threw last, or `.cancelled`.
+    /// - Throws: the last error of the body, or `.cancelled`.
     func run<Success: Sendable>(
         attempts: Int, _ body: () async throws(VenueRepositoryError) -> Success
     ) async throws(VenueRepositoryError) -> Success {

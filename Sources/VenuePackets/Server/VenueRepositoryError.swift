@@ -1,35 +1,35 @@
 import IndoorLocalization
 
-/// Why a repository has no packet or no catalogue.
+/// An error of a venue repository or its server.
 ///
-/// Addresses in it never hold credentials.
+/// The URLs in it never contain credentials.
 public enum VenueRepositoryError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The server's address, credentials or certificate cannot be used; what to change.
+    /// The server's URL, credentials or certificate cannot be used; the message describes the correction.
     case badServer(String)
-    /// The server refused the credentials, or wants some: status 401 or 403; whether some were given.
+    /// The server requires other credentials, or any: status 401 or 403; `hadCredentials` is whether some were given.
     case refused(status: Int, url: String, hadCredentials: Bool)
-    /// The server answered with a status that is no success.
+    /// The server responded with a status other than success.
     case failed(status: Int, url: String)
-    /// No answer, or nothing more of it, came in time.
+    /// The response didn't arrive or complete within its timeout.
     case timedOut(url: String, reason: String)
-    /// The server could not be reached, or the connection ended in the middle.
+    /// The server could not be reached, or the connection was interrupted.
     case unreachable(url: String, reason: String)
     /// The server's TLS certificate is not trusted.
     case untrusted(url: String, reason: String)
-    /// The catalogue cannot be used, with all that is wrong with it.
+    /// The catalogue cannot be used, with all its problems.
     case brokenCatalogue(url: String, problems: [VenueProblem])
-    /// What the catalogue says of that venue cannot be used, with all that is wrong with it.
+    /// The catalogue's entry of that venue cannot be used, with all its problems.
     case brokenEntry(VenueID, url: String, problems: [VenueProblem])
-    /// A packet cannot be used, with all that is wrong with it.
+    /// A packet cannot be used, with all its problems.
     case brokenPacket(source: String, problems: [VenueProblem])
-    /// Neither the cache nor the server, if there is one, has that venue.
+    /// Neither the cache, the bundled packets nor the server has that venue.
     case unknownVenue(VenueID)
-    /// A file or folder of this machine cannot be read or written.
+    /// A file or folder on this machine cannot be read or written.
     case storage(path: String, reason: String)
     /// The task was cancelled.
     case cancelled
 
-    /// The status with which the server refused; nil if there was none.
+    /// The status of the server's response; nil if the error has no status.
     public var statusCode: Int? {
         switch self {
         case .refused(let status, _, _), .failed(let status, _): status
@@ -39,7 +39,7 @@ public enum VenueRepositoryError: Error, Hashable, Sendable, CustomStringConvert
         }
     }
 
-    /// What is wrong with the catalogue or packet; empty if it is something else.
+    /// The problems of the catalogue or packet; empty for other errors.
     public var problems: [VenueProblem] {
         switch self {
         case .brokenCatalogue(_, let problems), .brokenEntry(_, _, let problems), .brokenPacket(_, let problems):
@@ -53,7 +53,7 @@ public enum VenueRepositoryError: Error, Hashable, Sendable, CustomStringConvert
             separator: "\n")
     }
 
-    /// What went wrong, in one line, without the list of what is wrong with a catalogue or packet.
+    /// The error in one line, without the list of problems of a catalogue or packet.
     var title: String {
         switch self {
         case .badServer(let message): message
@@ -80,7 +80,7 @@ public enum VenueRepositoryError: Error, Hashable, Sendable, CustomStringConvert
         }
     }
 
-    /// Whether the same request may succeed a little later.
+    /// Whether the same request may succeed later.
     var isTransient: Bool {
         switch self {
         // Request time-out, too early, too many requests: RFC 9110 15.5.9, RFC 8470 5.2, RFC 6585 4.
@@ -92,7 +92,7 @@ public enum VenueRepositoryError: Error, Hashable, Sendable, CustomStringConvert
         }
     }
 
-    /// Whether what is stored already must not take the place of what was asked for.
+    /// Whether a stored packet or catalogue must not replace the requested one.
     var isFinal: Bool {
         switch self {
         case .refused, .badServer, .cancelled: true
@@ -104,15 +104,15 @@ public enum VenueRepositoryError: Error, Hashable, Sendable, CustomStringConvert
 }
 
 extension VenueRepositoryError {
-    /// One thing that is wrong with a packet.
+    /// Returns the error for one problem of a packet.
     static func broken(_ source: String, _ path: String, _ message: String) -> VenueRepositoryError {
         .brokenPacket(source: source, problems: [VenueProblem(severity: .error, path: path, message: message)])
     }
 
-    /// A failed operation on a file or folder.
+    /// Creates the error for a failed operation on a file or folder.
     init(_ error: FileSystemError) { self = .storage(path: error.path, reason: error.reason) }
 
-    /// Runs an operation on files; its failure becomes `.storage`.
+    /// Runs an operation on files and throws its failure as `.storage`.
     static func storing<Success>(
         _ operation: () throws(FileSystemError) -> Success
     ) throws(VenueRepositoryError) -> Success {
@@ -139,8 +139,7 @@ extension VenueRepositoryError: ClassifiedError {
 }
 
 extension LocalizationError {
-    /// What a repository's error means for a session: its message is one line, its cause all that is wrong with a catalogue
-    /// or packet.
+    /// Creates a session's error: its message is one line, its cause lists the problems of a catalogue or packet.
     public init(_ error: VenueRepositoryError) {
         let code: Code =
             switch error {
@@ -153,7 +152,7 @@ extension LocalizationError {
             code: code, message: error.title, cause: Self.cause(error.problems), kind: error.kind, status: error.status)
     }
 
-    /// The problems in one line; nil for none.
+    /// Returns the problems in one line; nil if there are none.
     static func cause(_ problems: [VenueProblem]) -> String? {
         problems.isEmpty ? nil : problems.map(\.description).joined(separator: "; ")
     }

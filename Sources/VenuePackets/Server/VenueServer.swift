@@ -1,27 +1,26 @@
 import CCurl
 
-/// A web server with venue packets, and how to talk to it.
+/// A web server with venue packets, and the rules for requests to it.
 public struct VenueServer: Hashable, Sendable {
     /// The name of the catalogue in the server's folder.
     static let catalogueFile = "catalogue.json"
 
-    /// The address of the folder with the catalogue, without a slash at the end.
+    /// The URL of the folder with the catalogue, without a trailing slash.
     public let url: String
-    /// Who asks; nil for a server that answers everybody.
+    /// The credentials; nil for a server without authentication.
     public let credentials: VenueServerCredentials?
-    /// The path of a file with the certificates (PEM) of the authorities that may vouch for the server; nil for those that
-    /// the system knows.
+    /// The path of a file with the certificates (PEM) of trusted authorities; nil for those of the system.
     public let certificateAuthority: String?
-    /// When to give up, and when to try again.
+    /// The timeouts and retries of requests.
     public let patience: RetryPolicy
 
     /// Describes a server.
     ///
     /// - Parameters:
     ///   - url: such as `https://venues.example.org/museum`; http or https, without user, query or fragment.
-    ///   - allowsPlainCredentials: whether credentials may be sent over http, where everybody on the way can read them.
-    ///     To this machine itself (localhost, 127.0.0.0/8, ::1) they may in any case.
-    /// - Throws: `VenueRepositoryError.badServer` if a server cannot be reached that way.
+    ///   - allowsPlainCredentials: whether credentials may be sent over http, where others on the network can read
+    ///     them. Credentials for this machine (localhost, 127.0.0.0/8, ::1) are always allowed.
+    /// - Throws: `VenueRepositoryError.badServer` if a value is invalid.
     public init(
         _ url: String, credentials: VenueServerCredentials? = nil, certificateAuthority: String? = nil,
         patience: RetryPolicy = RetryPolicy(), allowsPlainCredentials: Bool = false
@@ -42,20 +41,20 @@ public struct VenueServer: Hashable, Sendable {
         self.patience = patience
     }
 
-    /// Whether others could read what is sent to that address: http, and not to this machine itself.
+    /// Returns whether others on the network could read a request: http to a host other than this machine.
     package static func sendsInTheClear(to url: String) -> Bool {
         url.lowercased().hasPrefix("http:") && !WebAddress.isLoopback(url)
     }
 
-    /// The address of a file, by its path below the server's folder.
+    /// Returns the URL of a file, given by its path below the server's folder.
     func address(of path: String) -> String {
         url + "/" + path.split(separator: "/").map { WebAddress.escaped(String($0)) }.joined(separator: "/")
     }
 }
 
-/// What proves to a server who asks: a bearer token, or user and password.
+/// Credentials for a server: a bearer token, or user and password.
 ///
-/// Its texts are given to the server and to nobody else: no description, dump or error shows them.
+/// Only the server receives these texts: descriptions, dumps and errors don't contain them.
 public struct VenueServerCredentials: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
@@ -66,7 +65,7 @@ public struct VenueServerCredentials: Hashable, Sendable, CustomStringConvertibl
 
     let secret: Secret
 
-    /// A token, as in RFC 6750.
+    /// A bearer token, as in RFC 6750.
     public static func bearer(_ token: String) -> VenueServerCredentials { Self(secret: .bearer(token)) }
 
     /// User and password, as in RFC 7617; the user must not contain a colon.
@@ -74,9 +73,9 @@ public struct VenueServerCredentials: Hashable, Sendable, CustomStringConvertibl
         Self(secret: .basic(user: user, password: password))
     }
 
-    /// Why no request could carry them; nil if one can.
+    /// The reason why a request cannot carry the credentials; nil if it can.
     var problem: String? {
-        // What ends a line would begin a header of its own, and what ends a C string would cut the rest off.
+        // A line break would begin another header, and a null character would truncate the text.
         func isHeaderText(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
         switch secret {
         case .bearer(let token):
@@ -100,11 +99,11 @@ public struct VenueServerCredentials: Hashable, Sendable, CustomStringConvertibl
 }
 
 extension VenueServer {
-    /// Brings a document to the server's address, and returns when the server has confirmed it by a status from 200 to 299.
+    /// Sends a document to the server's URL and returns when the server confirms it with a status from 200 to 299.
     ///
     /// - Parameters:
     ///   - type: the document's media type.
-    ///   - headers: more lines of the request's head.
+    ///   - headers: further header lines of the request.
     package func post(_ bytes: [UInt8], type: String, headers: [String] = []) async throws(VenueRepositoryError) {
         var request = TransferRequest(url: url)
         request.post = TransferRequest.Post(bytes: bytes, headers: ["Content-Type: \(type)"] + headers)

@@ -1,9 +1,9 @@
 import CCurl
 import IndoorLocalization
 
-/// Addresses on the web (RFC 3986), as libcurl reads them.
+/// URLs (RFC 3986), as libcurl parses them.
 enum WebAddress {
-    /// Why no server's folder is there; nil if one may be.
+    /// Returns the reason why a URL cannot be a server's folder; nil if it can.
     static func problem(of url: String) -> String? {
         let wanted = "give one such as https://venues.example.org/museum"
         guard let handle = curl_url() else { return "out of memory" }
@@ -24,13 +24,13 @@ enum WebAddress {
         return nil
     }
 
-    /// The address with its text, unless that may hold a password.
+    /// Returns the URL for a message, unless it may contain a password.
     private static func quoted(_ url: String) -> String {
         let isPlain = url.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } && !url.contains { "@?#".contains($0) }
         return isPlain ? "the server's address '\(url.prefix(200))'" : "the server's address"
     }
 
-    /// Whether the address is one of this machine's loopback, which no proxy could reach.
+    /// Returns whether the host is this machine's loopback, which a proxy cannot reach.
     static func isLoopback(_ url: String) -> Bool {
         guard let handle = curl_url() else { return false }
         defer { curl_url_cleanup(handle) }
@@ -39,7 +39,7 @@ enum WebAddress {
         return LoopbackHost.contains(host)
     }
 
-    /// A part of a path as an address has it.
+    /// Returns a path component with percent encoding.
     static func escaped(_ text: String) -> String {
         guard let escaped = curl_easy_escape(nil, text, 0) else { return text }
         defer { curl_free(escaped) }

@@ -1,6 +1,6 @@
 import IndoorLocalization
 
-/// Settings that a server gives to all its devices, asked for at an interval.
+/// Settings that a server provides to all its devices, requested at an interval.
 ///
 ///     let server = try VenueServer("https://venues.example.org")
 ///     for await update in RemoteSettings(server).updates() {
@@ -10,14 +10,14 @@ import IndoorLocalization
 ///         await localizer.setSettings(settings)
 ///     }
 ///
-/// The document is a JSON object such as `SettingsFile` reads. It is fetched only when it has changed, by its tag. What
-/// the server gave last counts until it gives something else: a failure or a broken document takes nothing away.
+/// The document is a JSON object as for `SettingsFile`. It is downloaded only if its entity tag has changed. The last
+/// settings stay in effect until the server provides others: a failure or an invalid document doesn't remove them.
 public struct RemoteSettings: Sendable {
-    /// What comes of asking.
+    /// The result of a request.
     public enum Update: Hashable, Sendable {
-        /// The server's settings from now on, in place of all that it gave before.
+        /// The server's settings, which replace all its earlier ones.
         case settings([SettingsEntry])
-        /// The request failed; the server is asked again after a pause.
+        /// The request failed; it is repeated after a pause.
         case failure(LocalizationError)
     }
 
@@ -28,14 +28,14 @@ public struct RemoteSettings: Sendable {
     private let seed: UInt64
     private let makeClock: @Sendable () -> SessionClock
 
-    /// Describes the document and how it is asked for; nothing is asked yet.
+    /// Describes the document and the requests; no request is sent yet.
     ///
     /// - Parameters:
-    ///   - server: where the document is.
+    ///   - server: the server of the document.
     ///   - path: the document's path below the server's folder.
-    ///   - pull: how often the server is asked; those out of range are taken as the defaults.
-    ///   - clock: passes the time between two questions.
-    ///   - seed: of what is random in the pauses after failures.
+    ///   - pull: the interval of the requests; the defaults replace settings that are out of range.
+    ///   - clock: measures the time between requests.
+    ///   - seed: the seed of the random part of the pauses after failures.
     public init(
         _ server: VenueServer, path: String = "settings.json", pull: RemotePullSettings = RemotePullSettings(),
         clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = .random(in: 0...UInt64.max)
@@ -48,7 +48,7 @@ public struct RemoteSettings: Sendable {
         makeClock = { SessionClock(clock) }
     }
 
-    /// Asks the server at once, and then at the interval, until nobody listens any more.
+    /// Requests the settings immediately and then at the interval, until the stream ends.
     public func updates() -> AsyncStream<Update> {
         AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
             let task = Task {
@@ -83,7 +83,7 @@ public struct RemoteSettings: Sendable {
         }
     }
 
-    /// Asks once.
+    /// Sends one request.
     private func ask(unless tag: String?) async -> RemoteSettingsMachine.Event {
         let url = server.address(of: path)
         let request = TransferRequest(url: url, unless: tag.flatMap { EntityTag($0) }, acceptsCompressed: true)

@@ -7,21 +7,21 @@ import IndoorLocalization
 ///     let problems = file.problems + settings.load(file.entries, from: .file)
 ///     settings.apply()
 public struct SettingsFile: Hashable, Sendable {
-    /// A file that cannot be read as settings at all.
+    /// A file that cannot be read as settings.
     public struct ReadingError: Error, Hashable, Sendable, CustomStringConvertible {
-        /// What is wrong, where, and what to do.
+        /// The problem with its location and remedy.
         public let description: String
     }
 
-    /// What the file gives, in its order, each with its line as in `settings.json:12`.
+    /// The entries in the order of the file, each with its line, such as `settings.json:12`.
     public private(set) var entries: [SettingsEntry] = []
-    /// What the file gives twice; of these the first is among the entries.
+    /// The settings that the file contains twice; the first of each is among the entries.
     public private(set) var problems: [SettingsProblem] = []
 
     /// Reads a file.
     ///
-    /// - Throws: `ReadingError` if it cannot be opened, is longer than 1 MiB, or is no JSON object. Whether keys and
-    ///   values are right is told by `SettingsStack.load`.
+    /// - Throws: `ReadingError` if the file cannot be opened, is longer than 1 MiB, or isn't a JSON object.
+    ///   `SettingsStack.load` checks keys and values.
     public init(path: String) throws(ReadingError) {
         let bytes: [UInt8]
         do throws(BoundedFileError) {
@@ -34,11 +34,11 @@ public struct SettingsFile: Hashable, Sendable {
         try self.init(bytes, name: path, source: .file)
     }
 
-    /// Reads a document that came from somewhere else.
+    /// Parses a document from another origin.
     ///
     /// - Parameters:
-    ///   - name: what the places of the entries begin with.
-    ///   - source: who gave it.
+    ///   - name: the beginning of each entry's location.
+    ///   - source: the origin of the settings.
     /// - Throws: as `init(path:)`.
     public init(_ bytes: [UInt8], name: String, source: SettingsSource) throws(ReadingError) {
         let limits = InputLimits.standard
@@ -65,7 +65,7 @@ public struct SettingsFile: Hashable, Sendable {
                 problems.append(SettingsProblem(key: key, reason: .givenTwice, source: source, place: place))
                 continue
             }
-            // A number that cannot be held is in no range, so it is told with the others that are not.
+            // A number that doesn't fit a `Double` is out of every range, so it is reported with the others that are.
             let value = Self.value(leaf.keys[...], of: tree) ?? .number(.infinity)
             entries.append(SettingsEntry(key: key, value: value, place: place))
         }

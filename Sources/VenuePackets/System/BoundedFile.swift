@@ -1,8 +1,8 @@
 import Glibc
 
-/// Why a file cannot be read.
+/// An error in reading a file whose size is limited.
 package enum BoundedFileError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// It has more bytes than it may have; `bytes` is nil if nobody knows how many before the end.
+    /// The file is larger than the limit; `bytes` is nil if the size isn't known before the end of the file.
     case tooLong(bytes: Int?, limit: Int)
     /// The system's reason.
     case unreadable(String)
@@ -16,16 +16,16 @@ package enum BoundedFileError: Error, Hashable, Sendable, CustomStringConvertibl
     }
 }
 
-/// Reads files whose size is looked at first: of one that is too long, nothing is read.
+/// Reads files up to a size limit; a file that is known to be larger isn't read at all.
 package enum BoundedFile {
-    /// The bytes of a file, or of a pipe or device up to the limit.
+    /// Returns the bytes of a file, or of a pipe or device, up to the limit.
     package static func read(_ path: String, limit: Int) throws(BoundedFileError) -> [UInt8] {
         let file = try reading { () throws(FileSystemError) in try OpenFile(path, O_RDONLY) }
         let size = try reading { () throws(FileSystemError) in try file.size() }
         guard size <= limit else { throw .tooLong(bytes: size, limit: limit) }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(size)
-        // A pipe has no size, and a file may grow meanwhile.
+        // A pipe has no size, and a file may grow while it is read.
         while let piece = try reading({ () throws(FileSystemError) in try file.read() }) {
             guard bytes.count + piece.count <= limit else { throw .tooLong(bytes: nil, limit: limit) }
             bytes += piece

@@ -1,9 +1,9 @@
 import FoundationEssentials
 import Glibc
 
-/// What is done to folders of the cache, so that others see all of it or nothing.
+/// Operations on folders that other processes see either completed or not at all.
 enum DiskFolder {
-    /// Creates a folder and those above it, if need be.
+    /// Creates a folder, and its parent folders if they are missing.
     static func create(_ path: String) throws(FileSystemError) {
         do {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -12,23 +12,23 @@ enum DiskFolder {
         }
     }
 
-    /// The names in a folder, in alphabetical order; none if there is no such folder.
+    /// Returns the names in a folder in alphabetical order; empty if the folder doesn't exist.
     static func names(in path: String) -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
     }
 
-    /// Whether it is a folder; a link to one is none.
+    /// Returns whether the path is a folder; a symbolic link to a folder isn't one.
     static func isFolder(_ path: String) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 
-    /// Removes a file or a folder with all that is in it, as far as that is possible.
+    /// Removes a file, or a folder with its contents, as far as possible.
     static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Gives a file or folder its name, in place of whatever file had it; the disk has it when this returns.
+    /// Renames a file or folder, replacing a file at the target; the change is on disk when this function returns.
     ///
-    /// - Returns: false if a folder of that name is there, which is left alone.
+    /// - Returns: false if the target is an existing folder, which stays unchanged.
     @discardableResult static func place(_ path: String, at target: String) throws(FileSystemError) -> Bool {
         guard rename(path, target) == 0 else {
             if errno == EEXIST || errno == ENOTEMPTY { return false }
@@ -38,17 +38,17 @@ enum DiskFolder {
         return true
     }
 
-    /// The path of the folder that a path is in.
+    /// Returns the path of the parent folder.
     static func parent(of path: String) -> String {
         path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
     }
 
-    /// Returns when the disk has a folder's names.
+    /// Returns when the names in a folder are on disk.
     static func synchronize(_ folder: String) throws(FileSystemError) {
         try OpenFile(folder, O_RDONLY | O_DIRECTORY).synchronize()
     }
 
-    /// Returns when the disk has all that is in a folder.
+    /// Returns when a folder and its contents are on disk.
     static func synchronizeAll(_ folder: String) throws(FileSystemError) {
         for name in names(in: folder) {
             let path = folder + "/" + name
@@ -57,7 +57,7 @@ enum DiskFolder {
         try synchronize(folder)
     }
 
-    /// Bytes of all files in a folder.
+    /// Returns the total size of all files in a folder, in bytes.
     static func size(_ folder: String) -> Int {
         names(in: folder).reduce(0) { sum, name in
             let path = folder + "/" + name

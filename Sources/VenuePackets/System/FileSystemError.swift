@@ -17,17 +17,17 @@ struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Error {
-    /// The system's words where Foundation wraps an error of the system, such as "No such file or directory".
+    /// The system's message if Foundation wraps a system error, such as "No such file or directory".
     ///
-    /// What Foundation itself prints of such an error is its domain, its code and a dictionary, which help nobody.
+    /// Foundation's own description of such an error is a domain, a code and a dictionary, which don't help a user.
     package var systemReason: String {
         if let error = self as? POSIXError { return String(cString: strerror(error.code.rawValue)) }
         return (self as? CocoaError)?.underlying?.systemReason ?? "\(self)"
     }
 
-    /// The system's words where a file cannot be read.
+    /// Returns the system's message for a file that cannot be read.
     ///
-    /// Foundation reads no devices, and says of each that it is not permitted.
+    /// Foundation doesn't read devices and reports each of them as not permitted.
     package func systemReason(reading path: String) -> String {
         var status = stat()
         guard stat(path, &status) == 0, [S_IFCHR, S_IFBLK].contains(status.st_mode & S_IFMT) else {

@@ -1,15 +1,15 @@
 import Glibc
 import IndoorLocalization
 
-/// Reads plan images from the files of this machine, where venue sources put them.
+/// A reader of plan images in files on this machine, where venue sources store them.
 public struct LocalImageReader: PlanImageReader {
     /// Creates a reader.
     public init() {}
 
-    /// The bytes of the image at a path, read piece by piece.
+    /// Returns the bytes of the image at a path, read in pieces.
     ///
-    /// - Throws: `LocalizationError` with code `generic` if it cannot be read or has more than 512 MiB; `CancellationError`
-    ///   when the task is cancelled.
+    /// - Throws: `LocalizationError` with code `generic` if the file cannot be read or is larger than 512 MiB;
+    ///   `CancellationError` when the task is cancelled.
     @concurrent public func image(
         at path: String, progress: @escaping @Sendable (Double) -> Void
     ) async throws -> [UInt8] {
@@ -25,7 +25,7 @@ public struct LocalImageReader: PlanImageReader {
             while let piece = try file.read() {
                 try Task.checkCancellation()
                 bytes += piece
-                // A file that grows meanwhile is no more than whole.
+                // If the file grows while it is read, the progress stays at 1.
                 if size > 0 { progress(min(1, Double(bytes.count) / Double(size))) }
             }
             return bytes

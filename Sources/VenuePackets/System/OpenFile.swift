@@ -1,16 +1,16 @@
 import Glibc
 
-/// A file or folder that is open, and may be locked against others, for as long as this value lives.
+/// An open file or folder, which can be locked against other users.
 ///
-/// A class, as it owns the descriptor. Locks are those of `flock`: they belong to this open file, so they keep out other
-/// processes and other values of this process alike, and end with the process, however that ends.
+/// A class because it owns the descriptor. Locks are `flock` locks: a lock belongs to this open file, excludes other
+/// processes as well as other values in this process, and ends with the process.
 final class OpenFile: Sendable {
     let path: String
     private let descriptor: Int32
 
-    /// Opens; no child process inherits it.
+    /// Opens a file; child processes don't inherit it.
     ///
-    /// - Throws: `FileSystemError` if the system can't open it.
+    /// - Throws: `FileSystemError` if the system cannot open it.
     init(_ path: String, _ flags: Int32, mode: mode_t = 0o644) throws(FileSystemError) {
         self.path = path
         descriptor = open(path, flags | O_CLOEXEC, mode)
@@ -19,15 +19,15 @@ final class OpenFile: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Takes the lock alone, unless somebody else has or shares it.
+    /// Acquires the exclusive lock; returns false if another user holds or shares it.
     func lock() -> Bool { flock(descriptor, LOCK_EX | LOCK_NB) == 0 }
 
-    /// Shares the lock, once nobody has it alone any more.
+    /// Waits until no user holds the exclusive lock, then acquires the shared lock.
     func awaitSharedLock() {
         while flock(descriptor, LOCK_SH) != 0, errno == EINTR {}
     }
 
-    /// Whether the path still leads to this file: it may have been renamed or removed while the lock was awaited.
+    /// Whether the path still refers to this file, which may have been renamed or removed while waiting for the lock.
     var isInPlace: Bool {
         var own = stat()
         var named = stat()
@@ -35,21 +35,21 @@ final class OpenFile: Sendable {
         return own.st_ino == named.st_ino && own.st_dev == named.st_dev
     }
 
-    /// Whether both are open on the same file, whatever its path.
+    /// Returns whether both are open on the same file, whatever its path.
     func isSameFile(as other: OpenFile) -> Bool {
         var (own, others) = (stat(), stat())
         guard fstat(descriptor, &own) == 0, fstat(other.descriptor, &others) == 0 else { return false }
         return own.st_ino == others.st_ino && own.st_dev == others.st_dev
     }
 
-    /// Bytes of the file.
+    /// Returns the size of the file in bytes.
     func size() throws(FileSystemError) -> Int {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .system(path) }
         return Int(status.st_size)
     }
 
-    /// The next bytes; nil at the end.
+    /// Returns the next bytes; nil at the end.
     func read() throws(FileSystemError) -> [UInt8]? {
         let size = 1 << 17
         var count = 0
@@ -61,7 +61,7 @@ final class OpenFile: Sendable {
         return count == 0 ? nil : bytes
     }
 
-    /// Writes all of the bytes.
+    /// Writes all bytes.
     func write(_ bytes: UnsafeRawBufferPointer) throws(FileSystemError) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -75,38 +75,38 @@ final class OpenFile: Sendable {
         }
     }
 
-    /// Writes all of the bytes.
+    /// Writes all bytes.
     func write(_ bytes: [UInt8]) throws(FileSystemError) {
         try bytes.withUnsafeBufferPointer { buffer throws(FileSystemError) in
             try write(UnsafeRawBufferPointer(buffer))
         }
     }
 
-    /// Cuts the file, and goes on there.
+    /// Truncates the file and moves to its end.
     func truncate(to size: Int) throws(FileSystemError) {
         guard ftruncate(descriptor, off_t(size)) == 0, lseek(descriptor, off_t(size), SEEK_SET) >= 0 else {
             throw .system(path)
         }
     }
 
-    /// Returns when the disk has all of it.
+    /// Returns when the whole file is on disk.
     func synchronize() throws(FileSystemError) {
         guard fsync(descriptor) == 0 else { throw .system(path) }
     }
 
-    /// Sets who may read and write it.
+    /// Sets the access permissions.
     func setMode(_ mode: mode_t) throws(FileSystemError) {
         guard fchmod(descriptor, mode) == 0 else { throw .system(path) }
     }
 
-    /// Seconds of the time of modification.
+    /// Returns the modification time in seconds.
     func modified() throws(FileSystemError) -> Int {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .system(path) }
         return status.st_mtim.tv_sec
     }
 
-    /// Sets the time of modification.
+    /// Sets the modification time.
     func setModified(_ seconds: Int) throws(FileSystemError) {
         let times = [timespec(tv_sec: seconds, tv_nsec: 0), timespec(tv_sec: seconds, tv_nsec: 0)]
         guard futimens(descriptor, times) == 0 else { throw .system(path) }
