@@ -73,7 +73,7 @@ final class BadInputTests: XCTestCase {
             survey.errors,
             "indoorloc: no beacon of 'Kiosk' was heard; are the recordings of another venue?\n")
         let replay = try Tool.run(["replay", "--venue", folder, "--radio-map", map, walk])
-        XCTAssertTrue(replay.errors.contains("none of the venue's beacons; is it of another venue?"), replay.errors)
+        XCTAssertTrue(replay.errors.contains("none of the venue's beacons; is it for another venue?"), replay.errors)
     }
 
     /// A survey of hundreds of recordings takes a while, all of which would be lost.
@@ -129,7 +129,7 @@ final class BadInputTests: XCTestCase {
         let replay = try Tool.run(["replay", "--venue", venue, recording])
         XCTAssertEqual(replay.status, 0)
         XCTAssertEqual(
-            replay.errors, "indoorloc: \(venue): warning: $.settings.rssiThreshold: is of no effect; \(problem)\n")
+            replay.errors, "indoorloc: \(venue): warning: $.settings.rssiThreshold: has no effect; \(problem)\n")
         XCTAssertTrue(replay.output.contains("$.settings.rssiThreshold: \(problem)"), replay.output)
         XCTAssertTrue(replay.output.contains(#""type":"position""#), replay.output)
         for command in ["info", "check"] {

@@ -50,11 +50,11 @@ final class BombTests: XCTestCase {
     func testAPacketOfManyMapsIsRefusedByEveryCommand() throws {
         let map = #"{"id":1,"name":"","level":0,"widthMeters":9,"heightMeters":9}"#
         let venue = Bomb.venue().replacing(/\[\{"id.*\}\]/, with: Bomb.list(map, 5_000))
-        try runVenueCommands(try bomb().plain("venue.json", venue), "has 5000 entries, more than the 1000")
+        try runVenueCommands(try bomb().plain("venue.json", venue), "has 5000 entries, more than the limit of 1000")
     }
 
     func testASparsePacketIsRefusedByEveryCommand() throws {
-        try runVenueCommands(try bomb().sparse("venue.json"), "has 4294967296 bytes, more than the 16777216")
+        try runVenueCommands(try bomb().sparse("venue.json"), "has 4294967296 bytes, more than the limit of 16777216")
     }
 
     func testZipsThatUnpackToMillionsOfValuesAreRefused() throws {
@@ -151,7 +151,8 @@ final class BombTests: XCTestCase {
         let replay = ["replay", "--venue", "Fixtures/office", Self.recording, "--radio-map"]
         let zeros = String(repeating: ",0", count: 500_000)
         try run(
-            replay + [try bomb.gzip("zeros.json.gz", start, zeros, times: 131)], "unpacks to more than the 16777216")
+            replay + [try bomb.gzip("zeros.json.gz", start, zeros, times: 131)],
+            "unpacks to more than the limit of 16777216")
         try run(replay + [try bomb.sparse("sparse.json")], "has 4294967296 bytes")
         try run(replay + [try bomb.sparse("sparse.json.gz")], "has 4294967296 bytes")
         let deep = try bomb.plain("map.json", start + ",\(Bomb.nested(8_000))")

@@ -141,7 +141,7 @@ final class ServeCommandTests: XCTestCase {
     func testAMemoryThatCannotBeReadIsSetAsideAndTold() throws {
         let folder = try temporaryFolder()
         for (text, words) in [
-            ("{", "is not JSON"), ("{\"format\":\"other\"}", "is no memory"),
+            ("{", "is not JSON"), ("{\"format\":\"other\"}", "is not a session memory"),
             ("{\"format\":\"indoor-localization-memory\",\"version\":99}", "is of version 99"),
         ] {
             try Data(text.utf8).write(to: URL(filePath: folder + "/memory.json"))

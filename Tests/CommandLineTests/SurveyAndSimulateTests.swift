@@ -41,7 +41,7 @@ final class SurveyAndSimulateTests: XCTestCase {
         let result = try Tool.run(
             ["replay", "--venue", venue, "--radio-map", map, "Fixtures/office/tracks/ground.jsonl"])
         XCTAssertEqual(result.status, 1)
-        XCTAssertTrue(result.errors.contains("\(map) is of another venue"), result.errors)
+        XCTAssertTrue(result.errors.contains("\(map) is for another venue"), result.errors)
     }
 
     func testARecordingWithoutTruthAmongOthersIsNamed() throws {

@@ -32,9 +32,9 @@ final class VenueExchangeTests: XCTestCase {
         XCTAssertEqual(check.status, 0)
         XCTAssertEqual(
             check.output,
-            "warning: $.beacons: there is none, and no radio map: no position is found by what is heard; add beacons, or "
-                + "survey the venue\nwarning: $.rooms[7]: no path reaches Office: a wall lies between; lead one through the "
-                + "door, or open the wall there\n\(packet): 0 errors, 2 warnings\n")
+            "warning: $.beacons: there is none, and no radio map: no position can be estimated from beacons; add "
+                + "them, or survey the venue\nwarning: $.rooms[7]: no path reaches Office: a wall is in between; "
+                + "add one through the door, or open the wall there\n\(packet): 0 errors, 2 warnings\n")
     }
 
     func testAnImportTakesNumberEditionAndLanguage() throws {

@@ -80,7 +80,7 @@ final class VenueServerCommandTests: XCTestCase {
         }
         let one = try Tool.run(["venue", "fetch", "--server", server.url(), "--cache", cache, "1"])
         XCTAssertEqual(one.status, 1)
-        XCTAssertTrue(one.errors.contains("indoorloc: venue 1 cannot be fetched, as its entry in "), one.errors)
+        XCTAssertTrue(one.errors.contains("indoorloc: venue 1 cannot be fetched, because its entry in "), one.errors)
     }
 
     func testAWithdrawnVenueIsNoLongerListed() throws {
@@ -128,7 +128,8 @@ final class VenueServerCommandTests: XCTestCase {
             XCTAssertTrue(service.told.contains { $0.contains("\"position\"") }, "\(service.told)")
             // With a venue's number the server is asked before the session, whose own errors are lines of output.
             let lines = venue.isEmpty ? service.told : service.errors
-            XCTAssertTrue(lines.contains { $0.contains("it has not come within 1.0 s; going on with") }, "\(lines)")
+            XCTAssertTrue(
+                lines.contains { $0.contains("no complete response within 1.0 s; going on with") }, "\(lines)")
         }
     }
 
@@ -238,7 +239,7 @@ final class VenueServerCommandTests: XCTestCase {
         let url = "https://127.0.0.1:\(server.port)"
         let result = try Tool.run(["venue", "fetch", "--server", url, "--cache", try temporaryFolder()])
         XCTAssertEqual(result.status, 1)
-        XCTAssertTrue(result.errors.contains("does that port speak https"), result.errors)
+        XCTAssertTrue(result.errors.contains("does that port accept https"), result.errors)
     }
 
     func testAUserFileHoldsUserAndPassword() throws {
@@ -264,7 +265,7 @@ final class VenueServerCommandTests: XCTestCase {
             ),
             (["--server", ""], "'' is none; give one such as https://"),
             (["--server", "127.0.0.1:18473"], "'127.0.0.1:18473' is none; give one such as https://"),
-            (["--server", "ftp://host"], "'ftp://host' is not of http or https"),
+            (["--server", "ftp://host"], "'ftp://host' is not an http or https address"),
         ] {
             let result = try Tool.run(["venue", "fetch"] + arguments)
             XCTAssertEqual(result.status, 2)

@@ -26,16 +26,16 @@ final class BoundedFileTests: XCTestCase {
         }
     }
 
-    func testADeviceWithoutAnEndIsReadUpToTheLimit() {
+    func testAnEndlessDeviceIsReadUpToTheLimit() {
         XCTAssertThrowsError(try BoundedFile.read("/dev/zero", limit: 1_000_000)) { error in
             XCTAssertEqual(error as? BoundedFileError, .tooLong(bytes: nil, limit: 1_000_000))
         }
     }
 
-    func testEveryReaderLooksAtTheSizeFirst() throws {
+    func testEveryReaderChecksTheSizeBeforeReading() throws {
         let venue = try sparse("venue.json")
         XCTAssertThrowsError(try VenuePacketReader().read(venue)) { error in
-            XCTAssertTrue("\(error)".contains("has 4294967296 bytes, more than the 16777216"), "\(error)")
+            XCTAssertTrue("\(error)".contains("has 4294967296 bytes, more than the limit of 16777216"), "\(error)")
         }
         let file = try sparse("file.json")
         let before = Self.peak

@@ -27,9 +27,11 @@ enum GzipData {
             }
             return true
         }
-        guard isWhole else { throw PacketFileError(message: "is not in the gzip format, or cut short; pack it anew") }
+        guard isWhole else {
+            throw PacketFileError(message: "is not in the gzip format, or is truncated; pack it again")
+        }
         guard result.count <= limit else {
-            throw PacketFileError(message: "unpacks to more than the \(limit) bytes that it may have")
+            throw PacketFileError(message: "unpacks to more than the limit of \(limit) bytes")
         }
         return result
     }

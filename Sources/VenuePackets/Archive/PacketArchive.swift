@@ -29,10 +29,10 @@ struct PacketArchive: PacketFiles {
         while let entry = try archive.next() {
             guard entry.isFile else { continue }
             guard PacketPath.isInside(entry.name) else {
-                throw PacketFileError(message: "the zip's entry \"\(entry.name)\" leaves the packet; pack it anew")
+                throw PacketFileError(message: "the zip's entry \"\(entry.name)\" leaves the packet; pack it again")
             }
             guard names.insert(entry.name).inserted else {
-                throw PacketFileError(message: "the zip has two entries \"\(entry.name)\"; pack it anew")
+                throw PacketFileError(message: "the zip has two entries \"\(entry.name)\"; pack it again")
             }
             guard names.count <= InputLimits.standard.zipEntries else {
                 throw PacketFileError(
@@ -67,7 +67,7 @@ struct PacketArchive: PacketFiles {
             while let chunk = try archive.chunk() {
                 bytes += chunk
                 guard bytes.count <= limit else {
-                    throw PacketFileError(message: "\(file) unpacks to more than the \(limit) bytes that it may have")
+                    throw PacketFileError(message: "\(file) unpacks to more than the limit of \(limit) bytes")
                 }
             }
             return bytes
@@ -92,7 +92,7 @@ struct PacketArchive: PacketFiles {
             while let chunk = try archive.chunk() {
                 total += chunk.count
                 guard total <= limit else {
-                    throw PacketFileError(message: "the zip unpacks to more than the \(limit) bytes that it may")
+                    throw PacketFileError(message: "the zip unpacks to more than the limit of \(limit) bytes")
                 }
                 try target.append(chunk)
             }

@@ -43,7 +43,7 @@ final class ZipReader {
         default: throw failure()
         }
         guard let entry, let name = archive_entry_pathname_utf8(entry) ?? archive_entry_pathname(entry) else {
-            throw PacketFileError(message: "the zip has an entry whose name is not UTF-8; pack it anew")
+            throw PacketFileError(message: "the zip has an entry whose name is not UTF-8; pack it again")
         }
         // Some tools pack a folder as ".", with each name below it.
         let text = String(cString: name)
@@ -98,7 +98,7 @@ enum ZipDirectory {
             let directory = start + index - number(in: tail, at: index + 16)
             guard isZip64 || max(directory, number(in: tail, at: index + 12)) > limit else { return }
             throw PacketFileError(
-                message: "\(path) has a directory larger than the \(limit) bytes that it may have; is it a packet?")
+                message: "\(path) has a directory larger than the limit of \(limit) bytes; is it a packet?")
         }
     }
 

@@ -17,7 +17,8 @@ extension VenueParser {
             if let address = beacon?.address {
                 if let other = seenAddresses[address] {
                     report(
-                        .warning, entry.path(of: "address"), "is that of \(other), which counts; correct one of them")
+                        .warning, entry.path(of: "address"),
+                        "is also the address of \(other), which is used; correct one of them")
                 } else {
                     seenAddresses[address] = entry.path
                 }

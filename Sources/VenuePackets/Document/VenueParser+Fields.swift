@@ -69,7 +69,7 @@ extension VenueParser {
         guard case .array(let values) = value else { return wrong(value, at: path, wanted: "an array") }
         guard values.count <= limit ?? limits.entries else {
             let limit = limit ?? limits.entries
-            report(.error, path, "has \(values.count) entries, more than the \(limit) that it may have; divide it")
+            report(.error, path, "has \(values.count) entries, more than the limit of \(limit); divide it")
             return nil
         }
         return values.enumerated().map { ($0.element, "\(path)[\($0.offset)]") }
@@ -98,7 +98,7 @@ extension VenueParser {
         guard PacketPath.isInside(file) else {
             report(
                 .error, path,
-                "\"\(file)\" is no path within the packet; give one without \\, without / at the start, without . and .."
+                "\"\(file)\" is not a path within the packet; give one without \\, leading /, . and .."
             )
             return nil
         }

@@ -20,7 +20,7 @@ extension VenueParser {
                 guard distance != nil else { break }
                 report(
                     .warning, entry.path(of: "distance"),
-                    "is of no effect, as a room and an event have an edge; give it for a beacon or a poi")
+                    "has no effect, because a room and an event have an outline; give it for a beacon or a poi")
             }
             return Interaction(
                 id: id, name: name, target: target, trigger: trigger, distance: distance,
@@ -65,7 +65,9 @@ extension VenueParser {
             uuid: uuid, major: major.map { UInt16(truncatingIfNeeded: $0) },
             minor: minor.map { UInt16(truncatingIfNeeded: $0) })
         if !venue.regions.contains(region) {
-            report(.warning, entry.path, "is none of the packet's beacons; correct it, unless the beacon has no place")
+            report(
+                .warning, entry.path,
+                "is not one of the packet's beacons; correct it, unless the beacon has no position")
         }
         return .beacon(region)
     }

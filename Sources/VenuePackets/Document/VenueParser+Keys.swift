@@ -50,7 +50,7 @@ extension VenueParser {
         ])
 
     /// An unknown key: its first path, and the number of objects of that kind that contain it.
-    private struct Stranger {
+    private struct UnknownKey {
         let key: String
         let path: String
         let meant: String
@@ -59,33 +59,33 @@ extension VenueParser {
 
     /// Reports a warning for each unknown key that is similar to a known one, once for all objects of a kind.
     mutating func checkKeys(of document: JSONObject) {
-        for stranger in Self.strangers(in: [document], Self.root) {
-            let others = stranger.count == 1 ? "" : " It stands in \(stranger.count) places"
+        for unknown in Self.unknownKeys(in: [document], Self.root) {
+            let others = unknown.count == 1 ? "" : " It occurs in \(unknown.count) places"
             report(
-                .warning, stranger.path,
-                "\"\(stranger.key)\" is not known and of no effect; did you mean \"\(stranger.meant)\"?\(others)")
+                .warning, unknown.path,
+                "\"\(unknown.key)\" is not a known key and has no effect; did you mean \"\(unknown.meant)\"?\(others)")
         }
     }
 
-    private static func strangers(in objects: [JSONObject], _ keys: Keys) -> [Stranger] {
+    private static func unknownKeys(in objects: [JSONObject], _ keys: Keys) -> [UnknownKey] {
         let known = keys.all
         let names = Set(known)
-        var found: [String: Stranger] = [:]
-        var harmless: Set<String> = []
+        var found: [String: UnknownKey] = [:]
+        var ignored: Set<String> = []
         for object in objects {
-            for key in object.fields.keys where !names.contains(key) && !harmless.contains(key) {
+            for key in object.fields.keys where !names.contains(key) && !ignored.contains(key) {
                 if found[key] != nil {
                     found[key]?.count += 1
                 } else if let meant = EditDistance.nearestWord(to: key, among: known) {
-                    found[key] = Stranger(key: key, path: object.path(of: key), meant: meant, count: 1)
+                    found[key] = UnknownKey(key: key, path: object.path(of: key), meant: meant, count: 1)
                 } else {
-                    harmless.insert(key)
+                    ignored.insert(key)
                 }
             }
         }
         var all = found.values.sorted { $0.key < $1.key }
         for (field, keys) in keys.within.sorted(by: { $0.key < $1.key }) {
-            all += strangers(in: objects.flatMap { Self.objects(in: field, of: $0) }, keys)
+            all += unknownKeys(in: objects.flatMap { Self.objects(in: field, of: $0) }, keys)
         }
         return all
     }

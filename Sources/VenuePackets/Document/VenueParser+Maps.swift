@@ -4,7 +4,7 @@ extension VenueParser {
     mutating func maps(of root: JSONObject) -> [VenueMap] {
         let entries = objects("maps", of: root, isRequired: true, limit: limits.maps)
         if case .array([])? = root["maps"] {
-            report(.error, "$.maps", "is empty; give at least one map, positions are on a map")
+            report(.error, "$.maps", "is empty; give at least one map, because positions are on a map")
         }
         var seen: [Int: String] = [:]
         return entries.compactMap { entry in

@@ -85,7 +85,8 @@ struct VenueParser {
         if let version, version < 1 || version > Self.formatVersion {
             report(
                 .error, "$.formatVersion",
-                "is \(version), this reader knows 1 to \(Self.formatVersion); use a newer reader or write version 1")
+                "is \(version), but this reader supports 1 to \(Self.formatVersion); use a newer reader or write "
+                    + "version 1")
         }
     }
 
@@ -115,19 +116,19 @@ struct VenueParser {
             let path = object.path(of: key)
             let dotted = prefix.isEmpty ? key : prefix + "." + key
             guard known.count < limits.settingCount else {
-                report(.warning, path, "is of no effect; there are more than \(limits.settingCount) settings")
+                report(.warning, path, "has no effect; there are more than \(limits.settingCount) settings")
                 return settings
             }
             if case .object(let fields) = tree {
                 let inner = JSONObject(fields: fields, path: path)
                 settings[key] = .object(self.settings(in: inner, prefix: dotted, known: &known))
             } else if !known.insert(dotted).inserted {
-                report(.warning, path, "is of no effect; \(dotted) is given twice, dotted and nested: give it once")
+                report(.warning, path, "has no effect; \(dotted) is given twice, dotted and nested: give it once")
             } else if let value = JSONValue(readable: tree) {
                 settings[key] = value
                 checkSetting(value, key: dotted, path: path)
             } else {
-                report(.warning, path, "is of no effect; it is \(tree.summary): give a value that can be held")
+                report(.warning, path, "has no effect; it is \(tree.summary): give a value that can be represented")
             }
         }
         return settings
@@ -137,7 +138,7 @@ struct VenueParser {
         do {
             _ = try SettingsRegistry.standard.accept(SettingsEntry(key: key, value: value, place: path), from: .venue)
         } catch {
-            report(.warning, path, "is of no effect; " + error.message)
+            report(.warning, path, "has no effect; " + error.message)
         }
     }
 }

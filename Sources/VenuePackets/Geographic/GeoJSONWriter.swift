@@ -105,12 +105,12 @@ public enum GeoJSONError: Error, Hashable, Sendable, CustomStringConvertible {
         switch self {
         case .notGeoreferenced(let maps):
             let list = maps.map(\.description).joined(separator: ", ")
-            return "GeoJSON holds coordinates, and map \(list) has no georeference; give a center and bearing, or "
+            return "GeoJSON requires coordinates, but map \(list) has no georeference; give a center and bearing, or "
                 + "controlPoints, in venue.json"
-        case .wrongGeoreference(let map, let error): return "the georeference of map \(map) is of no use: \(error)"
+        case .wrongGeoreference(let map, let error): return "the georeference of map \(map) is invalid: \(error)"
         case .unknownMap(let map, let thing):
             return "\(thing) is on map \(map), which the venue does not have; give the venue that it belongs to"
-        case .invalidNumber(let thing): return "\(thing) has a number that is not finite; correct its place"
+        case .invalidNumber(let thing): return "\(thing) has a number that is not finite; correct its position"
         }
     }
 }

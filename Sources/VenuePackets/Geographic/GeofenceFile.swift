@@ -107,8 +107,8 @@ private struct GeofenceReader {
         if fences.isEmpty, problems.isEmpty {
             parser.report(
                 .error, "$",
-                "holds no geofence; draw a Polygon, or a Point with the property radius, and if it has a "
-                    + "kind, let that be \"fence\" or \"geofence\"")
+                "contains no geofence; draw a Polygon, or a Point with the property radius; a property kind "
+                    + "must be \"fence\" or \"geofence\"")
         }
         return fences
     }
@@ -160,7 +160,7 @@ private struct GeofenceReader {
         case .number(let number): id = Int(exactly: number).map(String.init) ?? "\(number)"
         case .null:
             parser.report(
-                .error, feature.path(of: "id"), "is missing; give an id or a property name, by which it is told")
+                .error, feature.path(of: "id"), "is missing; give an id or a property name")
             return nil
         default: return parser.wrong(value, at: path, wanted: "a text or a number")
         }
@@ -183,11 +183,13 @@ private struct GeofenceReader {
         case .polygons(let polygons) where polygons.count == 1 && polygons[0].count == 1:
             return .polygon(polygons[0][0])
         case .polygons(let polygons) where polygons.count == 1:
-            parser.report(.error, object.path(of: "coordinates"), "has a hole, as no geofence can; draw it around that")
+            parser.report(
+                .error, object.path(of: "coordinates"),
+                "has a hole, which a geofence cannot have; draw it around the hole")
         case .polygons(let polygons):
             parser.report(
                 .error, object.path(of: "type"), "has \(polygons.count) parts; give a feature with a Polygon for each")
-        case .lines: parser.report(.error, object.path(of: "type"), "is a line, which encloses nothing; give \(wanted)")
+        case .lines: parser.report(.error, object.path(of: "type"), "is a line, which encloses no area; give \(wanted)")
         }
         return nil
     }

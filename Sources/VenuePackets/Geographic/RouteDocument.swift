@@ -10,9 +10,9 @@ public enum RouteDocumentError: Error, Hashable, Sendable, CustomStringConvertib
     public var description: String {
         switch self {
         case .notGeoreferenced(let map):
-            "a route is written in coordinates, and map \(map) has no georeference; give a center and bearing, or "
+            "a route document requires coordinates, but map \(map) has no georeference; give a center and bearing, or "
                 + "controlPoints, in venue.json"
-        case .unreadable(let problem): "the document is no route: \(problem)"
+        case .unreadable(let problem): "the document is not a route: \(problem)"
         }
     }
 }
@@ -141,9 +141,9 @@ extension RouteDocument {
         let coordinate = Coordinate(
             latitude: try number(fields["latitude"], "\(path).latitude"),
             longitude: try number(fields["longitude"], "\(path).longitude"))
-        guard coordinate.isValid else { throw .unreadable("\(path) is no place on Earth; give degrees") }
+        guard coordinate.isValid else { throw .unreadable("\(path) is not a coordinate on Earth; give degrees") }
         guard let floor = Int(exactly: try number(fields["floor"], "\(path).floor")) else {
-            throw .unreadable("\(path).floor is no whole number; give the floor's ordinal")
+            throw .unreadable("\(path).floor is not a whole number; give the floor's ordinal")
         }
         return Point(coordinate: coordinate, floor: floor)
     }

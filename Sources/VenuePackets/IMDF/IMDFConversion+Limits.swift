@@ -14,8 +14,8 @@ extension IMDFConversion {
             if corners > IMDFArchive.Limit.corners {
                 refuse(
                     plan,
-                    "its features have \(corners) corners, more than the \(IMDFArchive.Limit.corners) that a level may have; simplify them"
-                )
+                    "its features have \(corners) corners, more than the limit of \(IMDFArchive.Limit.corners) for a "
+                        + "level; simplify them")
             } else if Self.overlapsTooOften(outlines) {
                 refuse(
                     plan,

@@ -27,7 +27,7 @@ struct IMDFConversion {
     /// The features of each type on a level, by the level's id.
     private let onLevel: [IMDFFeatureType: [String: [IMDFFeature]]]
     /// The path graph so far.
-    var ways = PathGraph(nodes: [], edges: [])
+    var graph = PathGraph(nodes: [], edges: [])
     /// The nodes of units, by the id of the unit and its map.
     var unitNodes: [String: Int] = [:]
     private var numbers = IMDFNumbers()
@@ -67,7 +67,7 @@ struct IMDFConversion {
         let fences = self.fences(on: levels)
         noteTheRest()
         let title = self.name(of: feature)
-        if title == nil { remark(feature, .changed, "it has no name: its id is the name") }
+        if title == nil { remark(feature, .changed, "it has no name: its id is used as its name") }
         noteProperties(of: feature, used: ["name", "display_point"])
         let center = feature.displayPoint ?? levels.first?.frame.center
         let reach = outline(of: feature) + contents[.level].flatMap(outline)
@@ -110,7 +110,7 @@ struct IMDFConversion {
                 problems.append(
                     IMDFProblem(
                         file: IMDFFeatureType.level.file, path: "$",
-                        message: "what is on level \(levels[0].id) lies more than \(kilometres) km apart; "
+                        message: "the features of level \(levels[0].id) are more than \(kilometres) km apart; "
                             + "correct the coordinates: longitude comes first"))
                 continue
             }
@@ -151,27 +151,27 @@ struct IMDFConversion {
     mutating func noteProperties(of feature: IMDFFeature, used: Set<String>) {
         for key in feature.properties.fields.keys.sorted() where !used.contains(key) {
             guard let value = feature.properties[key], value != .array([]), value != .object([:]) else { continue }
-            remark(feature, .leftOut, "its property \(key) has no place in a packet")
+            remark(feature, .leftOut, "a packet cannot contain its property \(key)")
         }
     }
 
     /// Returns the name of a feature in the best language; nil if it has none.
     mutating func name(of feature: IMDFFeature, key: String = "name") -> String? {
         guard let choice = labels.choose(feature.properties[key]) else { return nil }
-        if !choice.isWished, let language = labels.language {
-            remark(feature, .changed, "it has no \(key) in the language \(language): the one in another is taken")
+        if !choice.isRequested, let language = labels.language {
+            remark(feature, .changed, "it has no \(key) in the language \(language): another language is used")
         }
         return choice.text
     }
 
     /// Reports the features that a packet cannot contain.
     private mutating func noteTheRest() {
-        let building = "a packet has no buildings: where there are several, its name stands before those of its maps"
+        let building = "a packet has no buildings: if there are several, its name precedes those of its maps"
         let reasons: [(IMDFFeatureType, String)] = [
             (.building, building),
-            (.footprint, "a packet has no outlines of buildings: its maps hold the levels"),
-            (.detail, "it is a line to draw, not a wall, and a packet has no drawing"),
-            (.section, "it is a part of a level without a boundary, and a packet has none"),
+            (.footprint, "a packet has no outlines of buildings: its maps contain the levels"),
+            (.detail, "it is a drawn line, not a wall, and a packet has no drawings"),
+            (.section, "it is a part of a level without a boundary, which a packet cannot contain"),
         ]
         for (type, reason) in reasons { for feature in contents[type] { remark(feature, .leftOut, reason) } }
         let used = Set((contents[.amenity] + contents[.anchor]).flatMap { $0.ids("address_id") })
@@ -181,7 +181,8 @@ struct IMDFConversion {
         for file in contents.unknownFiles {
             report.remarks.append(
                 IMDFReport.Remark(
-                    featureType: "archive", id: file, outcome: .leftOut, reason: "a file that IMDF 1.0 does not know"))
+                    featureType: "archive", id: file, outcome: .leftOut, reason: "a file that IMDF 1.0 does not define")
+            )
         }
     }
 }
@@ -199,7 +200,7 @@ struct IMDFLabels: Hashable, Sendable {
     /// A text, and whether it is in the requested language.
     struct Choice: Hashable, Sendable {
         var text: String
-        var isWished: Bool
+        var isRequested: Bool
     }
 
     /// Returns the best text of a label; nil if it has none.
@@ -209,14 +210,14 @@ struct IMDFLabels: Hashable, Sendable {
             guard case .string(let text) = value, text.contains(where: { !$0.isWhitespace }) else { return nil }
             return (tag.lowercased(), text)
         }.sorted { $0.tag < $1.tag }
-        let wished = language ?? archiveLanguage
-        for tag in [wished, archiveLanguage].compactMap({ $0?.lowercased() }) {
+        let requested = language ?? archiveLanguage
+        for tag in [requested, archiveLanguage].compactMap({ $0?.lowercased() }) {
             let match =
                 texts.first { $0.tag == tag }
                 ?? texts.first { Self.primary($0.tag) == Self.primary(tag) }
-            if let match { return Choice(text: match.text, isWished: tag == wished?.lowercased()) }
+            if let match { return Choice(text: match.text, isRequested: tag == requested?.lowercased()) }
         }
-        return texts.first.map { Choice(text: $0.text, isWished: wished == nil) }
+        return texts.first.map { Choice(text: $0.text, isRequested: requested == nil) }
     }
 
     private static func primary(_ tag: String) -> Substring { tag.prefix { $0 != "-" && $0 != "_" } }
@@ -227,7 +228,7 @@ struct IMDFLabels: Hashable, Sendable {
 /// The number is a hash of the id, so that the next edition of an archive gets the same numbers: recordings, fixes and
 /// links with the number of a room stay valid.
 struct IMDFNumbers {
-    private var taken: [String: Set<Int>] = [:]
+    private var used: [String: Set<Int>] = [:]
 
     /// Returns a number from 1 to 2³¹ - 1 that is unique among the objects of this kind.
     ///
@@ -240,7 +241,7 @@ struct IMDFNumbers {
     mutating func number(of kind: String, for id: String, part: Int = 0) -> Int {
         let range = 0x7FFF_FFFF
         var number = Int(Self.hash(part == 0 ? id : "\(id)#\(part)") % UInt64(range)) + 1
-        while !taken[kind, default: []].insert(number).inserted { number = number % range + 1 }
+        while !used[kind, default: []].insert(number).inserted { number = number % range + 1 }
         return number
     }
 

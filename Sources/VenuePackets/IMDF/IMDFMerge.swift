@@ -48,7 +48,7 @@ struct IMDFMerge {
         if kept > 0 { result.kept.append(Self.count(kept, thing)) }
         let lost = all - kept
         if lost > 0 {
-            result.lost.append("\(Self.count(lost, thing)) on maps that the archive does not have any more")
+            result.lost.append("\(Self.count(lost, thing)) on maps that the archive no longer has")
         }
     }
 
@@ -96,12 +96,12 @@ struct IMDFMerge {
         }
         let kept = radioMap.fingerprints.count
         guard !radioMap.beacons.isEmpty, kept > 0 || all == 0 else {
-            result.lost.append("the radio map: it is of maps that the archive does not have any more")
+            result.lost.append("the radio map: the archive no longer has its maps")
             return
         }
         venue.radioMap = radioMap
         result.kept.append("the radio map")
-        if kept < all { note(0, of: all - kept, "place of the radio map") }
+        if kept < all { note(0, of: all - kept, "fingerprint of the radio map") }
     }
 
     mutating func keepSettings() {
@@ -118,7 +118,7 @@ struct IMDFMerge {
             venue.maps[index].elevation = before.elevation
             guard before.imagePath != nil || before.tilesPath != nil else { continue }
             guard move.isStill else {
-                result.lost.append("the image of map \(before.id) (\(before.name)): the plan lies otherwise now")
+                result.lost.append("the image of map \(before.id) (\(before.name)): the plan has moved")
                 continue
             }
             venue.maps[index].imagePath = before.imagePath
@@ -141,8 +141,8 @@ struct IMDFMerge {
     }
 
     mutating func keepPoints() {
-        let taken = Set(venue.pointsOfInterest.map(\.id))
-        let own = old.pointsOfInterest.filter { !taken.contains($0.id) && !Self.isOfAnArchive($0.payload) }
+        let present = Set(venue.pointsOfInterest.map(\.id))
+        let own = old.pointsOfInterest.filter { !present.contains($0.id) && !Self.isOfAnArchive($0.payload) }
         let kept = own.compactMap { point -> PointOfInterest? in
             guard let move = moves[point.mapID] else { return nil }
             var point = point
@@ -154,8 +154,8 @@ struct IMDFMerge {
     }
 
     mutating func keepFences() {
-        let taken = Set(venue.fences.map(\.id))
-        let own = old.fences.filter { !taken.contains($0.id) && !Self.isOfAnArchive($0.payload) }
+        let present = Set(venue.fences.map(\.id))
+        let own = old.fences.filter { !present.contains($0.id) && !Self.isOfAnArchive($0.payload) }
         let kept = own.compactMap { fence -> Fence? in
             guard let move = moves[fence.mapID] else { return nil }
             var fence = fence
@@ -183,13 +183,13 @@ struct IMDFMerge {
         }
         let (kept, lost) = (venue.interactions.count, old.interactions.count - venue.interactions.count)
         note(kept, of: kept, "interaction")
-        if lost > 0 { result.lost.append("\(Self.count(lost, "interaction")) whose place is gone") }
+        if lost > 0 { result.lost.append("\(Self.count(lost, "interaction")) whose place was removed") }
     }
 
     /// Reports the removed rooms: a packet doesn't show whether an archive or a person drew them.
     mutating func nameRooms() {
-        let taken = Set(venue.rooms.map(\.id))
-        for room in old.rooms where !taken.contains(room.id) {
+        let present = Set(venue.rooms.map(\.id))
+        for room in old.rooms where !present.contains(room.id) {
             result.lost.append("room \(room.id) (\(room.name)), which the archive does not have")
         }
     }

@@ -18,11 +18,11 @@ public enum IMDFOverridesError: Error, Hashable, Sendable, CustomStringConvertib
     public var description: String {
         switch self {
         case .noCommonMap(let id):
-            "venue \(id) of the packet to keep has no map of the archive; give the packet that an earlier edition of "
-                + "this archive became"
+            "venue \(id) of the packet to keep has no map of the archive; give the packet of an earlier edition of "
+                + "this archive"
         case .noPlace(let map):
-            "map \(map) of the packet to keep has no georeference, or a wrong one, so its beacons cannot be placed; "
-                + "give it one in venue.json"
+            "map \(map) of the packet to keep has no valid georeference, so its beacons cannot be placed; "
+                + "correct it in venue.json"
         }
     }
 }

@@ -25,7 +25,7 @@ struct IMDFReader {
         for type in IMDFFeatureType.allCases {
             guard archive.contains(type.file) else {
                 if IMDFFeatureType.required.contains(type) {
-                    report(type.file, "$", "is missing; there is nothing to import without it")
+                    report(type.file, "$", "is missing; an import requires it")
                     unclear.insert(type)
                 }
                 continue
@@ -61,14 +61,14 @@ struct IMDFReader {
     }
 
     /// Adds the problems of a parser to those of this archive.
-    private mutating func take(_ parser: VenueParser, of file: String) {
+    private mutating func addProblems(of parser: VenueParser, in file: String) {
         for problem in parser.problems { report(file, problem.path, problem.message) }
     }
 
     private mutating func manifestLanguage() -> String? {
         let file = IMDFArchive.manifestFile
         guard archive.contains(file) else {
-            report(file, "$", "is missing; an IMDF archive has it at its root, is this one?")
+            report(file, "$", "is missing; an IMDF archive has it at its root")
             return nil
         }
         guard let manifest = document(file) else { return nil }
@@ -77,9 +77,9 @@ struct IMDFReader {
         let language = parser.optionalString("language", of: manifest, wanted: "a BCP 47 tag")
         // Versions before 1.0.0 were drafts; a later 1.x must be readable as 1.0.
         if let version, !version.hasPrefix("1.") {
-            parser.report(.error, "$.version", "is \"\(version)\"; this reader knows IMDF 1, export it as 1.0.0")
+            parser.report(.error, "$.version", "is \"\(version)\"; this reader supports IMDF 1; export it as 1.0.0")
         }
-        take(parser, of: file)
+        addProblems(of: parser, in: file)
         return language
     }
 
@@ -99,12 +99,12 @@ struct IMDFReader {
         var features: [IMDFFeature] = []
         if objects.count > IMDFArchive.Limit.features {
             let limit = IMDFArchive.Limit.features
-            parser.report(.error, "$.features", "has \(objects.count) features, more than the \(limit) it may have")
+            parser.report(.error, "$.features", "has \(objects.count) features, more than the limit of \(limit)")
             unclear.insert(type)
         } else {
             features = objects.compactMap { feature($0, of: type, &parser) }
         }
-        take(parser, of: type.file)
+        addProblems(of: parser, in: type.file)
         return features
     }
 

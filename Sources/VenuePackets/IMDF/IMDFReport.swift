@@ -57,7 +57,7 @@ public struct IMDFReport: Hashable, Sendable, CustomStringConvertible {
     public init() {}
 
     /// One line per feature type, outcome and reason, with the number of features and their first ids, such as
-    /// `changed: 2 units, each: it has no name: it is called by its occupants (…)`.
+    /// `changed: 2 units, each: it has no name: it is named after its occupants (…)`.
     public var description: String {
         struct Group: Hashable {
             var featureType: String

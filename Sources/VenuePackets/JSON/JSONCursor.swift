@@ -74,7 +74,7 @@ struct JSONCursor {
             throw wrong()
         }
         skipBlanks()
-        guard take(UInt8(ascii: ":")) else { throw wrong() }
+        guard consume(UInt8(ascii: ":")) else { throw wrong() }
         skipBlanks()
         return key
     }
@@ -84,12 +84,12 @@ struct JSONCursor {
         guard let closing = open.last else { return false }
         let wasFresh = isFresh
         isFresh = false
-        if take(closing) {
+        if consume(closing) {
             open.removeLast()
             return false
         }
         if !wasFresh {
-            guard take(UInt8(ascii: ",")) else { throw wrong() }
+            guard consume(UInt8(ascii: ",")) else { throw wrong() }
             skipBlanks()
         }
         values += count
@@ -126,7 +126,7 @@ struct JSONCursor {
     }
 
     private mutating func readWord(_ word: String) throws(JSONSyntaxError) {
-        for letter in word.utf8 { guard take(letter) else { throw wrong() } }
+        for letter in word.utf8 { guard consume(letter) else { throw wrong() } }
     }
 
     /// Reads a number as the nearest `Double`; infinity if it is out of range.
@@ -148,19 +148,21 @@ struct JSONCursor {
 
     /// Skips a number; returns its digits as an integer, or nil if it has more than 15 digits or an exponent.
     private mutating func scanNumber() throws(JSONSyntaxError) -> (digits: Int?, fraction: Int) {
-        _ = take(UInt8(ascii: "-"))
+        _ = consume(UInt8(ascii: "-"))
         var value = 0
         let start = index
-        if !take(UInt8(ascii: "0")) { try scanDigits(&value) }
+        if !consume(UInt8(ascii: "0")) { try scanDigits(&value) }
         var (count, fraction) = (index - start, 0)
-        if take(UInt8(ascii: ".")) {
+        if consume(UInt8(ascii: ".")) {
             let point = index
             try scanDigits(&value)
             fraction = index - point
             count += fraction
         }
-        guard take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) else { return (count <= 15 ? value : nil, fraction) }
-        if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
+        guard consume(UInt8(ascii: "e")) || consume(UInt8(ascii: "E")) else {
+            return (count <= 15 ? value : nil, fraction)
+        }
+        if !consume(UInt8(ascii: "+")) { _ = consume(UInt8(ascii: "-")) }
         try scanDigits(&value)
         return (nil, 0)
     }
@@ -189,7 +191,7 @@ struct JSONCursor {
 
     /// Skips a string; returns the range between its quotes.
     private mutating func scanString() throws(JSONSyntaxError) -> (range: Range<Int>, hasEscapes: Bool) {
-        guard take(UInt8(ascii: "\"")) else { throw wrong() }
+        guard consume(UInt8(ascii: "\"")) else { throw wrong() }
         let start = index
         var hasEscapes = false
         while let next = byte, next >= 0x20 {
@@ -216,7 +218,7 @@ struct JSONCursor {
         while let next = byte, next == 0x20 || next == 0x0A || next == 0x0D || next == 0x09 { index += 1 }
     }
 
-    private mutating func take(_ wanted: UInt8) -> Bool {
+    private mutating func consume(_ wanted: UInt8) -> Bool {
         guard byte == wanted else { return false }
         index += 1
         return true

@@ -24,7 +24,7 @@ struct JSONKeyLines {
         self.limit = limit
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }  // a byte order mark
         skipBlanks()
-        if take("{") { readObject([]) }
+        if consume("{") { readObject([]) }
     }
 
     private mutating func readObject(_ keys: [String]) {
@@ -33,19 +33,19 @@ struct JSONKeyLines {
             let start = line
             guard let key = readString() else { break }
             skipBlanks()
-            guard take(":") else { return }
+            guard consume(":") else { return }
             skipBlanks()
-            if take("{") {
+            if consume("{") {
                 readObject(keys + [key])
             } else {
                 leaves.append(Leaf(keys: keys + [key], line: start))
                 passValue()
             }
             skipBlanks()
-            guard take(",") else { break }
+            guard consume(",") else { break }
         }
         skipBlanks()
-        _ = take("}")
+        _ = consume("}")
     }
 
     /// Skips a value up to the comma or bracket behind it.
@@ -69,12 +69,12 @@ struct JSONKeyLines {
 
     private mutating func readString() -> String? {
         let start = index
-        guard take("\"") else { return nil }
+        guard consume("\"") else { return nil }
         while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
             if bytes[index] == UInt8(ascii: "\\") { step() }
             if index < bytes.count { step() }
         }
-        guard take("\""), case .string(let text)? = try? JSONTree(Array(bytes[start..<index])) else { return nil }
+        guard consume("\""), case .string(let text)? = try? JSONTree(Array(bytes[start..<index])) else { return nil }
         return text
     }
 
@@ -82,7 +82,7 @@ struct JSONKeyLines {
         while index < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[index]) { step() }
     }
 
-    private mutating func take(_ scalar: UnicodeScalar) -> Bool {
+    private mutating func consume(_ scalar: UnicodeScalar) -> Bool {
         guard index < bytes.count, UnicodeScalar(bytes[index]) == scalar else { return false }
         step()
         return true

@@ -58,7 +58,7 @@ package enum JSONTree: Hashable, Sendable {
         case .string(let text): "the text \"\(text.prefix(40))\(text.count > 40 ? "…" : "")\""
         case .array: "an array"
         case .object: "an object"
-        case .unreadable: "a number too large to hold, or a broken text"
+        case .unreadable: "a number that is out of range, or an invalid string"
         }
     }
 }

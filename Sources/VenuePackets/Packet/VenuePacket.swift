@@ -84,7 +84,7 @@ extension VenuePacket {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             let size = try FileManager.default.attributesOfItem(atPath: from.path)[.size] as? Int ?? 0
             guard size <= InputLimits.standard.image else {
-                throw VenuePacketError(file: source, message: "has \(size) bytes, more than a plan may have")
+                throw VenuePacketError(file: source, message: "has \(size) bytes, more than a plan image may have")
             }
             try Data(contentsOf: from, options: .mappedIfSafe).write(to: to, options: .atomic)
         } catch let error as VenuePacketError {

@@ -35,14 +35,14 @@ public struct VenuePacketReader: Sendable {
         guard let venue = packet?.venue, !problems.contains(where: { $0.severity == .error }) else {
             return (nil, problems)
         }
-        return (venue, problems + Self.silence(of: venue) + Self.unreachedPlaces(of: venue))
+        return (venue, problems + Self.missingBeacons(of: venue) + Self.unreachedPlaces(of: venue))
     }
 
     /// Returns a warning if a venue has neither beacons nor a radio map.
-    private static func silence(of venue: Venue) -> [VenueProblem] {
+    private static func missingBeacons(of venue: Venue) -> [VenueProblem] {
         guard venue.beacons.isEmpty, venue.radioMap == nil else { return [] }
         let message =
-            "there is none, and no radio map: no position is found by what is heard; add beacons, or survey the venue"
+            "there is none, and no radio map: no position can be estimated from beacons; add them, or survey the venue"
         return [VenueProblem(severity: .warning, path: "$.beacons", message: message)]
     }
 
@@ -142,12 +142,12 @@ public struct VenuePacketReader: Sendable {
             let maps = Set(radioMap.beacons.map(\.mapID) + radioMap.fingerprints.map(\.mapID))
             for map in maps.subtracting(parser.mapIDs).sorted() {
                 parser.report(
-                    .error, "$.radioMap", "\(file) is of another venue: there is no map \(map); survey this venue")
+                    .error, "$.radioMap", "\(file) is for another venue: there is no map \(map); survey this venue")
             }
             let known = Set(beacons.map(\.identity))
             if !known.isEmpty, !radioMap.beacons.isEmpty, known.isDisjoint(with: radioMap.beacons.map(\.identity)) {
                 parser.report(
-                    .warning, "$.radioMap", "\(file) has none of the venue's beacons; is it of another venue?")
+                    .warning, "$.radioMap", "\(file) has none of the venue's beacons; is it for another venue?")
             }
             return radioMap
         } catch {
@@ -173,7 +173,7 @@ public struct VenuePacketReader: Sendable {
         if isFolder { return (.folder(absolute), PacketFolder(path: absolute)) }
         guard !absolute.hasSuffix(".json") else {
             throw PacketFileError(
-                message: "\(absolute) is not called \(PacketPath.venueFile), as the document of a packet is; "
+                message: "\(absolute) is not named \(PacketPath.venueFile); "
                     + "give a packet's folder or zip")
         }
         return (.zip(absolute), try PacketArchive(path: absolute))
@@ -196,9 +196,9 @@ extension VenuePacketReader {
     private static func problem(_ path: String, _ name: String, _ gap: PathCoverage.Gap) -> VenueProblem {
         let reason =
             switch gap {
-            case .noWay(let limit): "none of its map is within \(Int(limit)) m; add one that leads there"
-            case .behindWall: "a wall lies between; lead one through the door, or open the wall there"
-            case .apart: "those next to it are not joined to the others; add an edge that joins them"
+            case .noWay(let limit): "its map has none within \(Int(limit)) m; add one that leads there"
+            case .behindWall: "a wall is in between; add one through the door, or open the wall there"
+            case .apart: "the paths near it are not connected to the others; add an edge that connects them"
             }
         return VenueProblem(severity: .warning, path: path, message: "no path reaches \(name): \(reason)")
     }

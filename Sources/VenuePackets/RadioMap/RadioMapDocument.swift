@@ -91,7 +91,7 @@ extension RadioMapDocument {
         for (index, entry) in beacons.enumerated() {
             let beacon = try beacon(entry, at: "$.beacons[\(index)]")
             guard seen.insert(beacon.identity).inserted else {
-                throw PacketFileError(message: "is given twice; survey anew", path: "$.beacons[\(index)]")
+                throw PacketFileError(message: "is a duplicate; survey again", path: "$.beacons[\(index)]")
             }
             knownBeacons.append(beacon)
         }
@@ -111,13 +111,14 @@ extension RadioMapDocument {
 
     private func beacon(_ entry: Beacon, at path: String) throws(PacketFileError) -> RadioMap.Beacon {
         guard let uuid = BeaconUUID(entry.uuid) else {
-            throw PacketFileError(message: "is no UUID; give 32 hexadecimal digits as 8-4-4-4-12", path: path + ".uuid")
+            throw PacketFileError(
+                message: "is not a UUID; give 32 hexadecimal digits as 8-4-4-4-12", path: path + ".uuid")
         }
         guard let major = UInt16(exactly: entry.major), let minor = UInt16(exactly: entry.minor) else {
             throw PacketFileError(message: "needs a major and a minor in [0, 65535]", path: path)
         }
         guard entry.x.isFinite, entry.y.isFinite, entry.z?.isFinite ?? true, entry.power.isFinite else {
-            throw PacketFileError(message: "has a number that is not finite; survey anew", path: path)
+            throw PacketFileError(message: "has a number that is not finite; survey again", path: path)
         }
         return RadioMap.Beacon(
             identity: BeaconIdentity(uuid: uuid, major: major, minor: minor),
@@ -127,22 +128,22 @@ extension RadioMapDocument {
 
     private func fingerprint(_ entry: Fingerprint, at path: String) throws(PacketFileError) -> RadioMap.Fingerprint {
         guard entry.x.isFinite, entry.y.isFinite, entry.duration.isFinite, entry.duration > 0 else {
-            throw PacketFileError(message: "needs finite x and y and a duration above 0; survey anew", path: path)
+            throw PacketFileError(message: "needs finite x and y and a duration above 0; survey again", path: path)
         }
         guard (0...1000).contains(entry.deviation ?? 0) else {
-            throw PacketFileError(message: "needs a deviation from 0 to 1000 m; survey anew", path: path)
+            throw PacketFileError(message: "needs a deviation from 0 to 1000 m; survey again", path: path)
         }
         var readings: [RadioMap.Reading] = []
         for (index, reading) in entry.readings.enumerated() {
             let weight = reading.weight ?? 0
             guard beacons.indices.contains(reading.beacon) else {
                 throw PacketFileError(
-                    message: "there is no beacon \(reading.beacon); survey anew",
+                    message: "there is no beacon \(reading.beacon); survey again",
                     path: "\(path).readings[\(index)].beacon")
             }
             guard reading.rssi.isFinite, weight.isFinite, reading.count > 0 else {
                 throw PacketFileError(
-                    message: "needs a finite rssi and weight and a count above 0; survey anew",
+                    message: "needs a finite rssi and weight and a count above 0; survey again",
                     path: "\(path).readings[\(index)]")
             }
             readings.append(
@@ -204,7 +205,7 @@ extension RadioMapDocument.Fit {
     ) throws(PacketFileError) {
         guard let number, !range.contains(number) else { return }
         throw PacketFileError(
-            message: "is \(number); give \(range.lowerBound) to \(range.upperBound) \(unit), or survey anew",
+            message: "is \(number); give \(range.lowerBound) to \(range.upperBound) \(unit), or survey again",
             path: "$.fit.\(name)")
     }
 }

@@ -104,7 +104,7 @@ public enum RadioMapFile: Sendable {
         }
         guard let number = kind.version, !(1...version).contains(number) else { return }
         throw PacketFileError(
-            message: "is \(number), this reader knows 1 to \(version); use a newer reader", path: "$.version")
+            message: "is \(number), but this reader supports 1 to \(version); use a newer reader", path: "$.version")
     }
 
     /// Returns the bytes for a file with this name.

@@ -108,7 +108,7 @@ struct RadioMapReader {
             let path = "$.fit.devices.\(name)"
             guard devices.count < reader.limits.entries else {
                 throw PacketFileError(
-                    message: "has more than the \(reader.limits.entries) entries that it may have",
+                    message: "has more than the limit of \(reader.limits.entries) entries",
                     path: "$.fit.devices")
             }
             devices[name] = try reader.receiver(path)
@@ -198,7 +198,7 @@ struct RadioMapReader {
     private mutating func fields(
         at path: String, _ body: (inout RadioMapReader, String) throws -> Void
     ) throws {
-        guard try cursor.kind() == .object else { throw PacketFileError(message: "is no object", path: path) }
+        guard try cursor.kind() == .object else { throw PacketFileError(message: "is not an object", path: path) }
         try cursor.enter("{")
         while let key = try cursor.nextKey() { try body(&self, key) }
     }
@@ -206,13 +206,13 @@ struct RadioMapReader {
     private mutating func list<Element>(
         at path: String, atMost limit: Int, _ body: (inout RadioMapReader, String) throws -> Element
     ) throws -> [Element] {
-        guard try cursor.kind() == .array else { throw PacketFileError(message: "is no array", path: path) }
+        guard try cursor.kind() == .array else { throw PacketFileError(message: "is not an array", path: path) }
         try cursor.enter("[")
         var elements: [Element] = []
         while try cursor.nextElement() {
             guard elements.count < limit else {
                 throw PacketFileError(
-                    message: "has more than the \(limit) entries that it may have; survey fewer places", path: path)
+                    message: "has more than the limit of \(limit) entries; survey fewer places", path: path)
             }
             elements.append(try body(&self, "\(path)[\(elements.count)]"))
         }
@@ -230,20 +230,20 @@ struct RadioMapReader {
     }
 
     private mutating func number(_ path: @autoclosure () -> String) throws -> Double {
-        guard try cursor.kind() == .number else { throw PacketFileError(message: "is no number", path: path()) }
+        guard try cursor.kind() == .number else { throw PacketFileError(message: "is not a number", path: path()) }
         return try cursor.readNumber()
     }
 
     private mutating func whole(_ path: @autoclosure () -> String) throws -> Int {
         guard let whole = Int(exactly: try number(path())) else {
-            throw PacketFileError(message: "is no whole number", path: path())
+            throw PacketFileError(message: "is not a whole number", path: path())
         }
         return whole
     }
 
     private mutating func text(_ path: @autoclosure () -> String) throws -> String {
         guard try cursor.kind() == .string, let text = try cursor.readString() else {
-            throw PacketFileError(message: "is no text", path: path())
+            throw PacketFileError(message: "is not a string", path: path())
         }
         return text
     }

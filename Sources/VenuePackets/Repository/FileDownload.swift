@@ -28,7 +28,7 @@ struct FileDownload: Sendable {
         guard digest == file.digest else {
             partial.remove()
             throw .broken(
-                url, "$", "has the SHA-256 \(digest), not \(file.digest) as the catalogue says; publish it anew")
+                url, "$", "has the SHA-256 \(digest), not \(file.digest) as in the catalogue; publish it again")
         }
         return outcome
     }
@@ -52,12 +52,12 @@ struct FileDownload: Sendable {
         let request = TransferRequest(url: url, unless: start == nil ? unless : nil, rest: start, size: file.size)
         let head: TransferHead
         do throws(TransferFailure) {
-            head = try await transport.fetch(request) { body.take($0, $1) }
+            head = try await transport.fetch(request) { body.write($0, $1) }
         } catch {
             if let failure = body.failure { throw failure }
             guard error == .stopped else { throw VenueRepositoryError(error, url: url) }
             partial.remove()
-            throw .broken(url, "$", "has more than the \(file.size) bytes that the catalogue says; publish it anew")
+            throw .broken(url, "$", "has more than the \(file.size) bytes given in the catalogue; publish it again")
         }
         switch head.status {
         case 304 where request.unless != nil: return .unchanged
@@ -72,10 +72,10 @@ struct FileDownload: Sendable {
         let size = try VenueRepositoryError.storing(partial.size)
         if size == file.size { return .fetched(head.tag) }
         guard head.ends(at: size) else {
-            throw .unreachable(url: url, reason: "it ended after \(size) of \(file.size) bytes")
+            throw .unreachable(url: url, reason: "the response ended after \(size) of \(file.size) bytes")
         }
         partial.remove()
-        throw .broken(url, "$", "has \(size) bytes, not \(file.size) as the catalogue says; publish it anew")
+        throw .broken(url, "$", "has \(size) bytes, not \(file.size) as in the catalogue; publish it again")
     }
 }
 
@@ -112,7 +112,7 @@ private final class BodyWriter: Sendable {
     var failure: VenueRepositoryError? { state.withLock { $0.failure } }
 
     /// Writes the next bytes; returns whether to continue.
-    func take(_ head: TransferHead, _ bytes: UnsafeRawBufferPointer) -> Bool {
+    func write(_ head: TransferHead, _ bytes: UnsafeRawBufferPointer) -> Bool {
         var state = state.withLock { $0 }
         do throws(VenueRepositoryError) {
             if !state.hasBegun {
@@ -121,7 +121,7 @@ private final class BodyWriter: Sendable {
                     // A whole file: the file has changed, or the server doesn't support ranges. Another range isn't
                     // usable.
                     guard head.status == 200 else {
-                        throw .unreachable(url: url, reason: "the server sent another part than was asked for")
+                        throw .unreachable(url: url, reason: "the server sent a range that was not requested")
                     }
                     try VenueRepositoryError.storing { () throws(FileSystemError) in try partial.begin(head.tag) }
                     state.size = 0

@@ -53,7 +53,7 @@ struct VenueCache: Sendable {
         for _ in 0..<100 {
             var wasReplaced = false
             for version in versions(of: id) {
-                switch look(id, version) {
+                switch lookUp(id, version) {
                 case .stored(let stored): return stored
                 case .broken: continue
                 case .gone: wasReplaced = true
@@ -65,7 +65,7 @@ struct VenueCache: Sendable {
         return nil
     }
 
-    private enum Look {
+    private enum Lookup {
         case stored(StoredVersion)
         /// The version has no readable record, because the disk failed.
         case broken
@@ -73,7 +73,7 @@ struct VenueCache: Sendable {
         case gone
     }
 
-    private func look(_ id: VenueID, _ version: Int) -> Look {
+    private func lookUp(_ id: VenueID, _ version: Int) -> Lookup {
         let path = folder(of: id, version)
         guard let file = try? OpenFile(path, O_RDONLY | O_DIRECTORY) else {
             return DiskFolder.isFolder(path) ? .broken : .gone
@@ -111,7 +111,7 @@ struct VenueCache: Sendable {
         try DiskFolder.synchronizeAll(made.path)
         try made.setModified(nextUse())
         try DiskFolder.create(folder(of: id))
-        if try !DiskFolder.place(made.path, at: folder(of: id, version)), case .broken = look(id, version) {
+        if try !DiskFolder.place(made.path, at: folder(of: id, version)), case .broken = lookUp(id, version) {
             try? remove(id, version)
             try DiskFolder.place(made.path, at: folder(of: id, version))
         }
@@ -119,7 +119,7 @@ struct VenueCache: Sendable {
         // share it.
         made.awaitSharedLock()
         guard var stored = newest(of: id), stored.version >= version else {
-            throw FileSystemError(path: folder(of: id, version), reason: "is not there any more; is the disk failing?")
+            throw FileSystemError(path: folder(of: id, version), reason: "no longer exists; is the disk failing?")
         }
         // If another process has placed the folder, its files are parsed when the venue is returned.
         if stored.folder.isSameFile(as: made) { stored.installedVenue = venue }
@@ -210,11 +210,11 @@ extension VenueCache {
             throw .brokenPacket(source: parts.source, problems: error.problems)
         }
         guard venue.id == parts.id else {
-            throw .broken(parts.source, "$.id", "is \(venue.id), not \(parts.id) as promised; publish it anew")
+            throw .broken(parts.source, "$.id", "is \(venue.id), not \(parts.id) as expected; publish it again")
         }
         guard venue.version == parts.version else {
             throw .broken(
-                parts.source, "$.version", "is \(venue.version), not \(parts.version) as promised; publish it anew")
+                parts.source, "$.version", "is \(venue.version), not \(parts.version) as expected; publish it again")
         }
         let record = StoredRecord(
             summary: VenueSummary(of: venue), packetPath: parts.packetPath, tag: parts.tag, digests: parts.digests)

@@ -13,17 +13,17 @@ struct VenueDownload: Sendable {
     let cache: VenueCache
 
     /// Downloads, checks and stores the version.
-    @concurrent func run(_ progress: MonotoneProgress) async throws(VenueRepositoryError) -> StoredVersion {
+    @concurrent func run(_ progress: MonotonicProgress) async throws(VenueRepositoryError) -> StoredVersion {
         let total = Double(entry.size)
-        let tell: @Sendable (Int) -> Void = { progress.reach(Double($0) / total * Self.downloadShare) }
+        let report: @Sendable (Int) -> Void = { progress.report(Double($0) / total * Self.downloadShare) }
         let packet = try partialFile(of: entry.packet)
         let isSamePath = stored?.record.packetPath == entry.packet.path
         let outcome = try await download.fetch(
-            entry.packet, into: packet, unless: isSamePath ? stored?.record.tag : nil, progress: tell)
+            entry.packet, into: packet, unless: isSamePath ? stored?.record.tag : nil, progress: report)
         guard case .fetched(let tag) = outcome else {
             let url = download.server.address(of: entry.packet.path)
-            let promise = "is still that of version \(stored?.version ?? 0), the catalogue promises"
-            throw .broken(url, "$.version", "\(promise) \(entry.summary.version); publish it anew")
+            let mismatch = "is still version \(stored?.version ?? 0), but the catalogue has version"
+            throw .broken(url, "$.version", "\(mismatch) \(entry.summary.version); publish it again")
         }
         var done = entry.packet.size
         var parts = VenueCache.Parts(
@@ -37,12 +37,12 @@ struct VenueDownload: Sendable {
             } else {
                 let partial = try partialFile(of: file)
                 let before = done
-                _ = try await download.fetch(file, into: partial) { tell(before + $0) }
+                _ = try await download.fetch(file, into: partial) { report(before + $0) }
                 parts.files[name] = partial.path
                 partials.append(partial)
             }
             done += file.size
-            tell(done)
+            report(done)
         }
         let installed = try cache.install(parts)
         // Kept until here, so that a later process can resume if this one ends.
@@ -69,20 +69,20 @@ struct VenueDownload: Sendable {
 /// Reports a progress that never decreases, from any thread.
 ///
 /// A class because those threads share it.
-final class MonotoneProgress: Sendable {
-    private let told = Guarded(-1.0)
-    private let tell: @Sendable (Double) -> Void
+final class MonotonicProgress: Sendable {
+    private let reported = Guarded(-1.0)
+    private let handler: @Sendable (Double) -> Void
 
-    init(_ tell: @escaping @Sendable (Double) -> Void) { self.tell = tell }
+    init(_ handler: @escaping @Sendable (Double) -> Void) { self.handler = handler }
 
     /// Reports the fraction, clamped to 0…1, unless the same or a larger fraction was already reported.
-    func reach(_ fraction: Double) {
+    func report(_ fraction: Double) {
         let fraction = min(1, max(0, fraction))
         // Reported under the lock, so that two threads cannot report in the wrong order.
-        told.withLock { told in
-            guard fraction > told else { return }
-            told = fraction
-            tell(fraction)
+        reported.withLock { reported in
+            guard fraction > reported else { return }
+            reported = fraction
+            handler(fraction)
         }
     }
 }

@@ -26,21 +26,22 @@ extension VenueParser {
         let version = integer("formatVersion", of: root, .edition)
         if let version, !(1...CatalogueDocument.formatVersion).contains(version) {
             report(
-                .error, "$.formatVersion", "is \(version), this reader knows 1; use a newer reader or write version 1")
+                .error, "$.formatVersion",
+                "is \(version), but this reader supports 1; use a newer reader or write version 1")
         }
         guard problemCount == 0, required("venues", of: root, wanted: "an array"), case .array? = root["venues"] else {
-            if problemCount == 0 { report(.error, "$.venues", "is no array; give the venues") }
+            if problemCount == 0 { report(.error, "$.venues", "is not an array; give the venues") }
             return nil
         }
         var seen: [Int: String] = [:]
         var content = CatalogueContent()
         for entry in objects("venues", of: root) {
             let id = uniqueID(of: entry, among: &seen)
-            let (problemsBefore, toldBefore) = (problemCount, problems.count)
+            let (problemsBefore, reportedBefore) = (problemCount, problems.count)
             let parsed = catalogueEntry(entry, id: id)
             guard let venue = id.map({ VenueID(rawValue: $0) }), content.entries[venue] == nil else { continue }
             if problemCount > problemsBefore {
-                content.broken[venue] = Array(problems.dropFirst(toldBefore))
+                content.broken[venue] = Array(problems.dropFirst(reportedBefore))
             } else {
                 content.entries[venue] = parsed
             }
@@ -58,7 +59,7 @@ extension VenueParser {
             let file = publishedFile(of: object, pathKey: "path")
             guard let name, let file else { continue }
             if files.updateValue(file, forKey: name) != nil {
-                report(.error, object.path(of: "name"), "is \"\(name)\" as another one; give each file once")
+                report(.error, object.path(of: "name"), "is \"\(name)\", which is a duplicate; give each file once")
             }
         }
         guard let summary, let packet else { return nil }
@@ -93,7 +94,7 @@ extension VenueParser {
         guard let minors = optionalArray("minors", of: object) else {
             return uuid.map { [BeaconRegion(uuid: $0, major: major)] } ?? []
         }
-        if major == nil { report(.error, object.path(of: "minors"), "stands without major; give the major, too") }
+        if major == nil { report(.error, object.path(of: "minors"), "needs a major; give the major, too") }
         return minors.compactMap { value, path in
             guard case .number(let number) = value, let minor = UInt16(exactly: number) else {
                 report(.error, path, "is \(value.summary); give \(IntegerRule.beaconNumber.wanted)")
@@ -118,7 +119,8 @@ extension VenueParser {
     private mutating func publishedPath(_ key: String, of object: JSONObject) -> String? {
         guard let path = string(key, of: object, wanted: "a path") else { return nil }
         guard PacketPath.isInside(path) else {
-            report(.error, object.path(of: key), "\"\(path)\" is no path below the folder; give one without . and ..")
+            report(
+                .error, object.path(of: key), "\"\(path)\" is not a path below the folder; give one without . and ..")
             return nil
         }
         return path

@@ -45,7 +45,7 @@ public struct VenuePublisher: Sendable {
                 throw .brokenPacket(source: path, problems: error.problems)
             }
         }
-        return try alone { () throws(VenueRepositoryError) in
+        return try withExclusiveAccess { () throws(VenueRepositoryError) in
             var entries = try publishedEntries()
             sweep(entries)
             var changes: [(venue: VenueSummary, change: Change)] = []
@@ -77,7 +77,7 @@ public struct VenuePublisher: Sendable {
     ///   then no venue is removed.
     public func withdraw(_ ids: [VenueID]) throws(VenueRepositoryError) {
         guard access(cataloguePath, F_OK) == 0 else { throw VenueRepositoryError(.system(cataloguePath)) }
-        try alone { () throws(VenueRepositoryError) in
+        try withExclusiveAccess { () throws(VenueRepositoryError) in
             var entries = try publishedEntries()
             for id in Set(ids).sorted() {
                 guard entries.removeValue(forKey: id) != nil else {
@@ -92,7 +92,7 @@ public struct VenuePublisher: Sendable {
     }
 
     /// Runs the body with exclusive access to the folder.
-    private func alone<Success>(
+    private func withExclusiveAccess<Success>(
         _ body: () throws(VenueRepositoryError) -> Success
     ) throws(VenueRepositoryError) -> Success {
         let lock = try VenueRepositoryError.storing { () throws(FileSystemError) in
@@ -100,7 +100,7 @@ public struct VenuePublisher: Sendable {
             return try OpenFile(folder, O_RDONLY | O_DIRECTORY)
         }
         guard lock.lock() else {
-            throw .storage(path: folder, reason: "somebody else is publishing there; try again later")
+            throw .storage(path: folder, reason: "another process is publishing there; try again later")
         }
         return try withExtendedLifetime(lock) { () throws(VenueRepositoryError) in
             // Removes the leftovers of a killed process.
@@ -154,7 +154,8 @@ public struct VenuePublisher: Sendable {
         }
         throw .broken(
             path, "$.version",
-            "is \(new.summary.version), but version \(old.summary.version) with other content is published; raise it")
+            "is \(new.summary.version), but version \(old.summary.version) with different content is published; "
+                + "increase it")
     }
 
     private func writeCatalogue(_ entries: [CatalogueEntry]) throws(FileSystemError) {

@@ -33,12 +33,12 @@ extension VenueRepository {
             task.cancel()
             throw .cancelled
         }
-        if let outcome { return try tell(outcome) }
+        if let outcome { return try reportFailure(of: outcome) }
         // The request may have completed at the same moment.
-        guard refresh != nil else { return try tell(await task.value) }
+        guard refresh != nil else { return try reportFailure(of: await task.value) }
         report(
             .late(server.address(of: VenueServer.catalogueFile), after: server.patience.grace),
-            goingOnWith: "what is stored; the server's catalogue counts as soon as it is there")
+            goingOnWith: "what is stored; the server's catalogue is used as soon as it arrives")
     }
 
     private func runRefresh(hasLocal: Bool) async -> RefreshOutcome {
@@ -55,13 +55,13 @@ extension VenueRepository {
             if !isRefreshAwaited { for stored in versionsInUse { fetchBehind(stored) } }
         }
         if !isRefreshAwaited {
-            do throws(VenueRepositoryError) { try tell(outcome) } catch { report(error) }
+            do throws(VenueRepositoryError) { try reportFailure(of: outcome) } catch { report(error) }
         }
         return outcome
     }
 
     /// Reports why the server's catalogue isn't available; throws the error if it is final.
-    private func tell(_ outcome: RefreshOutcome) throws(VenueRepositoryError) {
+    private func reportFailure(of outcome: RefreshOutcome) throws(VenueRepositoryError) {
         switch outcome {
         case .success(nil): break
         case .success(let failure?): report(failure, goingOnWith: "the stored catalogue")
@@ -82,7 +82,7 @@ extension VenueRepository {
 
     /// Returns the server's version of a venue if it is newer than the stored one and arrives within the grace period.
     func newerVersion(
-        than stored: StoredVersion?, of id: VenueID, _ progress: MonotoneProgress
+        than stored: StoredVersion?, of id: VenueID, _ progress: MonotonicProgress
     ) async throws(VenueRepositoryError) -> StoredVersion? {
         guard let stored else {
             if let fetch = fetches[id], case .success(let fetched?) = await fetch.value { return fetched }
@@ -102,14 +102,16 @@ extension VenueRepository {
         if let entry = newerEntry(than: stored, of: id) {
             report(
                 .late(server.address(of: entry.packet.path), after: server.patience.grace),
-                goingOnWith: "stored version \(stored.version); version \(entry.summary.version) is fetched behind it")
+                goingOnWith:
+                    "stored version \(stored.version); version \(entry.summary.version) is downloaded in the background"
+            )
         }
         return nil
     }
 
     /// Starts the download of a newer version; returns nil if there is none, or if its download has already started.
     @discardableResult private func fetchBehind(
-        _ stored: StoredVersion, _ progress: MonotoneProgress = MonotoneProgress { _ in }
+        _ stored: StoredVersion, _ progress: MonotonicProgress = MonotonicProgress { _ in }
     ) -> Task<FetchOutcome, Never>? {
         let id = stored.id
         guard fetches[id] == nil, newerEntry(than: stored, of: id) != nil else { return nil }
@@ -118,7 +120,7 @@ extension VenueRepository {
         return task
     }
 
-    private func runFetch(over stored: StoredVersion, _ progress: MonotoneProgress) async -> FetchOutcome {
+    private func runFetch(over stored: StoredVersion, _ progress: MonotonicProgress) async -> FetchOutcome {
         let outcome: FetchOutcome
         do throws(VenueRepositoryError) {
             outcome = .success(try await fetchNewer(than: stored, of: stored.id, progress))
@@ -140,14 +142,14 @@ extension VenueRepository {
         of task: Task<Outcome, Never>, within grace: Duration
     ) async -> Outcome? {
         guard grace > .zero else { return nil }
-        let (outcomes, teller) = AsyncStream.makeStream(of: Outcome.self)
+        let (outcomes, continuation) = AsyncStream.makeStream(of: Outcome.self)
         let waiting = Task {
-            teller.yield(await task.value)
-            teller.finish()
+            continuation.yield(await task.value)
+            continuation.finish()
         }
         let timing = Task { [retry] in
             do { try await retry.sleep(grace) } catch { return }
-            teller.finish()
+            continuation.finish()
         }
         defer {
             waiting.cancel()
@@ -167,6 +169,6 @@ extension VenueRepository {
 extension VenueRepositoryError {
     /// Returns the error for a server whose response exceeds the grace period.
     fileprivate static func late(_ url: String, after grace: Duration) -> VenueRepositoryError {
-        .timedOut(url: url, reason: "it has not come within \(grace.seconds) s")
+        .timedOut(url: url, reason: "no complete response within \(grace.seconds) s")
     }
 }

@@ -50,7 +50,7 @@ extension VenueRepository {
         guard problems != reportedProblems else { return }
         reportedProblems = problems
         guard let cause = LocalizationError.cause(problems) else { return }
-        let message = "\(url) has errors, and entries with an error are left out; correct them there"
+        let message = "\(url) has errors, and entries with an error are ignored; correct them there"
         report(LocalizationError(code: .generic, message: message, cause: cause, kind: .badResponse))
     }
 
@@ -107,7 +107,7 @@ extension VenueRepository {
     ///
     /// - Returns: the version that was downloaded and stored; nil to continue with the stored one.
     func fetchNewer(
-        than stored: StoredVersion?, of id: VenueID, _ progress: MonotoneProgress
+        than stored: StoredVersion?, of id: VenueID, _ progress: MonotonicProgress
     ) async throws(VenueRepositoryError) -> StoredVersion? {
         if stored == nil, entries?[id] == nil {
             let failure = try await loadCatalogue(hasLocal: false)
@@ -154,7 +154,7 @@ extension VenueRepository {
     }
 
     private func fetch(
-        _ entry: CatalogueEntry, over stored: StoredVersion?, _ progress: MonotoneProgress
+        _ entry: CatalogueEntry, over stored: StoredVersion?, _ progress: MonotonicProgress
     ) async throws(VenueRepositoryError) -> StoredVersion? {
         guard let server, let transport else { return nil }
         let attempts = stored == nil ? server.patience.attempts : 1

@@ -72,10 +72,10 @@ public actor VenueRepository: VenueSource {
         retry = RetryPauses(first: server?.patience.firstPause ?? .zero, seed: seed) {
             try await clock.sleep(for: $0)
         } report: { [errorBroadcast, updateBroadcast] error, pause in
-            var told = LocalizationError(error)
-            told.message += "; trying again in \((pause.seconds * 10).rounded() / 10) s"
-            errorBroadcast.send(told)
-            updateBroadcast.send(.failure(told))
+            var reported = LocalizationError(error)
+            reported.message += "; retrying in \((pause.seconds * 10).rounded() / 10) s"
+            errorBroadcast.send(reported)
+            updateBroadcast.send(.failure(reported))
         }
     }
 
@@ -145,17 +145,17 @@ public actor VenueRepository: VenueSource {
         _ id: VenueID, for purpose: Purpose, _ progress: @escaping @Sendable (Double) -> Void
     ) async throws(VenueRepositoryError) -> Venue {
         try prepare()
-        let progress = MonotoneProgress(progress)
-        progress.reach(0)
+        let progress = MonotonicProgress(progress)
+        progress.report(0)
         // A second request for the same venue waits for the first one.
-        try await takeTurn(for: id)
+        try await waitForTurn(for: id)
         defer { endTurn(for: id) }
         for isLast in [false, true] {
             switch try await attempt(id, for: purpose, progress) {
             case .venue(let venue):
                 // The older version was in use until here, because of its files.
                 cache.removeReplaced(of: id)
-                progress.reach(1)
+                progress.report(1)
                 return venue
             case .damaged(let version, let error):
                 // Files were changed or lost: the version is removed and installed again.
@@ -174,7 +174,7 @@ public actor VenueRepository: VenueSource {
     }
 
     private func attempt(
-        _ id: VenueID, for purpose: Purpose, _ progress: MonotoneProgress
+        _ id: VenueID, for purpose: Purpose, _ progress: MonotonicProgress
     ) async throws(VenueRepositoryError) -> Attempt {
         var stored = await local(id)
         if let newer = try await newerVersion(than: stored, of: id, progress) { stored = newer }
@@ -239,9 +239,9 @@ public actor VenueRepository: VenueSource {
 
     /// Reports an error after which the repository continues with `rest`.
     func report(_ error: VenueRepositoryError, goingOnWith rest: String? = nil) {
-        var told = LocalizationError(error)
-        if let rest { told.message += "; going on with \(rest)" }
-        report(told)
+        var reported = LocalizationError(error)
+        if let rest { reported.message += "; going on with \(rest)" }
+        report(reported)
     }
 
     func report(_ error: LocalizationError) {
@@ -255,7 +255,7 @@ public actor VenueRepository: VenueSource {
 
 // Requests for the same venue run one at a time.
 extension VenueRepository {
-    private func takeTurn(for id: VenueID) async throws(VenueRepositoryError) {
+    private func waitForTurn(for id: VenueID) async throws(VenueRepositoryError) {
         while busy.contains(id) {
             // A stream without elements: the wait ends with the stream or the task.
             let (turn, ending) = AsyncStream.makeStream(of: Never.self)

@@ -39,7 +39,7 @@ struct WorkFolder: Sendable {
             guard let file = try? OpenFile(made.path, made.flags) else { continue }
             if file.lock(), file.isInPlace { return file }
         }
-        throw FileSystemError(path: path, reason: "somebody keeps removing what is made there")
+        throw FileSystemError(path: path, reason: "another process keeps removing new files")
     }
 
     /// Writes a file elsewhere on the same disk: readers find either the old or the new bytes.
@@ -52,10 +52,10 @@ struct WorkFolder: Sendable {
 
     /// Moves a folder out of its place at once, and then removes it.
     func discard(_ folder: String) throws(FileSystemError) {
-        let grave = try makeFolder()
+        let discarded = try makeFolder()
         // A folder can be renamed onto an empty folder.
-        try DiskFolder.place(folder, at: grave.path)
-        DiskFolder.remove(grave.path)
+        try DiskFolder.place(folder, at: discarded.path)
+        DiskFolder.remove(discarded.path)
     }
 
     /// Removes the leftovers of killed processes, except the newest unfinished download.

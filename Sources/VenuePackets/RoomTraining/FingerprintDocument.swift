@@ -175,7 +175,8 @@ extension FingerprintDocument {
 
     private static func beacon(_ text: String, _ path: String) throws(PacketFileError) -> Beacon {
         guard let beacon = Beacon(text) else {
-            throw PacketFileError(message: "\"\(text)\" is no beacon's name; write it as major_minor", path: path)
+            throw PacketFileError(
+                message: "\"\(text)\" is not a beacon name; give major_minor, such as 1_42", path: path)
         }
         return beacon
     }

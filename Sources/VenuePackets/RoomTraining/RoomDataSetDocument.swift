@@ -59,7 +59,7 @@ public struct RoomDataSetDocument: Hashable, Sendable {
     private static func spheres(_ fields: Fields) throws(PacketFileError) -> [Sphere] {
         if let dataset = fields.dataset {
             guard let room = fields.location?.name else {
-                throw PacketFileError(message: "is missing; a data set tells its room", path: "$.location.name")
+                throw PacketFileError(message: "is missing; a data set names its room", path: "$.location.name")
             }
             // Only this format has timestamps in milliseconds.
             let samples = try TrainingDocument.samples(dataset, at: "$.dataset").map { sample in

@@ -73,7 +73,7 @@ public enum RoomTrainingFile: Sendable {
         }
         guard (1...version).contains(document.version) else {
             throw PacketFileError(
-                message: "is \(document.version), this reader knows 1 to \(version); use a newer reader",
+                message: "is \(document.version), but this reader supports 1 to \(version); use a newer reader",
                 path: "$.version")
         }
         var training = RoomTrainingSet()

@@ -20,7 +20,7 @@ public enum RoomTrainingImport: Sendable {
             let document = try FingerprintDocument(bytes, named: name)
             guard let uuid else {
                 throw TrainingFileError(
-                    file: name, path: "$.data", message: "names beacons by major and minor alone; give their UUID")
+                    file: name, path: "$.data", message: "identifies beacons by major and minor only; give their UUID")
             }
             return RoomTrainingSet(rooms: [try needed(room, name): document.fingerprint(uuid: uuid)])
         }
@@ -45,7 +45,7 @@ public enum RoomTrainingImport: Sendable {
 
     private static func needed(_ room: String?, _ name: String) throws(TrainingFileError) -> String {
         guard let room else {
-            throw TrainingFileError(file: name, path: "$", message: "tells no room; name it")
+            throw TrainingFileError(file: name, path: "$", message: "does not name its room; give the room")
         }
         return room
     }

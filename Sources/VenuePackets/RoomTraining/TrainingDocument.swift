@@ -72,7 +72,7 @@ public enum TrainingDocument: Sendable {
             for (name, value) in document.devices {
                 guard let beacon = BeaconIdentity(trainingID: name) else {
                     throw PacketFileError(
-                        message: "\"\(name)\" is no beacon's name; write it as UUID_Maj:1_Min:2",
+                        message: "\"\(name)\" is not a beacon name; give UUID_Maj:1_Min:2",
                         path: "\(path)[\(index)].devices")
                 }
                 rssi[beacon] = value
@@ -104,7 +104,8 @@ extension PacketFileError {
             case DecodingError.keyNotFound(let key, let context): (context, "the field \(key.stringValue) is missing")
             case DecodingError.typeMismatch(let type, let context): (context, "is not of type \(type)")
             case DecodingError.valueNotFound(let type, let context): (context, "is null, not of type \(type)")
-            case DecodingError.dataCorrupted(let context): (context, "has a number or a text that cannot be held")
+            case DecodingError.dataCorrupted(let context):
+                (context, "has a number that is out of range, or an invalid string")
             default: (nil, "\(error)")
             }
         let path = (context?.codingPath ?? []).map { key in

@@ -54,12 +54,12 @@ final class CurlTransfer {
             defer { curl_slist_free_all(lines) }
             ccurl_set_pointer(handle, CURLOPT_ERRORBUFFER, message.baseAddress)
             curl_multi_add_handle(multi, handle)
-            stop.watch(multi)
+            stop.setHandle(multi)
             let code = perform(multi, until: stop)
-            stop.watch(nil)
+            stop.setHandle(nil)
             curl_multi_remove_handle(multi, handle)
             if stop.isRequested { return .failure(.cancelled) }
-            guard let code else { return .failure(.broken("libcurl gave up")) }
+            guard let code else { return .failure(.broken("libcurl stopped the transfer")) }
             if code == CURLE_OK || isAnswered { return .success(head) }
             let text = message.baseAddress.map { String(cString: $0) } ?? ""
             return .failure(failure(code, text.isEmpty ? String(cString: curl_easy_strerror(code)) : text))
@@ -83,13 +83,13 @@ final class CurlTransfer {
         switch code {
         case CURLE_WRITE_ERROR where isStopped: .stopped
         case CURLE_WRITE_ERROR where headSize > Self.headLimit:
-            .broken("the head of its answer has more than \(Self.headLimit) bytes")
+            .broken("the head of its response has more than \(Self.headLimit) bytes")
         case CURLE_OPERATION_TIMEDOUT: .timedOut(reason)
         case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM, CURLE_SSL_ISSUER_ERROR,
             CURLE_SSL_INVALIDCERTSTATUS:
             .untrusted(reason + "; " + advice(code))
         case CURLE_SSL_CONNECT_ERROR:
-            .broken("no encrypted connection came about (\(reason)); does that port speak https, or is it http://…?")
+            .broken("the encrypted connection failed (\(reason)); does that port accept https, or is it http://…?")
         default: .broken(reason)
         }
     }
@@ -126,12 +126,12 @@ extension CurlTransfer {
         ccurl_set_pointer(handle, CURLOPT_HEADERDATA, context)
         ccurl_set_receiver(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, context in
             let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-            return CurlTransfer.from(context)?.takeLine(line) == true ? size * count : 0
+            return CurlTransfer.from(context)?.readHeadLine(line) == true ? size * count : 0
         }
         ccurl_set_pointer(handle, CURLOPT_WRITEDATA, context)
         ccurl_set_receiver(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
             let buffer = UnsafeRawBufferPointer(start: bytes, count: size * count)
-            return CurlTransfer.from(context)?.takeBody(buffer) == true ? size * count : 0
+            return CurlTransfer.from(context)?.readBody(buffer) == true ? size * count : 0
         }
         var lines: UnsafeMutablePointer<curl_slist>?
         if let tag = request.unless { lines = curl_slist_append(lines, "If-None-Match: \(tag.text)") }
@@ -203,7 +203,7 @@ extension CurlTransfer {
 // The response.
 extension CurlTransfer {
     /// Reads a line of a response head; after a redirect, another head follows. Returns whether to continue.
-    private func takeLine(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    private func readHeadLine(_ bytes: UnsafeRawBufferPointer) -> Bool {
         headSize += bytes.count
         guard headSize <= Self.headLimit else { return false }
         let line = String(decoding: bytes, as: UTF8.self)
@@ -240,7 +240,7 @@ extension CurlTransfer {
         range.lastIndex(of: "/").flatMap { Int(range[range.index(after: $0)...]) }
     }
 
-    private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    private func readBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard wantsBody, head.status == 200 || head.status == 206 else {
             isAnswered = true
             return false

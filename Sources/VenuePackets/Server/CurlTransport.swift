@@ -53,7 +53,7 @@ final class CurlStop: Sendable {
     }
 
     /// Sets the handle to wake up; nil before the handle is freed.
-    func watch(_ handle: UnsafeMutableRawPointer?) {
+    func setHandle(_ handle: UnsafeMutableRawPointer?) {
         let address = handle.map { UInt(bitPattern: $0) }
         state.withLock { $0.handle = address }
     }

@@ -92,7 +92,7 @@ extension VenueRepositoryError {
         case .timedOut(let reason): self = .timedOut(url: url, reason: reason)
         case .broken(let reason): self = .unreachable(url: url, reason: reason)
         case .untrusted(let reason): self = .untrusted(url: url, reason: reason)
-        case .stopped: self = .unreachable(url: url, reason: "the answer is longer than it should be")
+        case .stopped: self = .unreachable(url: url, reason: "the response is longer than expected")
         }
     }
 

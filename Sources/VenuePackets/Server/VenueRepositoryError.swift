@@ -63,15 +63,16 @@ public enum VenueRepositoryError: Error, Hashable, Sendable, CustomStringConvert
             "the venue server refused \(url) (status \(status)), and no credentials were given; give a token, or user "
                 + "and password"
         case .failed(404, let url) where url.hasSuffix("/" + VenueServer.catalogueFile):
-            "the venue server has no \(url) (status 404); is the server's address right? It is that of the folder with "
+            "the venue server has no \(url) (status 404); is the server's address right? It must be the folder with "
                 + VenueServer.catalogueFile
         case .failed(let status, let url): "the venue server answered with status \(status) for \(url)"
-        case .timedOut(let url, let reason): "the venue server did not send \(url) in time: \(reason)"
+        case .timedOut(let url, let reason): "the venue server did not send \(url) within the timeout: \(reason)"
         case .unreachable(let url, let reason): "\(url) cannot be fetched: \(reason)"
         case .untrusted(let url, let reason):
             "the venue server of \(url) is not trusted: \(reason)"
         case .brokenCatalogue(let url, _): "\(url) is not a usable catalogue"
-        case .brokenEntry(let id, let url, _): "venue \(id) cannot be fetched, as its entry in \(url) cannot be used"
+        case .brokenEntry(let id, let url, _):
+            "venue \(id) cannot be fetched, because its entry in \(url) cannot be used"
         case .brokenPacket(let source, _): "\(source) is not a usable venue packet"
         case .unknownVenue(let id):
             "there is no packet of venue \(id) in the cache, among the bundled packets or in the server's catalogue"

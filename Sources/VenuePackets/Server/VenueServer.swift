@@ -81,10 +81,11 @@ public struct VenueServerCredentials: Hashable, Sendable, CustomStringConvertibl
         case .bearer(let token):
             let isPlain = token.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
             return isPlain && !token.isEmpty
-                ? nil : "the token is empty or holds blanks or control characters; correct it"
+                ? nil : "the token is empty or contains blanks or control characters; correct it"
         case .basic(let user, let password):
             let isPlain = isHeaderText(user) && isHeaderText(password) && !user.contains(":")
-            return isPlain ? nil : "user or password holds control characters, or the user a colon; correct it"
+            return isPlain
+                ? nil : "user or password contains control characters, or the user contains a colon; correct it"
         }
     }
 

@@ -9,12 +9,12 @@ enum WebAddress {
         guard let handle = curl_url() else { return "out of memory" }
         defer { curl_url_cleanup(handle) }
         guard url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }), curl_url_set(handle, CURLUPART_URL, url, 0) == CURLUE_OK
-        else { return "\(quoted(url)) is none; \(wanted)" }
+        else { return "\(quoted(url)) is not valid; \(wanted)" }
         guard let scheme = part(CURLUPART_SCHEME, of: handle), ["http", "https"].contains(scheme) else {
-            return "\(quoted(url)) is not of http or https; \(wanted)"
+            return "\(quoted(url)) is not an http or https address; \(wanted)"
         }
         if part(CURLUPART_USER, of: handle) != nil || part(CURLUPART_PASSWORD, of: handle) != nil {
-            return "the server's address holds a user; give user and password apart, where they stay secret"
+            return "the server's address contains a user; give user and password separately, where they stay secret"
         }
         if part(CURLUPART_QUERY, of: handle) != nil || part(CURLUPART_FRAGMENT, of: handle) != nil || url.contains("?")
             || url.contains("#")

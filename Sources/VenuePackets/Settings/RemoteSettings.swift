@@ -59,7 +59,7 @@ public struct RemoteSettings: Sendable {
         }
     }
 
-    private func run(_ tell: (Update) -> Void) async {
+    private func run(_ report: (Update) -> Void) async {
         let clock = makeClock()
         var machine = RemoteSettingsMachine(pull, seed: seed)
         var directives = machine.handle(.start, at: .zero)
@@ -68,8 +68,8 @@ public struct RemoteSettings: Sendable {
             for directive in directives {
                 switch directive {
                 case .ask(let tag): answer = await ask(unless: tag)
-                case .use(let entries): tell(.settings(entries))
-                case .report(let error): tell(.failure(error))
+                case .use(let entries): report(.settings(entries))
+                case .report(let error): report(.failure(error))
                 case .cancel: return
                 }
             }

@@ -50,18 +50,18 @@ public struct SettingsFile: Hashable, Sendable {
         guard case .object = tree else {
             throw ReadingError(description: "\(name): is \(tree.summary); give an object with settings")
         }
-        var taken: Set<String> = []
+        var seen: Set<String> = []
         let leaves = JSONKeyLines(bytes, limit: limits.settingCount + 1).leaves
         guard leaves.count <= limits.settingCount else {
             throw ReadingError(
-                description: "\(name): has more than \(limits.settingCount) settings; there are fewer to set")
+                description: "\(name): has more than \(limits.settingCount) settings; give fewer")
         }
         for leaf in leaves {
             let key = leaf.keys.joined(separator: ".")
             let place = "\(name):\(leaf.line)"
             let alias = SettingsRegistry.standard.alias(key)
             let own = alias.map { $0.isSecondary ? key : $0.target } ?? key
-            guard taken.insert(own).inserted else {
+            guard seen.insert(own).inserted else {
                 problems.append(SettingsProblem(key: key, reason: .givenTwice, source: source, place: place))
                 continue
             }
@@ -72,7 +72,7 @@ public struct SettingsFile: Hashable, Sendable {
     }
 
     private static func tooLong(_ name: String) -> ReadingError {
-        ReadingError(description: "\(name): is longer than 1 MiB; settings are shorter")
+        ReadingError(description: "\(name): is longer than 1 MiB; give a shorter file")
     }
 
     private static func value(_ keys: ArraySlice<String>, of tree: JSONTree) -> JSONValue? {

@@ -10,7 +10,7 @@ package enum BoundedFileError: Error, Hashable, Sendable, CustomStringConvertibl
     package var description: String {
         switch self {
         case .tooLong(let bytes, let limit):
-            "has \(bytes.map { "\($0) bytes, " } ?? "")more than the \(limit) bytes that it may have"
+            "has \(bytes.map { "\($0) bytes, " } ?? "")more than the limit of \(limit) bytes"
         case .unreadable(let reason): "cannot be read: \(reason)"
         }
     }

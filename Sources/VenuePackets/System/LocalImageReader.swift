@@ -17,7 +17,7 @@ public struct LocalImageReader: PlanImageReader {
             let file = try OpenFile(path, O_RDONLY)
             let size = try file.size()
             guard size <= InputLimits.standard.image else {
-                throw FileSystemError(path: path, reason: "\(size) bytes are no plan image")
+                throw FileSystemError(path: path, reason: "has \(size) bytes, more than a plan image may have")
             }
             var bytes: [UInt8] = []
             bytes.reserveCapacity(size)

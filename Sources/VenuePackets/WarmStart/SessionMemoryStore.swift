@@ -114,7 +114,7 @@ public struct SessionMemoryStore: Sendable {
     private func bytes() throws(StoredMemoryError) -> [UInt8]? {
         var status = stat()
         if lstat(path, &status) != 0, errno == ENOENT { return nil }
-        let tooLong = StoredMemoryError(message: "is longer than any memory, \(Self.limit) bytes")
+        let tooLong = StoredMemoryError(message: "is larger than the limit of \(Self.limit) bytes")
         guard status.st_size <= Self.limit else { throw tooLong }
         var bytes: [UInt8] = []
         do throws(FileSystemError) {
@@ -134,10 +134,10 @@ public struct SessionMemoryStore: Sendable {
             throw StoredMemoryError(message: error.problem)
         }
         guard case .object(let members)? = JSONValue(readable: tree), members["format"] == .string(format) else {
-            throw StoredMemoryError(message: "is no memory of a session: \"format\" must be \"\(format)\"")
+            throw StoredMemoryError(message: "is not a session memory: \"format\" must be \"\(format)\"")
         }
         guard case .number(let number)? = members["version"], number >= 1 else {
-            throw StoredMemoryError(message: "\"version\" must be a number from 1")
+            throw StoredMemoryError(message: "\"version\" must be a number of 1 or more")
         }
         guard number <= Double(version) else {
             let newer = JSONTree.number(number).summary

@@ -7,14 +7,14 @@ import XCTest
 
 /// How often an install parses a packet, and which files it keeps.
 final class InstallTests: XCTestCase {
-    private let parsed = Told<Int>()
+    private let parsed = Collected<Int>()
 
     private func repository(
         cache: String, server: VenueServer? = nil, bundled: [BundledPacket] = []
     ) -> VenueRepository {
         VenueRepository(
             cache: cache, server: server, transport: server.map(CurlTransport.init), bundled: bundled, limit: nil,
-            clock: ContinuousClock(), seed: 1, reader: VenuePacketReader { [parsed] in parsed.tell($0) })
+            clock: ContinuousClock(), seed: 1, reader: VenuePacketReader { [parsed] in parsed.append($0) })
     }
 
     func testInstallingABundledPacketParsesItOnce() async throws {

@@ -115,9 +115,9 @@ func reportedErrors(
     return try await run().reduce(into: []) { $0.append($1) }
 }
 
-/// Collects what is told from any thread.
-final class Told<Element: Sendable>: Sendable {
+/// Collects values from any thread.
+final class Collected<Element: Sendable>: Sendable {
     private let state = Mutex<[Element]>([])
     var all: [Element] { state.withLock { $0 } }
-    func tell(_ element: Element) { state.withLock { $0.append(element) } }
+    func append(_ element: Element) { state.withLock { $0.append(element) } }
 }

@@ -6,7 +6,7 @@ import IndoorLocalization
 /// walls, because shortest paths turn only at such corners. Two nodes of one space are connected if there is no
 /// obstacle between them. Source: M. de Berg, O. Cheong, M. van Kreveld, M. Overmars, *Computational Geometry*, 3rd
 /// edition, 2008, chapter 15.
-struct IMDFWays {
+struct IMDFPaths {
     /// A walkable unit, or a part of one.
     struct Unit {
         let id: String
