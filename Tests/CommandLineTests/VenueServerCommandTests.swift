@@ -263,8 +263,8 @@ final class VenueServerCommandTests: XCTestCase {
                 ["--server", "http://x", "--token-file", "a", "--user-file", "b"],
                 "--token-file and --user-file contradict each other"
             ),
-            (["--server", ""], "'' is none; give one such as https://"),
-            (["--server", "127.0.0.1:18473"], "'127.0.0.1:18473' is none; give one such as https://"),
+            (["--server", ""], "'' is not valid; give one such as https://"),
+            (["--server", "127.0.0.1:18473"], "'127.0.0.1:18473' is not valid; give one such as https://"),
             (["--server", "ftp://host"], "'ftp://host' is not an http or https address"),
         ] {
             let result = try Tool.run(["venue", "fetch"] + arguments)

@@ -34,19 +34,19 @@ final class HostileServerTests: XCTestCase {
         Manner(
             name: "300 bytes a second",
             answer: .endless("HTTP/1.1 200 OK", .init([UInt8](repeating: 32, count: 30), every: 100)),
-            report: "in time", isAnswered: false),
+            report: "within the timeout", isAnswered: false),
         Manner(
-            name: "silence", answer: RudeServer.Answer(bytes: [], fallsSilent: true), report: "in time",
+            name: "silence", answer: RudeServer.Answer(bytes: [], fallsSilent: true), report: "within the timeout",
             isAnswered: false),
         Manner(
             name: "a head and then silence",
-            answer: .with("HTTP/1.1 200 OK\nContent-Length: 100", fallsSilent: true), report: "in time",
+            answer: .with("HTTP/1.1 200 OK\nContent-Length: 100", fallsSilent: true), report: "within the timeout",
             isAnswered: false),
         Manner(
             name: "a redirect without an end",
             answer: .endless(
                 "HTTP/1.1 302 Found\nLocation: /other", .init([UInt8](repeating: 65, count: 30), every: 100)),
-            report: "in time", isAnswered: false),
+            report: "within the timeout", isAnswered: false),
     ]
 
     private func patience(_ change: (inout RetryPolicy) -> Void = { _ in }) -> RetryPolicy {

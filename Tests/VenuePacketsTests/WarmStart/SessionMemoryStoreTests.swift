@@ -89,13 +89,13 @@ final class SessionMemoryStoreTests: XCTestCase {
     func testAnUnusableFileIsSetAside() throws {
         let good = #""format":"indoor-localization-memory","savedAt":5,"#
         for (text, words) in [
-            ("", "is empty"), ("[]", "no memory"), ("{", "not JSON"), ("\u{0}\u{1}", "not JSON"),
-            (#"{"format":"indoor-localization-venue","version":1}"#, "no memory"),
+            ("", "is empty"), ("[]", "not a session memory"), ("{", "not JSON"), ("\u{0}\u{1}", "not JSON"),
+            (#"{"format":"indoor-localization-venue","version":1}"#, "not a session memory"),
             ("{\(good)\"version\":2}", "version 2, written by a newer program; this one reads version 1"),
             ("{\(good)\"version\":\"1\"}", "\"version\""),
             (#"{"format":"indoor-localization-memory","version":1}"#, "savedAt"),
             ("{\(good)\"version\":1}", "memory must be an object"),
-            ("{\(good)\"version\":1,\"memory\":{\"age\":1e999}}", "no memory"),
+            ("{\(good)\"version\":1,\"memory\":{\"age\":1e999}}", "not a session memory"),
         ] {
             let store = try SessionMemoryStore(folder: try folder())
             try Data(text.utf8).write(to: URL(filePath: store.path))
