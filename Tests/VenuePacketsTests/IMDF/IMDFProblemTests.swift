@@ -93,8 +93,9 @@ final class IMDFProblemTests: XCTestCase {
     }
 
     func testACoordinateThatIsNotANumberIsRefused() throws {
-        for (text, word) in [("NaN", "is not JSON"), (#""NaN""#, "the text"), ("1e999", "out of range"), ("null", "null")]
-        {
+        for (text, word) in [
+            ("NaN", "is not JSON"), (#""NaN""#, "the text"), ("1e999", "out of range"), ("null", "null"),
+        ] {
             var archive = Archive()
             archive.add("anchor", "a", "Point", "[11.5, \(text)]", #""unit_id": "r""#)
             archive.unit("r", "room", Archive.box(0, 0, 10, 10))
