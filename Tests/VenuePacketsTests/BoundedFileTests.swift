@@ -4,7 +4,7 @@ import IndoorLocalization
 import VenuePackets
 import XCTest
 
-/// Files that are too long are refused by their size: a sparse file of 4 GB takes no room on the disk, but would in memory.
+/// Files that are too long are refused by their size: a sparse file of 4 GB needs no disk space, but would need memory.
 final class BoundedFileTests: XCTestCase {
     private func sparse(_ name: String) throws -> String {
         let path = try temporaryFolder() + "/" + name

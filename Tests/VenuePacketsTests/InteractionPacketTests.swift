@@ -97,7 +97,7 @@ final class InteractionPacketTests: XCTestCase {
             ),
             (
                 #""room": 3, "contents": [{"id": 1}]"#,
-                "error $.interactions[0].contents[0].content: is missing; give a text for people"
+                "error $.interactions[0].contents[0].content: is missing; give a text for display"
             ),
             (
                 #""room": 3, "triger": "enter""#,

@@ -4,7 +4,7 @@ import IndoorLocalizationTesting
 import VenuePackets
 import XCTest
 
-/// Reads every packet of Fixtures/packets; the folder's name tells what is special about it.
+/// Reads every packet of Fixtures/packets; the folder's name describes its special feature.
 final class PacketFixtureTests: XCTestCase {
     func testEveryAcceptedPacketIsReadWithTheExpectedWarnings() throws {
         for packet in try packets(in: "packets/accepted") {

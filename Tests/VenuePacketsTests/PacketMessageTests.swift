@@ -4,7 +4,7 @@ import IndoorLocalizationTesting
 import VenuePackets
 import XCTest
 
-/// A packet that cannot be used is told in words that lead to what is to be done.
+/// The messages for packets that cannot be used, and their remedies.
 final class PacketMessageTests: XCTestCase {
     private let beacon = BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 4)
 

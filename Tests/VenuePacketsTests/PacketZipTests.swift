@@ -65,7 +65,7 @@ final class PacketZipTests: XCTestCase {
             try changed.write(to: URL(filePath: zip))
             let problems = VenuePacketReader().check(zip)
             if !problems.contains(where: { $0.severity == .error }) {
-                // The document has no beacons, which the check alone tells.
+                // The document has no beacons, which only the check reports.
                 let warnings = problems.filter { $0.path != "$.beacons" }
                 XCTAssertEqual(
                     try VenuePacketReader().read(zip).warnings.filter { $0.path != "$.beacons" }, warnings,

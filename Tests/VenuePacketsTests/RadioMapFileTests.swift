@@ -137,7 +137,7 @@ final class RadioMapFileTests: XCTestCase {
         let folder = try temporaryFolder()
         let pipe = folder + "/pipe"
         XCTAssertEqual(mkfifo(pipe, 0o600), 0)
-        // Open at both ends, so that nobody waits: the few bytes stay in the pipe.
+        // Open at both ends, so that neither blocks: the few bytes stay in the pipe.
         let descriptor = open(pipe, O_RDWR | O_NONBLOCK)
         defer { close(descriptor) }
         try RadioMapFile.write(radioMap, to: pipe)

@@ -33,7 +33,7 @@ final class RemoteSettingsTests: XCTestCase {
         let first = try await next(updates)
         XCTAssertEqual(first, .settings([SettingsEntry(key: "areaDwell", value: 4, place: place)]))
         try await ring(clock)
-        // Unchanged: nothing is told, but the next alarm is set.
+        // Unchanged: nothing is emitted, but the next alarm is set.
         _ = try await Bounded.wait(for: "the alarm") { try await clock.waitForSleeper() }
         try write("{\"areaDwell\": ", to: root)
         try await ring(clock)

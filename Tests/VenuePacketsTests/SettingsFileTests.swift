@@ -134,7 +134,7 @@ final class SettingsFileTests: XCTestCase {
         XCTAssertEqual(file.problems, [])
         XCTAssertEqual(settings.load(file.entries, from: .file), [])
         settings.apply()
-        // What only the keys of its other scanner say counts, too.
+        // Keys of only the other scanner take effect as well.
         XCTAssertEqual(
             settings.resolved.scanner.dutyCycle,
             DutyCycle(scanDuration: .seconds(20), interval: .seconds(90), intervalFactor: 5))

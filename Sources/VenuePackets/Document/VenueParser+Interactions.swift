@@ -10,7 +10,7 @@ extension VenueParser {
             let target = target(of: entry, among: venue)
             let trigger = trigger(of: entry)
             let distance = optionalNumber("distance", of: entry, .length)
-            let genericContent = optionalString("genericContent", of: entry, wanted: "a text for people")
+            let genericContent = optionalString("genericContent", of: entry, wanted: "a text for display")
             let contents = contents(of: entry)
             let payload = payload(of: entry)
             guard let id, let name, let target, let trigger else { return nil }
@@ -87,11 +87,11 @@ extension VenueParser {
         var seen: [Int: String] = [:]
         return objects("contents", of: entry, limit: limits.places).compactMap { content in
             let id = uniqueID(of: content, among: &seen)
-            let text = string("content", of: content, wanted: "a text for people")
+            let text = string("content", of: content, wanted: "a text for display")
             let language = optionalString("language", of: content, wanted: "a language such as \"en\"")
             let image = optionalString("image", of: content, wanted: "a path or an address")
             let link = optionalString("link", of: content, wanted: "an address")
-            let displayLink = optionalString("displayLink", of: content, wanted: "a text for people")
+            let displayLink = optionalString("displayLink", of: content, wanted: "a text for display")
             guard let id, let text else { return nil }
             return Interaction.Content(
                 id: id, language: language, text: text, image: image, link: link, displayLink: displayLink)

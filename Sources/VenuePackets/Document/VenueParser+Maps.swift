@@ -123,7 +123,9 @@ extension VenueParser {
         }
         // Twice the 68 % error of a good GNSS fix: a larger residual means that a point is wrong.
         if transform.residual > 10 {
-            report(.warning, path, "the points miss their fit by \(transform.residual) m (RMS); check each of them")
+            report(
+                .warning, path, "the points deviate from their fit by \(transform.residual) m (RMS); check each of them"
+            )
         }
     }
 }

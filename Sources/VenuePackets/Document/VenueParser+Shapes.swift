@@ -7,7 +7,7 @@ extension VenueParser {
         guard let id = integer("id", of: entry, .identifier) else { return nil }
         if let other = seen.updateValue(entry.path, forKey: id) {
             seen[id] = other
-            report(.error, entry.path(of: "id"), "\(id) is the id of \(other) already; give each its own number")
+            report(.error, entry.path(of: "id"), "\(id) is already the id of \(other); give each its own number")
         }
         return id
     }

@@ -16,7 +16,9 @@ struct GeoJSONPlans {
         var plans: [MapID: Plan] = [:]
         var missing: [MapID] = []
         for id in needed {
-            guard let map = venue.map(id) else { throw .unknownMap(id, truth.contains(id) ? "the truth" : "the track") }
+            guard let map = venue.map(id) else {
+                throw .unknownMap(id, truth.contains(id) ? "the ground truth" : "the track")
+            }
             do throws(GeoreferenceError) {
                 if let transform = try map.geoTransform() {
                     plans[id] = Plan(map: map, transform: transform)

@@ -60,7 +60,7 @@ struct GeoJSONTrack {
     func features(ofTruth truth: [GeoJSONPlace]) throws(GeoJSONError) -> [JSONTree] {
         var features: [JSONTree] = []
         for place in truth {
-            let geometry = try plans.pointGeometry(place.point, on: place.mapID, of: "a truth")
+            let geometry = try plans.pointGeometry(place.point, on: place.mapID, of: "a ground truth position")
             features.append(plans.feature("truth", on: place.mapID, geometry, ["t": Self.seconds(place.instant)]))
         }
         return features + (try lines(of: truth, "truthTrack", longestSilence: Self.longestSilenceOfTruth))

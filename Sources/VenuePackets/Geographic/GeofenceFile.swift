@@ -50,7 +50,7 @@ public enum GeofenceFile: Sendable {
         var isFolder = false
         guard !path.isEmpty, FileManager.default.fileExists(atPath: absolute, isDirectory: &isFolder) else {
             throw problem(
-                of: path, "there is no \(path.isEmpty ? "file without a name" : absolute); give a GeoJSON file")
+                of: path, (path.isEmpty ? "the path is empty" : "there is no \(absolute)") + "; give a GeoJSON file")
         }
         guard !isFolder else { throw problem(of: path, "is a folder; give a GeoJSON file") }
         let bytes: [UInt8]
@@ -165,7 +165,7 @@ private struct GeofenceReader {
         default: return parser.wrong(value, at: path, wanted: "a text or a number")
         }
         if let other = places[id] {
-            parser.report(.error, path, "\"\(id)\" is the id of \(other) already; give each its own")
+            parser.report(.error, path, "\"\(id)\" is already the id of \(other); give each its own")
         } else {
             places[id] = feature.path
         }

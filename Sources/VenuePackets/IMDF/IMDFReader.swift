@@ -122,7 +122,7 @@ struct IMDFReader {
         if let written, written != type.rawValue {
             parser.report(
                 .error, object.path(of: "feature_type"),
-                "is \"\(written)\", but \(type.file) holds features of type \"\(type.rawValue)\" only; move it")
+                "is \"\(written)\", but \(type.file) contains features of type \"\(type.rawValue)\" only; move it")
         }
         let geometry = geometry(of: object, type, &parser)
         guard parser.required("properties", of: object, wanted: "an object"),
@@ -140,7 +140,7 @@ struct IMDFReader {
         let place = "\(type.file) \(object.path)"
         if let other = places[id] {
             parser.report(
-                .error, object.path(of: "id"), "\(id) is the id of \(other) already; give each feature its own UUID")
+                .error, object.path(of: "id"), "\(id) is already the id of \(other); give each feature its own UUID")
         } else {
             places[id] = place
         }

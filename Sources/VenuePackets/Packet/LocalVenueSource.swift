@@ -34,7 +34,7 @@ public actor LocalVenueSource: VenueSource {
         progress(0)
         guard let venue = try load().first(where: { $0.id == id }) else {
             throw LocalizationError(
-                code: .generic, message: "none of the packets \(paths.joined(separator: ", ")) is of venue \(id)",
+                code: .generic, message: "none of the packets \(paths.joined(separator: ", ")) is for venue \(id)",
                 kind: .contentUnavailable)
         }
         progress(1)
@@ -49,7 +49,7 @@ public actor LocalVenueSource: VenueSource {
             if let index = loaded.firstIndex(where: { $0.id == venue.id }) {
                 throw LocalizationError(
                     code: .critical,
-                    message: "\(paths[index]) and \(path) are both of venue \(venue.id); give each its own id",
+                    message: "\(paths[index]) and \(path) are both for venue \(venue.id); give each its own id",
                     kind: .badResponse)
             }
             loaded.append(venue)

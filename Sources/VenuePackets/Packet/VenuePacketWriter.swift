@@ -63,7 +63,7 @@ public struct VenuePacketWriter: Sendable {
     public func pack(folder: String, toZip zip: String) throws(VenuePacketError) {
         let packet = try VenuePacketReader().read(folder)
         guard case .folder(let path) = packet.storage else {
-            throw VenuePacketError(file: folder, message: "is a zip already; give a folder")
+            throw VenuePacketError(file: folder, message: "is already a zip; give a folder")
         }
         do throws(PacketFileError) {
             let archive = try ZipWriter(path: LocalPath.absolute(zip))

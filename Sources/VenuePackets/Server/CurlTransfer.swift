@@ -119,7 +119,7 @@ extension CurlTransfer {
         // Without this option, a timeout of name resolution would raise a signal in some builds of libcurl.
         ccurl_set_number(handle, CURLOPT_NOSIGNAL, 1)
         setUpRoute(request.url, server)
-        setUpPatience(server.patience, size: request.post?.bytes.count ?? request.size)
+        setUpTimeouts(server.patience, size: request.post?.bytes.count ?? request.size)
         setUpCredentials(server.credentials)
         if request.acceptsCompressed { ccurl_set_text(handle, CURLOPT_ACCEPT_ENCODING, "gzip") }
         let context = Unmanaged.passUnretained(self).toOpaque()
@@ -172,12 +172,12 @@ extension CurlTransfer {
         if let authority = server.certificateAuthority { ccurl_set_text(handle, CURLOPT_CAINFO, authority) }
     }
 
-    private func setUpPatience(_ patience: RetryPolicy, size: Int?) {
-        let deadline = patience.deadline(for: size)
+    private func setUpTimeouts(_ policy: RetryPolicy, size: Int?) {
+        let deadline = policy.deadline(for: size)
         ccurl_set_number(handle, CURLOPT_TIMEOUT_MS, Int(deadline.nanoseconds / 1_000_000))
-        ccurl_set_number(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(patience.connectTimeout.nanoseconds / 1_000_000))
-        ccurl_set_number(handle, CURLOPT_LOW_SPEED_LIMIT, patience.slowestRate)
-        ccurl_set_number(handle, CURLOPT_LOW_SPEED_TIME, Int(patience.stallTimeout.seconds.rounded(.up)))
+        ccurl_set_number(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(policy.connectTimeout.nanoseconds / 1_000_000))
+        ccurl_set_number(handle, CURLOPT_LOW_SPEED_LIMIT, policy.slowestRate)
+        ccurl_set_number(handle, CURLOPT_LOW_SPEED_TIME, Int(policy.stallTimeout.seconds.rounded(.up)))
     }
 
     /// libcurl sends credentials only to the host, port and protocol they were given for, and omits them after a

@@ -247,7 +247,7 @@ final class GeoJSONWriterTests: XCTestCase {
     func testAnErrorNamesAGroundTruthOfAnotherVenue() throws {
         let truth = [GeoJSONPlace(instant: Instant(seconds: 0), mapID: 9, point: MapPoint(x: 1, y: 4))]
         XCTAssertThrowsError(try GeoJSONWriter().document(of: [position(0, 1, 2)], truth: truth, in: twoFloors())) {
-            XCTAssertEqual($0 as? GeoJSONError, .unknownMap(9, "the truth"))
+            XCTAssertEqual($0 as? GeoJSONError, .unknownMap(9, "the ground truth"))
         }
     }
 

@@ -89,7 +89,7 @@ final class GeofenceFileTests: XCTestCase {
             ),
             (
                 collection(feature(#"{"radius":1}"#), feature(#"{"radius":2}"#)), "$.features[1].id",
-                "\"a\" is the id of $.features[0] already"
+                "\"a\" is already the id of $.features[0]"
             ),
         ] {
             XCTAssertThrowsError(try read(text), text) { error in
@@ -150,7 +150,7 @@ final class GeofenceFileTests: XCTestCase {
             XCTAssertEqual("\(error)", "\(folder): is a folder; give a GeoJSON file")
         }
         XCTAssertThrowsError(try GeofenceFile.read("")) { error in
-            XCTAssertEqual("\(error)", ": there is no file without a name; give a GeoJSON file")
+            XCTAssertEqual("\(error)", ": the path is empty; give a GeoJSON file")
         }
         let long = URL(filePath: folder + "/long.geojson")
         XCTAssertTrue(FileManager.default.createFile(atPath: long.path, contents: nil))

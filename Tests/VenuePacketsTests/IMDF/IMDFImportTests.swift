@@ -234,7 +234,7 @@ final class IMDFImportTests: XCTestCase {
 
     func testEveryFeatureIsInThePacketOrInTheReport() throws {
         let report = try museum().report
-        // A feature that has become something may be changed; one that has not must be left out, and so told.
+        // A feature with an object may be changed; a feature without one must be reported as left out.
         let told = Set(report.identities.map(\.id) + report.remarks.map(\.id))
         let ids = try featureIDs()
         XCTAssertEqual(ids.count, 16, "the museum has every type of feature")

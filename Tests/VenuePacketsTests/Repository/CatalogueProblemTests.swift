@@ -19,7 +19,7 @@ final class CatalogueProblemTests: XCTestCase {
     }
 
     private func entry(_ fields: String) -> String {
-        // Of two fields with one name the decoder takes the first.
+        // The decoder uses the first of two fields with one name.
         """
         {\(fields), "id": 1, "name": "Kiosk", "version": 3, "regions": [], "packet": "a.zip", "size": 5,
          "sha256": "\(digest)"}

@@ -7,13 +7,13 @@ import XCTest
 
 @testable import VenuePackets
 
-/// Servers that answer without an end, hardly at all, or never: what is stored counts, and whoever waits is told.
+/// Servers with endless, slow or missing responses: the stored venue is used, and the failure is reported.
 final class HostileServerTests: XCTestCase {
-    /// How a server keeps whoever asks it waiting.
+    /// A behaviour of a server that makes its clients wait.
     private struct Manner {
         let name: String
         let answer: RudeServer.Answer
-        /// What is reported as soon as something stored has been handed out, by a part of its text.
+        /// A part of the message that is reported after a stored venue was returned.
         let report: String
         /// Whether the answer is over at its head.
         let isAnswered: Bool

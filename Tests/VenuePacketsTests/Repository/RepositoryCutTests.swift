@@ -41,7 +41,7 @@ final class RepositoryCutTests: XCTestCase {
         return (VenueRepository(cache: cache, server: address, clock: clock, seed: 2), server, clock, cache)
     }
 
-    /// Runs the body while the clock jumps to whenever somebody wants to be woken.
+    /// Runs the body while the clock advances to each sleeper's wake-up time.
     private func ticking<Success>(_ clock: ManualClock, _ body: () async throws -> Success) async rethrows -> Success {
         let ticking = Task { while true { clock.advance(to: try await clock.waitForSleeper()) } }
         defer { ticking.cancel() }

@@ -112,7 +112,7 @@ final class RepositoryOfflineTests: XCTestCase {
         let errors = try await reportedErrors(of: VenueRepository(cache: cache, server: address)) { repository in
             let offline = try await repository.catalogue()
             XCTAssertEqual(offline, known)
-            // Known but not stored: now there is no way to get it.
+            // Known but not stored, so it cannot be fetched now.
             do throws(LocalizationError) {
                 _ = try await repository.packet(for: 2) { _ in }
                 XCTFail("nothing was thrown")

@@ -4,7 +4,7 @@ import Synchronization
 import VenuePackets
 import XCTest
 
-/// Small packets whose files tell of which version they are.
+/// Small packets whose files contain their version.
 enum SampleVenue {
     /// Writes a packet's folder: two beacons, an image, and tiles that are the same in all versions.
     ///
@@ -71,7 +71,7 @@ extension XCTestCase {
 }
 
 extension XCTestCase {
-    /// What coreutils say, to have the digests of the catalogue checked by somebody else.
+    /// Returns the digest that coreutils compute, as an independent check of the catalogue.
     func sha256(of path: String) throws -> String {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/sha256sum")

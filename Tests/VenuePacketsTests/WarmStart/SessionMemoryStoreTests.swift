@@ -22,7 +22,7 @@ final class SessionMemoryStoreTests: XCTestCase {
         return path
     }
 
-    /// A clock that tells one moment after the other, and then the last one for ever.
+    /// A clock that returns the moments in order, and then the last one forever.
     private func clock(_ times: MachineTime...) -> MachineClock {
         let left = ClockHands(times)
         return MachineClock { left.next() }
@@ -150,7 +150,7 @@ final class SessionMemoryStoreTests: XCTestCase {
     func testAFailedWriteKeepsTheEarlierMemory() throws {
         let store = try SessionMemoryStore(folder: try folder())
         try store.write(memory)
-        // The place of the new file is taken.
+        // A folder is at the path of the new file.
         try FileManager.default.createDirectory(
             atPath: store.path + ".new/inside", withIntermediateDirectories: true)
         XCTAssertThrowsError(try store.write(SessionMemory())) { error in
