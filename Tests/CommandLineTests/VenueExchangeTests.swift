@@ -238,7 +238,7 @@ final class VenueExchangeTests: XCTestCase {
         let recording = "Fixtures/recordings/one-floor/scan.jsonl.gz"
         let result = try Tool.run(["replay", "--venue", packet, recording, "--geojson", file])
         XCTAssertEqual(result.status, 1)
-        XCTAssertTrue(result.errors.contains("the truth of the recording is on map 1, which"), result.errors)
+        XCTAssertTrue(result.errors.contains("the ground truth of the recording is on map 1, which"), result.errors)
         XCTAssertTrue(result.errors.contains("the venue that it was recorded in"), result.errors)
         XCTAssertFalse(FileManager.default.fileExists(atPath: file))
     }
