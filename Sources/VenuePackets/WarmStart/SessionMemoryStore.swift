@@ -50,7 +50,7 @@ public struct SessionMemoryStore: Sendable {
 
     private static let format = "indoor-localization-memory"
     private static let version = 1
-    /// The largest size of the file in bytes: a memory with ten thousand fences has this size.
+    /// The largest size of the file in bytes, 16 MiB: ten thousand fences need 1 MiB.
     private static let limit = 16_777_216
 
     /// The folder.
