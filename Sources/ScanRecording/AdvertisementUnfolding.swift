@@ -1,18 +1,18 @@
 import IndoorLocalization
 
-/// Puts the sighting that an advertisement holds behind it.
+/// Pairs each advertisement with the sighting that it contains.
 ///
-/// Whoever recorded a source of both wrote both: a sighting that stands right behind its advertisement is not given
-/// out twice.
+/// A recording of a source that emits both contains both. A sighting directly after its advertisement is therefore
+/// not returned a second time.
 struct AdvertisementUnfolding {
-    /// The sighting that was given out last.
+    /// The sighting that was returned last.
     private var given: Sighting?
 
-    /// What a recorded reading stands for: itself, nothing if it was given out already, and the sighting it holds.
+    /// Returns the reading, or nil if it was already returned, and the sighting that it contains.
     mutating func unfold(_ reading: SensorReading) -> (reading: SensorReading?, sighting: Sighting?) {
         if let given = given.take(), reading == .sighting(given) { return (nil, nil) }
         guard case .advertisement(let advertisement) = reading else { return (reading, nil) }
-        // Malformed data are what was heard, not an error of the recording: they hold no beacon.
+        // Malformed data is what the radio received, not an error in the recording. It contains no beacon.
         given = try? advertisement.sighting()
         return (reading, given)
     }

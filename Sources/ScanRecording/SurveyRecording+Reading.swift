@@ -1,9 +1,11 @@
 import IndoorLocalization
 
 extension SurveyRecording {
-    /// Reads a survey from a recording: its truth with a point, and all sightings, also those within advertisements.
+    /// Reads a survey from a recording.
     ///
-    /// - Throws: what is wrong with the file or, when strict, with a line.
+    /// The survey consists of the ground truth with a point, and all sightings, including those in advertisements.
+    ///
+    /// - Throws: `RecordingError` if the file or, when strict, a line is invalid.
     public init(path: String, strictness: RecordingReader.Strictness = .strict) throws(RecordingError) {
         try self.init(path: path, strictness: strictness, limits: .standard)
     }
@@ -38,7 +40,7 @@ extension SurveyRecording {
 }
 
 extension Truth {
-    /// The same as a way point; nil where only the room is known.
+    /// The ground truth as a waypoint; nil if only the room is known.
     package var waypoint: SurveyRecording.Waypoint? {
         guard let mapID, let point else { return nil }
         return SurveyRecording.Waypoint(instant: instant, mapID: mapID, point: point, isHold: isHold)
