@@ -178,9 +178,9 @@ final class BombTests: XCTestCase {
             #"{"t":0,"type":"beacon","uuid":"00000000-0000-4000-8000-000000000001","major":1,"minor":1,"rssi":-70}"#
         let many = String(repeating: sighting + "\n", count: 10_000)
         let path = try bomb.gzip("many.jsonl.gz", Self.header, many, times: 50)
-        try run(["replay", "--venue", "Fixtures/office", path], "as no recording does")
+        try run(["replay", "--venue", "Fixtures/office", path], "which no recording does")
         let survey = ["survey", "--venue", "Fixtures/office", "--output", bomb.folder + "/map.json"]
-        try run(survey + [path], "as no recording does")
+        try run(survey + [path], "which no recording does")
         let long = try bomb.gzip("long.jsonl.gz", Self.header, String(repeating: "x", count: 1_000_000), times: 100)
         for command in [["replay", "--venue", "Fixtures/office"], survey] { try run(command + [long], "longer than") }
     }

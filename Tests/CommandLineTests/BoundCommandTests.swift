@@ -47,6 +47,7 @@ final class BoundCommandTests: XCTestCase {
     func testAMapThatTheVenueDoesNotHaveIsAFailure() throws {
         let result = try Tool.run(Self.call + Self.small + ["--map", "77"])
         XCTAssertEqual(result.status, 1)
-        XCTAssertEqual(result.errors, "indoorloc: Fixtures/office: the venue has no map 77. Take an id of its maps.\n")
+        XCTAssertEqual(
+            result.errors, "indoorloc: Fixtures/office: the venue has no map 77. Use the id of one of its maps.\n")
     }
 }

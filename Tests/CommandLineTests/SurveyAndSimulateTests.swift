@@ -90,7 +90,7 @@ final class SurveyAndSimulateTests: XCTestCase {
         let before = try bytes(folder + "/walk.jsonl")
         let endless = try simulate(#"{"mapId": 1, "x": 1, "y": 1}, {"mapId": 1, "x": 1000000, "y": 1}"#)
         XCTAssertEqual(endless.status, 1)
-        XCTAssertTrue(endless.errors.contains("at most 24 h and 3000000 are simulated"), endless.errors)
+        XCTAssertTrue(endless.errors.contains("at most 24 h and 3000000 are allowed"), endless.errors)
         XCTAssertEqual(try bytes(folder + "/walk.jsonl"), before)
     }
 

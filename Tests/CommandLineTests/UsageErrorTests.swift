@@ -112,13 +112,13 @@ final class UsageErrorTests: XCTestCase {
         try assertUsageError(call + ["loud"], "--set must be NAME=VALUE, not 'loud'", of: "simulate")
         let notANumber = "--set radio.power must be a number, true or false, not 'high'"
         try assertUsageError(call + ["radio.power=high"], notANumber, of: "simulate")
-        let outOfRange = "--set radio.power: is 9.0, allowed is from -100.0 to -20.0."
+        let outOfRange = "--set radio.power: is 9.0; expected -100.0 to -20.0."
         try assertUsageError(call + ["radio.power=9"], outOfRange, of: "simulate")
         let unknown = try Tool.run(call + ["radio.volume=9"])
         XCTAssertEqual(unknown.status, 2)
-        XCTAssertTrue(unknown.errors.contains("radio.volume: there is no such setting"), unknown.errors)
+        XCTAssertTrue(unknown.errors.contains("radio.volume: no such setting"), unknown.errors)
         XCTAssertTrue(unknown.errors.contains("radio.power,"), unknown.errors)
-        let near = "--set radio.walLoss: there is no such setting; did you mean radio.wallLoss?"
+        let near = "--set radio.walLoss: no such setting; did you mean radio.wallLoss?"
         try assertUsageError(call + ["radio.walLoss=9"], near, of: "simulate")
     }
 }
