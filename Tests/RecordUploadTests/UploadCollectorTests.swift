@@ -3,11 +3,11 @@ import IndoorLocalization
 import RecordUpload
 import XCTest
 
-/// Which records are made of what is heard and found.
+/// The records that a collector creates from sightings and positions.
 final class UploadCollectorTests: XCTestCase {
     private let uuid = BeaconUUID("f7826da6-4fa2-4e98-8024-bc5b71e0893e")
 
-    /// Of a source whose instants count from one second after the beginning of Unix time.
+    /// The clock of a source whose instants begin one second after the beginning of Unix time.
     private let clock = WallClock(timeOfZero: .seconds(1))
 
     private func sighting(_ minor: UInt16, at seconds: Double, rssi: Double = -60) throws -> SensorReading {
@@ -24,7 +24,7 @@ final class UploadCollectorTests: XCTestCase {
         return UploadCollector(settings)
     }
 
-    /// The records as a server reads them.
+    /// Returns the records as a server decodes them.
     private func read(_ records: [UploadRecord]) async throws -> [ReadBatch.Record] {
         let queue = try UploadQueue(path: try temporaryFolder() + "/uploads.db")
         try await queue.append(records)
@@ -32,7 +32,7 @@ final class UploadCollectorTests: XCTestCase {
         return try batch.map { try ReadBatch($0.body).records } ?? []
     }
 
-    /// Behaviour §1.1, row setSendPositionToServer: neither positions nor what is heard is uploaded until that is asked for.
+    /// Behaviour §1.1, row setSendPositionToServer: the collector uploads neither positions nor beacons by default.
     func testNothingIsUploadedByDefault() throws {
         var collector = UploadCollector(UploadSettings())
         XCTAssertFalse(UploadSettings().isOn)
@@ -41,7 +41,7 @@ final class UploadCollectorTests: XCTestCase {
         XCTAssertEqual(collector.drain(), [])
     }
 
-    func testABeaconIsToldOnceInAnIntervalWithHowOftenItWasHeard() async throws {
+    func testABeaconHasOneRecordPerIntervalWithTheNumberOfItsSightings() async throws {
         var collector = collector { $0.beacons = true }
         for step in 0...20 { collector.take(try sighting(1, at: Double(step) / 10), by: clock) }
         collector.take(try sighting(2, at: 2, rssi: -90), by: clock)
@@ -57,7 +57,7 @@ final class UploadCollectorTests: XCTestCase {
         XCTAssertEqual(collector.drain(), [])
     }
 
-    func testAnIntervalOfZeroKeepsEverySightingAndNoMeasurementIsNone() throws {
+    func testAnIntervalOfZeroKeepsEverySightingWithAMeasuredRSSI() throws {
         var collector = collector {
             $0.beacons = true
             $0.beaconInterval = .zero
@@ -67,7 +67,7 @@ final class UploadCollectorTests: XCTestCase {
         XCTAssertEqual(collector.drain().count, 7)
     }
 
-    func testAnAdvertisementAndTheSightingOfItAreOneNews() throws {
+    func testAnAdvertisementAndItsSightingCountOnce() throws {
         var collector = collector {
             $0.beacons = true
             $0.beaconInterval = .zero
@@ -88,7 +88,7 @@ final class UploadCollectorTests: XCTestCase {
             label: "hall")
     }
 
-    func testPositionsAreToldAtTheirIntervalIndoorsAndOutdoorsApart() async throws {
+    func testIndoorAndOutdoorPositionsHaveRecordsAtSeparateIntervals() async throws {
         var collector = collector {
             $0.positions = true
             $0.positionInterval = .seconds(2)
@@ -103,12 +103,12 @@ final class UploadCollectorTests: XCTestCase {
         XCTAssertEqual(records[0].x, 3.142)
         XCTAssertEqual(records[0].label, "hall")
         XCTAssertEqual(records[3].latitude, 48.12345679)
-        // The next session counts anew.
+        // The next session has a separate timeline.
         collector.take(position(at: 0), by: clock)
         XCTAssertEqual(collector.drain().count, 1)
     }
 
-    func testWhatIsNotTakenInTimeIsLostOldestFirstAndCounted() throws {
+    func testTheOldestRecordsBeyondTheLimitAreDiscardedAndCounted() throws {
         var collector = collector {
             $0.beacons = true
             $0.beaconInterval = .zero
