@@ -1,4 +1,4 @@
-"""Compares the README's accuracy table with the results of `indoorloc evaluate --json`: readme_accuracy.py README FOLDER
+"""Compares the README's accuracy table with results of `indoorloc evaluate --json`: readme_accuracy.py README FOLDER
 
 FOLDER contains a file NAME.json for each data set. A row without a set, a set without a row, and a number that differs
 from the measured one are failures.
