@@ -118,7 +118,7 @@ final class ConvertCommandTests: XCTestCase {
         let lenient = try convert("--lenient", folder + "/cut.btsnoop", folder + "/a.jsonl")
         XCTAssertTrue(lenient.errors.contains("cut.btsnoop: 1 bad record skipped: "), lenient.errors)
         XCTAssertFalse(lenient.errors.contains("eniently"), lenient.errors)
-        XCTAssertTrue(strict.errors.contains("Say --lenient to take what is before it"), strict.errors)
+        XCTAssertTrue(strict.errors.contains("--lenient to get the records before this one"), strict.errors)
     }
 
     func testABeaconThatCannotBeEncodedIsAnErrorAndLenientlyAWarning() throws {
