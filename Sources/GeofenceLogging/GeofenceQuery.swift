@@ -12,7 +12,7 @@ public struct GeofenceQuery: Hashable, Sendable {
     public var areaID: String?
     /// Whether the device entered the area; false if it left.
     public var isEntry: Bool?
-    /// The maximum number of records, of which the newest are returned; nil for all.
+    /// The maximum number of records; the newest ones are returned. Nil for all.
     public var limit: Int?
 
     /// Creates a query.

@@ -2,7 +2,7 @@ import IndoorLocalization
 
 /// A decoder that turns the records of a capture into readings.
 package struct BTSnoopDecoder {
-    /// The counts of what the decoder has skipped so far.
+    /// The counts of records and readings so far.
     package private(set) var tally = BTSnoopReader.Tally()
     /// The packet layout; nil before the header.
     package private(set) var datalink: BTSnoopDatalink?

@@ -7,7 +7,7 @@ import IndoorLocalization
 /// the sighting, without an address. It skips packets of other kinds. An instant is the time since the capture's first
 /// record of any kind.
 public struct BTSnoopReader: ~Copyable {
-    /// The counts of what the reader has read and skipped so far.
+    /// The counts of records read, records skipped and advertisements dropped so far.
     public struct Tally: Hashable, Sendable {
         /// The number of records read, of any kind.
         public var records = 0
@@ -47,7 +47,7 @@ public struct BTSnoopReader: ~Copyable {
     ///
     /// Even when lenient, a record that is cut off or has an impossible length ends the capture.
     public let strictness: RecordingReader.Strictness
-    /// The counts of what the reader has read and skipped so far.
+    /// The counts of records read, records skipped and advertisements dropped so far.
     public var tally: Tally { decoder.tally }
     /// The packet layout; nil before the first reading is requested.
     public var datalink: BTSnoopDatalink? { decoder.datalink }

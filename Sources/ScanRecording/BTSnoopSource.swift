@@ -14,7 +14,7 @@ public struct BTSnoopSource: ScanSource {
     public let strictness: RecordingReader.Strictness
     /// The time at which the capture began, once a stream has read it.
     let start = FoundStart()
-    /// The closure that is called at the end of the capture with the counts of what was skipped.
+    /// The closure that is called with the tally at the end of the capture.
     let whenFinished: @Sendable (BTSnoopReader.Tally) -> Void
 
     /// Creates a source. Each stream opens the file when its first reading is requested.
@@ -22,7 +22,7 @@ public struct BTSnoopSource: ScanSource {
     /// - Parameters:
     ///   - adapter: the adapter whose advertisements are read; nil reads those of all adapters.
     ///   - strictness: the treatment of invalid records.
-    ///   - whenFinished: called at the end of the capture, but not after an error, with the counts of what was skipped.
+    ///   - whenFinished: called with the tally at the end of the capture, but not after an error.
     public init(
         path: String, adapter: UInt16? = nil, strictness: RecordingReader.Strictness = .strict,
         whenFinished: @escaping @Sendable (BTSnoopReader.Tally) -> Void = { _ in }

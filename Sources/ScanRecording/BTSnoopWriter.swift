@@ -7,7 +7,7 @@ import IndoorLocalization
 /// microseconds, rounds RSSIs to whole dBm, and stores an address of unknown kind as a public one. The same readings
 /// give identical output.
 public struct BTSnoopWriter: ~Copyable {
-    /// The counts of what the writer has written, changed and omitted so far.
+    /// The counts of written, changed and omitted readings so far.
     public struct Tally: Hashable, Sendable {
         /// The number of advertisements written.
         public var advertisements = 0
@@ -34,7 +34,7 @@ public struct BTSnoopWriter: ~Copyable {
     public let path: String
     /// The packet layout.
     public let datalink: BTSnoopDatalink
-    /// The counts of what the writer has written, changed and omitted so far.
+    /// The counts of written, changed and omitted readings so far.
     public private(set) var tally = Tally()
 
     private let output: ArchiveOutput

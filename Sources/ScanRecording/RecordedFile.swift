@@ -33,7 +33,7 @@ package enum RecordedFile: ~Copyable {
 ///
 /// A class, because it owns an open file. The lock makes it safe to send.
 package final class RecordedReadings: Sendable {
-    /// The counts of what was skipped so far.
+    /// The counts of skipped lines or records so far.
     package enum Tally: Sendable {
         case recording(RecordingReader.Tally)
         case capture(BTSnoopReader.Tally)
@@ -120,6 +120,6 @@ package final class RecordedReadings: Sendable {
     /// The relation of instants to Unix time; nil if the file has no start time, and before the first reading.
     package var wallClock: WallClock? { state.withLock { state in state.wallClock() } }
 
-    /// The counts of what was skipped so far.
+    /// The counts of skipped lines or records so far.
     package var tally: Tally { state.withLock { state in state.tally() } }
 }

@@ -15,7 +15,7 @@ public struct RecordingReader: ~Copyable {
         case lenient
     }
 
-    /// The counts of what the reader has read and skipped so far.
+    /// The counts of lines read, lines skipped and sightings dropped so far.
     public struct Tally: Hashable, Sendable {
         /// The number of lines read, of any kind.
         public var lines = 0
@@ -39,7 +39,7 @@ public struct RecordingReader: ~Copyable {
     public let path: String
     /// The treatment of invalid lines.
     public let strictness: Strictness
-    /// The counts of what the reader has read and skipped so far.
+    /// The counts of lines read, lines skipped and sightings dropped so far.
     public private(set) var tally = Tally()
     /// The recording's header; nil until the first entry is read.
     public private(set) var header: RecordingHeader?

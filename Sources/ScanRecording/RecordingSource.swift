@@ -12,13 +12,12 @@ public struct RecordingSource: ScanSource {
     public let strictness: RecordingReader.Strictness
     /// The time at which the recording began, once a stream has read it.
     let start = FoundStart()
-    /// The closure that is called at the end of the recording with the counts of what was skipped.
+    /// The closure that is called with the tally at the end of the recording.
     let whenFinished: @Sendable (RecordingReader.Tally) -> Void
 
     /// Creates a source. Each stream opens the file when its first reading is requested.
     ///
-    /// - Parameter whenFinished: called at the end of the recording, but not after an error, with the counts of what
-    ///   was skipped.
+    /// - Parameter whenFinished: called with the tally at the end of the recording, but not after an error.
     public init(
         path: String, strictness: RecordingReader.Strictness = .strict,
         whenFinished: @escaping @Sendable (RecordingReader.Tally) -> Void = { _ in }

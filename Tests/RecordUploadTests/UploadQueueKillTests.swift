@@ -38,7 +38,7 @@ final class UploadQueueKillTests: XCTestCase {
             let lastReported = try XCTUnwrap(numbers.last, context)
             let queue = try UploadQueue(path: path, limit: 1_000_000)
             var kept: [Int64] = []
-            // In two batches, of which the first is confirmed: the second run of the writer continues after both.
+            // In two batches; the first one is confirmed, and the second run of the writer continues after both.
             while let batch = try await queue.nextBatch(size: 10_000, device: "a") {
                 kept += try ReadBatch(batch.body).records.map(\.number)
                 try await queue.confirm(batch)

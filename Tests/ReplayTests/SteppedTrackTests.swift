@@ -4,7 +4,7 @@ import ScanRecording
 import VenuePackets
 import XCTest
 
-/// A track in the office of which only the steps are replayed: 61 m through doors, near a gap in the outer walls.
+/// A replay of only the steps of a track in the office: 61 m through doors, near a gap in the outer walls.
 final class SteppedTrackTests: XCTestCase {
     private static let seeds: [UInt64] = [0, 1, 2]
 
