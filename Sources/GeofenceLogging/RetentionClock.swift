@@ -1,6 +1,6 @@
 import Glibc
 
-/// The device's clock, and the time since the machine started, which shows whether the clock was set.
+/// A reading of the device's clock, and the time since the machine started, which shows whether the clock was set.
 struct DeviceMoment: Hashable, Sendable {
     /// The time in seconds since 1970, from the clock that can be set.
     var clock: Double

@@ -33,7 +33,7 @@ public actor RecordUploader {
     ///
     /// - Parameters:
     ///   - device: the name of this device; the server receives it with each batch.
-    ///   - settings: the settings; a value outside its range is replaced by its default.
+    ///   - settings: the settings; if any value is outside its range, the defaults are used instead.
     ///   - clock: the clock that measures the time between batches.
     ///   - seed: the seed of the random part of the pauses after failures.
     public init(
@@ -97,7 +97,7 @@ public actor RecordUploader {
         run(.queued(waiting: try await queue.waiting))
     }
 
-    /// Applies other settings from the next batch on. Values outside their range change nothing.
+    /// Applies other settings from the next batch on. If any value is outside its range, nothing changes.
     ///
     /// - Throws: `UploadQueueError` if the queue could not be shortened.
     public func setSettings(_ settings: UploadSettings) async throws(UploadQueueError) {

@@ -92,7 +92,7 @@ package struct UploadMachine: Hashable, Sendable {
             size = settings.batchSize
             return []
         case (_, .start), (.stopped, _), (.idle, .tick), (.collecting, .tick), (.pausing, .tick), (.sending, .tick),
-            (.sending, .queued), (.pausing, .queued),  // they go with a later batch
+            (.sending, .queued), (.pausing, .queued),  // these records go with a later batch
             (.idle, .removed), (.collecting, .removed), (.pausing, .removed), (.idle, .failed), (.collecting, .failed),
             (.pausing, .failed):  // late answers
             return []

@@ -43,7 +43,7 @@ public struct RoomRecording: Hashable, Sendable {
         for index in stays.indices where stays[index].room == nil { stays[index].room = room }
     }
 
-    /// The training data from the stays in known rooms. Its time stamps count from 1970, where the recording begins.
+    /// The training data from the stays in known rooms. Its time stamps treat the start of the recording as 1970.
     public var training: RoomTrainingSet {
         var training = RoomTrainingSet()
         for stay in stays {

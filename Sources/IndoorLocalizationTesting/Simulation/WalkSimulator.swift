@@ -22,7 +22,7 @@ public struct WalkSimulator: Sendable {
 
     /// Creates a simulator.
     ///
-    /// A walk has at most a day and three million readings. Beacons on maps that the venue lacks are silent.
+    /// A walk lasts at most a day and has at most three million readings. Beacons on unknown maps are silent.
     /// - Throws: `SimulationError` if the path or the settings are invalid.
     public init(
         venue: Venue, path: WalkPath, settings: SimulationSettings = SimulationSettings(), seed: UInt64
