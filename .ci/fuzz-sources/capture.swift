@@ -15,7 +15,7 @@ public func fuzzCapture(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         case .record(let record):
             let bytes = buffer.bytes
             decoder.decode(record, of: bytes.span)
-            _ = decoder.takeProblem()
+            _ = decoder.consumeProblem()
             while let reading = decoder.next() {
                 guard reading.instant >= latest else { fatalError("\(reading) does not read in order") }
                 latest = reading.instant

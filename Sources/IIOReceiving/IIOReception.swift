@@ -49,7 +49,7 @@ struct IIOReception: Sendable {
         var (due, pressureDue) = (BootTime.now, BootTime.now)
         while !end.isTurnedOff {
             let wait = polled.isEmpty ? Self.longestWait : min(Self.longestWait, BootTime.now.duration(to: due))
-            try take(buffers, waiting: wait, into: &assembler)
+            try receive(from: buffers, waiting: wait, into: &assembler)
             let start = BootTime.now
             guard !polled.isEmpty, start >= due else { continue }
             for sensor in polled {
@@ -74,8 +74,8 @@ struct IIOReception: Sendable {
     }
 
     /// Waits for one of the buffers, and takes in what they have.
-    private func take(
-        _ buffers: [IIOBuffer], waiting wait: Duration, into assembler: inout MotionAssembler
+    private func receive(
+        from buffers: [IIOBuffer], waiting wait: Duration, into assembler: inout MotionAssembler
     ) throws(IIOError) {
         var watched = buffers.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
         // Rounded up, so that what is due then is due.

@@ -39,12 +39,12 @@ struct MotionAssembler: Sendable {
         guard kind == leader else { return nil }
         var sample = MotionSample(instant: ordered(instant))
         if kind == .acceleration { sample.acceleration = value }
-        sample.rotationRate = takeRate(at: instant)
+        sample.rotationRate = consumeRate(at: instant)
         sample.magneticField = field.take()
         return .motion(sample)
     }
 
-    private mutating func takeRate(at instant: Instant) -> Vector3? {
+    private mutating func consumeRate(at instant: Instant) -> Vector3? {
         defer { rates.removeAll(keepingCapacity: true) }
         guard !rates.isEmpty else {
             return latestRate.flatMap { $0.instant.duration(to: instant) <= Self.oldestRate ? $0.value : nil }

@@ -30,7 +30,7 @@ extension LocalizationMachine {
             return fetch(forced, at: now)
         }
         if let problem = fix.problem(in: venue) { return ignore(problem) }
-        let transition = observe(.fix(fix), at: now)
+        let transition = observe(DecodedReading(fix), at: now)
         fixOutcome = visit?.belief.fixReception.map(FixOutcome.taken) ?? .ignored(.methodWithoutMemory)
         return transition
     }

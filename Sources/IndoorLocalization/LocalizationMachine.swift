@@ -9,7 +9,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         /// The user ends it.
         case stop
         /// The source delivered something.
-        case reading(SensorReading)
+        case reading(DecodedReading)
         /// The instant that `nextWake` named has come.
         case tick
         /// The venues that can be recognised.
@@ -98,8 +98,6 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     /// The satellite receiver beside the scan; nil without one.
     var receiver: Delivery?
     var recent = RecentReadings()
-    /// What the latest reading held, if that was an advertisement.
-    var decoded: Sighting?
     /// Which beacons are known by their address.
     var addresses = KnownAddresses()
     /// Whether only beacons of no known venue are heard.

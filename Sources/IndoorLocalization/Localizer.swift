@@ -21,6 +21,7 @@ public actor Localizer {
     private let gnss: (any GNSSSource)?
     private let venues: any VenueSource
     private var driver: Driver
+    private var decoder = ReadingDecoder()
     private var timeline: SessionTimeline
     /// Its number tells sessions apart, too.
     private var scan = CurrentTask()
@@ -207,13 +208,14 @@ public actor Localizer {
 
     private func receive(_ reading: SensorReading, from sender: SessionTimeline.Sender, of number: Int) async {
         guard isOn(sender, number) else { return }
-        activityCounts.note(reading)
         var reading = reading
         reading.instant = timeline.place(reading.instant, of: sender)
+        let decoded = decoder.decode(reading)
+        activityCounts.note(decoded)
         driver.shift(by: timeline.align(to: reading.instant))
         while isOn(sender, number), let steps = driver.wake(before: reading.instant) { await perform(steps) }
         guard isOn(sender, number) else { return }
-        await perform(driver.handle(.reading(reading), at: reading.instant))
+        await perform(driver.handle(.reading(decoded), at: reading.instant))
     }
 
     /// A part of the source has failed, and the scan goes on.

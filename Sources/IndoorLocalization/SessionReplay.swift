@@ -42,6 +42,7 @@ public struct SessionReplay: Sendable {
     }
 
     private var driver: SessionDriver<LocalizationMachine<PositioningEngine>>
+    private var decoder = ReadingDecoder()
     private let venues: VenueLibrary
     private var now: Instant?
     /// How the readings' instants relate to Unix time, which gives events their ``LocalizationEvent/unixTime``; nil if unknown.
@@ -122,7 +123,7 @@ public struct SessionReplay: Sendable {
         var outputs: [Output] = []
         while let steps = driver.wake(before: reading.instant) { outputs += perform(steps) }
         now = max(now ?? reading.instant, reading.instant)
-        return outputs + perform(driver.handle(.reading(reading), at: reading.instant))
+        return outputs + perform(driver.handle(.reading(decoder.decode(reading)), at: reading.instant))
     }
 
     /// Ends the session where the readings end: a last position, then idle.

@@ -4,7 +4,7 @@ import IndoorLocalization
 ///
 ///     var collector = UploadCollector(settings)
 ///     for try await reading in radio.readings() {
-///         collector.take(reading, by: radio.wallClock)
+///         collector.receive(reading, by: radio.wallClock)
 ///         try await uploader.add(collector.drain())
 ///     }
 ///
@@ -35,8 +35,7 @@ public struct UploadCollector: Sendable {
     private var cleaned = Instant.zero
     /// When a record of a position was made last, of those indoors and of those outdoors.
     private var told: (indoors: Instant?, outdoors: Instant?) = (nil, nil)
-    /// What the last advertisement was decoded to: a sighting of the same behind it is the same news.
-    private var decoded: Sighting?
+    private var decoder = ReadingDecoder()
 
     /// Creates a collector without records.
     public init(_ settings: UploadSettings) { self.settings = settings }
@@ -44,28 +43,20 @@ public struct UploadCollector: Sendable {
     /// Takes in what a source delivers.
     ///
     /// - Parameter clock: tells the time of its instants, here and below; nil if the source has no wall clock.
-    public mutating func take(_ reading: SensorReading, by clock: WallClock?) {
+    public mutating func receive(_ reading: SensorReading, by clock: WallClock?) {
         guard settings.beacons else { return }
-        switch reading {
-        case .sighting(let sighting):
-            if sighting != decoded { take(sighting, by: clock) }
-            decoded = nil
-        case .advertisement(let advertisement):
-            decoded = (try? advertisement.sighting()) ?? nil
-            if let decoded { take(decoded, by: clock) }
-        case .motion, .step, .pressure, .gnss, .fix, .radio: break
-        }
+        if case .sighting(let sighting) = decoder.decode(reading).content { receive(sighting, by: clock) }
     }
 
     /// Takes in a position of a session.
-    public mutating func take(_ position: Position, by clock: WallClock?) {
+    public mutating func receive(_ position: Position, by clock: WallClock?) {
         guard settings.positions, isDue(told.indoors, at: position.instant) else { return }
         told.indoors = position.instant
         keep(UploadRecord(.position(position), unixTime: clock?.unixTime(at: position.instant)))
     }
 
     /// Takes in a position outdoors.
-    public mutating func take(_ position: OutdoorPosition, by clock: WallClock?) {
+    public mutating func receive(_ position: OutdoorPosition, by clock: WallClock?) {
         guard settings.positions, isDue(told.outdoors, at: position.instant) else { return }
         told.outdoors = position.instant
         keep(UploadRecord(.outdoorPosition(position), unixTime: clock?.unixTime(at: position.instant)))
@@ -89,8 +80,7 @@ public struct UploadCollector: Sendable {
         return last.duration(to: now) >= settings.positionInterval
     }
 
-    private mutating func take(_ sighting: Sighting, by clock: WallClock?) {
-        guard Sighting.isMeasurement(rssi: sighting.rssi) else { return }
+    private mutating func receive(_ sighting: Sighting, by clock: WallClock?) {
         let now = sighting.instant
         if now < latest {
             // Another session, with a time of its own.

@@ -36,7 +36,7 @@ package struct BTSnoopDecoder {
     }
 
     /// What is wrong with the latest record; the readings before it are sound. The second call gives nil.
-    package mutating func takeProblem() -> BTSnoopError.Problem? { problem.take() }
+    package mutating func consumeProblem() -> BTSnoopError.Problem? { problem.take() }
 
     /// Takes in a record; the readings of the one before must have been taken out.
     package mutating func decode(_ record: BTSnoopRecord, of bytes: Span<UInt8>) {
@@ -91,14 +91,14 @@ package struct BTSnoopDecoder {
                         return
                     }
                 }
-                take(report, of: event, from: adapter, at: instant ?? latest)
+                handle(report, of: event, from: adapter, at: instant ?? latest)
             }
         } catch {
             throw .malformedEvent(error)
         }
     }
 
-    private mutating func take(
+    private mutating func handle(
         _ report: AdvertisingReport, of event: Span<UInt8>, from adapter: UInt16, at instant: Instant
     ) {
         let before = reassemblers[adapter]?.abandoned ?? 0

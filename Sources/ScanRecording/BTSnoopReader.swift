@@ -98,7 +98,7 @@ public struct BTSnoopReader: ~Copyable {
             if let reading = decoder.next() { return reading }
             guard !isFinished else { return nil }
             do throws(BTSnoopError.Problem) {
-                if let problem = decoder.takeProblem() { throw problem }
+                if let problem = decoder.consumeProblem() { throw problem }
                 try step()
             } catch {
                 try handle(error)

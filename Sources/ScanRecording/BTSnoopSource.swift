@@ -52,7 +52,7 @@ public struct BTSnoopSource: ScanSource {
 private final class BTSnoopPlayback: Sendable {
     private struct State: ~Copyable {
         var reader: BTSnoopReader?
-        var unfolding = AdvertisementUnfolding()
+        var decoder = ReadingDecoder()
         /// The sighting that the last advertisement held, not handed out yet.
         var decoded: Sighting?
     }
@@ -77,7 +77,7 @@ private final class BTSnoopPlayback: Sendable {
             if source.start.wallClock == nil, let begun = state.reader?.startMicroseconds {
                 source.start.note(WallClock(startMicroseconds: begun))
             }
-            state.decoded = state.unfolding.unfold(reading).sighting
+            state.decoded = state.decoder.decode(reading).sightingInAdvertisement
             return reading
         }
     }

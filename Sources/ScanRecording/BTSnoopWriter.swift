@@ -39,7 +39,7 @@ public struct BTSnoopWriter: ~Copyable {
     /// Where the next record begins.
     private var offset: Int64
     private var latest = Instant.zero
-    private var unfolding = AdvertisementUnfolding()
+    private var decoder = ReadingDecoder()
     private var isClosed = false
 
     /// Creates the file, or replaces the one that is there, and writes what the instant zero is.
@@ -89,7 +89,8 @@ public struct BTSnoopWriter: ~Copyable {
     /// iBeacon's advertisement, an anonymous one if the address is unknown.
     /// - Throws: what has no place in the format, or `.unwritable`. The reading is then not in the file.
     public mutating func write(_ reading: SensorReading) throws(BTSnoopError) {
-        switch unfolding.unfold(reading).reading {
+        guard decoder.decode(reading).content != .rejected(.repetition) else { return }
+        switch reading {
         case .advertisement(let advertisement):
             try write(
                 advertisement.data, of: advertisement.address, rssi: advertisement.rssi, at: advertisement.instant)
@@ -100,7 +101,6 @@ public struct BTSnoopWriter: ~Copyable {
         case .gnss: tally.leftOut["gnss", default: 0] += 1
         case .fix: tally.leftOut["fix", default: 0] += 1
         case .radio: tally.leftOut["radio", default: 0] += 1
-        case nil: return
         }
     }
 

@@ -73,7 +73,7 @@ package struct RecordDecoder {
             instant: instant, beacon: identity, rssi: try rssi(line),
             measuredPower: try fields.optionalNumber(.measuredPower, in: -128...127, line),
             address: try optionalAddress(line))
-        guard Sighting.isMeasurement(rssi: sighting.rssi) else { return .notAMeasurement(instant) }
+        guard sighting.hasMeasurement else { return .notAMeasurement(instant) }
         return .entry(.measurement(.sighting(sighting)))
     }
 
@@ -82,7 +82,7 @@ package struct RecordDecoder {
         guard let address = try optionalAddress(line) else { throw RecordProblem(.address, .missingField) }
         let advertisement = Advertisement(
             instant: instant, address: address, rssi: try rssi(line), data: try fields.hexBytes(.data, line))
-        guard Sighting.isMeasurement(rssi: advertisement.rssi) else { return .notAMeasurement(instant) }
+        guard advertisement.hasMeasurement else { return .notAMeasurement(instant) }
         return .entry(.measurement(.advertisement(advertisement)))
     }
 

@@ -41,7 +41,7 @@ package final class RecordedReadings: Sendable {
         /// One of them is there.
         var recording: RecordingReader?
         var capture: BTSnoopReader?
-        var unfolding = AdvertisementUnfolding()
+        var decoder = ReadingDecoder()
         /// The sighting that the last advertisement held, not handed out yet.
         var decoded: Sighting?
 
@@ -70,9 +70,9 @@ package final class RecordedReadings: Sendable {
             if let sighting = decoded.take() { return (.sighting(sighting), []) }
             var places: [Truth] = []
             while let recorded = try read(&places) {
-                let (reading, sighting) = unfolding.unfold(recorded)
-                decoded = sighting
-                if let reading { return (reading, places) }
+                let reading = decoder.decode(recorded)
+                decoded = reading.sightingInAdvertisement
+                if reading.content != .rejected(.repetition) { return (recorded, places) }
             }
             return (nil, places)
         }

@@ -7,7 +7,7 @@ import Synchronization
 final class RecordingPlayback: Sendable {
     private struct State: ~Copyable {
         var reader: RecordingReader?
-        var unfolding = AdvertisementUnfolding()
+        var decoder = ReadingDecoder()
         /// The sighting that the last advertisement held, not handed out yet.
         var decoded: Sighting?
     }
@@ -33,9 +33,9 @@ final class RecordingPlayback: Sendable {
         while let entry = try state.reader?.next() {
             if case .header(let header) = entry { source.start.note(header.wallClock) }
             guard case .measurement(let recorded) = entry else { continue }
-            let (reading, sighting) = state.unfolding.unfold(recorded)
-            state.decoded = sighting
-            if let reading { return reading }
+            let reading = state.decoder.decode(recorded)
+            state.decoded = reading.sightingInAdvertisement
+            if reading.content != .rejected(.repetition) { return recorded }
         }
         if let tally = state.reader?.tally { source.whenFinished(tally) }
         return nil

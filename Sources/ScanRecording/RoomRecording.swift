@@ -20,7 +20,7 @@ public struct RoomRecording: Hashable, Sendable {
     /// - Throws: what is wrong with the file or, when strict, with a line.
     public init(path: String, strictness: RecordingReader.Strictness = .strict) throws(RecordingError) {
         var reader = try RecordingReader(path: path, strictness: strictness)
-        var unfolding = AdvertisementUnfolding()
+        var decoder = ReadingDecoder()
         var device: String?
         var rooms: [(room: String?, sightings: [Sighting])] = [(nil, [])]
         while let entry = try reader.next() {
@@ -29,9 +29,8 @@ public struct RoomRecording: Hashable, Sendable {
             case .truth(let truth):
                 if truth.room != rooms[rooms.count - 1].room { rooms.append((truth.room, [])) }
             case .measurement(let recorded):
-                let (reading, decoded) = unfolding.unfold(recorded)
-                if case .sighting(let sighting) = reading { rooms[rooms.count - 1].sightings.append(sighting) }
-                if let decoded { rooms[rooms.count - 1].sightings.append(decoded) }
+                guard case .sighting(let sighting) = decoder.decode(recorded).content else { continue }
+                rooms[rooms.count - 1].sightings.append(sighting)
             }
         }
         self.device = device

@@ -12,7 +12,7 @@ extension SurveyRecording {
         path: String, strictness: RecordingReader.Strictness, limits: InputLimits
     ) throws(RecordingError) {
         var reader = try RecordingReader(path: path, strictness: strictness)
-        var unfolding = AdvertisementUnfolding()
+        var decoder = ReadingDecoder()
         var waypoints: [Waypoint] = []
         var sightings: [Sighting] = []
         var end = Instant.zero
@@ -24,9 +24,7 @@ extension SurveyRecording {
             case .truth(let truth):
                 if let waypoint = truth.waypoint { waypoints.append(waypoint) }
             case .measurement(let recorded):
-                let (reading, decoded) = unfolding.unfold(recorded)
-                if case .sighting(let sighting) = reading { sightings.append(sighting) }
-                if let decoded { sightings.append(decoded) }
+                if case .sighting(let sighting) = decoder.decode(recorded).content { sightings.append(sighting) }
             }
             guard sightings.count + waypoints.count <= limits.surveyReadings else {
                 throw RecordingError(

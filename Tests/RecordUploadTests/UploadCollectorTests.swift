@@ -36,15 +36,15 @@ final class UploadCollectorTests: XCTestCase {
     func testNothingIsUploadedByDefault() throws {
         var collector = UploadCollector(UploadSettings())
         XCTAssertFalse(UploadSettings().isOn)
-        collector.take(try sighting(1, at: 0), by: clock)
-        collector.take(position(at: 0), by: clock)
+        collector.receive(try sighting(1, at: 0), by: clock)
+        collector.receive(position(at: 0), by: clock)
         XCTAssertEqual(collector.drain(), [])
     }
 
     func testABeaconIsToldOnceInAnIntervalWithHowOftenItWasHeard() async throws {
         var collector = collector { $0.beacons = true }
-        for step in 0...20 { collector.take(try sighting(1, at: Double(step) / 10), by: clock) }
-        collector.take(try sighting(2, at: 2, rssi: -90), by: clock)
+        for step in 0...20 { collector.receive(try sighting(1, at: Double(step) / 10), by: clock) }
+        collector.receive(try sighting(2, at: 2, rssi: -90), by: clock)
         let records = try await read(collector.drain())
         XCTAssertEqual(records.map(\.minor), [1, 1, 1, 2])
         XCTAssertEqual(records.map(\.count), [1, 10, 10, 1])
@@ -62,8 +62,8 @@ final class UploadCollectorTests: XCTestCase {
             $0.beacons = true
             $0.beaconInterval = .zero
         }
-        for step in 0..<7 { collector.take(try sighting(1, at: Double(step) / 10), by: nil) }
-        collector.take(try sighting(1, at: 1, rssi: 127), by: nil)
+        for step in 0..<7 { collector.receive(try sighting(1, at: Double(step) / 10), by: nil) }
+        collector.receive(try sighting(1, at: 1, rssi: 127), by: nil)
         XCTAssertEqual(collector.drain().count, 7)
     }
 
@@ -77,8 +77,8 @@ final class UploadCollectorTests: XCTestCase {
         let address = try XCTUnwrap(DeviceAddress("C0:00:00:00:00:01"))
         let advertisement = Advertisement(
             instant: .zero, address: address, rssi: -70, data: try frame.advertisingData())
-        collector.take(.advertisement(advertisement), by: clock)
-        collector.take(.sighting(try XCTUnwrap(try advertisement.sighting())), by: clock)
+        collector.receive(.advertisement(advertisement), by: clock)
+        collector.receive(.sighting(try XCTUnwrap(try advertisement.sighting())), by: clock)
         XCTAssertEqual(collector.drain().count, 1)
     }
 
@@ -93,10 +93,10 @@ final class UploadCollectorTests: XCTestCase {
             $0.positions = true
             $0.positionInterval = .seconds(2)
         }
-        for step in 0..<10 { collector.take(position(at: Double(step) / 2), by: clock) }
+        for step in 0..<10 { collector.receive(position(at: Double(step) / 2), by: clock) }
         let place = OutdoorPosition(
             instant: Instant(seconds: 4.5), coordinate: Coordinate(latitude: 48.123456789, longitude: 11), radius: 5)
-        collector.take(place, by: nil)
+        collector.receive(place, by: nil)
         let records = try await read(collector.drain())
         XCTAssertEqual(records.map(\.time), [1000, 3000, 5000, nil])
         XCTAssertEqual(records.map(\.type), ["position", "position", "position", "outdoorPosition"])
@@ -104,7 +104,7 @@ final class UploadCollectorTests: XCTestCase {
         XCTAssertEqual(records[0].label, "hall")
         XCTAssertEqual(records[3].latitude, 48.12345679)
         // The next session counts anew.
-        collector.take(position(at: 0), by: clock)
+        collector.receive(position(at: 0), by: clock)
         XCTAssertEqual(collector.drain().count, 1)
     }
 
@@ -113,11 +113,11 @@ final class UploadCollectorTests: XCTestCase {
             $0.beacons = true
             $0.beaconInterval = .zero
         }
-        for step in 0..<10_001 { collector.take(try sighting(1, at: Double(step) / 100), by: clock) }
+        for step in 0..<10_001 { collector.receive(try sighting(1, at: Double(step) / 100), by: clock) }
         XCTAssertEqual(collector.lost, 1)
         let records = collector.drain()
         XCTAssertEqual(records.first?.unixTime?.milliseconds, 1010)
-        collector.take(try sighting(1, at: 101), by: clock)
+        collector.receive(try sighting(1, at: 101), by: clock)
         collector.putBack(records)
         XCTAssertEqual(collector.lost, 2)
         XCTAssertEqual(collector.drain().last?.unixTime?.milliseconds, 102_000)

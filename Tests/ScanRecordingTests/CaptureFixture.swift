@@ -75,7 +75,7 @@ enum CaptureStream {
                     let bytes = buffer.bytes
                     decoder.decode(record, of: bytes.span)
                     while let reading = decoder.next() { readings.append(reading) }
-                    if let problem = decoder.takeProblem() { throw problem }
+                    if let problem = decoder.consumeProblem() { throw problem }
                 case .needsMore:
                     buffer.fill { bytes in
                         bytes += rest.prefix(chunk)

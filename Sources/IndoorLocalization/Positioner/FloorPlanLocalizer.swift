@@ -17,6 +17,7 @@ public actor FloorPlanLocalizer {
     private let source: any ScanSource
     private let venues: any VenueSource
     private var driver: SessionDriver<Machine>
+    private var decoder = ReadingDecoder()
     private var timeline: SessionTimeline
     private var delay = DeliveryDelay()
     private var scan = CurrentTask()
@@ -152,10 +153,11 @@ public actor FloorPlanLocalizer {
     private func receive(_ reading: SensorReading, of number: Int) async {
         guard scan.isCurrent(number) else { return }
         let late = timeline.elapsed.map { delay.observe(reading.instant, at: $0) } ?? .zero
+        let decoded = decoder.decode(reading)
         driver.shift(by: timeline.align(to: reading.instant))
         while scan.isCurrent(number), let steps = driver.wake(before: reading.instant) { await perform(steps) }
         guard scan.isCurrent(number) else { return }
-        await perform(driver.handle(.reading(reading, delay: late), at: reading.instant))
+        await perform(driver.handle(.reading(decoded, delay: late), at: reading.instant))
     }
 
     private func finishScan(_ error: (any Error)?, of number: Int) async {

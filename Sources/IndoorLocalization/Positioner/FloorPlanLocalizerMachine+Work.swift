@@ -11,7 +11,8 @@ extension FloorPlanLocalizerMachine {
     }
 
     /// Takes in what was sensed.
-    mutating func observe(_ reading: SensorReading, _ delay: Duration, at now: Instant) -> Transition {
+    mutating func observe(_ decoded: DecodedReading, _ delay: Duration, at now: Instant) -> Transition {
+        let reading = decoded.reading
         guard session != nil else { return Transition(state: state) }  // of an earlier session
         // One that goes to all sessions on a radio, and is on another floor plan.
         if case .fix(let fix) = reading, fix.mapID != plan.mapID { return Transition(state: state) }
@@ -21,21 +22,20 @@ extension FloorPlanLocalizerMachine {
         case .sighting, .advertisement: trouble = nil
         case .motion, .step, .pressure, .gnss, .fix: break  // of other senders: they say nothing of the radio
         }
-        if isNews(reading) { news = ReadingAge(arrival: heardTime(at: now), delay: delay) }
-        return work(.reading(reading), at: now)
+        if isOfVenue(decoded) { news = ReadingAge(arrival: heardTime(at: now), delay: delay) }
+        return work(.reading(decoded), at: now)
     }
 
     /// Whether the reading is of a beacon of the venue.
-    private func isNews(_ reading: SensorReading) -> Bool {
-        let sighting: Sighting?
-        switch reading {
+    private func isOfVenue(_ reading: DecodedReading) -> Bool {
+        let sighting: Sighting
+        switch reading.content {
         case .sighting(let heard): sighting = heard
         case .advertisement(let advertisement):
-            if preparation?.addresses.knows(advertisement.address) == true { return true }
-            sighting = try? advertisement.sighting()
-        case .motion, .step, .pressure, .gnss, .fix, .radio: sighting = nil
+            return preparation?.addresses.knows(advertisement.address) == true
+        case .rejected, .other: return false
         }
-        guard let sighting, let summary else { return false }
+        guard let summary else { return false }
         if preparation?.addresses.knows(sighting.address) == true { return true }
         let (uuid, major) = (sighting.beacon.uuid, sighting.beacon.major)
         return summary.regions.contains(BeaconRegion(sighting.beacon))

@@ -24,7 +24,7 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
         /// The venue source tells something without being asked.
         case venues(VenueUpdate)
         /// The source delivered something, so long after it was sensed.
-        case reading(SensorReading, delay: Duration)
+        case reading(DecodedReading, delay: Duration)
         case sourceEnded
         case sourceFailed(LocalizationError)
         case tick

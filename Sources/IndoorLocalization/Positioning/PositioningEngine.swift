@@ -113,9 +113,7 @@ public struct PositioningEngine: Sendable {
     public mutating func observe(_ reading: SensorReading) {
         switch reading {
         case .sighting(let sighting):
-            guard Sighting.isMeasurement(rssi: sighting.rssi), let beacon = field.indexes[sighting.beacon] else {
-                return
-            }
+            guard sighting.hasMeasurement, let beacon = field.indexes[sighting.beacon] else { return }
             collector.add(beacon: beacon, rssi: sighting.rssi, at: sighting.instant)
         case .motion, .step:
             if settings.motion.usesSteps { walk(reading) }

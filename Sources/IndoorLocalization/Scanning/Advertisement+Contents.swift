@@ -2,6 +2,17 @@
 ///
 /// Each is read from the data anew. Of malformed data, what stands before the defect is given.
 extension Advertisement {
+    /// The sighting of the beacon that sent this; nil if it is no beacon, or the RSSI is no measurement.
+    ///
+    /// - Throws: what is malformed in the data.
+    public func sighting() throws(AdvertisementError) -> Sighting? {
+        guard case .beacon(let frame) = try BeaconFrame.decode(data.span) else { return nil }
+        guard hasMeasurement else { return nil }
+        return Sighting(
+            instant: instant, beacon: frame.beacon, rssi: rssi, measuredPower: Double(frame.measuredPower),
+            address: address)
+    }
+
     /// What is malformed in the structure of the data; nil if nothing is.
     public var defect: AdvertisementError? {
         do {

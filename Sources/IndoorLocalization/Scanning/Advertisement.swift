@@ -16,4 +16,7 @@ public struct Advertisement: Hashable, Sendable {
         self.rssi = rssi
         self.data = data
     }
+
+    /// Whether the RSSI is a measurement, see ``Sighting/isMeasurement(rssi:)``.
+    package var hasMeasurement: Bool { Sighting.isMeasurement(rssi: rssi) }
 }

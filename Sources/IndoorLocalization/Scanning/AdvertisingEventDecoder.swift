@@ -36,7 +36,7 @@ package struct AdvertisingEventDecoder: Sendable {
         var iterator = AdvertisingReportIterator()
         do throws(AdvertisingReportError) {
             while let report = try iterator.next(in: event) {
-                take(report, of: event, at: instant, advertisement: advertisement, sighting: sighting)
+                handle(report, of: event, at: instant, advertisement: advertisement, sighting: sighting)
             }
         } catch {
             malformed += 1
@@ -47,7 +47,7 @@ package struct AdvertisingEventDecoder: Sendable {
     package mutating func reset() { reassembler.reset() }
 
     @inline(__always)
-    private mutating func take(
+    private mutating func handle(
         _ report: AdvertisingReport, of event: Span<UInt8>, at instant: Instant, advertisement: (Advertisement) -> Void,
         sighting: (Sighting) -> Void
     ) {

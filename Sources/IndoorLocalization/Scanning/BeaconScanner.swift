@@ -13,6 +13,7 @@
 public actor BeaconScanner {
     let source: any ScanSource
     private var machine: ScanMachine
+    private var decoder = ReadingDecoder()
     /// Who takes samples of a room; nil while nobody does.
     var trainer: RoomTrainer?
     private var timeline: SessionTimeline
@@ -271,6 +272,7 @@ extension BeaconScanner {
             activityCounts.note(directive)
             switch directive {
             case .startSource(let timing):
+                decoder = ReadingDecoder()
                 scan.scan(source, timing: timing, for: self) {
                     $0.receive($1, of: $2)
                 } report: {
@@ -308,7 +310,7 @@ extension BeaconScanner {
         guard scan.isCurrent(number) else { return }
         activityCounts.noteReading(reading)
         machine.shift(by: timeline.align(to: reading.instant))
-        perform(machine.handle(.reading(reading), at: reading.instant))
+        perform(machine.handle(.reading(decoder.decode(reading)), at: reading.instant))
     }
 
     /// A part of the source has failed, and the scan goes on.

@@ -8,7 +8,7 @@ package struct ScanMachine: Sendable {
         case start
         case stop
         case tick
-        case reading(SensorReading)
+        case reading(DecodedReading)
         case sourceEnded
         case sourceFailed(LocalizationError)
         /// Another duty cycle, kept from the next boundary on, and another timing, kept from the next pass on.
@@ -51,8 +51,6 @@ package struct ScanMachine: Sendable {
     private var hasReading = false
     /// Whether the radio hears when it scans, as far as it told.
     private var isHearing = true
-    /// What the last advertisement was decoded to: a sighting of the same behind it is the same news.
-    private var decoded: Sighting?
 
     /// Whether the radio scans, as the events told.
     package private(set) var isScanning = false
@@ -116,7 +114,7 @@ package struct ScanMachine: Sendable {
         case .start, .tick: break
         case .change(let cycle, let timing): change(to: cycle, timing, at: now)
         case .stop: directives += stop(at: now)
-        case .reading(let reading): directives += take(reading, at: now)
+        case .reading(let reading): directives += receive(reading, at: now)
         case .sourceEnded: directives += settle(wanted: false, at: now) + stop(at: now)
         case .sourceFailed(let error): directives += fail(error, at: now)
         }
@@ -139,7 +137,6 @@ extension ScanMachine {
         latest = now
         hasReading = false
         isHearing = true
-        decoded = nil
         retryAt = nil
         failures = 0
         ranger = Ranger(settings: settings.ranging)
@@ -216,35 +213,33 @@ extension ScanMachine {
 // MARK: - Readings
 
 extension ScanMachine {
-    private mutating func take(_ reading: SensorReading, at now: Instant) -> [Directive] {
+    private mutating func receive(_ decoded: DecodedReading, at now: Instant) -> [Directive] {
         hasReading = true
-        switch reading {
-        case .radio(let event): return take(event, at: now)
-        case .advertisement(let advertisement): return take(advertisement, at: now)
+        if case .radio(let event) = decoded.reading { return receive(event, at: now) }
+        guard isScanning else { return [] }
+        switch decoded.content {
         case .sighting(let sighting):
-            defer { decoded = nil }
-            return sighting == decoded ? [] : take(sighting, at: now)
-        case .motion, .step, .pressure, .gnss, .fix: return []
+            guard case .advertisement(let advertisement) = decoded.reading else { return receive(sighting, at: now) }
+            failures = 0
+            return [.emitAdvertisement(advertisement)] + receive(sighting, at: now)
+        // It may be malformed. The advertisement itself tells what is wrong with it.
+        case .advertisement(let advertisement):
+            failures = 0
+            return [.emitAdvertisement(advertisement)]
+        case .rejected(.invalidRSSI):
+            discarded += 1
+            return []
+        case .rejected(.repetition), .other: return []
         }
     }
 
-    private mutating func take(_ event: RadioEvent, at now: Instant) -> [Directive] {
+    private mutating func receive(_ event: RadioEvent, at now: Instant) -> [Directive] {
         isHearing = event.status.isHearing
         return outputs(of: regions.handle(.hearing(isScanning && isHearing), at: now)) + [.passOn(event)]
     }
 
-    private mutating func take(_ advertisement: Advertisement, at now: Instant) -> [Directive] {
-        decoded = nil
-        guard isScanning, isMeasurement(advertisement.rssi) else { return [] }
-        failures = 0
-        // Malformed data hold no beacon; the advertisement tells what is wrong with them.
-        guard let sighting = try? advertisement.sighting() else { return [.emitAdvertisement(advertisement)] }
-        decoded = sighting
-        return [.emitAdvertisement(advertisement)] + take(sighting, at: now)
-    }
-
-    private mutating func take(_ sighting: Sighting, at now: Instant) -> [Directive] {
-        guard isScanning, isMeasurement(sighting.rssi), sighting.rssi >= settings.rssiThreshold else { return [] }
+    private mutating func receive(_ sighting: Sighting, at now: Instant) -> [Directive] {
+        guard sighting.rssi >= settings.rssiThreshold else { return [] }
         failures = 0
         if rangerCleanup.advanced(by: settings.ranging.silence) <= now {
             ranger.forgetSilent(at: now)
@@ -254,12 +249,6 @@ extension ScanMachine {
         guard let range = ranger.estimate(of: sighting.beacon, at: sighting.instant) else { return [] }
         return [.emitBeacon(BeaconRecord(sighting: sighting, range: range))]
             + outputs(of: regions.handle(.heard(range), at: now))
-    }
-
-    private mutating func isMeasurement(_ rssi: Double) -> Bool {
-        let isMeasurement = Sighting.isMeasurement(rssi: rssi)
-        if !isMeasurement { discarded += 1 }
-        return isMeasurement
     }
 
     /// A room is left before its region, and told behind what it was told from.

@@ -28,4 +28,7 @@ public struct Sighting: Hashable, Sendable {
     /// 127 means "not available" (Bluetooth Core Specification 5.4, Vol 4 Part E, 7.7.65.2), and no receiver hears
     /// a beacon at 0 dBm or above.
     public static func isMeasurement(rssi: Double) -> Bool { rssi < 0 && rssi >= -127 }
+
+    /// Whether the RSSI is a measurement, see ``isMeasurement(rssi:)``.
+    package var hasMeasurement: Bool { Self.isMeasurement(rssi: rssi) }
 }

@@ -135,6 +135,7 @@ struct HeardSource: Sendable {
 /// The machine of a scanner in the hands of a command, its instants counted from the first reading.
 struct ScannerRun {
     var machine: ScanMachine
+    private var decoder = ReadingDecoder()
     private var timeline = ScanTimeline()
     /// When the first reading was made, as the source counts.
     private(set) var start: Instant?
@@ -146,7 +147,7 @@ struct ScannerRun {
         start = start ?? reading.instant
         let rebased = timeline.rebase(reading)
         let begun = machine.isStarted ? [] : machine.handle(.start, at: rebased.instant)
-        return begun + machine.handle(.reading(rebased), at: rebased.instant)
+        return begun + machine.handle(.reading(decoder.decode(rebased)), at: rebased.instant)
     }
 
     /// Does what is due by now.

@@ -25,7 +25,7 @@ final class UploadWork: ServiceCompanion, Sendable {
     /// - Parameter clock: the source's, which positions have their times of, too.
     func take(_ reading: SensorReading, by clock: WallClock?) {
         wallClock.withLock { $0 = clock }
-        collector.withLock { $0.take(reading, by: clock) }
+        collector.withLock { $0.receive(reading, by: clock) }
     }
 
     /// Makes other settings count.
@@ -52,13 +52,13 @@ final class UploadWork: ServiceCompanion, Sendable {
             group.addTask {
                 for await position in positions {
                     let clock = self.wallClock.withLock { $0 }
-                    self.collector.withLock { $0.take(position, by: clock) }
+                    self.collector.withLock { $0.receive(position, by: clock) }
                 }
             }
             group.addTask {
                 for await position in outdoors {
                     let clock = self.wallClock.withLock { $0 }
-                    self.collector.withLock { $0.take(position, by: clock) }
+                    self.collector.withLock { $0.receive(position, by: clock) }
                 }
             }
         }

@@ -207,12 +207,14 @@ final class ScanMachineTests: XCTestCase {
         var machine = machine()
         _ = machine.handle(.start, at: .zero)
         let advertisement = try ScannerStage.advertisement(at: 1)
-        let first = machine.handle(.reading(.advertisement(advertisement)), at: at(1))
+        var decoder = ReadingDecoder()
+        let first = machine.handle(.reading(decoder.decode(.advertisement(advertisement))), at: at(1))
         XCTAssertEqual(first.first, .emitAdvertisement(advertisement))
         XCTAssertEqual(beacons(first).map(\.beacon), [ScannerStage.beacon()])
         let sighting = try XCTUnwrap(try advertisement.sighting())
-        XCTAssertEqual(machine.handle(.reading(.sighting(sighting)), at: at(1)), [])
-        XCTAssertEqual(beacons(machine.handle(.reading(.sighting(sighting)), at: at(1))).count, 1, "a second one")
+        XCTAssertEqual(machine.handle(.reading(decoder.decode(.sighting(sighting))), at: at(1)), [])
+        let second = machine.handle(.reading(decoder.decode(.sighting(sighting))), at: at(1))
+        XCTAssertEqual(beacons(second).count, 1, "a second one")
     }
 
     func testAMalformedAdvertisementIsNoBeaconAndStillTold() throws {

@@ -75,7 +75,7 @@ struct FingerprintCutter {
         var readings: [BeaconIdentity: (sum: Double, count: Int)] = [:]
         for sighting in recording.sightings[Self.lowerBound(recording.sightings, start)...] {
             guard sighting.instant <= end else { break }
-            guard Sighting.isMeasurement(rssi: sighting.rssi) else { continue }
+            guard sighting.hasMeasurement else { continue }
             let old = readings[sighting.beacon] ?? (0, 0)
             readings[sighting.beacon] = (old.sum + sighting.rssi, old.count + 1)
         }

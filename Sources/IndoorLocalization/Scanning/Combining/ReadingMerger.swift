@@ -47,7 +47,7 @@ package struct ReadingMerger: Sendable {
         }
         let next = waiting.lastIndex { $0.reading.instant <= reading.instant }.map { $0 + 1 } ?? 0
         waiting.insert(Waiting(reading: reading, due: elapsed + window), at: next)
-        return take(at: elapsed)
+        return drain(at: elapsed)
     }
 
     /// A source has ended or failed: nobody waits for it, until it delivers again.
@@ -57,23 +57,23 @@ package struct ReadingMerger: Sendable {
     }
 
     /// The readings that are to be handed on now, in order.
-    package mutating func take(at elapsed: Duration) -> [SensorReading] {
+    package mutating func drain(at elapsed: Duration) -> [SensorReading] {
         let reached = reached
         let isSafe: (Waiting) -> Bool = { waiting in
             waiting.due <= elapsed || reached.map { waiting.reading.instant <= $0 } ?? false
         }
         let count = waiting.lastIndex(where: isSafe).map { $0 + 1 } ?? 0
-        return takeFirst(max(count, waiting.count - Self.limit))
+        return drainFirst(max(count, waiting.count - Self.limit))
     }
 
     /// All that wait, in order: nothing more comes.
-    package mutating func takeAll() -> [SensorReading] { takeFirst(waiting.count) }
+    package mutating func drainAll() -> [SensorReading] { drainFirst(waiting.count) }
 
-    private mutating func takeFirst(_ count: Int) -> [SensorReading] {
-        let taken = waiting.prefix(count).map(\.reading)
-        waiting.removeFirst(taken.count)
-        last = taken.last?.instant ?? last
-        return taken
+    private mutating func drainFirst(_ count: Int) -> [SensorReading] {
+        let drained = waiting.prefix(count).map(\.reading)
+        waiting.removeFirst(drained.count)
+        last = drained.last?.instant ?? last
+        return drained
     }
 
     /// The instant up to which every source that delivers has come; nil if one of them has not begun.

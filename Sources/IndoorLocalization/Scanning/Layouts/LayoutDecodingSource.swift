@@ -21,11 +21,8 @@ public struct LayoutDecodingSource<Source: ScanSource>: WrappingScanSource {
     package func readings(
         timing: ScanTiming?, reporting report: @escaping @Sendable (LocalizationError) -> Void
     ) -> AsyncThrowingStream<SensorReading, any Error> {
-        .produced { continuation in
-            for try await reading in source.beginReadings(timing: timing, reporting: report) {
-                continuation.yield(reading)
-                if let sighting = layouts.sighting(in: reading) { continuation.yield(.sighting(sighting)) }
-            }
+        source.beginReadings(timing: timing, reporting: report).transformed { [layouts] reading in
+            layouts.sighting(in: reading).map { [reading, .sighting($0)] } ?? [reading]
         }
     }
 }
@@ -56,7 +53,7 @@ extension Advertisement {
     /// The sighting of the beacon whose frame is laid out by the first of these layouts that fits; nil if none fits, or the
     /// RSSI is no measurement.
     public func sighting(by layouts: [BeaconLayout]) -> Sighting? {
-        guard Sighting.isMeasurement(rssi: rssi) else { return nil }
+        guard hasMeasurement else { return nil }
         for layout in layouts {
             guard let frame = try? layout.decode(data.span), let beacon = frame.identity else { continue }
             return Sighting(

@@ -119,7 +119,7 @@ package struct RegionMachine: Hashable, Sendable {
     private mutating func fallSilent(at now: Instant) -> [Directive] {
         guard listened.isListening else { return [] }
         listened.pause(at: now)
-        return takeRangings(at: now).filter { directive in
+        return drainRangings(at: now).filter { directive in
             if case .range(let ranging) = directive { !ranging.ranges.isEmpty } else { true }
         }
     }
@@ -157,7 +157,7 @@ package struct RegionMachine: Hashable, Sendable {
         guard listened.isListening else { return [] }
         var directives: [Directive] = []
         if nextRanging <= now, insideCount > 0 {
-            directives += takeRangings(at: now)
+            directives += drainRangings(at: now)
             skipRangings(until: now)
         }
         let time = listened.instant(at: now)
@@ -171,7 +171,7 @@ package struct RegionMachine: Hashable, Sendable {
         return directives
     }
 
-    private mutating func takeRangings(at now: Instant) -> [Directive] {
+    private mutating func drainRangings(at now: Instant) -> [Directive] {
         var directives: [Directive] = []
         for index in tracked.indices where tracked[index].lastHeard != nil {
             let ranges = tracked[index].heard.values.sorted { $0.beacon < $1.beacon }
