@@ -11,10 +11,8 @@
 ///
 /// A class, as it is one radio for all who hold it.
 public final class SharedScanSource: ReportingScanSource {
-    private typealias Continuation = AsyncThrowingStream<SensorReading, any Error>.Continuation
-
     private struct Reader: Sendable {
-        var continuation: Continuation
+        var feed: ReadingFeed
         /// Is told of errors that the scan survives.
         var report: @Sendable (LocalizationError) -> Void
     }
@@ -31,8 +29,6 @@ public final class SharedScanSource: ReportingScanSource {
         var waiting: Fix?
         var scan: Task<Void, Never>?
     }
-
-    private static let buffer = 4096
 
     private let source: any ScanSource
     private let state = Guarded(State())
@@ -53,11 +49,10 @@ public final class SharedScanSource: ReportingScanSource {
         reporting report: @escaping @Sendable (LocalizationError) -> Void
     ) -> AsyncThrowingStream<SensorReading, any Error> {
         guard pace == .live else { return source.beginReadings(reporting: report) }
-        let (stream, continuation) = AsyncThrowingStream.makeStream(
-            of: SensorReading.self, throwing: (any Error).self, bufferingPolicy: .bufferingNewest(Self.buffer))
+        let (stream, feed) = ReadingFeed.makeStream()
         let (key, begun) = state.withLock { state -> (UInt64, Int?) in
             state.nextKey += 1
-            state.readers[state.nextKey] = Reader(continuation: continuation, report: report)
+            state.readers[state.nextKey] = Reader(feed: feed, report: report)
             guard !state.isScanning else { return (state.nextKey, nil) }
             state.isScanning = true
             state.latest = nil
@@ -65,7 +60,7 @@ public final class SharedScanSource: ReportingScanSource {
             state.number += 1
             return (state.nextKey, state.number)
         }
-        continuation.onTermination = { [weak self] _ in self?.leave(key) }
+        feed.whenTerminated { [weak self] in self?.leave(key) }
         if let begun { begin(begun) }
         return stream
     }
@@ -86,7 +81,7 @@ public final class SharedScanSource: ReportingScanSource {
         guard let latest else { return readers.count }
         var fix = fix
         fix.instant = latest
-        for reader in readers { reader.continuation.yield(.fix(fix)) }
+        for reader in readers { reader.feed.yield(.fix(fix)) }
         return readers.count
     }
 
@@ -134,10 +129,10 @@ public final class SharedScanSource: ReportingScanSource {
             state.latest = reading.instant
             return (Array(state.readers.values), state.waiting.take())
         }
-        for reader in readers { reader.continuation.yield(reading) }
+        for reader in readers { reader.feed.yield(reading) }
         guard var fix = waiting else { return }
         fix.instant = reading.instant
-        for reader in readers { reader.continuation.yield(.fix(fix)) }
+        for reader in readers { reader.feed.yield(.fix(fix)) }
     }
 
     private func readers(of number: Int) -> [Reader] {
@@ -152,7 +147,7 @@ public final class SharedScanSource: ReportingScanSource {
             defer { state.readers = [:] }
             return Array(state.readers.values)
         }
-        for reader in readers { reader.continuation.finish(throwing: error) }
+        for reader in readers { reader.feed.finish(throwing: error) }
     }
 
     private func leave(_ key: UInt64) {

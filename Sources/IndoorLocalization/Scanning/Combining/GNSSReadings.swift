@@ -12,9 +12,6 @@ public struct GNSSReadings: ScanSource {
     public var pace: ScanPace { .live }
 
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
-        let fixes = receiver.fixes()
-        return .produced { continuation in
-            for try await fix in fixes { continuation.yield(.gnss(fix)) }
-        }
+        receiver.fixes().transformed { [.gnss($0)] }
     }
 }

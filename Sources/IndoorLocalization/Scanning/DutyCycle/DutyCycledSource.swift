@@ -7,7 +7,6 @@
 /// ``RadioEvent/Status/scanning`` begins the next. A session counts silence only in the time between the two.
 public struct DutyCycledSource<Source: ScanSource>: ScanSource {
     private typealias Report = @Sendable (LocalizationError) -> Void
-    private typealias Continuation = AsyncThrowingStream<SensorReading, any Error>.Continuation
 
     private let source: Source
     private let fixed: ScanSchedule
@@ -38,13 +37,14 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
     public func readings(
         reporting report: @escaping @Sendable (LocalizationError) -> Void
     ) -> AsyncThrowingStream<SensorReading, any Error> {
-        .produced { continuation in
-            if let error = LocalizationError(settingsProblems: schedule.problems) { throw error }
-            switch (pace, steering) {
-            case (.live, _): try await follow(report, into: continuation)
-            case (.recorded, nil): try await cut(report, into: continuation)
-            case (.recorded, _?): try await pass(report, into: continuation)
-            }
+        if let error = LocalizationError(settingsProblems: schedule.problems) {
+            return AsyncThrowingStream { $0.finish(throwing: error) }
+        }
+        switch (pace, steering) {
+        case (.live, _): return ReadingFeed.readings { try await follow(report, into: $0) }
+        case (.recorded, nil): return cutReadings(report)
+        // A recording is not cut by settings that come while it plays: how far it has played then is chance.
+        case (.recorded, _?): return source.beginReadings(reporting: report)
         }
     }
 
@@ -59,7 +59,7 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
     }
 
     /// Scans a live source pass by pass, until it ends within one.
-    private func follow(_ report: @escaping Report, into continuation: Continuation) async throws {
+    private func follow(_ report: @escaping Report, into feed: ReadingFeed) async throws {
         let clock = makeClock()
         let present = LatestInstant(clock)
         var machine = DutyCycleMachine(schedule.cycle)
@@ -68,13 +68,13 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
             let end = machine.nextWake
             if machine.isScanning {
                 // Not every source tells that it begins to hear. A radio that is off tells itself when it is on again.
-                tell(.scanning, present, into: continuation)
-                switch try await scan(until: end, on: clock, present, report, into: continuation) {
+                tell(.scanning, present, into: feed)
+                switch try await scan(until: end, on: clock, present, report, into: feed) {
                 case .sourceEnded: return
                 case .timeIsUp(let change):
                     if let change { _ = machine.handle(.change(schedule.cycle), at: change) }
                 }
-                tell(.resting, present, into: continuation)
+                tell(.resting, present, into: feed)
             } else if let end {
                 try await clock.sleep(until: Instant.zero.duration(to: end))
             }
@@ -87,15 +87,15 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
     }
 
     /// Tells what the radio does from now on, unless it can do nothing, or has told no instant yet.
-    private func tell(_ status: RadioEvent.Status, _ present: LatestInstant, into continuation: Continuation) {
+    private func tell(_ status: RadioEvent.Status, _ present: LatestInstant, into feed: ReadingFeed) {
         guard !present.isFailing, let now = present.now else { return }
-        continuation.yield(.radio(RadioEvent(instant: now, status: status)))
+        feed.yield(.radio(RadioEvent(instant: now, status: status)))
     }
 
     /// One pass.
     private func scan(
         until end: Instant?, on clock: SessionClock, _ present: LatestInstant, _ report: @escaping Report,
-        into continuation: Continuation
+        into feed: ReadingFeed
     ) async throws -> PassEnd {
         // Subscribed before the schedule is looked at again, so that no change falls between.
         let changes = end == nil ? steering?.changes : nil
@@ -103,7 +103,7 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
             group.addTask {
                 for try await reading in source.beginReadings(timing: schedule.timing, reporting: report) {
                     present.note(reading)
-                    continuation.yield(reading)
+                    feed.yield(reading)
                 }
                 return .sourceEnded
             }
@@ -135,17 +135,12 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
         return Instant.zero.advanced(by: change)
     }
 
-    /// Leaves out what a recording's radio heard between two passes.
-    private func cut(_ report: @escaping Report, into continuation: Continuation) async throws {
-        var cut = DutyCycleCut(fixed.cycle)
-        for try await reading in source.beginReadings(reporting: report) {
-            for reading in cut.handle(reading) { continuation.yield(reading) }
+    /// Returns the readings of a recording without what its radio heard between two passes.
+    private func cutReadings(_ report: @escaping Report) -> AsyncThrowingStream<SensorReading, any Error> {
+        let cut = Guarded(DutyCycleCut(fixed.cycle))
+        return source.beginReadings(reporting: report).transformed { reading in
+            cut.withLock { $0.handle(reading) }
         }
-    }
-
-    /// A recording is not cut by settings that come while it plays: how far it has played then is chance.
-    private func pass(_ report: @escaping Report, into continuation: Continuation) async throws {
-        for try await reading in source.beginReadings(reporting: report) { continuation.yield(reading) }
     }
 }
 
