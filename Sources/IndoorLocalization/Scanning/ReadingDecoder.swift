@@ -66,7 +66,7 @@ package struct ReadingDecoder: Hashable, Sendable {
         case .advertisement(let advertisement):
             previous = nil
             guard advertisement.hasMeasurement else { return DecodedReading(reading, .rejected(.invalidRSSI)) }
-            // Malformed data hold no beacon. The advertisement itself tells what is wrong with them.
+            // Malformed data hold no beacon: the `defect` of the advertisement is for the subscriber.
             previous = try? advertisement.sighting()
             return DecodedReading(reading, previous.map { .sighting($0) } ?? .advertisement(advertisement))
         case .motion, .step, .pressure, .gnss, .fix, .radio:

@@ -1,31 +1,31 @@
-/// One scan for several readers: positioners side by side, a localizer and a scanner, on one radio.
+/// One scan for several readers on one radio, such as floor plan localizers side by side, or a localizer and a scanner.
 ///
 ///     let radio = SharedScanSource(BluetoothScanSource())
 ///     let ground = FloorPlanLocalizer(on: groundFloor, source: radio, venues: packets)
 ///     let first = FloorPlanLocalizer(on: firstFloor, source: radio, venues: packets)
 ///
-/// The scan begins with the first reader and ends with the last one. Who joins in between gets what is heard from then on;
-/// of readings that somebody does not take, the newest 4096 are kept for him. When the scan ends or fails, it does so for
-/// all of its readers, and the next `readings()` begins another one. A radio that is to rest is made to before it is shared:
-/// readers cannot tell it to. A recording is not shared: each reader plays it from its beginning.
+/// The scan begins with the first reader and ends with the last one. A later reader gets the readings from then on. For a slow
+/// reader, the source keeps the newest 4096 readings and reports the number of lost ones by a ``RadioEvent``. When the scan
+/// ends or fails, it does so for all readers, and the next `readings()` begins another scan. Give the radio its duty cycle
+/// before you share it, because readers cannot change it. A recording is not shared: each reader plays it from its beginning.
 ///
-/// A class, as it is one radio for all who hold it.
+/// A class, because all owners share one radio.
 public final class SharedScanSource: ReportingScanSource {
     private struct Reader: Sendable {
         var feed: ReadingFeed
-        /// Is told of errors that the scan survives.
+        /// Is called with each error that does not end the scan.
         var report: @Sendable (LocalizationError) -> Void
     }
 
     private struct State: Sendable {
         var readers: [UInt64: Reader] = [:]
         var nextKey: UInt64 = 0
-        /// Counts scans, so that what belongs to an earlier one is recognised.
+        /// The number of the scan; it differs from that of an earlier scan.
         var number = 0
         var isScanning = false
         /// The instant of the latest reading of this scan; nil before the first.
         var latest: Instant?
-        /// A place that was given before the first reading.
+        /// A fix that was submitted before the first reading.
         var waiting: Fix?
         var scan: Task<Void, Never>?
     }
@@ -33,18 +33,20 @@ public final class SharedScanSource: ReportingScanSource {
     private let source: any ScanSource
     private let state = Guarded(State())
 
-    /// Creates a source that shares the scans of another one; nothing is scanned yet.
+    /// Creates a source that shares the scans of another one, without starting it.
     public init(_ source: some ScanSource) { self.source = source }
 
     public var pace: ScanPace { source.pace }
 
-    /// That of the source.
+    /// The wall clock of the source.
     public var wallClock: WallClock? { source.wallClock }
 
-    /// Takes part in the scan, which begins if nobody else takes part.
+    /// Joins the scan, which begins with the first reader.
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> { readings { _ in } }
 
-    /// Takes part in the scan, and is told of the errors that it survives.
+    /// Joins the scan.
+    ///
+    /// - Parameter report: is called with each error that does not end the scan.
     public func readings(
         reporting report: @escaping @Sendable (LocalizationError) -> Void
     ) -> AsyncThrowingStream<SensorReading, any Error> {
@@ -65,13 +67,13 @@ public final class SharedScanSource: ReportingScanSource {
         return stream
     }
 
-    /// Tells all readers where the device is: each session on that map takes it as it takes ``Localizer/submit(_:)``.
+    /// Submits a position to all readers: each session on that map handles it like ``Localizer/submit(_:)``.
     ///
-    /// A positioner on another floor plan ignores it. A localizer takes it for a place on the map with that number in its own
-    /// venue. A session that was not started doesn't get it.
-    /// - Parameter fix: as `VenueMap.fix(at:radius:isSoft:instant:)` makes it of metres, pixels or a coordinate. It gets the
-    ///   instant of the latest reading; before the first one, it waits for that.
-    /// - Returns: how many readers get it.
+    /// A floor plan localizer on another map ignores it. A localizer uses it as a position on the map with that number in its
+    /// own venue. A session that was not started doesn't get it.
+    /// - Parameter fix: the position, from `VenueMap.fix(at:radius:isSoft:instant:)` for metres, pixels or a coordinate. It gets
+    ///   the instant of the latest reading; before the first one, it waits for that.
+    /// - Returns: the number of readers that get it.
     @discardableResult public func submit(_ fix: Fix) -> Int {
         let (readers, latest) = state.withLock { state -> ([Reader], Instant?) in
             guard !state.readers.isEmpty else { return ([], nil) }
@@ -85,15 +87,16 @@ public final class SharedScanSource: ReportingScanSource {
         return readers.count
     }
 
-    /// Tells all readers at which coordinate on a floor plan the device is.
+    /// Submits a coordinate on a floor plan to all readers.
     ///
     /// - Parameters:
-    ///   - coordinate: on Earth.
+    ///   - coordinate: the position of the device.
     ///   - plan: the floor plan, which must have a georeference.
     ///   - radius: 68 % radius in metres; 3 m is a good value.
-    ///   - isSoft: true combines it with what the radio hears; false replaces that.
-    /// - Returns: how many readers got it.
-    /// - Throws: `FixError` if the place or its radius tells nothing, or if it is farther than 50 m and its radius off the plan.
+    ///   - isSoft: true combines it with the other evidence of the session; false replaces that.
+    /// - Returns: the number of readers that got it.
+    /// - Throws: `FixError` if the coordinate or the radius is invalid, or if the coordinate is more than 50 m and the radius off
+    ///   the plan.
     @discardableResult public func submit(
         _ coordinate: Coordinate, on plan: FloorPlan, radius: Double, isSoft: Bool = false
     ) throws(FixError) -> Int {

@@ -46,7 +46,7 @@ final class PlaceChangeTestTests: XCTestCase {
         XCTAssertFalse(ratios.contains(.infinity))
     }
 
-    func testBeaconsThatFallSilentSpeakForAChange() {
+    func testSilentBeaconsIndicateAChange() {
         // As strong as before, but three in four are gone.
         let few = Self.here.enumerated().map { $0.offset % 4 == 0 ? $0.element : nil }
         var test = test()

@@ -10,7 +10,7 @@ final class RoomChangeFilterTests: XCTestCase {
     }
 
     /// Behaviour §3.5, check 12.
-    func testImmediatelyEachRoomIsBelieved() {
+    func testTheImmediateRuleAcceptsEachRoom() {
         XCTAssertEqual(believed("aabab-b", .immediate), "aabab-b")
     }
 
@@ -38,7 +38,7 @@ final class RoomChangeFilterTests: XCTestCase {
     }
 
     /// Behaviour §3.5, check 12.
-    func testNoneOfTheRoomsIsBelievedByTheSameRule() {
+    func testNoneOfTheRoomsIsAcceptedByTheSameRule() {
         XCTAssertEqual(believed("a--a---", .inARow), "aaaaaa-")
         XCTAssertEqual(believed("-aaa", .inARow), "---a")
     }

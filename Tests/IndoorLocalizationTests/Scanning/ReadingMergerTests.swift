@@ -9,7 +9,7 @@ final class ReadingMergerTests: XCTestCase {
 
     private func seconds(_ readings: [SensorReading]) -> [Double] { readings.map(\.instant.seconds) }
 
-    func testAReadingIsHandedOnOnceEverySourceHasComeAsFar() {
+    func testAReadingIsDeliveredWhenEverySourceHasReachedItsInstant() {
         var merger = ReadingMerger(sources: 2, window: .seconds(1))
         XCTAssertEqual(merger.add(pressure(1), from: 0, at: .zero), [])
         XCTAssertEqual(merger.add(pressure(3), from: 0, at: .zero), [])
@@ -18,7 +18,7 @@ final class ReadingMergerTests: XCTestCase {
         XCTAssertEqual(merger.lateCount, 0)
     }
 
-    func testASourceThatIsSilentIsWaitedForAsLongAsTheWindow() {
+    func testASilentSourceDelaysReadingsByTheWindow() {
         var merger = ReadingMerger(sources: 2, window: .milliseconds(100))
         XCTAssertEqual(merger.add(pressure(2), from: 0, at: .milliseconds(10)), [])
         XCTAssertEqual(merger.nextDue, .milliseconds(110))
@@ -28,7 +28,7 @@ final class ReadingMergerTests: XCTestCase {
         XCTAssertNil(merger.nextDue)
     }
 
-    func testAReadingThatIsTooLateIsNotLostAndIsCounted() {
+    func testALateReadingIsDeliveredAndCounted() {
         var merger = ReadingMerger(sources: 2, window: .zero)
         XCTAssertEqual(seconds(merger.add(pressure(5), from: 0, at: .zero)), [5])
         let late = merger.add(pressure(4), from: 1, at: .zero)
@@ -36,7 +36,7 @@ final class ReadingMergerTests: XCTestCase {
         XCTAssertEqual(merger.lateCount, 1)
     }
 
-    func testNobodyWaitsForASourceThatHasLeftUntilItDeliversAgain() {
+    func testASourceThatHasLeftDelaysNoReadingUntilItDeliversAgain() {
         var merger = ReadingMerger(sources: 2, window: .seconds(1))
         XCTAssertEqual(merger.add(pressure(1), from: 0, at: .zero), [])
         merger.leave(1)
@@ -56,7 +56,7 @@ final class ReadingMergerTests: XCTestCase {
         XCTAssertEqual(readings.flatMap { merger.add($0, from: 0, at: .zero) }, readings)
     }
 
-    func testAFloodIsHandedOnBeforeItsTime() {
+    func testReadingsBeyondTheLimitAreDeliveredEarly() {
         var merger = ReadingMerger(sources: 2, window: .seconds(1))
         var handedOn: [SensorReading] = []
         for number in 0..<5000 { handedOn += merger.add(pressure(Double(number)), from: 0, at: .zero) }
@@ -65,7 +65,7 @@ final class ReadingMergerTests: XCTestCase {
         XCTAssertEqual(seconds(handedOn), (0..<5000).map(Double.init))
     }
 
-    func testAnyInterleavingWithinTheWindowComesOutInOrderAndWhole() {
+    func testAnyInterleavingWithinTheWindowIsOrderedAndComplete() {
         for seed in 0..<50 as Range<UInt64> {
             var generator = SeededGenerator(seed: seed)
             var merger = ReadingMerger(sources: 3, window: .milliseconds(300))

@@ -5,7 +5,7 @@ import XCTest
 /// What a scanner tells to those who want calls.
 final class ScannerTopicTests: XCTestCase {
     /// Behaviour §3.1, row on.
-    func testTopicsTellRegionsAndBeaconsUntilTheyAreClosed() async throws {
+    func testTopicsDeliverRegionsAndBeaconsUntilTheyAreClosed() async throws {
         let stage = ScannerStage()
         let (calls, told) = AsyncStream.makeStream(of: String.self)
         let scanner = stage.scanner

@@ -1,4 +1,4 @@
-/// Several sources as one, in order of instants: a radio with inertial sensors and a satellite receiver.
+/// A combination of sources in order of instants: a radio with inertial sensors and a satellite receiver.
 ///
 ///     let source = CombinedSource(radio, with: [IIOSource(), GNSSReadings(GPSDSource())])
 ///     let localizer = Localizer(source: source, venues: packets)
@@ -7,12 +7,13 @@
 /// ends, the rest goes on. When one fails, the stream reports the error (``ReportingScanSource``), and starts the companion
 /// again after a pause that doubles from a second to a minute.
 ///
-/// A radio that is to rest is made to before it is combined. Live sources must count their instants on one clock; on Linux,
-/// those of this package count from boot. A reading waits for those of the other sources for as long as `window`, then it is
-/// handed on. One that comes later still gets the instant of the one before it, and ``lateReadings`` counts it: none is lost.
-/// Recordings are merged exactly, and play to the end of the longest; a companion that fails there is not begun anew.
+/// Give the radio its duty cycle before you combine it. Live sources must share one clock for their instants; on Linux, those of
+/// this package count from boot. A reading waits for the other sources for at most `window`. A later one gets the instant of
+/// the reading before it, and ``lateReadings`` counts it. If the reader is slow, the stream keeps the newest 4096 readings and
+/// reports the number of lost ones by a ``RadioEvent``. Recordings are merged exactly, and play to the end of the longest; a
+/// companion that fails there is not started again.
 public struct CombinedSource: Sendable {
-    /// Counts for all streams of a source and its copies.
+    /// A count for all streams of a source and its copies.
     fileprivate final class Count: Sendable {
         private let value = Guarded(0)
         var total: Int { value.withLock { $0 } }
@@ -24,16 +25,16 @@ public struct CombinedSource: Sendable {
     private let makeClock: @Sendable () -> SessionClock
     private let late = Count()
 
-    /// The first pause before a companion that has failed is begun anew.
+    /// The first pause before a failed companion is started again.
     private static let firstPause = Duration.seconds(1)
 
-    /// Combines sources; nothing is scanned yet.
+    /// Combines sources, without starting them.
     ///
     /// - Parameters:
-    ///   - leading: without which there is nothing to combine.
-    ///   - companions: those that come and go; of the same pace as the first.
-    ///   - window: how long a live reading waits for older ones of the other sources, from 0 s on.
-    ///   - clock: measures the window, and the pauses.
+    ///   - leading: the source that ends the stream when it ends.
+    ///   - companions: the other sources, which may end and fail; of the same pace as the first.
+    ///   - window: the maximum time that a live reading waits for older ones of the other sources, at least 0 s.
+    ///   - clock: the clock of the window and of the pauses.
     public init(
         _ leading: some ScanSource, with companions: [any ScanSource], window: Duration = .milliseconds(100),
         clock: some Clock<Duration> = ContinuousClock()
@@ -43,23 +44,23 @@ public struct CombinedSource: Sendable {
         makeClock = { SessionClock(clock) }
     }
 
-    /// Readings so far, in all streams, that came too late for their place and got a later instant.
+    /// The number of readings in all streams so far that arrived too late for their place and got a later instant.
     public var lateReadings: Int { late.total }
 }
 
 extension CombinedSource: WrappingScanSource, SteerableScanSource {
-    /// That of the source that leads.
+    /// The pace of the leading source.
     public var pace: ScanPace { sources[0].pace }
 
-    /// That of the first source that has one: all count their instants on one clock.
+    /// The wall clock of the first source that has one, because all share one clock for their instants.
     public var wallClock: WallClock? { sources.lazy.compactMap(\.wallClock).first }
 
-    /// That of the source that leads: it is the radio that is to rest.
+    /// The steering of the leading source, which is the radio.
     public var steering: ScanSteering? { (sources[0] as? any SteerableScanSource)?.steering }
 
-    /// Begins all sources.
+    /// Starts all sources.
     ///
-    /// The stream throws what the leading one throws, and a critical `LocalizationError` if a recording is combined with a
+    /// The stream throws the error of the leading source, and a critical `LocalizationError` if a recording is combined with a
     /// live source.
     package func readings(
         timing: ScanTiming?, reporting report: @escaping @Sendable (LocalizationError) -> Void
@@ -113,7 +114,7 @@ extension CombinedSource {
         }
     }
 
-    /// Hands on what a companion delivers, and begins it anew when it has failed.
+    /// Merges the readings of a companion, and starts it again when it has failed.
     private func follow(
         _ number: Int, _ report: @escaping @Sendable (LocalizationError) -> Void, on clock: SessionClock,
         into merge: LiveMerge

@@ -1,16 +1,17 @@
-/// A source whose radio rests between passes: made with `dutyCycled(_:clock:)`.
+/// A source whose radio rests between passes; create it with `dutyCycled(_:clock:)`.
 ///
-/// On a live source each pass is a scan of its own, so that the radio is off between two of them. A recording runs
-/// through, and what its radio heard between two passes is left out; its first reading begins the first pass.
+/// On a live source, each pass is a scan of its own, so that the radio is off between two of them. If the reader is slow, the
+/// stream keeps the newest 4096 readings and reports the number of lost ones by a ``RadioEvent``. On a recording, the source
+/// removes the receptions between two passes; the first reading begins the first pass.
 ///
-/// The source tells of each rest: a reading with ``RadioEvent/Status/resting`` ends a pass, and one with
-/// ``RadioEvent/Status/scanning`` begins the next. A session counts silence only in the time between the two.
+/// A reading with ``RadioEvent/Status/resting`` ends a pass, and one with ``RadioEvent/Status/scanning`` begins the next one. A
+/// session measures silence only within passes.
 public struct DutyCycledSource<Source: ScanSource>: ScanSource {
     private typealias Report = @Sendable (LocalizationError) -> Void
 
     private let source: Source
     private let fixed: ScanSchedule
-    /// What tells this source, while it scans, when its radio is to rest; nil if its duty cycle is fixed.
+    /// The control of the schedule while the source scans; nil if its duty cycle is fixed.
     public let steering: ScanSteering?
     private let makeClock: @Sendable () -> SessionClock
 
@@ -21,19 +22,21 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
         makeClock = { SessionClock(clock) }
     }
 
-    /// That of the source.
+    /// The pace of the source.
     public var pace: ScanPace { source.pace }
 
-    /// That of the source.
+    /// The wall clock of the source.
     public var wallClock: WallClock? { source.wallClock }
 
     /// Begins the first pass of a scan.
     ///
-    /// The sequence ends with the source's, also with its error; with a cycle out of range, it throws a critical
-    /// `LocalizationError` that names what is.
+    /// The stream ends with that of the source, and with its error. If the cycle is out of range, it throws a critical
+    /// `LocalizationError` with the invalid values.
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> { readings { _ in } }
 
-    /// Begins the first pass of a scan, and tells errors that the source survives.
+    /// Begins the first pass of a scan.
+    ///
+    /// - Parameter report: is called with each error that does not end the scan.
     public func readings(
         reporting report: @escaping @Sendable (LocalizationError) -> Void
     ) -> AsyncThrowingStream<SensorReading, any Error> {
@@ -43,18 +46,18 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
         switch (pace, steering) {
         case (.live, _): return ReadingFeed.readings { try await follow(report, into: $0) }
         case (.recorded, nil): return cutReadings(report)
-        // A recording is not cut by settings that come while it plays: how far it has played then is chance.
+        // Settings that change while a recording plays don't cut it, because its progress at that time is arbitrary.
         case (.recorded, _?): return source.beginReadings(reporting: report)
         }
     }
 
-    /// What is kept now.
+    /// The present schedule.
     private var schedule: ScanSchedule { steering?.schedule ?? fixed }
 
-    /// How a pass ended.
+    /// The reason for the end of a pass.
     private enum PassEnd: Sendable {
         case sourceEnded
-        /// Its time was up; a pass without an end got one because the schedule changed then.
+        /// Its time was up; an endless pass got an end because the schedule changed at an instant.
         case timeIsUp(changedAt: Instant?)
     }
 
@@ -67,7 +70,7 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
         while true {
             let end = machine.nextWake
             if machine.isScanning {
-                // Not every source tells that it begins to hear. A radio that is off tells itself when it is on again.
+                // Not every source reports that it scans. A radio that is off reports itself when it is on again.
                 tell(.scanning, present, into: feed)
                 switch try await scan(until: end, on: clock, present, report, into: feed) {
                 case .sourceEnded: return
@@ -86,18 +89,18 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
         }
     }
 
-    /// Tells what the radio does from now on, unless it can do nothing, or has told no instant yet.
+    /// Yields the status of the radio, unless it has failed, or there is no reading yet to give an instant.
     private func tell(_ status: RadioEvent.Status, _ present: LatestInstant, into feed: ReadingFeed) {
         guard !present.isFailing, let now = present.now else { return }
         feed.yield(.radio(RadioEvent(instant: now, status: status)))
     }
 
-    /// One pass.
+    /// Scans for one pass.
     private func scan(
         until end: Instant?, on clock: SessionClock, _ present: LatestInstant, _ report: @escaping Report,
         into feed: ReadingFeed
     ) async throws -> PassEnd {
-        // Subscribed before the schedule is looked at again, so that no change falls between.
+        // The subscription begins before the schedule is read again, so that no change is missed.
         let changes = end == nil ? steering?.changes : nil
         return try await withThrowingTaskGroup(of: PassEnd.self) { group in
             group.addTask {
@@ -120,9 +123,9 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
         }
     }
 
-    /// Waits until a pass without an end has got one by a change, and until that has come.
+    /// Waits until a change gives an endless pass an end, and then until that end.
     ///
-    /// - Returns: when the change was.
+    /// - Returns: the time of the change.
     private static func end(
         _ schedule: ScanSchedule, _ changes: AsyncStream<ScanSchedule>, on clock: SessionClock
     ) async throws -> Instant {
@@ -135,7 +138,7 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
         return Instant.zero.advanced(by: change)
     }
 
-    /// Returns the readings of a recording without what its radio heard between two passes.
+    /// Returns the readings of a recording without the receptions between two passes.
     private func cutReadings(_ report: @escaping Report) -> AsyncThrowingStream<SensorReading, any Error> {
         let cut = Guarded(DutyCycleCut(fixed.cycle))
         return source.beginReadings(reporting: report).transformed { reading in
@@ -147,17 +150,17 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
 extension DutyCycledSource: SteerableScanSource, ReportingScanSource {}
 
 extension ScanSource {
-    /// This source with a radio that rests between passes, as for a `Localizer` on a battery.
+    /// Returns this source with a radio that rests between passes, for a `Localizer` on battery power.
     ///
-    /// The time in which the radio rests is no silence: a localizer loses its venue after
-    /// `LocalizationSettings.venueLostTimeout` of listening without a beacon, however long the rests are.
+    /// A localizer measures silence only within passes: it loses its venue after `LocalizationSettings.venueLostTimeout` of
+    /// listening without a beacon, regardless of the rests.
     public func dutyCycled(
         _ cycle: DutyCycle, clock: some Clock<Duration> = ContinuousClock()
     ) -> DutyCycledSource<Self> {
         DutyCycledSource(source: self, schedule: ScanSchedule(cycle: cycle), steering: nil, clock: clock)
     }
 
-    /// This source with duty cycle and timing of a power mode; the timing is of effect on a `TimedScanSource` alone.
+    /// Returns this source with the duty cycle and timing of a power mode. Only a `TimedScanSource` uses the timing.
     public func dutyCycled(
         _ mode: PowerMode, clock: some Clock<Duration> = ContinuousClock()
     ) -> DutyCycledSource<Self> {
@@ -166,14 +169,53 @@ extension ScanSource {
             clock: clock)
     }
 
-    /// This source with a radio that rests as it is told while it scans.
+    /// Returns this source with a schedule that can change while it scans.
     ///
-    /// A `Localizer` on it tells it what its settings say: `scanner.dutyCycle` and `scanner.timing`, of whatever source
-    /// they are, also of the venue for the time within it; while nobody gives a duty cycle, one pass without an end.
-    /// On a recording it is of no effect.
+    /// A `Localizer` sets the schedule from its settings `scanner.dutyCycle` and `scanner.timing`, including those of the venue
+    /// while the device is in it. Without a duty cycle in the settings, the schedule is one endless pass. On a recording, it has
+    /// no effect.
     public func dutyCycledBySettings(
         _ steering: ScanSteering = ScanSteering(), clock: some Clock<Duration> = ContinuousClock()
     ) -> DutyCycledSource<Self> {
         DutyCycledSource(source: self, schedule: ScanSchedule(), steering: steering, clock: clock)
+    }
+}
+
+/// The present on the timeline of a source, from its latest reading and a clock.
+final class LatestInstant: Sendable {
+    private struct State {
+        /// The instant of the latest reading, and the time of the clock at its arrival.
+        var anchor: (instant: Instant, elapsed: Duration)?
+        /// Whether the radio has reported a failure, and received nothing since.
+        var isFailing = false
+    }
+
+    private let clock: SessionClock
+    private let state = Guarded(State())
+
+    /// Creates a present without an instant.
+    init(_ clock: SessionClock) { self.clock = clock }
+
+    /// The present instant; nil before the first reading.
+    var now: Instant? {
+        let elapsed = clock.elapsed()
+        return state.withLock { $0.anchor.map { $0.instant.advanced(by: elapsed - $0.elapsed) } }
+    }
+
+    /// Whether a failure prevents the radio from receiving, during a pass or a rest.
+    var isFailing: Bool { state.withLock { $0.isFailing } }
+
+    /// Notes a reading that arrives now.
+    func note(_ reading: SensorReading) {
+        let elapsed = clock.elapsed()
+        state.withLock { state in
+            switch reading {
+            case .radio(let event): state.isFailing = event.status.isFailure
+            case .sighting, .advertisement: state.isFailing = false
+            case .motion, .step, .pressure, .gnss, .fix: break
+            }
+            guard state.anchor.map({ reading.instant >= $0.instant }) ?? true else { return }
+            state.anchor = (reading.instant, elapsed)
+        }
     }
 }
