@@ -1,6 +1,6 @@
 /// The contents of an advertisement, of a beacon or of another device.
 ///
-/// Each property reads the data anew. Of malformed data, it reads the part before the defect.
+/// Each access reads the data again. If they are malformed, it reads the part before the defect.
 extension Advertisement {
     /// Returns the sighting of the beacon that sent this; nil if the sender is not a beacon, or the RSSI is not a measurement.
     ///

@@ -233,7 +233,7 @@ extension BeaconFrame {
         public var description: String {
             switch self {
             case .power(let power, let allowed): "Measured power \(power) dBm is not within \(allowed) dBm."
-            case .majorAndMinor(let beacon): "\(beacon) has a major or minor, which Eddystone-UID cannot hold: set both to 0."
+            case .majorAndMinor(let beacon): "\(beacon) has a major or minor: set both to 0 for Eddystone-UID."
             }
         }
     }

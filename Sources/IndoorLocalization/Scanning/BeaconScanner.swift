@@ -5,11 +5,11 @@
 ///     await scanner.start()
 ///     for await record in beacons { print(record.beacon, record.rssi) }
 ///
-/// It passes the readings of the source to a `ScanMachine` as events, and performs its directives; it makes no decisions itself.
-/// By default, it scans all the time. With a duty cycle from its settings or a power mode, events that wait for silence are late,
-/// such as the exit from a region; see ``ScannerSettings``. Between two passes, it ends the stream of the source, so that the
-/// radio is off. On a recording, the duty cycle follows the instants of the readings, and the scanner ignores the receptions
-/// between two passes.
+/// It passes the readings of the source to a `ScanMachine` as events, and performs its directives; it makes no
+/// decisions itself. By default, it scans all the time. With a duty cycle from its settings or a power mode, events
+/// that wait for silence are late, such as the exit from a region; see ``ScannerSettings``. Between two passes, it ends
+/// the stream of the source, so that the radio is off. On a recording, the duty cycle follows the instants of the
+/// readings, and the scanner ignores the receptions between two passes.
 public actor BeaconScanner {
     let source: any ScanSource
     private var machine: ScanMachine
@@ -68,8 +68,8 @@ public actor BeaconScanner {
 
     // MARK: - Streams
 
-    /// The elements of ``scanEvents``, ``advertisements`` and ``beacons`` as one ordered stream with wall-clock times. Each access
-    /// returns a stream of its own, here and below.
+    /// The elements of ``scanEvents``, ``advertisements`` and ``beacons`` as one ordered stream with wall-clock times.
+    /// Each access returns a stream of its own, here and below.
     ///
     /// Subscribe before `start()` to get the beginning of the first pass.
     public nonisolated var events: AsyncStream<ScannerEvent> { eventBroadcast.subscribe() }
@@ -226,8 +226,8 @@ extension BeaconScanner {
         tellTracking()
     }
 
-    /// Treats the device as outside all regions and rooms, without exit events: the next reception of a beacon enters its regions
-    /// again.
+    /// Treats the device as outside all regions and rooms, without exit events: the next reception of a beacon enters
+    /// its regions again.
     public func forgetPresence() {
         machine.regions.forget()
         machine.rooms.forget()

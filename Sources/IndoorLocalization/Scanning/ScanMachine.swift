@@ -1,8 +1,8 @@
 /// The state machine of a scanner: duty cycle, records, regions and rooms.
 ///
-/// A value with time as an input. The machine performs ticks that are due before an event first, each at its own instant. A pass
-/// includes its first instant and excludes its last one. On a live source, a tick that is more than a second late is performed
-/// at the present, because a computer that slept has not scanned meanwhile.
+/// A value with time as an input. The machine performs ticks that are due before an event first, each at its own
+/// instant. A pass includes its first instant and excludes its last one. On a live source, a tick that is more than a
+/// second late is performed at the present, because a computer that slept has not scanned meanwhile.
 package struct ScanMachine: Sendable {
     package enum Event: Hashable, Sendable {
         case start

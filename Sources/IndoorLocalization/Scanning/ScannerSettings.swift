@@ -1,9 +1,10 @@
 /// A scanner's settings, with their defaults.
 ///
-/// By default, a scanner listens all the time. A ``DutyCycle`` saves power, and delays events, because the scanner measures
-/// silence only while the radio listens: with 10 s of every 100 s, and an exit timeout of 30 s, the device leaves a region 210 s
-/// after its last beacon, and enters it up to 90 s after its first one. In a ``SettingsStack``, the default duty cycle is 10 s
-/// of every 100 s; `ScanSchedule(stack)` uses it only if a source of the settings has one, and is continuous otherwise.
+/// By default, a scanner listens all the time. A ``DutyCycle`` saves power, and delays events, because the scanner
+/// measures silence only while the radio listens: with 10 s of every 100 s, and an exit timeout of 30 s, the device
+/// leaves a region 210 s after its last beacon, and enters it up to 90 s after its first one. In a ``SettingsStack``,
+/// the default duty cycle is 10 s of every 100 s; `ScanSchedule(stack)` uses it only if a source of the settings has
+/// one, and is continuous otherwise.
 public struct ScannerSettings: Hashable, Sendable {
     /// The duty cycle of the radio; by default, the radio scans all the time.
     public var dutyCycle = DutyCycle.continuous

@@ -71,8 +71,8 @@ public final class SharedScanSource: ReportingScanSource {
     ///
     /// A floor plan localizer on another map ignores it. A localizer uses it as a position on the map with that number in its
     /// own venue. A session that was not started doesn't get it.
-    /// - Parameter fix: the position, from `VenueMap.fix(at:radius:isSoft:instant:)` for metres, pixels or a coordinate. It gets
-    ///   the instant of the latest reading; before the first one, it waits for that.
+    /// - Parameter fix: the position, from `VenueMap.fix(at:radius:isSoft:instant:)` for metres, pixels or a
+    ///   coordinate. It gets the instant of the latest reading; before the first one, it waits for that.
     /// - Returns: the number of readers that get it.
     @discardableResult public func submit(_ fix: Fix) -> Int {
         let (readers, latest) = state.withLock { state -> ([Reader], Instant?) in
@@ -95,8 +95,8 @@ public final class SharedScanSource: ReportingScanSource {
     ///   - radius: 68 % radius in metres; 3 m is a good value.
     ///   - isSoft: true combines it with the other evidence of the session; false replaces that.
     /// - Returns: the number of readers that got it.
-    /// - Throws: `FixError` if the coordinate or the radius is invalid, or if the coordinate is more than 50 m and the radius off
-    ///   the plan.
+    /// - Throws: `FixError` if the coordinate or the radius is invalid, or if the coordinate is more than 50 m and the
+    ///   radius off the plan.
     @discardableResult public func submit(
         _ coordinate: Coordinate, on plan: FloorPlan, radius: Double, isSoft: Bool = false
     ) throws(FixError) -> Int {

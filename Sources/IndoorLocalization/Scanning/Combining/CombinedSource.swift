@@ -3,15 +3,15 @@
 ///     let source = CombinedSource(radio, with: [IIOSource(), GNSSReadings(GPSDSource())])
 ///     let localizer = Localizer(source: source, venues: packets)
 ///
-/// The first source leads: the stream ends when it ends, and throws its error. The others are companions. When a companion
-/// ends, the rest goes on. When one fails, the stream reports the error (``ReportingScanSource``), and starts the companion
-/// again after a pause that doubles from a second to a minute.
+/// The first source is the leading one: the stream ends when it ends, and throws its error. The others are companions. When a
+/// companion ends, the others continue. When one fails, the stream reports the error (``ReportingScanSource``), and starts the
+/// companion again after a pause that doubles from a second to a minute.
 ///
-/// Give the radio its duty cycle before you combine it. Live sources must share one clock for their instants; on Linux, those of
-/// this package count from boot. A reading waits for the other sources for at most `window`. A later one gets the instant of
-/// the reading before it, and ``lateReadings`` counts it. If the reader is slow, the stream keeps the newest 4096 readings and
-/// reports the number of lost ones by a ``RadioEvent``. Recordings are merged exactly, and play to the end of the longest; a
-/// companion that fails there is not started again.
+/// Give the radio its duty cycle before you combine it. Live sources must share one clock for their instants; on Linux,
+/// those of this package count from boot. A reading waits for the other sources for at most `window`. A later one gets
+/// the instant of the reading before it, and ``lateReadings`` counts it. If the reader is slow, the stream keeps the
+/// newest 4096 readings and reports the number of lost ones by a ``RadioEvent``. Recordings are merged exactly, and
+/// play to the end of the longest; a companion that fails there is not started again.
 public struct CombinedSource: Sendable {
     /// A count for all streams of a source and its copies.
     fileprivate final class Count: Sendable {
@@ -137,7 +137,7 @@ extension CombinedSource {
     }
 }
 
-/// The merger of live sources: each source waits until its reading is merged, so that none of them is buffered in between.
+/// The merger of live sources. Each source waits until its reading is merged, so that there is no buffer before the merger.
 private actor LiveMerge {
     private var merger: ReadingMerger
     private let feed: ReadingFeed
@@ -161,14 +161,14 @@ private actor LiveMerge {
         deliver(readings)
     }
 
-    /// A companion has ended or failed.
+    /// Continues without a companion that has ended or failed.
     func leave(_ number: Int) {
         guard !hasEnded else { return }
         merger.leave(number)
         deliver(merger.drain(at: clock.elapsed()))
     }
 
-    /// The leading source has ended or failed.
+    /// Delivers all waiting readings, after the leading source has ended or failed.
     func end() {
         alarm?.cancel()
         deliver(merger.drainAll())
@@ -193,7 +193,7 @@ private actor LiveMerge {
 
 /// The merger of recordings: of readings of the same instant, that of the earlier source comes first.
 ///
-/// It reads the next reading of each recording when its own next one is wanted, so that none of them is read ahead.
+/// It reads the next reading of a recording when its reader wants one, so that it doesn't read ahead.
 private actor RecordedMerge {
     private let streams: [AsyncThrowingStream<SensorReading, any Error>]
     private let report: @Sendable (any Error, Int) -> Void
@@ -201,7 +201,7 @@ private actor RecordedMerge {
     /// The sources whose next reading is not read yet.
     private var unread: [Int]
 
-    /// - Parameter report: is called with the error of a companion, and its number.
+    /// - Parameter report: is called with the error of a companion and its number.
     init(
         _ streams: [AsyncThrowingStream<SensorReading, any Error>],
         reporting report: @escaping @Sendable (any Error, Int) -> Void

@@ -1,8 +1,8 @@
 /// A merger of several live sources, each ordered by instant, into one order of instants.
 ///
-/// A reading waits until every delivering source has reached its instant, so that no older one can follow, or until the window
-/// has passed. A later reading is not lost: it gets the instant of the last delivered reading, and the merger counts it. Time is
-/// an argument.
+/// A reading waits until every delivering source has reached its instant, so that no older one can follow, or until the
+/// window has passed. A later reading is not lost: it gets the instant of the last delivered reading, and the merger
+/// counts it. Time is an argument.
 package struct ReadingMerger: Sendable {
     private struct Waiting: Sendable {
         var reading: SensorReading

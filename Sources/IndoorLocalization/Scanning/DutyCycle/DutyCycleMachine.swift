@@ -1,8 +1,8 @@
 /// The state machine of a duty cycle, which decides when a pass begins and ends.
 ///
-/// With a tick at each `nextWake`, it keeps the cycle exactly. A late tick delays the cycle, and the next pause keeps its
-/// length. A changed cycle applies from the next boundary. An endless pass has no boundary: it ends one `scanDuration` after the
-/// change.
+/// With a tick at each `nextWake`, it keeps the cycle exactly. A late tick delays the cycle, and the next pause keeps
+/// its length. A changed cycle applies from the next boundary. An endless pass has no boundary: it ends one
+/// `scanDuration` after the change.
 package struct DutyCycleMachine: Hashable, Sendable {
     package enum State: Hashable, Sendable {
         case stopped

@@ -171,9 +171,9 @@ extension ScanSource {
 
     /// Returns this source with a schedule that can change while it scans.
     ///
-    /// A `Localizer` sets the schedule from its settings `scanner.dutyCycle` and `scanner.timing`, including those of the venue
-    /// while the device is in it. Without a duty cycle in the settings, the schedule is one endless pass. On a recording, it has
-    /// no effect.
+    /// A `Localizer` sets the schedule from its settings `scanner.dutyCycle` and `scanner.timing`, including those of
+    /// the venue while the device is in it. Without a duty cycle in the settings, the schedule is one endless pass. On
+    /// a recording, it has no effect.
     public func dutyCycledBySettings(
         _ steering: ScanSteering = ScanSteering(), clock: some Clock<Duration> = ContinuousClock()
     ) -> DutyCycledSource<Self> {

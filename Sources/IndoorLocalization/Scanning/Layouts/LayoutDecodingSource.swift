@@ -50,8 +50,8 @@ extension ScanSource {
 }
 
 extension Advertisement {
-    /// Returns the sighting of a beacon, decoded by the first of these layouts that matches; nil if none matches, or the RSSI is
-    /// not a measurement.
+    /// Returns the sighting of a beacon, decoded by the first of these layouts that matches; nil if none matches, or
+    /// the RSSI is not a measurement.
     public func sighting(by layouts: [BeaconLayout]) -> Sighting? {
         guard hasMeasurement else { return nil }
         for layout in layouts {

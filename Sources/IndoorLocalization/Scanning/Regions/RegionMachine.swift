@@ -126,7 +126,7 @@ package struct RegionMachine: Hashable, Sendable {
 
     private mutating func hear(_ range: RangeEstimate, at now: Instant) -> [Directive] {
         guard !isPaused, listened.isListening else { return [] }
-        // While the device is in no region, there is no ranging, but the rhythm continues.
+        // While the device is in no region, there is no ranging, but its rhythm continues.
         if insideCount == 0 { skipRangings(until: now) }
         let time = listened.instant(at: now)
         var directives: [Directive] = []
