@@ -1,14 +1,14 @@
 /// The producing end of a live stream of readings, for a source that wraps another one.
 ///
-/// The stream keeps the newest 4096 readings that its reader has not fetched; older ones are lost. The feed reports losses as
+/// The stream keeps the newest readings that its reader has not fetched; older ones are lost. The feed reports losses as
 /// the radios' own sources do: by a ``RadioEvent`` that repeats the radio's latest status, with the number of lost readings
 /// in its detail. It reports at most once a second, in the time of the readings, and when the stream ends. While the readings
 /// are all of other sensors, there is no status to repeat, and losses are reported with the first one.
 package final class ReadingFeed: Sendable {
     package typealias Stream = AsyncThrowingStream<SensorReading, any Error>
 
-    /// Readings that may wait to be fetched.
-    package static let capacity = 4096
+    /// The number of readings that may wait to be fetched, by default: as many as in the buffers of the radios' own sources.
+    package static let capacity = 65_536
     /// The time over which losses are summed up for a report.
     private static let interval = Duration.seconds(1)
 

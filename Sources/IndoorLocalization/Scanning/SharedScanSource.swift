@@ -30,6 +30,9 @@ public final class SharedScanSource: ReportingScanSource {
         var scan: Task<Void, Never>?
     }
 
+    /// The number of readings that may wait for each reader.
+    package static let capacity = 4096
+
     private let source: any ScanSource
     private let state = Guarded(State())
 
@@ -51,7 +54,7 @@ public final class SharedScanSource: ReportingScanSource {
         reporting report: @escaping @Sendable (LocalizationError) -> Void
     ) -> AsyncThrowingStream<SensorReading, any Error> {
         guard pace == .live else { return source.beginReadings(reporting: report) }
-        let (stream, feed) = ReadingFeed.makeStream()
+        let (stream, feed) = ReadingFeed.makeStream(capacity: Self.capacity)
         let (key, begun) = state.withLock { state -> (UInt64, Int?) in
             state.nextKey += 1
             state.readers[state.nextKey] = Reader(feed: feed, report: report)

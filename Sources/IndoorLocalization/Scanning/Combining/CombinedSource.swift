@@ -10,7 +10,7 @@
 /// Give the radio its duty cycle before you combine it. Live sources must share one clock for their instants; on Linux,
 /// those of this package count from boot. A reading waits for the other sources for at most `window`. A later one gets
 /// the instant of the reading before it, and ``lateReadings`` counts it. If the reader is slow, the stream keeps the
-/// newest 4096 readings and reports the number of lost ones by a ``RadioEvent``. Recordings are merged exactly, and
+/// newest 65,536 readings and reports the number of lost ones by a ``RadioEvent``. Recordings are merged exactly, and
 /// play to the end of the longest; a companion that fails there is not started again.
 public struct CombinedSource: Sendable {
     /// A count for all streams of a source and its copies.

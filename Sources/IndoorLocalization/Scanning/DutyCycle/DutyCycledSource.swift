@@ -1,7 +1,7 @@
 /// A source whose radio rests between passes; create it with `dutyCycled(_:clock:)`.
 ///
 /// On a live source, each pass is a scan of its own, so that the radio is off between two of them. If the reader is slow, the
-/// stream keeps the newest 4096 readings and reports the number of lost ones by a ``RadioEvent``. On a recording, the source
+/// stream keeps the newest 65,536 readings and reports the number of lost ones by a ``RadioEvent``. On a recording, the source
 /// removes the receptions between two passes; the first reading begins the first pass.
 ///
 /// A reading with ``RadioEvent/Status/resting`` ends a pass, and one with ``RadioEvent/Status/scanning`` begins the next one. A
