@@ -23,7 +23,7 @@ extension LocalizationMachine {
     }
 
     /// Believes a place as far as its radius says, and keeps how far that was.
-    mutating func take(_ fix: Fix, at now: Instant) -> Transition {
+    mutating func submit(_ fix: Fix, at now: Instant) -> Transition {
         guard let venue = visit?.venue else {
             let waiting = keep(fix)
             guard initialFix == fix, case .searchVenue = state, let forced = placedVenue else { return waiting }

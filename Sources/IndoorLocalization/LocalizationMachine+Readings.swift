@@ -69,7 +69,7 @@ extension LocalizationMachine {
 
     /// What an accepted reading comes to.
     private mutating func use(_ reading: SensorReading, at now: Instant) -> Transition {
-        if case .fix(let fix) = reading, visit == nil, settings.forcedVenue != nil { return take(fix, at: now) }
+        if case .fix(let fix) = reading, visit == nil, settings.forcedVenue != nil { return submit(fix, at: now) }
         let turned = oriented(reading)
         if visit == nil || isHeldBack(at: now) {
             recent.add(turned)
@@ -86,7 +86,7 @@ extension LocalizationMachine {
             note(sighting)
             sighting.instant = listened.instant(at: sighting.instant)
             verdict = search.observe(
-                sighting, current: state.venueID, remembered: rememberedVenue(at: now), isNearby: isNearbyOnly)
+                sighting, current: state.venueID, restored: restoredVenue(at: now), isNearby: isNearbyOnly)
         case .gnss(var fix):
             fix.instant = listened.instant(at: fix.instant)
             verdict =

@@ -1,5 +1,5 @@
 extension LocalizationMachine {
-    /// A new session: of an earlier one it knows what it was told to remember.
+    /// A new session: of an earlier one it knows the restored memory.
     ///
     /// - Parameter goesOn: whether motion is that of the session before.
     mutating func begin(at now: Instant, goesOn: Bool = false) -> Transition {
@@ -19,7 +19,7 @@ extension LocalizationMachine {
         lastSatellites = nil
         lastPosition = nil
         forgetVenue()
-        beginRemembering(at: now)
+        dateRestoredMemory(at: now)
         if !goesOn { motion = MotionReporter(settings, calibration: earlierCalibration) }
         gate.open()
         var directives = reschedule() + [.publish(.started), .fetchCatalogue, .startScanning]
@@ -68,7 +68,7 @@ extension LocalizationMachine {
         with final: LocalizationState, at now: Instant, leavesAreas: Bool = true
     ) -> Transition {
         keepMemory(at: now, hasLeft: leavesAreas)
-        // Rooms and fences are remembered; what was near a beacon or a point of interest is not.
+        // Rooms and fences are kept in the memory; what was near a beacon or a point of interest is not.
         let left = leavesAreas ? leaveAreas(at: now) : leaveInteractions(at: now)
         forgetVenue()
         initialFix = nil
@@ -123,7 +123,7 @@ extension LocalizationMachine {
     /// The venue is gone; look for the next one.
     mutating func loseVenue(at now: Instant) -> Transition {
         let left = leaveAreas(at: now)
-        if visit != nil { recalled = nil }
+        if visit != nil { restored = nil }
         forgetVenue()
         gate.open()
         search.restart()
@@ -200,11 +200,11 @@ extension LocalizationMachine {
             since: listened.instant(at: now))
         if let device = settings.device { visit.belief.begin(asDevice: device) }
         if let earlierCalibration { visit.belief.begin(with: earlierCalibration) }
-        remind(&visit)
+        restore(&visit)
         visit.lock(to: lockedMap)
         if let fix = initialFix.take() { visit.observe(.fix(fix), listened: listened.instant(at: now)) }
         self.visit = visit
-        takeRecent(at: now)
+        observeRecent(at: now)
         wakeAt = now
         let next = LocalizationState.findFloor(venue)
         let announcement: [Directive] = isFoundByGNSS ? [.announceVenue(venue)] : []
@@ -212,7 +212,7 @@ extension LocalizationMachine {
     }
 
     /// Begins with what was heard before the packet was there.
-    private mutating func takeRecent(at now: Instant) {
+    private mutating func observeRecent(at now: Instant) {
         guard isHeldBack(at: now) else {
             for reading in recent.readings { visit?.observe(reading, listened: listened.instant(at: now)) }
             return recent.clear()
@@ -247,7 +247,7 @@ extension LocalizationMachine {
             return Transition(state: next, directives: [.publish(next)])
         }
         guard let position = visit.position(on: map, at: now) else { return Transition(state: state) }
-        recalled = nil
+        restored = nil
         var directives: [Directive] = []
         var next = state
         if case .findFloor = state {

@@ -24,10 +24,11 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case venues(VenueUpdate)
         /// The source has nothing more to deliver.
         case sourceEnded
-        case sourceFailed(LocalizationError)
+        /// The scan has failed, with whatever error: the machine decides what that means for the session.
+        case sourceFailed(any Error)
         /// The satellite receiver beside it has nothing more to deliver; its positions come as readings.
         case gnssEnded
-        case gnssFailed(LocalizationError)
+        case gnssFailed(any Error)
         /// Other settings count from now on.
         case settings(SettingsStack)
         /// A place is given from outside.
@@ -43,7 +44,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         /// Other geofences are to be watched.
         case monitor(GeofenceChange)
         /// What an earlier session knew, its age that of now.
-        case remember(SessionMemory)
+        case restore(SessionMemory)
         /// The user ends the session, to go on later: rooms and fences are not left.
         case suspend
         /// The user begins a session that goes on with the last one's motion.
@@ -134,11 +135,13 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     /// When the latest position was told; nil if none was.
     var lastPosition: Instant?
     /// What an earlier session knew, as long as nothing is known better.
-    var recalled: RestoredMemory?
+    var restored: RestoredMemory?
     /// What the session knew that has ended; nil while one is on.
     var last: RestoredMemory?
     /// When the latest satellite position was used; nil if none was.
     var lastSatellites: Instant?
+    /// How time passes for the source.
+    let pace: ScanPace
     /// Whether anybody is told of motion.
     let tellsMotion: Bool
     var motion: MotionReporter
@@ -147,16 +150,19 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     ///
     /// - Parameters:
     ///   - seed: of the jitter of retries.
+    ///   - pace: of the source.
     ///   - hasReceiver: whether a satellite receiver delivers beside the source.
     ///   - tellsMotion: whether there is to be told how the device moves.
     ///   - makeBelief: begins to locate in a venue, with the settings that count there.
     package init(
-        settings stack: SettingsStack, seed: UInt64, hasReceiver: Bool = false, tellsMotion: Bool = false,
+        settings stack: SettingsStack, seed: UInt64, pace: ScanPace = .live, hasReceiver: Bool = false,
+        tellsMotion: Bool = false,
         makeBelief: @escaping @Sendable (Venue, PositioningSettings) -> Belief
     ) {
         self.stack = stack
         settings = stack.resolved.localization
         self.makeBelief = makeBelief
+        self.pace = pace
         self.tellsMotion = tellsMotion
         motion = MotionReporter(settings, calibration: nil)
         search = VenueSearchMachine(settings: settings.venueSearch, forced: settings.forcedVenue)
@@ -230,8 +236,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case (_, .calibration(let calibration)):
             earlierCalibration = calibration
             return Transition(state: state)
-        case (_, .remember(let memory)):
-            return remember(memory)
+        case (_, .restore(let memory)):
+            return restore(memory)
         case (.idle, .fix(let fix)), (.error, .fix(let fix)):
             return keep(fix)
 
@@ -276,7 +282,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case (_, .reading(let reading)):
             return observe(reading, at: now)
         case (_, .fix(let fix)):
-            return take(fix, at: now)
+            return submit(fix, at: now)
 
         case (_, .tick):
             return tick(at: now)
@@ -284,7 +290,40 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     }
 }
 
-extension LocalizationMachine: TimedMachine {
+extension LocalizationMachine: SessionMachine {
     package static var tick: Event { .tick }
     package var isOver: Bool { state.isOver }
+
+    package static func delivered(_ reading: SensorReading, delay: Duration) -> Event { .reading(reading) }
+    package static func updated(_ update: VenueUpdate) -> Event { .venues(update) }
+
+    package static func ended(_ sender: SessionTimeline.Sender, _ error: (any Error)?) -> Event {
+        switch sender {
+        case .source: error.map(Event.sourceFailed) ?? .sourceEnded
+        case .receiver: error.map(Event.gnssFailed) ?? .gnssEnded
+        }
+    }
+
+    package static func answered(_ answer: VenueAnswer) -> Event {
+        switch answer {
+        case .catalogue(let venues): .catalogue(venues)
+        case .catalogueFailed(let error): .catalogueFailed(error)
+        case .progress(let id, let fraction): .progress(id, fraction)
+        case .packet(let id, let venue): .packet(id, venue)
+        case .packetFailed(let id, let error): .packetFailed(id, error)
+        }
+    }
+
+    package func work(for directive: Directive) -> SessionWork<Event>? {
+        switch directive {
+        case .startScanning: .startScanning
+        case .startReceiving: .startReceiving
+        case .stopScanning: .stopScanning
+        case .fetchCatalogue: .fetch(.catalogue)
+        case .fetchPacket(let id): .fetch(.packet(id))
+        case .cancelFetch: .cancelFetch
+        case .schedule(let schedule): .keep(schedule)
+        case .publish, .emit, .emitOutdoor, .emitMotion, .emitEvent, .emitInteraction, .announceVenue, .report: nil
+        }
+    }
 }

@@ -59,6 +59,7 @@ final class LocateCommandTests: XCTestCase {
         guard case .state(.error(let error))? = contents.last(where: { if case .state = $0 { true } else { false } })
         else { return XCTFail("\(String(describing: contents.last))") }
         XCTAssertTrue("\(error)".contains("Failure"), "\(error)")
+        XCTAssertEqual(contents.suffix(2), [.error(error), .state(.error(error))], "the last state comes last")
     }
 
     func testGeofencesOfAFileAreWatched() async throws {

@@ -55,11 +55,11 @@ final class WarmStartTests: XCTestCase {
         }
 
         /// What a session tells that hears the recording from then on.
-        func positions(from instant: Instant, remembering memory: SessionMemory? = nil, after age: Duration = .zero)
+        func positions(from instant: Instant, restoring memory: SessionMemory? = nil, after age: Duration = .zero)
             -> [Position]
         {
             var replay = SessionReplay(venues: [venue])
-            if let memory { replay.remember(memory, after: age) }
+            if let memory { replay.restore(memory, after: age) }
             var outputs = replay.start(at: instant)
             for reading in readings where reading.instant > instant && reading.instant <= Self.end(of: instant) {
                 outputs += replay.handle(reading)
@@ -111,7 +111,7 @@ final class WarmStartTests: XCTestCase {
                 cold.append(try beginning(walk, walk.positions(from: start), from: start))
                 warm.append(
                     try beginning(
-                        walk, walk.positions(from: start, remembering: memory, after: .seconds(2)), from: start))
+                        walk, walk.positions(from: start, restoring: memory, after: .seconds(2)), from: start))
             }
             for (kind, list) in [("cold", cold), ("warm", warm)] {
                 print(
@@ -149,7 +149,7 @@ final class WarmStartTests: XCTestCase {
                     positions.filter { $0.instant >= from && $0.instant <= to }.compactMap(walk.error)
                 }
                 cold += late(walk.positions(from: start))
-                wrong += late(walk.positions(from: start, remembering: memory))
+                wrong += late(walk.positions(from: start, restoring: memory))
             }
             print("\(name), 5 to 12 s after the start: cold \(mean(cold)) m, after a wrong memory \(mean(wrong)) m")
             XCTAssertLessThan(mean(wrong), mean(cold) + 1.5, name)
@@ -163,8 +163,8 @@ final class WarmStartTests: XCTestCase {
         memory.calibration = nil
         memory.stay?.rooms = []
         let cold = walk.positions(from: start)
-        XCTAssertEqual(walk.positions(from: start, remembering: memory, after: .seconds(1800)), cold)
-        XCTAssertNotEqual(walk.positions(from: start, remembering: memory, after: .seconds(1)), cold)
+        XCTAssertEqual(walk.positions(from: start, restoring: memory, after: .seconds(1800)), cold)
+        XCTAssertNotEqual(walk.positions(from: start, restoring: memory, after: .seconds(1)), cold)
     }
 
     func testTheCalibrationGoesOn() async throws {
@@ -172,7 +172,7 @@ final class WarmStartTests: XCTestCase {
         let memory = try walk.memory(at: Instant(seconds: 20))
         let learned = try XCTUnwrap(memory.calibration)
         var replay = SessionReplay(venues: [walk.venue])
-        replay.remember(memory, after: .seconds(86_400))
+        replay.restore(memory, after: .seconds(86_400))
         XCTAssertEqual(replay.memory.calibration, learned, "also before the start")
         _ = replay.start()
         XCTAssertEqual(replay.memory.calibration, learned)
@@ -181,7 +181,7 @@ final class WarmStartTests: XCTestCase {
     func testWithoutABeaconThereIsNoPosition() async throws {
         let walk = try await Walk("one-floor")
         var replay = SessionReplay(venues: [walk.venue])
-        replay.remember(try walk.memory(at: Instant(seconds: 20)))
+        replay.restore(try walk.memory(at: Instant(seconds: 20)))
         var outputs = replay.start()
         for second in 0..<120 {
             let sample = PressureSample(instant: Instant(seconds: Double(second)), hectopascals: 1000)

@@ -1,5 +1,5 @@
 /// The present of a session: relates the instants of its senders to the time on a clock.
-struct SessionTimeline: Sendable {
+package struct SessionTimeline: Sendable {
     /// Passes the time between readings; nil on a recording, where only readings pass it.
     let clock: SessionClock?
     /// The latest known instant of the source, and the clock's time when it was known.
@@ -9,7 +9,7 @@ struct SessionTimeline: Sendable {
     private var shifts: [Sender: Duration] = [:]
 
     /// Who delivers readings.
-    enum Sender: Hashable, Sendable {
+    package enum Sender: Hashable, Sendable {
         case source
         /// The satellite receiver beside the source.
         case receiver

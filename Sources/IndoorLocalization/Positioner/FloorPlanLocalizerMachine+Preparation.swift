@@ -72,7 +72,7 @@ extension FloorPlanLocalizerMachine {
     /// From ready on: begins the session if that is wanted.
     private mutating func begin(at now: Instant) -> Transition {
         guard goal == .positioning, let preparation else { return Transition(state: .ready) }
-        var session = Session(settings: preparation.settings, seed: seed) { _, _ in preparation.belief }
+        var session = Session(settings: preparation.settings, seed: seed, pace: pace) { _, _ in preparation.belief }
         _ = session.handle(.lockFloor(plan.mapID), at: now)
         if let earlierCalibration { _ = session.handle(.calibration(earlierCalibration), at: now) }
         if let place { _ = session.handle(.fix(place), at: now) }

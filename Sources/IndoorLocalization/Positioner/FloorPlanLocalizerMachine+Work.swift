@@ -1,7 +1,7 @@
 // From waitingForFix on: the session on the floor plan, and how old its news are.
 extension FloorPlanLocalizerMachine {
     /// Takes in a place: before the session it is where that begins.
-    mutating func take(_ fix: Fix, at now: Instant) -> Transition {
+    mutating func submit(_ fix: Fix, at now: Instant) -> Transition {
         guard session != nil else {
             place = fix
             fixOutcome = .kept

@@ -19,6 +19,8 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
         case monitor(GeofenceChange)
         case catalogue([VenueSummary])
         case catalogueFailed(LocalizationError)
+        /// The fraction of the packet that has arrived.
+        case progress(Double)
         case packet(Venue)
         case packetFailed(LocalizationError)
         /// The venue source tells something without being asked.
@@ -26,7 +28,7 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
         /// The source delivered something, so long after it was sensed.
         case reading(SensorReading, delay: Duration)
         case sourceEnded
-        case sourceFailed(LocalizationError)
+        case sourceFailed(any Error)
         case tick
     }
 
@@ -40,6 +42,7 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
         case stopScanning
         case schedule(ScanSchedule)
         case publish(FloorPlanLocalizerState)
+        case emitProgress(Double)
         case emit(Position)
         case emitEvent(LocalizationEvent)
         case report(LocalizationError)
@@ -70,6 +73,7 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
     let plan: FloorPlan
     let settings: LocalizationSettings
     let seed: UInt64
+    let pace: ScanPace
     let makeBelief: @Sendable (Venue, PositioningSettings) -> Belief
     var goal: Goal?
     /// What it is or will be prepared with; nil before anybody says.
@@ -106,14 +110,16 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
     ///   - plan: the floor.
     ///   - settings: on which the parameters are put.
     ///   - seed: of the jitter of retries.
+    ///   - pace: of the source.
     ///   - makeBelief: begins to locate in the venue.
     package init(
-        plan: FloorPlan, settings: LocalizationSettings, seed: UInt64,
+        plan: FloorPlan, settings: LocalizationSettings, seed: UInt64, pace: ScanPace = .live,
         makeBelief: @escaping @Sendable (Venue, PositioningSettings) -> Belief
     ) {
         self.plan = plan
         self.settings = settings
         self.seed = seed
+        self.pace = pace
         self.makeBelief = makeBelief
         backoff = Backoff(first: settings.retryPause, seed: seed)
     }
@@ -131,7 +137,7 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
         case .prepare(let given): return pursue(.ready, with: given, at: now)
         case .start(let given): return pursue(.positioning, with: given, at: now)
         case .stop: return state.isStopped ? Transition(state: state) : end(nil, at: now)
-        case .fix(let fix): return take(fix, at: now)
+        case .fix(let fix): return submit(fix, at: now)
         case .calibration(let calibration):
             earlierCalibration = calibration
             return Transition(state: state)
@@ -144,6 +150,7 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
         case .catalogue(let venues): return learn(venues, at: now)
         case .catalogueFailed(let error):
             return summary == nil ? fail(error, at: now) : Transition(state: state)
+        case .progress(let fraction): return Transition(state: state, directives: [.emitProgress(fraction)])
         case .packet(let venue): return prepare(venue, at: now)
         case .packetFailed(let error):
             return preparation == nil ? fail(error, at: now) : Transition(state: state)
@@ -151,8 +158,9 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
         case .reading(let reading, let delay): return observe(reading, delay, at: now)
         case .sourceEnded: return work(.sourceEnded, at: now)
         case .sourceFailed(let error):
-            if !error.endsSession { trouble = error }
-            return work(.sourceFailed(error), at: now)
+            let failure = LocalizationError(endOfScan: error, pace: pace, isOnlySender: true)
+            if !failure.endsSession { trouble = failure }
+            return work(.sourceFailed(failure), at: now)
         case .tick: return tick(at: now)
         }
     }
@@ -163,7 +171,7 @@ extension FloorPlanLocalizerMachine {
     package var calibration: Calibration? { session?.calibration ?? earlierCalibration }
 }
 
-extension FloorPlanLocalizerMachine: TimedMachine {
+extension FloorPlanLocalizerMachine: SessionMachine {
     package static var tick: Event { .tick }
     package var isOver: Bool { state.isStopped }
 
@@ -173,5 +181,37 @@ extension FloorPlanLocalizerMachine: TimedMachine {
         session?.shift(by: duration)
         retryAt = retryAt?.advanced(by: duration)
         staleAt = staleAt?.advanced(by: duration)
+    }
+
+    package static func delivered(_ reading: SensorReading, delay: Duration) -> Event {
+        .reading(reading, delay: delay)
+    }
+    package static func updated(_ update: VenueUpdate) -> Event { .venues(update) }
+
+    /// The source is the only sender.
+    package static func ended(_ sender: SessionTimeline.Sender, _ error: (any Error)?) -> Event {
+        error.map(Event.sourceFailed) ?? .sourceEnded
+    }
+
+    package static func answered(_ answer: VenueAnswer) -> Event {
+        switch answer {
+        case .catalogue(let venues): .catalogue(venues)
+        case .catalogueFailed(let error): .catalogueFailed(error)
+        case .progress(_, let fraction): .progress(fraction)
+        case .packet(_, let venue): .packet(venue)
+        case .packetFailed(_, let error): .packetFailed(error)
+        }
+    }
+
+    package func work(for directive: Directive) -> SessionWork<Event>? {
+        switch directive {
+        case .startScanning: .startScanning
+        case .stopScanning: .stopScanning
+        case .fetchCatalogue: .fetch(.catalogue)
+        case .fetchPacket(let id): .fetch(.packet(id))
+        case .cancelFetch: .cancelFetch
+        case .schedule(let schedule): .keep(schedule)
+        case .publish, .emitProgress, .emit, .emitEvent, .report: nil
+        }
     }
 }

@@ -22,7 +22,7 @@ package protocol PositioningBelief: Sendable {
     /// What was learned of the device; nil if nothing was.
     var calibration: Calibration? { get }
     /// Begins with where an earlier session left the device.
-    mutating func begin(with place: RememberedPlace)
+    mutating func begin(with place: RestoredPlace)
     /// Where the device is, map by map, as a memory keeps it; empty before any evidence.
     var places: [SessionMemory.Place] { get }
 }
@@ -34,7 +34,7 @@ extension PositioningBelief {
     package mutating func begin(asDevice name: String) {}
     package mutating func begin(with calibration: Calibration) {}
     package var calibration: Calibration? { nil }
-    package mutating func begin(with place: RememberedPlace) {}
+    package mutating func begin(with place: RestoredPlace) {}
     package var places: [SessionMemory.Place] { [] }
 }
 

@@ -55,7 +55,7 @@ public struct PositioningEngine: Sendable {
     /// Steps that moved the belief so far.
     private var stepCount = 0
     /// Where an earlier session left the device; nil once something was heard.
-    private var remembered: RememberedPlace?
+    private var restored: RestoredPlace?
     /// How the latest fix was taken in; nil if there was none, or if it told nothing.
     package private(set) var fixReception: FixReception?
 
@@ -177,7 +177,7 @@ public struct PositioningEngine: Sendable {
     }
 
     /// Begins with where an earlier session left the device. Counts with the first evidence, unless a fix says better.
-    package mutating func begin(with place: RememberedPlace) { remembered = place }
+    package mutating func begin(with place: RestoredPlace) { restored = place }
 
     /// The level that the device most probably is on, if anything was learned there.
     var learnedLevel: Int? {
@@ -253,8 +253,8 @@ public struct PositioningEngine: Sendable {
         var posterior = GridPosterior(likelihood)
         compare(posterior, now)
         lastLook = now
-        if let remembered = remembered.take(), levels.isEmpty {
-            posterior.weigh(remembered, field: field, motion: settings.motion, at: now)
+        if let restored = restored.take(), levels.isEmpty {
+            posterior.weigh(restored, field: field, motion: settings.motion, at: now)
         }
         if levels.isEmpty { levels.observe(evidence: posterior.levelEvidence, height: nil, after: 0) }
         filter.redistribute(

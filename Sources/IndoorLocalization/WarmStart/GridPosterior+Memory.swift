@@ -2,11 +2,11 @@ import CMath
 
 extension GridPosterior {
     /// Weighs the cells with what is remembered of the place, too: a mixture of it and of anywhere in the venue.
-    package mutating func weigh(_ memory: RememberedPlace, field: SignalField, motion: MotionModel, at now: Instant) {
+    package mutating func weigh(_ memory: RestoredPlace, field: SignalField, motion: MotionModel, at now: Instant) {
         let trust = memory.trust(at: now)
         guard trust > 0, let shares = memory.probabilities(of: field.levels.map(\.mapID), at: now) else { return }
         let age = max(.zero, memory.instant.duration(to: now)).seconds
-        let spread = RememberedPlace.spread(after: age, motion: motion)
+        let spread = RestoredPlace.spread(after: age, motion: motion)
         let densities = field.levels.enumerated().map { index, level -> RememberedDensity in
             let place = memory.places.first { $0.mapID == level.mapID }
             return RememberedDensity(place, spread: spread, share: shares[index], on: level)

@@ -8,7 +8,7 @@ import CMath
 /// wrong loses against it at the first look.
 ///
 /// Source of the spread: G. E. Uhlenbeck, L. S. Ornstein, *On the Theory of the Brownian Motion*, Physical Review 36, 1930.
-package struct RememberedPlace: Hashable, Sendable {
+package struct RestoredPlace: Hashable, Sendable {
     /// The place on each map.
     package var places: [SessionMemory.Place]
     /// When the device was there, in the session's time; before it began.

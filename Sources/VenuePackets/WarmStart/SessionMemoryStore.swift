@@ -21,7 +21,7 @@ public enum SessionMemoryStoreError: Error, Hashable, Sendable, CustomStringConv
 /// A folder in which one process keeps what its session remembers: `memory.json`.
 ///
 ///     let store = try SessionMemoryStore(folder: "/var/lib/indoorloc")
-///     if case .memory(let memory, let age) = store.read() { await localizer.remember(memory, after: age) }
+///     if case .memory(let memory, let age) = store.read() { await localizer.restore(memory, after: age) }
 ///     …
 ///     try store.write(await localizer.memory)   // every now and then
 ///

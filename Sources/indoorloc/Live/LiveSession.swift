@@ -40,7 +40,7 @@ struct LiveSession: Sendable {
     ///
     /// - Parameters:
     ///   - companions: run beside it, until it is over.
-    ///   - tell: takes what the session tells, all of it, its instant counted from the start.
+    ///   - tell: receives the outputs but for motion, the last state last, each with the time since the start.
     static func follow(
         _ localizer: Localizer, companions: [any ServiceCompanion] = [],
         _ tell: @escaping @Sendable (SessionReplay.Output) -> Void
@@ -51,42 +51,30 @@ struct LiveSession: Sendable {
             tell(SessionReplay.Output(instant: Instant(nanoseconds: elapsed), content: content))
         }
         // Taken before the start, so that nothing is missed.
-        let (states, positions, outdoors, events, errors, venues) = (
-            localizer.states, localizer.positions, localizer.outdoorPositions, localizer.events, localizer.errors,
-            localizer.downloadedVenues
-        )
-        let interactions = localizer.interactions
+        let outputs = localizer.outputs
         await withTaskGroup { beside in
             for companion in companions { beside.addImmediateTask { await companion.run(beside: localizer) } }
             await localizer.start()
-            await withTaskGroup { group in
-                group.addTask { for await position in positions { tell(.position(position)) } }
-                group.addTask { for await position in outdoors { tell(.outdoorPosition(position)) } }
-                group.addTask { for await event in events { tell(.event(event)) } }
-                group.addTask { for await event in interactions { tell(.interaction(event)) } }
-                group.addTask { for await error in errors { tell(.error(error)) } }
-                group.addTask { for await venue in venues { tell(.downloadedVenue(venue)) } }
-                let final = await tellStates(states) { tell(.state($0)) }
-                await localizer.stop()
-                // What was told before the end is still in the streams, and comes before the last state.
-                localizer.finishStreams()
-                await group.waitForAll()
-                if let final { tell(.state(final)) }
+            var final: LocalizationState?
+            for await output in outputs {
+                switch output.content {
+                case .motion: break
+                case .state(let state) where state.isOver:
+                    final = final ?? state
+                    // The stream ends behind what was emitted until now, which comes before the last state.
+                    await end(localizer)
+                case .state, .position, .outdoorPosition, .event, .interaction, .downloadedVenue, .error:
+                    tell(output.content)
+                }
             }
+            await end(localizer)
+            if let final { tell(.state(final)) }
             beside.cancelAll()
         }
     }
 
-    /// Tells the states but for the first, which is that of before the start, and the last one, which is returned; nil if
-    /// the task is cancelled.
-    private static func tellStates(
-        _ states: AsyncStream<LocalizationState>, _ tell: (LocalizationState) -> Void
-    ) async -> LocalizationState? {
-        for await state in states.dropFirst() {
-            if state == .idle { return state }
-            if case .error = state { return state }
-            tell(state)
-        }
-        return nil
+    private static func end(_ localizer: Localizer) async {
+        await localizer.stop()
+        localizer.finishStreams()
     }
 }

@@ -1,7 +1,7 @@
 import IndoorLocalization
 import VenuePackets
 
-/// What a service remembers, kept in a folder at intervals and at its end.
+/// The session memory of a service, stored in a folder at intervals and at its end.
 struct ServiceMemory {
     private let store: SessionMemoryStore
     private let interval: Duration
@@ -17,12 +17,12 @@ struct ServiceMemory {
     /// Whether it is time to write again.
     var isDue: Bool { lastWrite.duration(to: .now) >= interval }
 
-    /// Gives a localizer what was kept, and tells what came of it.
-    func remind(_ localizer: Localizer) async {
+    /// Restores the stored memory to a localizer, and reports the outcome on standard error.
+    func restore(to localizer: Localizer) async {
         switch store.read() {
         case .none: break
         case .memory(let memory, let age):
-            await localizer.remember(memory, after: age)
+            await localizer.restore(memory, after: age)
             let place = memory.stay.map { "venue \($0.venueID)" } ?? "no venue"
             let total = Int((memory.age + age).seconds)
             StandardError.line("remembering \(place), \(total) s old, from \(store.path)")

@@ -50,7 +50,7 @@ struct ServiceRun {
     /// - Parameter saveInterval: how often the memory is to be kept.
     /// - Throws: what made the session end, or the output impossible.
     mutating func run(saveInterval: Duration) async throws {
-        await memory?.remind(localizer)
+        await memory?.restore(to: localizer)
         let tick = min(.milliseconds(500), saveInterval, manager.watchdogInterval.map { $0 / 4 } ?? .seconds(1))
         let work = LiveWork<ServiceEvent>(tick: tick, limit: limit) {
             [localizer, companions, upload, remote = inputs.remote] give in

@@ -74,10 +74,10 @@ final class ScannerEventTests: XCTestCase {
         await stage.scanner.stop()
     }
 
-    func testTheTopicOfAllEventsTellsThem() async throws {
+    func testAWatchOfAllEventsIsCalled() async throws {
         let stage = ScannerStage()
         let (calls, told) = AsyncStream.makeStream(of: String.self)
-        let subscription = stage.scanner.on(.scannerEvents) { told.yield(Self.name($0)) }
+        let subscription = stage.scanner.watch(\.events) { told.yield(Self.name($0)) }
         try await stage.start()
         let first = try await Bounded.first(1, of: calls)
         XCTAssertEqual(first, ["started"])

@@ -35,10 +35,10 @@ final class TrackingStateTests: XCTestCase {
         XCTAssertEqual(late, [state(false)], "the present state first")
     }
 
-    func testATopicTellsThePause() async throws {
+    func testAWatchOfTrackingStatesIsCalledWithThePause() async throws {
         let stage = ScannerStage()
         let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
-        let observation = stage.scanner.on(.trackingStates) { continuation.yield($0.isPaused) }
+        let observation = stage.scanner.watch(\.trackingStates) { continuation.yield($0.isPaused) }
         await stage.scanner.pauseTracking()
         await stage.scanner.resumeTracking()
         let seen = try await Bounded.first(3, of: stream)

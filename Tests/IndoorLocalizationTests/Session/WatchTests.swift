@@ -2,8 +2,8 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import XCTest
 
-/// What a localizer tells to those who want calls, topic by topic.
-final class TopicTests: XCTestCase {
+/// Calls with the elements of a localizer's streams.
+final class WatchTests: XCTestCase {
     /// The office, all of it one room and one fence.
     private static var house: Venue {
         var venue = SessionStage.office
@@ -13,17 +13,19 @@ final class TopicTests: XCTestCase {
         return venue
     }
 
-    func testRoomsAndFencesAreToldBySideAndKind() async throws {
+    func testAWatchOfEventsIsCalledWithRoomsAndFencesBySide() async throws {
         var settings = LocalizerStage.settings
         settings.areaDwell = .zero
         let stage = LocalizerStage(venues: [Self.house], settings)
         let (calls, told) = AsyncStream.makeStream(of: String.self)
         let localizer = stage.localizer
         let subscriptions = [
-            localizer.on(.roomsEntered) { told.yield("into \($0.name)") },
-            localizer.on(.roomsLeft) { told.yield("out of \($0.name)") },
-            localizer.on(.fencesEntered) { told.yield("into \($0.name)") },
-            localizer.on(.fencesLeft) { told.yield("out of \($0.name)") },
+            localizer.watch(\.events) { event in
+                if let room = event.room { told.yield("\(event.isEntry ? "into" : "out of") \(room.name)") }
+            },
+            localizer.watch(\.events) { event in
+                if let fence = event.fence { told.yield("\(event.isEntry ? "into" : "out of") \(fence.name)") }
+            },
         ]
         defer { subscriptions.forEach { $0.close() } }
         try await stage.run()
@@ -34,7 +36,7 @@ final class TopicTests: XCTestCase {
         XCTAssertEqual(Set(exits), ["out of hall", "out of grounds"])
     }
 
-    func testStatesAndPositionsAndEventsAreToldWhole() async throws {
+    func testWatchesOfStatesPositionsAndEventsAreCalled() async throws {
         var settings = LocalizerStage.settings
         settings.areaDwell = .zero
         let stage = LocalizerStage(venues: [Self.house], settings)
@@ -42,9 +44,9 @@ final class TopicTests: XCTestCase {
         let (positions, position) = AsyncStream.makeStream(of: MapID.self)
         let (events, event) = AsyncStream.makeStream(of: Bool.self)
         let subscriptions = [
-            stage.localizer.on(.states) { state.yield($0.name) },
-            stage.localizer.on(.positions) { position.yield($0.mapID) },
-            stage.localizer.on(.events) { event.yield($0.isEntry) },
+            stage.localizer.watch(\.states) { state.yield($0.name) },
+            stage.localizer.watch(\.positions) { position.yield($0.mapID) },
+            stage.localizer.watch(\.events) { event.yield($0.isEntry) },
         ]
         defer { subscriptions.forEach { $0.close() } }
         try await stage.run()
@@ -57,11 +59,11 @@ final class TopicTests: XCTestCase {
         XCTAssertEqual(entries, [true, true])
     }
 
-    func testErrorsAreTold() async throws {
+    func testAWatchOfErrorsIsCalled() async throws {
         let stage = LocalizerStage()
         stage.venues.change { $0.catalogueFailures = [SessionStage.network] }
         let (errors, error) = AsyncStream.makeStream(of: LocalizationError.Code.self)
-        let subscription = stage.localizer.on(.errors) { error.yield($0.code) }
+        let subscription = stage.localizer.watch(\.errors) { error.yield($0.code) }
         defer { subscription.close() }
         await stage.localizer.start()
         let told = try await Bounded.first(1, of: errors)
