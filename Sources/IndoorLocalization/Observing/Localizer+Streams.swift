@@ -14,9 +14,9 @@ extension Localizer {
     ///         }
     ///     }
     ///
-    /// The streams below emit the same outputs kind by kind. A slow reader loses the oldest outputs: the newest 1024 wait for
-    /// it, motion ten times a second among them; of a recording, all wait. The outputs of a recording are those of its
-    /// ``SessionReplay``.
+    /// The streams below emit the same outputs kind by kind. The newest 1024 outputs wait for a slow reader, and older ones
+    /// are lost: motion comes ten times a second. On a recording, all outputs wait; they are those of a ``SessionReplay``
+    /// that emits motion.
     public nonisolated var outputs: AsyncStream<SessionOutput> { outputBroadcast.subscribe() }
     /// The session's states, the present one first.
     public nonisolated var states: AsyncStream<LocalizationState> { stateBroadcast.subscribe() }

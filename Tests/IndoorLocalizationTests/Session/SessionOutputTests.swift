@@ -41,7 +41,7 @@ final class SessionOutputTests: XCTestCase {
         for reading in readings { expected += replay.handle(reading) }
         expected += replay.finish()
 
-        // Nobody reads until the recording is over: all outputs of it wait.
+        // The stream is read once the recording is over: all its outputs wait.
         try await stage.reach("idle")
         let seen = try await Bounded.first(expected.count, of: outputs)
         XCTAssertEqual(seen.map(Self.name), expected.map(Self.name))

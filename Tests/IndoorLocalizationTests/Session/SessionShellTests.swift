@@ -35,7 +35,7 @@ final class SessionShellTests: XCTestCase {
 
     // MARK: - Ends
 
-    /// A machine that wants a tick at every instant would keep its session from ending.
+    /// Otherwise a machine that wants tick after tick at the same instant would keep its session from ending.
     func testAtTheEndOfTheSourceTheMachineIsWokenThreeTimesAtMost() async throws {
         let stage = Stage(ScriptedSource(pace: .recorded))
         await stage.shell.begin(with: .perform([.startScanning, .wake]))
