@@ -18,11 +18,15 @@ final class SessionShellTests: XCTestCase {
 
     func testTheResultOfAComputationThatWasReplacedOrCancelledIsDiscarded() async throws {
         let stage = Stage()
-        await stage.shell.begin(with: .perform([.startScanning, .prepare(1), .prepare(2)]))
-        await stage.shell.handle(.perform([.prepare(3), .cancelFetch, .prepare(4)]))
-        stage.gate.update { $0 = [1, 2, 3, 4] }
-        let seen = try await Bounded.elements(of: stage.events, until: "the last result") { $0 == "prepared 4" }
-        XCTAssertEqual(seen.filter { $0.hasPrefix("prepared") }, ["prepared 4"])
+        for (number, directives) in [(1, []), (2, []), (3, [.cancelFetch])] as [(Int, [ScriptedMachine.Directive])] {
+            await stage.shell.begin(with: .perform(directives + [.prepare(number)]))
+            try await Bounded.wait(for: "computation \(number)") { try await stage.begun.wait { $0.contains(number) } }
+        }
+        // The first two end at once, as they are cancelled.
+        try await Bounded.wait(for: "their ends") { try await stage.ended.wait { $0.isSuperset(of: [1, 2]) } }
+        stage.gate.update { $0 = [3] }
+        let seen = try await Bounded.elements(of: stage.events, until: "the last result") { $0 == "prepared 3" }
+        XCTAssertEqual(seen.filter { $0.hasPrefix("prepared") }, ["prepared 3"])
     }
 
     func testOnARecordingNothingHappensUntilTheResultIsThere() async throws {
@@ -70,7 +74,10 @@ final class SessionShellTests: XCTestCase {
 /// A shell around a machine that does what events say.
 private struct Stage {
     let source: ScriptedSource
+    /// The computations that may end.
     let gate: WatchedState<Set<Int>>
+    /// The computations that have begun, and that have ended.
+    let begun, ended: WatchedState<Set<Int>>
     let shell: ScriptedShell
     /// The names of the events that the machine has handled, and of what it told.
     let events: AsyncStream<String>
@@ -78,13 +85,13 @@ private struct Stage {
 
     init(_ source: ScriptedSource = ScriptedSource()) {
         self.source = source
-        let gate = WatchedState<Set<Int>>([])
-        self.gate = gate
+        (gate, begun, ended) = (WatchedState([]), WatchedState([]), WatchedState([]))
         let (updates, update) = AsyncStream.makeStream(of: VenueUpdate.self)
         self.update = update
         let told = AsyncStream.makeStream(of: String.self)
         events = told.stream
-        shell = ScriptedShell(source, UpdatedVenues(updates: updates), gate, told.continuation)
+        let machine = ScriptedMachine(gate: gate, begun: begun, ended: ended)
+        shell = ScriptedShell(machine, source, UpdatedVenues(updates: updates), told.continuation)
     }
 }
 
@@ -127,7 +134,7 @@ private struct ScriptedMachine: SessionMachine {
     static func answered(_ answer: VenueAnswer) -> Event { .answered }
     static func updated(_ update: VenueUpdate) -> Event { .updated }
 
-    let gate: WatchedState<Set<Int>>
+    let gate, begun, ended: WatchedState<Set<Int>>
     var isOver = true
     var nextWake: Instant?
 
@@ -156,8 +163,10 @@ private struct ScriptedMachine: SessionMachine {
         case .startScanning: .startScanning
         case .cancelFetch: .cancelFetch
         case .prepare(let number):
-            .prepare { [gate] in
+            .prepare { [gate, begun, ended] in
+                begun.update { _ = $0.insert(number) }
                 try? await gate.wait { $0.contains(number) }
+                ended.update { _ = $0.insert(number) }
                 return .prepared(number)
             }
         case .wake, .tell: nil
@@ -170,11 +179,11 @@ private actor ScriptedShell: SessionShell {
     private let told: AsyncStream<String>.Continuation
 
     init(
-        _ source: ScriptedSource, _ venues: UpdatedVenues, _ gate: WatchedState<Set<Int>>,
+        _ machine: ScriptedMachine, _ source: ScriptedSource, _ venues: UpdatedVenues,
         _ told: AsyncStream<String>.Continuation
     ) {
         self.told = told
-        runtime = SessionRuntime(ScriptedMachine(gate: gate), source: source, venues: venues, clock: ManualClock())
+        runtime = SessionRuntime(machine, source: source, venues: venues, clock: ManualClock())
     }
 
     func emit(_ output: SessionDriver<ScriptedMachine>.Step) {
