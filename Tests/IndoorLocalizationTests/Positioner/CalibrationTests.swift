@@ -1,6 +1,13 @@
 import XCTest
 
-@testable import IndoorLocalization
+@testable import IndoorVocabulary
+@testable import VenueModel
+@testable import BeaconScanning
+@testable import IndoorPositioning
+@testable import IndoorRouting
+@testable import LocalizationSession
+@testable import LocalizationPlugins
+import IndoorLocalization
 
 /// What a device learns of itself in the background.
 final class CalibrationTests: XCTestCase {

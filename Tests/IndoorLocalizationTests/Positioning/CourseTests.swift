@@ -1,6 +1,13 @@
 import XCTest
 
-@testable import IndoorLocalization
+@testable import IndoorVocabulary
+@testable import VenueModel
+@testable import BeaconScanning
+@testable import IndoorPositioning
+@testable import IndoorRouting
+@testable import LocalizationSession
+@testable import LocalizationPlugins
+import IndoorLocalization
 
 /// The direction of motion where no motion sensor tells it.
 final class CourseTests: XCTestCase {

@@ -1,6 +1,13 @@
 import XCTest
 
-@testable import IndoorLocalization
+@testable import IndoorVocabulary
+@testable import VenueModel
+@testable import BeaconScanning
+@testable import IndoorPositioning
+@testable import IndoorRouting
+@testable import LocalizationSession
+@testable import LocalizationPlugins
+import IndoorLocalization
 
 /// A session that knows its device begins with how that hears.
 final class KnownDeviceTests: XCTestCase {

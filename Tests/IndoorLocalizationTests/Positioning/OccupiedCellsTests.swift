@@ -1,6 +1,13 @@
 import XCTest
 
-@testable import IndoorLocalization
+@testable import IndoorVocabulary
+@testable import VenueModel
+@testable import BeaconScanning
+@testable import IndoorPositioning
+@testable import IndoorRouting
+@testable import LocalizationSession
+@testable import LocalizationPlugins
+import IndoorLocalization
 
 final class OccupiedCellsTests: XCTestCase {
     private static let grid = MapGrid(from: MapPoint(x: -1, y: 2), to: MapPoint(x: 19, y: 12), cellSize: 0.7)

@@ -1,7 +1,14 @@
 import CMath
 import XCTest
 
-@testable import IndoorLocalization
+@testable import IndoorVocabulary
+@testable import VenueModel
+@testable import BeaconScanning
+@testable import IndoorPositioning
+@testable import IndoorRouting
+@testable import LocalizationSession
+@testable import LocalizationPlugins
+import IndoorLocalization
 
 /// What the loops that learn the receiver have to come to: the formulas as textbooks write them, in double precision.
 enum ReceiverReference {

@@ -1,7 +1,14 @@
 import CMath
 import XCTest
 
-@testable import IndoorLocalization
+@testable import IndoorVocabulary
+@testable import VenueModel
+@testable import BeaconScanning
+@testable import IndoorPositioning
+@testable import IndoorRouting
+@testable import LocalizationSession
+@testable import LocalizationPlugins
+import IndoorLocalization
 
 /// The loops in C, each against the formula it stands for, with every kind of vectors that this machine has.
 final class VectorLoopTests: XCTestCase {

@@ -1,0 +1,15 @@
+/// An object with streams of what it tells, each call of which gives a stream of its own.
+public protocol StreamSource: AnyObject, Sendable {}
+
+extension StreamSource {
+    /// Calls `body` with each element of a stream, for callers without a task of their own.
+    ///
+    ///     let observation = localizer.watch(\.positions) { print($0) }
+    ///
+    /// - Returns: the observation, which must be kept for as long as calls are wanted.
+    public nonisolated func watch<Element: Sendable>(
+        _ stream: KeyPath<Self, AsyncStream<Element>>, _ body: @escaping @Sendable (Element) -> Void
+    ) -> Subscription {
+        Subscription(self[keyPath: stream], body)
+    }
+}
