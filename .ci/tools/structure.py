@@ -11,6 +11,7 @@ import collections
 import ctypes
 import glob
 import os
+import re
 import shutil
 import sys
 
@@ -79,7 +80,7 @@ def occurrences(store_path, sources):
         if not reader:
             continue
         file = str(index.indexstore_unit_reader_get_main_file(reader))
-        if not file.startswith(sources) or not os.path.exists(file):
+        if not (file.startswith(sources) and file.endswith(".swift") and os.path.exists(file)):
             index.indexstore_unit_reader_dispose(reader)
             continue
 
@@ -117,6 +118,12 @@ def place(file, sources):
     return parts[0], parts[1] if len(parts) > 2 else "."
 
 
+def imported(file):
+    """The modules that a file imports."""
+    with open(file, encoding="utf-8") as lines:
+        return {line.split()[-1] for line in lines if re.match(r"(@\w+ )?import \w+$", line)}
+
+
 def in_order(nodes, arrows):
     """The nodes, each behind those that it uses, and the circles among them."""
     order, circles, left = [], [], sorted(nodes)
@@ -146,12 +153,15 @@ def main():
     for file, _, roles, usr, _ in found:
         if roles & DEFINITION:
             homes.setdefault(usr, file)
+    imports = collections.defaultdict(set)
     between, within = collections.Counter(), collections.Counter()
     uses = collections.defaultdict(list)
     files = collections.defaultdict(set)
     for file, line, roles, usr, name in found:
         target, folder = place(file, sources)
-        files[target, folder].add(file)
+        if file not in files[target, folder]:
+            files[target, folder].add(file)
+            imports[target] |= imported(file)
         if not roles & REFERENCE or usr not in homes or homes[usr] == file:
             continue
         other, home = place(homes[usr], sources)
@@ -162,7 +172,7 @@ def main():
             uses[target, folder, home].append((file, line, name))
 
     targets = {target for target, _ in files}
-    of_target = {t: {other for one, other in between if one == t} for t in targets}
+    of_target = {target: imports[target] & targets for target in targets}
     order, circles = in_order(targets, of_target)
     if circles:
         sys.exit(f"structure: targets use each other in a circle: {circles}")

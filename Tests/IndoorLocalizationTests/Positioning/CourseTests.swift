@@ -1,12 +1,5 @@
 import XCTest
 
-@testable import IndoorVocabulary
-@testable import VenueModel
-@testable import BeaconScanning
-@testable import IndoorPositioning
-@testable import IndoorRouting
-@testable import LocalizationSession
-@testable import LocalizationPlugins
 import IndoorLocalization
 
 /// The direction of motion where no motion sensor tells it.

@@ -1,12 +1,5 @@
 import XCTest
 
-@testable import IndoorVocabulary
-@testable import VenueModel
-@testable import BeaconScanning
-@testable import IndoorPositioning
-@testable import IndoorRouting
-@testable import LocalizationSession
-@testable import LocalizationPlugins
 import IndoorLocalization
 
 /// A device in the surveyed hall: its radio has noise, its own offset and shadows around it, all from one seed.

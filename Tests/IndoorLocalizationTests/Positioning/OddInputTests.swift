@@ -1,12 +1,5 @@
 import XCTest
 
-@testable import IndoorVocabulary
-@testable import VenueModel
-@testable import BeaconScanning
-@testable import IndoorPositioning
-@testable import IndoorRouting
-@testable import LocalizationSession
-@testable import LocalizationPlugins
 import IndoorLocalization
 
 /// Venues, radio maps and settings that make no sense end no process: a public initialiser takes any number.

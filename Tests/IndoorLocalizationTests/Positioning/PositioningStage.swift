@@ -1,12 +1,6 @@
 import XCTest
 
-@testable import IndoorVocabulary
-@testable import VenueModel
-@testable import BeaconScanning
 @testable import IndoorPositioning
-@testable import IndoorRouting
-@testable import LocalizationSession
-@testable import LocalizationPlugins
 import IndoorLocalization
 
 /// A hall of 20 × 20 m with eight beacons whose signal falls as the log-distance model says, and what is heard there.

@@ -1,13 +1,6 @@
 import CMath
 import XCTest
 
-@testable import IndoorVocabulary
-@testable import VenueModel
-@testable import BeaconScanning
-@testable import IndoorPositioning
-@testable import IndoorRouting
-@testable import LocalizationSession
-@testable import LocalizationPlugins
 import IndoorLocalization
 
 /// The loops that learn the receiver, each against the formula it stands for, with every kind of vectors of this machine.

@@ -1,13 +1,6 @@
 import CMath
 import XCTest
 
-@testable import IndoorVocabulary
-@testable import VenueModel
-@testable import BeaconScanning
-@testable import IndoorPositioning
-@testable import IndoorRouting
-@testable import LocalizationSession
-@testable import LocalizationPlugins
 import IndoorLocalization
 
 /// What the loops that learn the receiver have to come to: the formulas as textbooks write them, in double precision.

@@ -1,13 +1,6 @@
 import CMath
 import XCTest
 
-@testable import IndoorVocabulary
-@testable import VenueModel
-@testable import BeaconScanning
-@testable import IndoorPositioning
-@testable import IndoorRouting
-@testable import LocalizationSession
-@testable import LocalizationPlugins
 import IndoorLocalization
 
 /// The loops that make tables, each against its formula, with every kind of vectors that this machine has.
