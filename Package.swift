@@ -104,7 +104,8 @@ let package = Package(
         // Servers that tests start on this machine.
         .target(name: "LoopbackServers", path: "Tests/LoopbackServers"),
         // A process that the tests of the packet cache kill.
-        .executableTarget(name: "CacheReplacer", dependencies: ["VenuePackets"], path: "Tests/CacheReplacer"),
+        .executableTarget(
+            name: "CacheReplacer", dependencies: ["IndoorLocalization", "VenuePackets"], path: "Tests/CacheReplacer"),
         .testTarget(
             name: "BlueZScanningTests",
             dependencies: ["BlueZScanning", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
@@ -116,7 +117,8 @@ let package = Package(
             dependencies: ["GeofenceLogging", "CSQLite", "IndoorLocalizationTesting", "FenceLogWriter"]),
         // A process that the tests of the geofence log kill.
         .executableTarget(
-            name: "FenceLogWriter", dependencies: ["GeofenceLogging"], path: "Tests/FenceLogWriter"),
+            name: "FenceLogWriter", dependencies: ["IndoorLocalization", "GeofenceLogging"],
+            path: "Tests/FenceLogWriter"),
         .testTarget(
             name: "RecordUploadTests",
             dependencies: [
@@ -124,9 +126,11 @@ let package = Package(
             ]),
         // A process that the tests of the upload queue kill.
         .executableTarget(
-            name: "RecordQueueWriter", dependencies: ["RecordUpload"], path: "Tests/RecordQueueWriter"),
+            name: "RecordQueueWriter", dependencies: ["IndoorLocalization", "RecordUpload"],
+            path: "Tests/RecordQueueWriter"),
         // A device that the tests of sharing kill.
-        .executableTarget(name: "SharingDevice", dependencies: ["MQTTSharing"], path: "Tests/SharingDevice"),
+        .executableTarget(
+            name: "SharingDevice", dependencies: ["IndoorLocalization", "MQTTSharing"], path: "Tests/SharingDevice"),
         .testTarget(
             name: "MQTTSharingTests",
             dependencies: ["MQTTSharing", "IndoorLocalizationTesting", "LoopbackServers", "SharingDevice"]),
