@@ -6,6 +6,13 @@ let package = Package(
     name: "IndoorLocalization",
     products: [
         .library(name: "IndoorLocalization", targets: ["IndoorLocalization"]),
+        .library(name: "IndoorVocabulary", targets: ["IndoorVocabulary"]),
+        .library(name: "VenueModel", targets: ["VenueModel"]),
+        .library(name: "BeaconScanning", targets: ["BeaconScanning"]),
+        .library(name: "IndoorPositioning", targets: ["IndoorPositioning"]),
+        .library(name: "IndoorRouting", targets: ["IndoorRouting"]),
+        .library(name: "LocalizationSession", targets: ["LocalizationSession"]),
+        .library(name: "LocalizationPlugins", targets: ["LocalizationPlugins"]),
         .library(name: "VenuePackets", targets: ["VenuePackets"]),
         .library(name: "ScanRecording", targets: ["ScanRecording"]),
         .library(name: "BlueZScanning", targets: ["BlueZScanning"]),
@@ -29,24 +36,63 @@ let package = Package(
         .systemLibrary(name: "CMosquitto", pkgConfig: "libmosquitto", providers: [.apt(["libmosquitto-dev"])]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
-        .target(name: "IndoorLocalization", dependencies: ["CMath"]),
-        .target(name: "BlueZScanning", dependencies: ["IndoorLocalization", "CBlueZ", "CDBus"]),
-        .target(name: "GPSDReceiving", dependencies: ["IndoorLocalization", "CGPS"]),
-        .target(name: "IIOReceiving", dependencies: ["IndoorLocalization"]),
-        .target(name: "MQTTSharing", dependencies: ["IndoorLocalization", "CMosquitto"]),
-        .target(name: "SQLiteFiles", dependencies: ["CSQLite"]),
-        .target(name: "GeofenceLogging", dependencies: ["IndoorLocalization", "SQLiteFiles"]),
+        // The layers of positioning. Each target imports only the targets that it names.
+        .target(name: "IndoorVocabulary", dependencies: ["CMath"]),
+        .target(name: "VenueModel", dependencies: ["IndoorVocabulary", "CMath"]),
+        .target(name: "BeaconScanning", dependencies: ["IndoorVocabulary", "CMath"]),
+        .target(name: "IndoorPositioning", dependencies: ["IndoorVocabulary", "VenueModel", "CMath"]),
+        .target(name: "IndoorRouting", dependencies: ["IndoorVocabulary", "VenueModel"]),
         .target(
-            name: "RecordUpload", dependencies: ["IndoorLocalization", "SQLiteFiles", "VenuePackets", "MQTTSharing"]),
-        .target(name: "VenuePackets", dependencies: ["IndoorLocalization", "CCurl", "CLibArchive"]),
-        .target(name: "ScanRecording", dependencies: ["IndoorLocalization", "CLibArchive"]),
+            name: "LocalizationSession",
+            dependencies: [
+                "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "IndoorRouting", "CMath",
+            ]),
+        .target(
+            name: "LocalizationPlugins",
+            dependencies: [
+                "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "IndoorRouting",
+                "LocalizationSession",
+            ]),
+        // All layers behind one import.
+        .target(
+            name: "IndoorLocalization",
+            dependencies: [
+                "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "IndoorRouting",
+                "LocalizationSession", "LocalizationPlugins",
+            ]),
+        .target(name: "BlueZScanning", dependencies: ["IndoorVocabulary", "BeaconScanning", "CBlueZ", "CDBus"]),
+        .target(name: "GPSDReceiving", dependencies: ["IndoorVocabulary", "CGPS"]),
+        .target(name: "IIOReceiving", dependencies: ["IndoorVocabulary"]),
+        .target(
+            name: "MQTTSharing",
+            dependencies: ["IndoorVocabulary", "VenueModel", "LocalizationSession", "CMosquitto"]),
+        .target(name: "SQLiteFiles", dependencies: ["CSQLite"]),
+        .target(
+            name: "GeofenceLogging",
+            dependencies: [
+                "IndoorVocabulary", "VenueModel", "LocalizationSession", "LocalizationPlugins", "SQLiteFiles",
+            ]),
+        .target(
+            name: "RecordUpload",
+            dependencies: [
+                "IndoorVocabulary", "VenueModel", "BeaconScanning", "LocalizationSession", "SQLiteFiles",
+                "VenuePackets", "MQTTSharing",
+            ]),
+        .target(
+            name: "VenuePackets",
+            dependencies: [
+                "IndoorVocabulary", "VenueModel", "BeaconScanning", "IndoorPositioning", "IndoorRouting",
+                "LocalizationSession", "CCurl", "CLibArchive",
+            ]),
+        .target(
+            name: "ScanRecording",
+            dependencies: ["IndoorVocabulary", "VenueModel", "BeaconScanning", "CLibArchive"]),
         .target(name: "IndoorLocalizationTesting", dependencies: ["IndoorLocalization", "ScanRecording", "CMath"]),
         .executableTarget(
             name: "indoorloc",
             dependencies: [
                 "IndoorLocalization", "BlueZScanning", "GPSDReceiving", "IIOReceiving", "MQTTSharing", "RecordUpload",
-                "VenuePackets",
-                "ScanRecording", "IndoorLocalizationTesting", "CBench", "CGetOpt", "CSystemd",
+                "VenuePackets", "ScanRecording", "IndoorLocalizationTesting", "CBench", "CGetOpt", "CSystemd",
             ]),
         .testTarget(
             name: "IndoorLocalizationTests", dependencies: ["IndoorLocalization", "IndoorLocalizationTesting", "CMath"]),
@@ -58,7 +104,8 @@ let package = Package(
         // Servers that tests start on this machine.
         .target(name: "LoopbackServers", path: "Tests/LoopbackServers"),
         // A process that the tests of the packet cache kill.
-        .executableTarget(name: "CacheReplacer", dependencies: ["VenuePackets"], path: "Tests/CacheReplacer"),
+        .executableTarget(
+            name: "CacheReplacer", dependencies: ["IndoorLocalization", "VenuePackets"], path: "Tests/CacheReplacer"),
         .testTarget(
             name: "BlueZScanningTests",
             dependencies: ["BlueZScanning", "ScanRecording", "VenuePackets", "IndoorLocalizationTesting"]),
@@ -70,7 +117,8 @@ let package = Package(
             dependencies: ["GeofenceLogging", "CSQLite", "IndoorLocalizationTesting", "FenceLogWriter"]),
         // A process that the tests of the geofence log kill.
         .executableTarget(
-            name: "FenceLogWriter", dependencies: ["GeofenceLogging"], path: "Tests/FenceLogWriter"),
+            name: "FenceLogWriter", dependencies: ["IndoorLocalization", "GeofenceLogging"],
+            path: "Tests/FenceLogWriter"),
         .testTarget(
             name: "RecordUploadTests",
             dependencies: [
@@ -78,9 +126,11 @@ let package = Package(
             ]),
         // A process that the tests of the upload queue kill.
         .executableTarget(
-            name: "RecordQueueWriter", dependencies: ["RecordUpload"], path: "Tests/RecordQueueWriter"),
+            name: "RecordQueueWriter", dependencies: ["IndoorLocalization", "RecordUpload"],
+            path: "Tests/RecordQueueWriter"),
         // A device that the tests of sharing kill.
-        .executableTarget(name: "SharingDevice", dependencies: ["MQTTSharing"], path: "Tests/SharingDevice"),
+        .executableTarget(
+            name: "SharingDevice", dependencies: ["IndoorLocalization", "MQTTSharing"], path: "Tests/SharingDevice"),
         .testTarget(
             name: "MQTTSharingTests",
             dependencies: ["MQTTSharing", "IndoorLocalizationTesting", "LoopbackServers", "SharingDevice"]),

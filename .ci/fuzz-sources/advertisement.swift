@@ -1,5 +1,6 @@
 // Any bytes are advertising data: decoding must end without a trap, and what it finds must encode and decode again.
-import IndoorLocalization
+import BeaconScanning
+import IndoorVocabulary
 
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzAdvertisement(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

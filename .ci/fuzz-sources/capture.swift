@@ -1,5 +1,6 @@
 // Any bytes are a capture: decoding must end without a trap, each reading must be a measurement, and time must not go back.
-import IndoorLocalization
+import BeaconScanning
+import IndoorVocabulary
 import ScanRecording
 
 @_cdecl("LLVMFuzzerTestOneInput")

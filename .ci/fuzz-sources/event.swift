@@ -1,6 +1,7 @@
 // Any bytes are an HCI event: decoding must end without a trap, with its data within the event, and whole advertisements
 // must be reported to themselves.
-import IndoorLocalization
+import BeaconScanning
+import IndoorVocabulary
 
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzEvent(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {

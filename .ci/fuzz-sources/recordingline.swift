@@ -1,5 +1,6 @@
 // Any bytes are a line of a recording: decoding must end without a trap, and what it finds must read back equal.
-import IndoorLocalization
+import BeaconScanning
+import IndoorVocabulary
 import ScanRecording
 
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// A Bluetooth controller of this machine.
 public struct BluetoothAdapter: Hashable, Sendable, CustomStringConvertible {

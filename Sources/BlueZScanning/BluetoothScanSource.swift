@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// The radio by the better way that is permitted: the raw HCI socket where it may be opened, else the Bluetooth service.
 ///

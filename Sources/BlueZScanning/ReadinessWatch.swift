@@ -1,6 +1,6 @@
 import CBlueZ
 import Dispatch
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Calls back on a queue whenever a descriptor has something to be read.
 ///

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// The scans of a source that hold the radio, so that one can wait until they have let go of it.
 ///

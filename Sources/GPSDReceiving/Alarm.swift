@@ -1,4 +1,5 @@
 import Glibc
+import IndoorVocabulary
 
 /// Ends waits, from any thread and for good.
 final class Alarm: Sendable {

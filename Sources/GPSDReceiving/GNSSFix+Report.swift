@@ -1,5 +1,5 @@
 import CGPS
-import IndoorLocalization
+import IndoorVocabulary
 
 extension GNSSFix {
     /// The share of a 95 % radius that is the 68 % radius, where the errors to the north and to the east are normal and

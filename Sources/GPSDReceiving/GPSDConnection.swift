@@ -1,6 +1,5 @@
 import CGPS
 import Glibc
-import IndoorLocalization
 
 /// A connection to gpsd, used by one thread.
 struct GPSDConnection: ~Copyable {

@@ -1,5 +1,5 @@
 import Glibc
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Why no satellite positions come from gpsd.
 public enum GPSDError: Error, Hashable, Sendable {

@@ -1,6 +1,6 @@
 import Dispatch
 import Glibc
-import IndoorLocalization
+import IndoorVocabulary
 
 /// One stream of positions: a thread that waits in poll(2), from its beginning to its end.
 struct GPSDReception: Sendable {

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Satellite positions from gpsd, the service that talks to GNSS receivers on Linux.
 ///

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 import SQLiteFiles
 
 /// A connection to a log's file.

@@ -1,5 +1,6 @@
 import Glibc
-import IndoorLocalization
+import LocalizationPlugins
+import LocalizationSession
 
 /// A plugin that writes which fences and rooms the device enters and leaves into a `GeofenceLog`.
 ///

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Which records of a geofence log are wanted; whatever is nil does not matter.
 public struct GeofenceQuery: Hashable, Sendable {

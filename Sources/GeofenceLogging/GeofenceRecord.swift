@@ -1,4 +1,6 @@
-import IndoorLocalization
+import IndoorVocabulary
+import LocalizationSession
+import VenueModel
 
 /// One line of a geofence log: a fence or a room was entered or left.
 public struct GeofenceRecord: Hashable, Sendable {

@@ -1,5 +1,5 @@
 import Glibc
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Time since the machine's boot, sleep included, as live scans count it.
 enum BootTime {

@@ -1,5 +1,5 @@
 import Glibc
-import IndoorLocalization
+import IndoorVocabulary
 
 /// The buffer of a device, into which the kernel puts a scan whenever the trigger fires; used by one thread.
 ///

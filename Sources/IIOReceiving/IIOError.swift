@@ -1,5 +1,5 @@
 import Glibc
-import IndoorLocalization
+import IndoorVocabulary
 
 /// The reason that no sensor data comes from Linux's Industrial I/O.
 public enum IIOError: Error, Hashable, Sendable {

@@ -1,6 +1,6 @@
 import Dispatch
 import Glibc
-import IndoorLocalization
+import IndoorVocabulary
 import Synchronization
 
 /// One stream of sensor readings: a thread that reads devices from its beginning to its end.

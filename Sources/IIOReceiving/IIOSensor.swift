@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// One sensor of an Industrial I/O device: its channels, and how their raw values become numbers with units.
 ///

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Motion and air pressure from the sensors that Linux knows as Industrial I/O (IIO) devices.
 ///

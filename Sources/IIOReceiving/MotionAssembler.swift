@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Puts values of several sensors, which come at their own rates, together into readings.
 ///

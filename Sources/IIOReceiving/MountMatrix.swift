@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// How a sensor is built into a device: three rows by which its frame becomes the device's.
 struct MountMatrix: Hashable, Sendable {

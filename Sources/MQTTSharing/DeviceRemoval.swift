@@ -1,4 +1,4 @@
-import IndoorLocalization
+import LocalizationSession
 
 /// Removes what a broker retains of a device, and knows of each topic whether something was there and is gone.
 ///

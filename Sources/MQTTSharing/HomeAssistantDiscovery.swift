@@ -1,4 +1,4 @@
-import IndoorLocalization
+import LocalizationSession
 
 /// Has Home Assistant show a device by itself: where it is on the map, and in which room.
 ///

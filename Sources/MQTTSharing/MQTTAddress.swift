@@ -1,4 +1,4 @@
-import IndoorLocalization
+import LocalizationSession
 
 /// A room of devices on a broker as one text: `mqtt[s]://[USER@]HOST[:PORT]/ROOM`.
 ///

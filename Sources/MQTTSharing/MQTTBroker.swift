@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// An MQTT broker, and how one is let in there.
 public struct MQTTBroker: Hashable, Sendable {

@@ -1,5 +1,5 @@
 import Glibc
-import IndoorLocalization
+import IndoorVocabulary
 
 /// The name and the password that a broker knows a client by. The password is never printed.
 public struct MQTTCredentials: Hashable, Sendable {

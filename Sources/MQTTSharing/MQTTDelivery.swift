@@ -1,5 +1,3 @@
-import IndoorLocalization
-
 /// Single messages that a broker must confirm.
 package enum MQTTDelivery {
     /// Publishes a message over a connection of its own, and returns when the broker has confirmed it.

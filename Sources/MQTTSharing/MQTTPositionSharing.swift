@@ -1,5 +1,7 @@
 import Glibc
-import IndoorLocalization
+import IndoorVocabulary
+import LocalizationSession
+import VenueModel
 
 /// Shares positions and texts with other devices through an MQTT broker.
 ///

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import LocalizationSession
 
 /// Why positions cannot be shared over a broker.
 public enum MQTTSharingError: Error, Hashable, Sendable {

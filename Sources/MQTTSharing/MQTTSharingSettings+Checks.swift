@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import LocalizationSession
 
 extension MQTTSharingSettings {
     /// Finds what is out of its range.

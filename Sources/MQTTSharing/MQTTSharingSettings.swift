@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// How positions are shared over a broker.
 public struct MQTTSharingSettings: Hashable, Sendable {

@@ -1,5 +1,6 @@
 import FoundationEssentials
-import IndoorLocalization
+import IndoorVocabulary
+import LocalizationSession
 
 /// What stands under the topics, as JSON. `Fixtures/sharing` has the schema of each.
 package enum SharingPayload {

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import LocalizationSession
 
 /// What a topic is about.
 package enum SharingTopic: Hashable, Sendable {

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import LocalizationSession
 
 /// Uploads records to a server of yours: what is added is on disk at once, and sent when the network is there.
 ///

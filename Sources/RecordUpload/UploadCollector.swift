@@ -1,4 +1,7 @@
-import IndoorLocalization
+import BeaconScanning
+import IndoorVocabulary
+import LocalizationSession
+import VenueModel
 
 /// Makes records of what is heard and found: of each beacon, and of positions, one at an interval.
 ///

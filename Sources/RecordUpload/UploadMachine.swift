@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import LocalizationSession
 
 /// Decides when a batch is sent, and what becomes of one that was not taken.
 ///

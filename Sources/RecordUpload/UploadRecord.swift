@@ -1,5 +1,7 @@
+import BeaconScanning
 import FoundationEssentials
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// One thing that is uploaded: a beacon that was heard, or where the device was.
 ///

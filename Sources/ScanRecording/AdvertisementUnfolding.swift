@@ -1,4 +1,5 @@
-import IndoorLocalization
+import BeaconScanning
+import IndoorVocabulary
 
 /// Puts the sighting that an advertisement holds behind it.
 ///

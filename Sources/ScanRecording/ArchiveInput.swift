@@ -1,5 +1,5 @@
 import CLibArchive
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Reads a plain or gzip-compressed file in chunks; the content decides which it is, not the name.
 ///

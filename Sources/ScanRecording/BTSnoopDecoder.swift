@@ -1,4 +1,5 @@
-import IndoorLocalization
+import BeaconScanning
+import IndoorVocabulary
 
 /// Turns the records of a capture into readings: what lies between the file and those who want the readings.
 package struct BTSnoopDecoder {

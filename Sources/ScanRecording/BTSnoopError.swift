@@ -1,4 +1,5 @@
-import IndoorLocalization
+import BeaconScanning
+import IndoorVocabulary
 
 /// What is wrong with a Bluetooth capture, where, and what to do about it.
 public struct BTSnoopError: Error, Hashable, Sendable, CustomStringConvertible {

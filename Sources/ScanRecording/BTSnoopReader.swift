@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Reads the advertisements of a Bluetooth capture (btsnoop) in constant memory, as `btmon -w` and Wireshark write it.
 ///

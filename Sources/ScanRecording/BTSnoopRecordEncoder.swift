@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// The bytes of a capture's header and records.
 struct BTSnoopRecordEncoder {

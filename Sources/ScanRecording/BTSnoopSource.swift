@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 import Synchronization
 
 /// A Bluetooth capture (btsnoop) as a source of sensor readings, their instants counted from the capture's first record.

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import BeaconScanning
+import IndoorVocabulary
 
 /// Writes advertisements as a Bluetooth capture (btsnoop) that btmon and Wireshark read; gzip if the path ends in `.gz`.
 ///

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// The shortest text that reads back as the same number.
 package enum NumberText {

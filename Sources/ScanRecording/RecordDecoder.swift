@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// What a line turned out to be.
 package enum DecodedLine {

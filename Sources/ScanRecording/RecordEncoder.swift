@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Turns an entry into its line: members in the order of FORMATS, numbers as short as they read back the same.
 package struct RecordEncoder {

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// The known members of one line, with checked access to their values.
 ///

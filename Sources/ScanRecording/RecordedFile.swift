@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 import Synchronization
 
 /// A recording or a Bluetooth capture, as its content tells: opened once, so that it may be a pipe.

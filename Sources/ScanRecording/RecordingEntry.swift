@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// What one line of a recording says.
 public enum RecordingEntry: Hashable, Sendable {

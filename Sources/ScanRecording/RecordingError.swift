@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// What is wrong with a recording, where, and what to do about it.
 public struct RecordingError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// What a recording is: its first line.
 public struct RecordingHeader: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 import Synchronization
 
 /// One pass through a recording, on behalf of one stream.

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Reads a recording line by line, in constant memory: `.jsonl`, or the same compressed with gzip.
 ///

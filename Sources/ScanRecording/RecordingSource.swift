@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// A recording as a source of sensor readings. Truth stays in the file: the engine never sees it.
 ///

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import IndoorLocalization
+import IndoorVocabulary
 import Synchronization
 
 /// A recording's start as ISO 8601 text, and as microseconds since 1970-01-01 UTC.

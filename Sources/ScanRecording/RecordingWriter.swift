@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Writes a recording: `.jsonl`, or compressed with gzip if the path ends in `.gz`.
 ///

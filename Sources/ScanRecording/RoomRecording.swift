@@ -1,4 +1,5 @@
-import IndoorLocalization
+import BeaconScanning
+import IndoorVocabulary
 
 /// A recording that tells in which rooms the device was.
 public struct RoomRecording: Hashable, Sendable {

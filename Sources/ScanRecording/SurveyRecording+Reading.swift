@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 extension SurveyRecording {
     /// Reads a survey from a recording: its truth with a point, and all sightings, also those within advertisements.

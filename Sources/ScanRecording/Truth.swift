@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Where the device really was: ground truth for surveys and scoring.
 public struct Truth: Hashable, Sendable {

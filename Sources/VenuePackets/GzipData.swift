@@ -1,5 +1,5 @@
 import CLibArchive
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Bytes in the gzip format (RFC 1952).
 enum GzipData {

@@ -1,5 +1,6 @@
 import Glibc
-import IndoorLocalization
+import IndoorVocabulary
+import LocalizationSession
 
 /// Reads plan images from the files of this machine, where venue sources put them.
 public struct LocalImageReader: PlanImageReader {

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// A venue source of packets on this machine, each a folder or a zip.
 ///

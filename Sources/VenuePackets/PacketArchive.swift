@@ -1,5 +1,5 @@
 import Glibc
-import IndoorLocalization
+import IndoorVocabulary
 
 /// A packet kept as a zip, its files at the top or all within one top folder.
 ///

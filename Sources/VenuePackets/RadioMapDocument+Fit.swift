@@ -1,4 +1,4 @@
-import IndoorLocalization
+import VenueModel
 
 extension RadioMapDocument.Fit {
     init(_ fit: RadioMap.Fit) {

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// A radio map as its file holds it.
 struct RadioMapDocument: Encodable {

@@ -1,5 +1,6 @@
 import FoundationEssentials
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// A radio map that cannot be read or written.
 public struct RadioMapFileError: Error, Hashable, Sendable, CustomStringConvertible {

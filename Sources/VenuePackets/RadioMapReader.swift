@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Reads a radio map's document in one pass, without keeping what it doesn't know.
 struct RadioMapReader {

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import LocalizationSession
 
 /// Settings that a server gives to all its devices, asked for at an interval.
 ///

@@ -1,4 +1,6 @@
-import IndoorLocalization
+import IndoorRouting
+import IndoorVocabulary
+import VenueModel
 
 /// Why a route cannot be written or read as a document.
 public enum RouteDocumentError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,5 +1,6 @@
 import FoundationEssentials
-import IndoorLocalization
+import IndoorVocabulary
+import LocalizationSession
 
 /// Settings in a JSON file: an object whose keys are dotted, nested or mixed.
 ///

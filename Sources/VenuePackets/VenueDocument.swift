@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// A venue as the tree of its document: the reverse of `VenueParser`.
 enum VenueDocument {

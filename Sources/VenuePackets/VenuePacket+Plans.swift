@@ -1,5 +1,6 @@
 import FoundationEssentials
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 extension VenuePacket {
     /// Copies the images and tiles that a venue's maps name from this packet into a folder; files that are there

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import Glibc
-import IndoorLocalization
+import VenueModel
 
 /// A venue packet as it was read: the venue, where its files are, and what looks wrong with it.
 public struct VenuePacket: Hashable, Sendable {

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorRouting
+import VenueModel
 
 extension VenuePacketReader {
     /// A warning for each room and point of interest that no path reaches; of a venue read without an error.

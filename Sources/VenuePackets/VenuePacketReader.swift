@@ -1,5 +1,7 @@
 import FoundationEssentials
-import IndoorLocalization
+import IndoorPositioning
+import IndoorVocabulary
+import VenueModel
 
 /// Reads and checks venue packets.
 public struct VenuePacketReader: Sendable {

@@ -1,5 +1,6 @@
 import FoundationEssentials
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// Writes venue packets: equal venues give equal bytes.
 public struct VenuePacketWriter: Sendable {

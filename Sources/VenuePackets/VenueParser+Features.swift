@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 extension VenueParser {
     mutating func beacons(of root: JSONObject) -> [VenueBeacon] {

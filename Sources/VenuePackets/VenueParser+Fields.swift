@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// An object within a document, and where it is.
 struct JSONObject {

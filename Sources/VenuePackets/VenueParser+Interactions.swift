@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 extension VenueParser {
     /// The interactions, whose places are among those of the venue.

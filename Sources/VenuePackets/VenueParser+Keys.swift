@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Keys that nobody reads but that are much like one that is read: who wrote `room` meant `rooms`.
 ///

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 extension VenueParser {
     mutating func paths(of root: JSONObject) -> PathGraph? {

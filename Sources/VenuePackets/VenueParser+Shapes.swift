@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// Numbers, points and areas that many kinds of entries have.
 extension VenueParser {

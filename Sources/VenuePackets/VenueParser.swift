@@ -1,4 +1,6 @@
-import IndoorLocalization
+import IndoorVocabulary
+import LocalizationSession
+import VenueModel
 
 /// Walks through a venue's document and collects the venue together with all that is wrong with it.
 ///

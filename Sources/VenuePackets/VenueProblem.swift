@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Something wrong in a venue packet or a file of geofences, where it is and what to do about it.
 public struct VenueProblem: Hashable, Sendable, CustomStringConvertible {

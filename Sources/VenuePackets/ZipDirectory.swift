@@ -1,5 +1,5 @@
 import Glibc
-import IndoorLocalization
+import IndoorVocabulary
 
 /// The directory at the end of a zip, which libarchive reads as a whole before it gives the first entry.
 ///

@@ -1,3 +1,4 @@
+import IndoorLocalization
 import XCTest
 
 final class HelpTests: XCTestCase {
@@ -35,7 +36,12 @@ final class HelpTests: XCTestCase {
     func testHelpOfRegionsWatch() throws { try assertPrints("regions", "watch", "--help") }
     func testHelpOfShareWatch() throws { try assertPrints("share", "watch", "--help") }
     func testHelpOfShareForget() throws { try assertPrints("share", "forget", "--help") }
-    func testVersion() throws { try assertPrints("--version") }
+
+    func testTheToolPrintsTheVersionOfThePackage() throws {
+        let result = try Tool.run(["--version"])
+        XCTAssertEqual(result.status, 0)
+        XCTAssertEqual(result.output, "indoorloc \(PackageVersion.current)\n")
+    }
 
     func testHelpCanBeAskedForInFourWays() throws {
         for (long, others) in [

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import BeaconScanning
+import IndoorVocabulary
 
 /// What the Bluetooth service tells of a device: the object `org.bluez.Device1`, as far as it was heard on the air.
 package struct BlueZDevice: Hashable, Sendable {

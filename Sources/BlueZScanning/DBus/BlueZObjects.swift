@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// The adapters and devices that the Bluetooth service shows, by the paths of their objects.
 package struct BlueZObjects: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// The rules of a scan through the Bluetooth service: what to ask it, when to try again, what was heard.
 ///

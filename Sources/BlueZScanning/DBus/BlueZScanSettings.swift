@@ -1,5 +1,3 @@
-import IndoorLocalization
-
 /// What a scan through the Bluetooth service is to do.
 package struct BlueZScanSettings: Hashable, Sendable {
     /// Which adapter scans.

@@ -1,6 +1,6 @@
 import Dispatch
 import Glibc
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Carries out what the rules of a scan through the Bluetooth service decide: one connection, one queue, one alarm.
 ///

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// The radio through the Bluetooth service (bluetoothd) and its D-Bus API.
 ///

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import BeaconScanning
+import IndoorVocabulary
 
 extension BlueZScanTransition {
     /// The state after a message.

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 extension BlueZScanTransition {
     /// Takes the next step that is missing before the adapter hears.

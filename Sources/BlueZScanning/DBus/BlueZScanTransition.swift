@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// One event's way through the rules: from what was known to what is known, with what is to be done.
 struct BlueZScanTransition {

@@ -1,5 +1,5 @@
 import CBlueZ
-import IndoorLocalization
+import IndoorVocabulary
 
 /// An adapter as the kernel knows it.
 package struct HCIDevice: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Keeps one powered adapter scanning, beside whoever else uses it: decides which commands are sent, and when.
 ///

@@ -1,5 +1,3 @@
-import IndoorLocalization
-
 /// What a packet from the kernel says, as far as a scan wants to know.
 ///
 /// Sources: Bluetooth Core Specification 5.4, Vol 4, Part E, 5.4 and 7.7.14, 7.7.15; Linux, hci_sock.c, for the

@@ -1,5 +1,6 @@
+import BeaconScanning
 import Dispatch
-import IndoorLocalization
+import IndoorVocabulary
 
 /// One scan over a raw HCI socket, on behalf of one stream: does what its machine says, and tells it what happens.
 ///

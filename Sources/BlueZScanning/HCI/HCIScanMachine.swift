@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Finds the adapter that is to scan, follows it through plugging and power, and lets its `HCILinkMachine` scan.
 package struct HCIScanMachine: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 extension HCIScanSource: TimedScanSource {
     /// Begins to scan with that timing instead of `window` and `interval`.

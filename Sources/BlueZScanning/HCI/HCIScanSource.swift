@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Scans over the kernel's raw HCI socket: hears every report of the adapter, with the kernel's time of reception.
 ///

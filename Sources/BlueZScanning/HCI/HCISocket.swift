@@ -1,6 +1,5 @@
 import CBlueZ
 import Glibc
-import IndoorLocalization
 
 /// A raw HCI socket, closed when it is no longer used.
 struct HCISocket: ~Copyable {

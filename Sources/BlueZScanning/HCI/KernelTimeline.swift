@@ -1,5 +1,5 @@
 import Glibc
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Turns the kernel's times of reception, which are of the clock on the wall, into instants that never run backwards.
 ///

@@ -1,6 +1,5 @@
 import CMosquitto
 import Glibc
-import IndoorLocalization
 
 /// A connection to a broker, used by one thread from its beginning to its end.
 ///

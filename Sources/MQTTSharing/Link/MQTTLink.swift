@@ -1,6 +1,6 @@
 import Dispatch
 import Glibc
-import IndoorLocalization
+import IndoorVocabulary
 
 /// One connection to a broker, from the attempt to make it to its end: a thread that waits in poll(2).
 ///

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import LocalizationSession
 
 /// Which other devices are there, and in which rooms, as their retained presences tell.
 struct PresenceTracker: Hashable, Sendable {

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import LocalizationSession
 
 /// What a link to a broker tells, as `MQTTLink` does.
 package enum MQTTLinkEvent: Hashable, Sendable {

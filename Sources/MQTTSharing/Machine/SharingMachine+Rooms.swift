@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import LocalizationSession
 
 /// Rooms of devices: coming in, leaving, and how many are there.
 extension SharingMachine {

@@ -1,4 +1,6 @@
-import IndoorLocalization
+import IndoorVocabulary
+import LocalizationSession
+import VenueModel
 
 /// What goes out and what comes in.
 extension SharingMachine {

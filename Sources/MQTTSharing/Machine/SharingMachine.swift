@@ -1,4 +1,6 @@
-import IndoorLocalization
+import IndoorVocabulary
+import LocalizationSession
+import VenueModel
 
 /// Decides what sharing over a broker does: who is where, who may come in, what is told and when.
 ///

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// Why something of a venue cannot be told in coordinates.
 public enum GeoJSONError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// The maps of a venue with their transforms, and how things on them are written.
 struct GeoJSONPlans {

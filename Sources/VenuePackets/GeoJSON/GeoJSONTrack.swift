@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// The features of a track's export.
 struct GeoJSONTrack {

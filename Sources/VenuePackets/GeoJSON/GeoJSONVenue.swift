@@ -1,5 +1,6 @@
 import Glibc
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// The features of a venue's export.
 struct GeoJSONVenue {

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// Writes venues and tracks as GeoJSON (RFC 7946), for QGIS, geojson.io and web maps.
 ///

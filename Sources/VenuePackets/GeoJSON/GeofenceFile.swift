@@ -1,5 +1,6 @@
 import FoundationEssentials
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// A file of geofences that cannot be used, with all that is wrong with it.
 public struct GeofenceFileError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,5 +1,3 @@
-import IndoorLocalization
-
 /// What keeps a level from being converted in reasonable time.
 extension IMDFConversion {
     /// Notes the levels whose features have too many corners, or overlap too often.

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// The path graph: ways on each level, and between levels by shafts and as relationships tell.
 extension IMDFConversion {

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 extension IMDFConversion {
     /// Amenities, occupants, kiosks and what anchors are left, each with all its properties as payload.

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// Turns the contents of an archive into a venue, and keeps account of what gets lost on the way.
 struct IMDFConversion {

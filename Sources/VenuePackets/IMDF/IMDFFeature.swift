@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// One feature of an archive, its geometry and references checked.
 struct IMDFFeature: Sendable {

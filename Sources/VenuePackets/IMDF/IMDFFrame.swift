@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// The plan on which several levels lie over each other: north is up, and it holds all their features.
 struct IMDFFrame: Sendable {

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// The place of a feature on Earth (RFC 7946, section 3.1).
 enum IMDFGeometry: Hashable, Sendable {

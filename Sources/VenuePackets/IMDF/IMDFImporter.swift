@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// Imports archives in the Indoor Mapping Data Format 1.0 (OGC 20-094), a zip or its folder, as venues.
 ///

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// Carries handwork from an old venue into a new one.
 struct IMDFMerge {

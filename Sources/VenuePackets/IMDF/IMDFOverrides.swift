@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// What was carried over from the packet of an earlier edition, and what could not be.
 public struct IMDFOverrides: Hashable, Sendable {

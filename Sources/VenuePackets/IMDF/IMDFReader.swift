@@ -1,5 +1,3 @@
-import IndoorLocalization
-
 /// Reads and checks the files of an archive, and collects all that is wrong with them.
 struct IMDFReader {
     private let archive: IMDFArchive

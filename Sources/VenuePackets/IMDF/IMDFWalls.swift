@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Finds the walls of a level, which IMDF does not hold: it has the spaces, and the openings between them.
 ///

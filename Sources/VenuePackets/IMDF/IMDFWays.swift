@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// Finds where one can walk straight on a level, from door to door and around corners.
 ///

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// Cuts areas with holes into simple polygons: a packet's polygons have no holes.
 ///

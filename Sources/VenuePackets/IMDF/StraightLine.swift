@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// A straight piece of a plan's drawing, longer than a millimetre.
 struct StraightLine: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Reads JSON (RFC 8259) in one pass, value by value, within limits.
 ///

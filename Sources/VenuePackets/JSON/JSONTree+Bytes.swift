@@ -1,5 +1,5 @@
 import FoundationEssentials
-import IndoorLocalization
+import IndoorVocabulary
 
 extension JSONTree {
     /// The document as bytes: UTF-8, indented, keys in alphabetical order, with a line's end behind it.

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import IndoorLocalization
+import IndoorVocabulary
 
 /// A JSON document as it was written, including values that cannot be held.
 package enum JSONTree: Hashable, Sendable {

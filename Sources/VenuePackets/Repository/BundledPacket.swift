@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// A packet that comes with the program, for a first start without a network.
 public struct BundledPacket: Hashable, Sendable {

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// A file on a venue server: where it is, and what its bytes are.
 package struct PublishedFile: Hashable, Sendable {

@@ -1,5 +1,5 @@
 import CCurl
-import IndoorLocalization
+import IndoorVocabulary
 
 /// One transfer with libcurl, from its beginning to its end on the calling thread.
 ///

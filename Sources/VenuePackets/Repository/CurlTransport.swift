@@ -1,6 +1,6 @@
 import CCurl
 import Dispatch
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Fetches files with libcurl, each on a thread of its own.
 struct CurlTransport: PacketTransport {

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Downloads a file, as often as it takes: cut short, it goes on where it ended.
 struct FileDownload: Sendable {

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Tells a fraction that never decreases, from whatever threads it is reported.
 ///

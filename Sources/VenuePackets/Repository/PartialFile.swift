@@ -1,6 +1,6 @@
 import FoundationEssentials
-import IndoorLocalization
 import Glibc
+import IndoorVocabulary
 
 /// A download that is not whole yet: its bytes so far, and the tag of the file on the server that they are of.
 ///

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Tries again what failed for a passing reason, after pauses that double and are partly random.
 struct RetryPauses: Sendable {

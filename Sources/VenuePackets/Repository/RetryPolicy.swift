@@ -1,3 +1,5 @@
+import IndoorVocabulary
+
 /// When to give up on a server, and when to try again.
 public struct RetryPolicy: Hashable, Sendable {
     /// How long a connection may take, TLS included; above 0 s, at most an hour.

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// What the cache notes beside a packet.
 struct StoredRecord: Hashable, Sendable {

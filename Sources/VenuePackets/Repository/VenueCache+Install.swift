@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 extension VenueCache {
     /// What a version is made of.

@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// Packets on disk, each version in a folder of its own, which appears whole and disappears at once.
 ///

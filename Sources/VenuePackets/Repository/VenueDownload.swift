@@ -1,5 +1,5 @@
 import Glibc
-import IndoorLocalization
+import VenueModel
 
 /// Downloads one version of a venue: the packet, then what is a file of its own.
 struct VenueDownload: Sendable {

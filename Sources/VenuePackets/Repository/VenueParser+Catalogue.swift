@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// What a catalogue lists.
 struct CatalogueContent: Sendable {

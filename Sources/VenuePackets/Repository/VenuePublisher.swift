@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// Writes the folder that a venue server serves: packets, their plan images and tiles, and the catalogue.
 ///

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 // What is stored answers at once, or nearly: the server's answer may come behind it.
 extension VenueRepository {

@@ -1,5 +1,6 @@
 import FoundationEssentials
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 extension VenueRepository {
     /// Takes the stored catalogue of the server, unless one is known.

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import IndoorVocabulary
+import VenueModel
 
 /// A venue source that keeps packets on disk, and fetches from a server what is missing or has become newer.
 ///

@@ -1,4 +1,4 @@
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Why a repository has no packet or no catalogue.
 ///

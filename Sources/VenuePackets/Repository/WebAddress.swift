@@ -1,5 +1,5 @@
 import CCurl
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Addresses on the web (RFC 3986), as libcurl reads them.
 enum WebAddress {

@@ -1,4 +1,5 @@
-import IndoorLocalization
+import BeaconScanning
+import IndoorVocabulary
 
 /// A room's fingerprint as JSON, in the second format of Crownstone's app: it tells where the device was carried.
 ///

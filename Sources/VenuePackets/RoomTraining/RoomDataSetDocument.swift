@@ -1,4 +1,4 @@
-import IndoorLocalization
+import BeaconScanning
 
 /// Rooms as Crownstone's localization-improvement keeps them: what was heard in one room, or fingerprints of many.
 ///

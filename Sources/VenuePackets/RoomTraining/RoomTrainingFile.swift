@@ -1,5 +1,6 @@
+import BeaconScanning
 import FoundationEssentials
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Reads and writes the training data of all rooms of a region: JSON.
 ///

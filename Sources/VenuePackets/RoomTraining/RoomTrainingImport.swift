@@ -1,4 +1,5 @@
-import IndoorLocalization
+import BeaconScanning
+import IndoorVocabulary
 
 /// Reads what other programs know of rooms, whichever of their formats it is in.
 public enum RoomTrainingImport: Sendable {

@@ -1,5 +1,6 @@
+import BeaconScanning
 import FoundationEssentials
-import IndoorLocalization
+import IndoorVocabulary
 
 /// Training data that cannot be read or written.
 public struct TrainingFileError: Error, Hashable, Sendable, CustomStringConvertible {

@@ -1,5 +1,5 @@
 import Glibc
-import IndoorLocalization
+import IndoorVocabulary
 
 /// A moment that another run of a program can compare with its own.
 ///

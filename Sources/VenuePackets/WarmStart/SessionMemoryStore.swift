@@ -1,6 +1,7 @@
 import FoundationEssentials
 import Glibc
-import IndoorLocalization
+import IndoorPositioning
+import IndoorVocabulary
 
 /// Why a memory cannot be kept.
 public enum SessionMemoryStoreError: Error, Hashable, Sendable, CustomStringConvertible {

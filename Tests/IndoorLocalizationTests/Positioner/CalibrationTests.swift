@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import IndoorLocalization
+import IndoorLocalization
 
 /// What a device learns of itself in the background.
 final class CalibrationTests: XCTestCase {

@@ -1,6 +1,7 @@
 import XCTest
 
-@testable import IndoorLocalization
+@testable import LocalizationSession
+import IndoorLocalization
 
 /// How late readings come, whatever their clock counts from.
 final class DeliveryDelayTests: XCTestCase {

@@ -1,6 +1,7 @@
 import XCTest
 
-@testable import IndoorLocalization
+@testable import LocalizationSession
+import IndoorLocalization
 
 final class SpeedometerTests: XCTestCase {
     func testAWalkHasItsSpeedAfterASecond() {

@@ -1,6 +1,7 @@
 import XCTest
 
-@testable import IndoorLocalization
+@testable import IndoorPositioning
+import IndoorLocalization
 
 final class BeaconLocatorTests: XCTestCase {
     private static let seed: UInt64 = 21

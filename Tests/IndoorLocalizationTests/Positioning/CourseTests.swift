@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import IndoorLocalization
+import IndoorLocalization
 
 /// The direction of motion where no motion sensor tells it.
 final class CourseTests: XCTestCase {

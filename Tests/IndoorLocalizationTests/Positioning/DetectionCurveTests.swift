@@ -1,6 +1,7 @@
 import XCTest
 
-@testable import IndoorLocalization
+@testable import IndoorPositioning
+import IndoorLocalization
 
 /// How often beacons are heard, learned by the level that path loss expects.
 final class DetectionCurveTests: XCTestCase {

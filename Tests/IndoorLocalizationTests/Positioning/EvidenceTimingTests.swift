@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import IndoorLocalization
+import IndoorLocalization
 
 /// What is heard counts at the time at which it was heard; steps since then carry the belief on.
 final class EvidenceTimingTests: XCTestCase {

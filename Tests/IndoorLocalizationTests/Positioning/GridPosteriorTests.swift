@@ -1,6 +1,7 @@
 import XCTest
 
-@testable import IndoorLocalization
+@testable import IndoorPositioning
+import IndoorLocalization
 
 final class GridPosteriorTests: XCTestCase {
     private typealias Stage = PositioningStage

@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import IndoorLocalization
+import IndoorLocalization
 
 /// A device in the surveyed hall: its radio has noise, its own offset and shadows around it, all from one seed.
 struct HallReceiver {

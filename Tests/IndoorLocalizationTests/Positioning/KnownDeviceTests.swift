@@ -1,6 +1,7 @@
 import XCTest
 
-@testable import IndoorLocalization
+@testable import IndoorPositioning
+import IndoorLocalization
 
 /// A session that knows its device begins with how that hears.
 final class KnownDeviceTests: XCTestCase {

@@ -1,6 +1,7 @@
 import XCTest
 
-@testable import IndoorLocalization
+@testable import IndoorPositioning
+import IndoorLocalization
 
 final class OccupiedCellsTests: XCTestCase {
     private static let grid = MapGrid(from: MapPoint(x: -1, y: 2), to: MapPoint(x: 19, y: 12), cellSize: 0.7)

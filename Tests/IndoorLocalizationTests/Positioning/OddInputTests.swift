@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import IndoorLocalization
+import IndoorLocalization
 
 /// Venues, radio maps and settings that make no sense end no process: a public initialiser takes any number.
 final class OddInputTests: XCTestCase {

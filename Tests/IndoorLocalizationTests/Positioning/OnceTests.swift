@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import IndoorLocalization
+import IndoorLocalization
 
 final class OnceTests: XCTestCase {
     private final class Count: Sendable {

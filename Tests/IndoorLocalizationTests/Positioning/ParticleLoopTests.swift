@@ -1,7 +1,8 @@
 import CMath
 import XCTest
 
-@testable import IndoorLocalization
+@testable import IndoorPositioning
+import IndoorLocalization
 
 /// The loops over particles in C, with every kind of vectors that this machine has.
 final class ParticleLoopTests: XCTestCase {

@@ -1,6 +1,7 @@
 import XCTest
 
-@testable import IndoorLocalization
+@testable import IndoorPositioning
+import IndoorLocalization
 
 /// The ellipse and the rooms of a position.
 final class PositionSpreadTests: XCTestCase {

@@ -1,6 +1,7 @@
 import XCTest
 
-@testable import IndoorLocalization
+@testable import IndoorPositioning
+import IndoorLocalization
 
 /// A hall of 20 × 20 m with eight beacons whose signal falls as the log-distance model says, and what is heard there.
 enum PositioningStage {

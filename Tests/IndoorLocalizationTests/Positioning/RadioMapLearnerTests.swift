@@ -1,6 +1,6 @@
 import XCTest
 
-@testable import IndoorLocalization
+import IndoorLocalization
 
 final class RadioMapLearnerTests: XCTestCase {
     private typealias Stage = PositioningStage

@@ -1,6 +1,7 @@
 import XCTest
 
-@testable import IndoorLocalization
+@testable import IndoorPositioning
+import IndoorLocalization
 
 /// What each particle learns of its receiver.
 final class ReceiverLearningTests: XCTestCase {

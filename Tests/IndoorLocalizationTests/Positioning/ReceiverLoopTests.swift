@@ -1,7 +1,7 @@
 import CMath
 import XCTest
 
-@testable import IndoorLocalization
+import IndoorLocalization
 
 /// The loops that learn the receiver, each against the formula it stands for, with every kind of vectors of this machine.
 final class ReceiverLoopTests: XCTestCase {

@@ -1,7 +1,7 @@
 import CMath
 import XCTest
 
-@testable import IndoorLocalization
+import IndoorLocalization
 
 /// What the loops that learn the receiver have to come to: the formulas as textbooks write them, in double precision.
 enum ReceiverReference {

@@ -1,6 +1,7 @@
 import XCTest
 
-@testable import IndoorLocalization
+@testable import IndoorPositioning
+import IndoorLocalization
 
 final class ResamplingTests: XCTestCase {
     /// A few that weigh much, many that weigh little, some nothing.

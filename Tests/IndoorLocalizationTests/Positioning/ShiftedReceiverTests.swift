@@ -1,6 +1,7 @@
 import XCTest
 
-@testable import IndoorLocalization
+@testable import IndoorPositioning
+import IndoorLocalization
 
 /// A receiver that hears everything weaker or stronger than the survey's is found as well.
 final class ShiftedReceiverTests: XCTestCase {

@@ -1,6 +1,7 @@
 import XCTest
 
-@testable import IndoorLocalization
+@testable import IndoorPositioning
+import IndoorLocalization
 
 final class TableCacheTests: XCTestCase {
     /// A table of 1,000 bytes and some more.

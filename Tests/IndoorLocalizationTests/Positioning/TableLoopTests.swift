@@ -1,7 +1,7 @@
 import CMath
 import XCTest
 
-@testable import IndoorLocalization
+import IndoorLocalization
 
 /// The loops that make tables, each against its formula, with every kind of vectors that this machine has.
 final class TableLoopTests: XCTestCase {

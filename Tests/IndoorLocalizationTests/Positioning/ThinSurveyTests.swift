@@ -1,6 +1,7 @@
 import XCTest
 
-@testable import IndoorLocalization
+@testable import IndoorPositioning
+import IndoorLocalization
 
 /// What a survey of few recordings is trusted with.
 final class ThinSurveyTests: XCTestCase {

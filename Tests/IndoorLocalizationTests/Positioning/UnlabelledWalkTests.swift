@@ -1,6 +1,7 @@
 import XCTest
 
-@testable import IndoorLocalization
+@testable import IndoorPositioning
+import IndoorLocalization
 
 /// What a recording without truth teaches, at the places that a smoother has found.
 final class UnlabelledWalkTests: XCTestCase {

@@ -1,7 +1,7 @@
 import CMath
 import XCTest
 
-@testable import IndoorLocalization
+import IndoorLocalization
 
 /// The loops in C, each against the formula it stands for, with every kind of vectors that this machine has.
 final class VectorLoopTests: XCTestCase {

@@ -1,4 +1,4 @@
-@testable import IndoorLocalization
+import IndoorLocalization
 
 /// A walk around the hall at 1 m/s, with what is heard on it; all from one seed.
 ///

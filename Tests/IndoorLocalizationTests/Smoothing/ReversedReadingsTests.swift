@@ -1,6 +1,7 @@
 import XCTest
 
-@testable import IndoorLocalization
+@testable import IndoorPositioning
+import IndoorLocalization
 
 final class ReversedReadingsTests: XCTestCase {
     private static func taken(_ readings: [SensorReading]) -> [SensorReading] {

@@ -1,6 +1,7 @@
 import XCTest
 
-@testable import IndoorLocalization
+@testable import IndoorPositioning
+import IndoorLocalization
 
 final class SmoothedTrackTests: XCTestCase {
     private static func look(_ seconds: Double, _ map: MapID, x: Double, radius: Double) -> SmoothedTrack.Look {

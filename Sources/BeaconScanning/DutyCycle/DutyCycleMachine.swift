@@ -1,0 +1,114 @@
+import IndoorVocabulary
+
+/// Decides when a pass of a duty cycle begins and ends.
+///
+/// Told of each `nextWake` at that very instant, it keeps the cycle exactly; told later, the next pause is as long as
+/// ever. A changed cycle is kept from the next boundary on; a pass without an end, which has none, then ends one
+/// `scanDuration` after the change.
+package struct DutyCycleMachine: Hashable, Sendable {
+    package enum State: Hashable, Sendable {
+        case stopped
+        /// A pass is on, until that instant; without an end if that is nil.
+        case scanning(until: Instant?)
+        /// Between two passes; the next one begins at that instant.
+        case waiting(until: Instant)
+    }
+
+    package enum Event: Hashable, Sendable {
+        case start
+        case stop
+        case tick
+        case change(DutyCycle)
+    }
+
+    package enum Directive: Hashable, Sendable {
+        case beginPass
+        case endPass
+    }
+
+    /// More that is due at once is a gap of years in a recording.
+    package static let dueLimit = 100_000
+
+    private struct Transition {
+        var state: State
+        var directives: [Directive] = []
+    }
+
+    package private(set) var state = State.stopped
+    /// What is kept from the next boundary on.
+    package private(set) var cycle: DutyCycle
+
+    /// Creates a stopped machine. The cycle must have no `problems`.
+    package init(_ cycle: DutyCycle) { self.cycle = cycle }
+
+    /// Whether a pass is on.
+    package var isScanning: Bool {
+        if case .scanning = state { true } else { false }
+    }
+
+    /// When a tick is wanted; nil if never.
+    package var nextWake: Instant? {
+        switch state {
+        case .stopped: nil
+        case .scanning(let end): end
+        case .waiting(let end): end
+        }
+    }
+
+    /// Takes in an event; events must come in the order of their instants.
+    package mutating func handle(_ event: Event, at now: Instant) -> [Directive] {
+        if case .change(let changed) = event { cycle = changed }
+        let transition = Self.transition(from: state, on: event, cycle, at: now)
+        state = transition.state
+        return transition.directives
+    }
+
+    /// Does all that is due up to an instant, each at its own; what was missed in a gap of years begins anew behind it.
+    package mutating func catchUp(to now: Instant) -> [(instant: Instant, directive: Directive)] {
+        var directives: [(instant: Instant, directive: Directive)] = []
+        for _ in 0..<Self.dueLimit {
+            guard let wake = nextWake, wake <= now else { return directives }
+            directives += handle(.tick, at: wake).map { (wake, $0) }
+        }
+        if let wake = nextWake, wake <= now { shift(by: wake.duration(to: now)) }
+        return directives
+    }
+
+    /// Moves what is due onto a timeline that begins elsewhere.
+    package mutating func shift(by duration: Duration) {
+        switch state {
+        case .stopped, .scanning(until: nil): break
+        case .scanning(let end?): state = .scanning(until: end.advanced(by: duration))
+        case .waiting(let end): state = .waiting(until: end.advanced(by: duration))
+        }
+    }
+
+    private static func transition(
+        from state: State, on event: Event, _ cycle: DutyCycle, at now: Instant
+    ) -> Transition {
+        switch (state, event) {
+        case (.stopped, .start):
+            return Transition(state: pass(cycle, at: now), directives: [.beginPass])
+        case (.scanning, .stop):
+            return Transition(state: .stopped, directives: [.endPass])
+        case (.waiting, .stop):
+            return Transition(state: .stopped)
+        case (.scanning(let end?), .tick) where end <= now:
+            guard !cycle.isContinuous else { return Transition(state: .scanning(until: nil)) }
+            return Transition(state: .waiting(until: now.advanced(by: cycle.pause)), directives: [.endPass])
+        case (.waiting(let end), .tick) where end <= now:
+            return Transition(state: pass(cycle, at: now), directives: [.beginPass])
+        case (.scanning(until: nil), .change):
+            return Transition(state: pass(cycle, at: now))
+        case (.stopped, .stop), (.stopped, .tick), (.stopped, .change),  // nothing runs
+            (.scanning, .start), (.waiting, .start),  // it runs already
+            (.scanning, .tick), (.waiting, .tick),  // too early
+            (.scanning, .change), (.waiting, .change):  // from the next boundary on
+            return Transition(state: state)
+        }
+    }
+
+    private static func pass(_ cycle: DutyCycle, at now: Instant) -> State {
+        .scanning(until: cycle.isContinuous ? nil : now.advanced(by: cycle.scanDuration))
+    }
+}

@@ -1,0 +1,185 @@
+import IndoorVocabulary
+
+/// Watches which of the tracked regions the device is in, and ranges their beacons.
+///
+/// Regions are tracked with the methods below, none of which tells anything: only what is heard, and time, do.
+package struct RegionMachine: Hashable, Sendable {
+    package enum Event: Hashable, Sendable {
+        /// The radio begins or ceases to hear.
+        case hearing(Bool)
+        /// A beacon was heard.
+        case heard(RangeEstimate)
+        case tick
+    }
+
+    package enum Directive: Hashable, Sendable {
+        case emit(RegionEvent)
+        /// Also with no ranges at all.
+        case range(RegionRanging)
+    }
+
+    private struct Tracked: Hashable {
+        var region: BeaconRegion
+        var id: String
+        /// When a beacon of the region was last heard, in time that was listened to; nil while the device is outside.
+        var lastHeard: Instant?
+        /// The beacons heard since the last ranging.
+        var heard: [BeaconIdentity: RangeEstimate] = [:]
+
+        mutating func forget() {
+            lastHeard = nil
+            heard = [:]
+        }
+    }
+
+    private let settings: RegionSettings
+    /// In the order in which they were tracked.
+    private var tracked: [Tracked] = []
+    /// Whether tracking is paused.
+    package private(set) var isPaused = false
+    /// In which silence is counted.
+    private var listened = ListenedTime(deafSince: .zero)
+    /// When the next ranging is due, while the radio hears.
+    private var nextRanging = Instant.zero
+
+    /// Creates a machine that tracks no region. The settings must have no `problems`.
+    package init(settings: RegionSettings) { self.settings = settings }
+
+    /// Whether any region is tracked.
+    package var isEmpty: Bool { tracked.isEmpty }
+    /// The names of the regions that the device is in, in the order in which they were tracked.
+    package var insideRegions: [String] { tracked.filter { $0.lastHeard != nil }.map(\.id) }
+
+    /// The name of a tracked region; nil if it is not tracked.
+    package func id(of region: BeaconRegion) -> String? { tracked.first { $0.region == region }?.id }
+
+    // MARK: - Tracking
+
+    /// Tracks a region; returns false, and changes nothing, if the region or the name is tracked already.
+    package mutating func track(_ region: BeaconRegion, id: String) -> Bool {
+        guard !tracked.contains(where: { $0.id == id || $0.region == region }) else { return false }
+        tracked.append(Tracked(region: region, id: id))
+        return true
+    }
+
+    /// Tracks a region no more, without an exit; returns whether it was tracked.
+    package mutating func stopTracking(where isMeant: (_ region: BeaconRegion, _ id: String) -> Bool) -> Bool {
+        let count = tracked.count
+        tracked.removeAll { isMeant($0.region, $0.id) }
+        return tracked.count < count
+    }
+
+    /// Tracks no region any more, without exits.
+    package mutating func clear() { tracked = [] }
+
+    /// Keeps the regions, and tells nothing of them until `resume()`.
+    package mutating func pause() {
+        isPaused = true
+        forget()
+    }
+
+    /// Ends a pause: what is heard then is entered anew.
+    package mutating func resume() { isPaused = false }
+
+    /// Believes the device outside all regions, or the one of that name, without an exit: what is heard then is entered
+    /// anew.
+    package mutating func forget(_ id: String? = nil) {
+        for index in tracked.indices where id == nil || tracked[index].id == id { tracked[index].forget() }
+    }
+
+    // MARK: - Time and sightings
+
+    /// When a tick is wanted; nil if never.
+    package var nextWake: Instant? {
+        guard let silentFrom = tracked.compactMap(\.lastHeard).min() else { return nil }
+        return listened.wake(at: silentFrom.advanced(by: settings.exitTimeout)).map { min($0, nextRanging) }
+    }
+
+    /// Moves what is due onto a timeline that begins elsewhere.
+    package mutating func shift(by duration: Duration) {
+        listened.shift(by: duration)
+        nextRanging = nextRanging.advanced(by: duration)
+    }
+
+    /// Takes in an event; events must come in the order of their instants.
+    package mutating func handle(_ event: Event, at now: Instant) -> [Directive] {
+        switch event {
+        case .hearing(let isHearing): isHearing ? listen(at: now) : fallSilent(at: now)
+        case .heard(let range): hear(range, at: now)
+        case .tick: tick(at: now)
+        }
+    }
+
+    private mutating func listen(at now: Instant) -> [Directive] {
+        guard !listened.isListening else { return [] }
+        listened.resume(at: now)
+        nextRanging = now.advanced(by: settings.rangingInterval)
+        return []
+    }
+
+    /// What was heard since the last ranging is told before the radio falls silent.
+    private mutating func fallSilent(at now: Instant) -> [Directive] {
+        guard listened.isListening else { return [] }
+        listened.pause(at: now)
+        return takeRangings(at: now).filter { directive in
+            if case .range(let ranging) = directive { !ranging.ranges.isEmpty } else { true }
+        }
+    }
+
+    private mutating func hear(_ range: RangeEstimate, at now: Instant) -> [Directive] {
+        guard !isPaused, listened.isListening else { return [] }
+        // While the device is in no region, nothing is ranged, but the rhythm stays.
+        if insideCount == 0 { skipRangings(until: now) }
+        let time = listened.instant(at: now)
+        var directives: [Directive] = []
+        for index in tracked.indices where tracked[index].region.contains(range.beacon) {
+            if tracked[index].lastHeard == nil {
+                guard range.rssi >= settings.enterRSSI else { continue }
+                tracked[index].lastHeard = time
+                directives.append(.emit(RegionEvent(instant: now, regionID: tracked[index].id, kind: .enter)))
+            } else if range.rssi >= settings.exitRSSI {
+                tracked[index].lastHeard = time
+            }
+            tracked[index].heard[range.beacon] = range
+        }
+        return directives
+    }
+
+    private var insideCount: Int { tracked.count { $0.lastHeard != nil } }
+
+    /// Moves the next ranging behind `now`.
+    private mutating func skipRangings(until now: Instant) {
+        guard nextRanging <= now else { return }
+        let interval = settings.rangingInterval.nanoseconds
+        let missed = nextRanging.duration(to: now).nanoseconds / interval
+        nextRanging = nextRanging.advanced(by: .nanoseconds((missed + 1) * interval))
+    }
+
+    private mutating func tick(at now: Instant) -> [Directive] {
+        guard listened.isListening else { return [] }
+        var directives: [Directive] = []
+        if nextRanging <= now, insideCount > 0 {
+            directives += takeRangings(at: now)
+            skipRangings(until: now)
+        }
+        let time = listened.instant(at: now)
+        for index in tracked.indices {
+            guard let lastHeard = tracked[index].lastHeard, lastHeard.duration(to: time) >= settings.exitTimeout else {
+                continue
+            }
+            tracked[index].forget()
+            directives.append(.emit(RegionEvent(instant: now, regionID: tracked[index].id, kind: .exit)))
+        }
+        return directives
+    }
+
+    private mutating func takeRangings(at now: Instant) -> [Directive] {
+        var directives: [Directive] = []
+        for index in tracked.indices where tracked[index].lastHeard != nil {
+            let ranges = tracked[index].heard.values.sorted { $0.beacon < $1.beacon }
+            tracked[index].heard = [:]
+            directives.append(.range(RegionRanging(instant: now, regionID: tracked[index].id, ranges: ranges)))
+        }
+        return directives
+    }
+}

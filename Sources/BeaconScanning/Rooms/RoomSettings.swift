@@ -1,0 +1,48 @@
+import IndoorVocabulary
+
+/// When a change of room is believed.
+public enum RoomChangeRule: String, Hashable, Sendable, CaseIterable {
+    /// At once.
+    case immediate
+    /// When another room was told several times in a row.
+    case inARow
+    /// When another room was told most often of the last times.
+    case bestOf
+}
+
+/// When a device counts as having changed the room.
+///
+/// The first room is always told at once.
+public struct RoomSettings: Hashable, Sendable {
+    /// When a change is believed.
+    ///
+    /// At once, since ``AdaptiveClassifier`` tests for changes itself; a classifier that takes each scan by itself
+    /// is better followed with `inARow` or `bestOf`.
+    public var changeRule = RoomChangeRule.immediate
+    /// How many estimates the rule looks at; from 1 to 100, of no effect on `immediate`.
+    public var changeCount = 3
+
+    /// Creates the settings with their defaults: at once.
+    public init() {}
+
+    /// Creates the settings with a rule.
+    public init(changeRule: RoomChangeRule, changeCount: Int = 3) {
+        self.changeRule = changeRule
+        self.changeCount = changeCount
+    }
+
+    /// What is out of range; empty if all is well.
+    public var problems: [String] { Self.list.problems(in: self, prefix: "rooms.") }
+}
+
+extension RoomSettings {
+    /// The settings of changes of room, each once.
+    package static let list: [Setting<RoomSettings>] = [
+        .choice(
+            "changeRule", \.changeRule, fromWorst: [.immediate, .inARow, .bestOf],
+            "When a change of room is believed: at once, told several times in a row, or most often of the last times."),
+        .wholeNumber(
+            "changeCount", \.changeCount, in: 1...100, better: .greater,
+            "How many estimates that rule looks at; of no effect on `immediate`."),
+    ]
+}

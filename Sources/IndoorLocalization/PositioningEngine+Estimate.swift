@@ -1,6 +1,0 @@
-extension PositioningEngine.Estimate {
-    /// Creates an estimate, for a belief other than the engine.
-    package init(at point: MapPoint, radius: Double, course: Double? = nil) {
-        self.init(point: point, radius: radius, covariance: nil, course: course)
-    }
-}

@@ -1,0 +1,156 @@
+import CMath
+import IndoorVocabulary
+
+/// The place from which beacons at known places sound as they do: robust nonlinear least squares on RSSI.
+///
+/// Levenberg–Marquardt on r = P − 10·n·log₁₀ d, with Huber weights. Sources: D. W. Marquardt, *An Algorithm for
+/// Least-Squares Estimation of Nonlinear Parameters*, 1963; P. J. Huber, *Robust Estimation of a Location
+/// Parameter*, 1964.
+public struct Trilateration: Sendable {
+    /// A beacon with its place and how loud it was.
+    public struct Reading: Hashable, Sendable {
+        /// Where the beacon stands.
+        public var point: MapPoint
+        /// Height difference between beacon and device in metres.
+        public var height: Double
+        /// Signal strength at 1 m in dBm.
+        public var power: Double
+        /// How fast the signal falls with distance.
+        public var exponent: Double
+        /// What was heard, in dBm.
+        public var rssi: Double
+        /// Its standard deviation in dB, above 0.
+        public var deviation: Double
+
+        /// Creates a reading.
+        public init(
+            point: MapPoint, height: Double = 1, power: Double, exponent: Double = 2, rssi: Double,
+            deviation: Double = 5
+        ) {
+            self.point = point
+            self.height = height
+            self.power = power
+            self.exponent = exponent
+            self.rssi = rssi
+            self.deviation = deviation
+        }
+    }
+
+    /// A place with its uncertainty.
+    public struct Solution: Hashable, Sendable {
+        /// The most fitting place.
+        public var point: MapPoint
+        /// Variance of x in m².
+        public var varianceX: Double
+        /// Variance of y in m².
+        public var varianceY: Double
+        /// Covariance of x and y in m².
+        public var covariance: Double
+
+        /// Metres around `point` within which the truth lies 68 times of 100, if the errors are normal.
+        public var radius: Double { 1.07 * (varianceX + varianceY).squareRoot() }
+    }
+
+    /// Differences beyond this many standard deviations count in proportion, not squared.
+    private static let huber = 1.5
+    private static let iterations = 50
+
+    /// The normal equations of one linearisation.
+    private struct Normal {
+        var xx = 0.0
+        var xy = 0.0
+        var yy = 0.0
+        var x = 0.0
+        var y = 0.0
+        var cost = 0.0
+    }
+
+    /// Solves for the place; nil with fewer than three readings, or if they leave a direction open.
+    ///
+    /// - Parameter readings: at least three, of beacons that don't all stand on one line.
+    public static func solve(_ readings: [Reading]) -> Solution? {
+        guard readings.count >= 3, spanPlane(readings) else { return nil }
+        var point = start(readings)
+        var damping = 1e-2
+        var normal = linearize(readings, at: point)
+        for _ in 0..<iterations {
+            let (xx, yy) = (normal.xx * (1 + damping), normal.yy * (1 + damping))
+            let determinant = xx * yy - normal.xy * normal.xy
+            guard determinant > 0, determinant.isFinite else { return nil }
+            let step = MapPoint(
+                x: (yy * normal.x - normal.xy * normal.y) / determinant,
+                y: (xx * normal.y - normal.xy * normal.x) / determinant)
+            let candidate = linearize(readings, at: point + step)
+            if candidate.cost <= normal.cost {
+                point = point + step
+                normal = candidate
+                damping = max(damping / 5, 1e-9)
+                if abs(step.x) + abs(step.y) < 1e-6 { break }
+            } else {
+                damping *= 5
+                if damping > 1e9 { break }
+            }
+        }
+        return solution(normal, point, count: readings.count)
+    }
+
+    /// Whether the beacons stand on more than one line: from a line both sides sound alike.
+    private static func spanPlane(_ readings: [Reading]) -> Bool {
+        let mean = readings.reduce(MapPoint(x: 0, y: 0)) { $0 + $1.point } * (1 / Double(readings.count))
+        var (xx, xy, yy) = (0.0, 0.0, 0.0)
+        for reading in readings {
+            let offset = reading.point - mean
+            xx += offset.x * offset.x
+            xy += offset.x * offset.y
+            yy += offset.y * offset.y
+        }
+        // The deviation across the line is at least a thousandth of that along it.
+        return xx * yy - xy * xy > 1e-6 * (xx + yy) * (xx + yy)
+    }
+
+    /// The variances follow from the readings' own; where the readings disagree by more than these, they are larger by that
+    /// ratio. Source: R. T. Birge, *The Calculation of Errors by the Method of Least Squares*, Physical Review 40, 1932.
+    private static func solution(_ normal: Normal, _ point: MapPoint, count: Int) -> Solution? {
+        let determinant = normal.xx * normal.yy - normal.xy * normal.xy
+        // A nearly singular matrix: the beacons stand in one line with the place, and the other side fits as well.
+        guard determinant > 1e-9 * normal.xx * normal.yy, point.x.isFinite, point.y.isFinite else { return nil }
+        let disagreement = max(1, normal.cost / Double(max(1, count - 2)))
+        return Solution(
+            point: point, varianceX: disagreement * normal.yy / determinant,
+            varianceY: disagreement * normal.xx / determinant, covariance: -disagreement * normal.xy / determinant)
+    }
+
+    /// The mean of the beacons' places, weighted by amplitude.
+    private static func start(_ readings: [Reading]) -> MapPoint {
+        let strongest = readings.map { $0.rssi - $0.power }.max() ?? 0
+        var sum = MapPoint(x: 0, y: 0)
+        var total = 0.0
+        for reading in readings {
+            let weight = cmath_pow(10, (reading.rssi - reading.power - strongest) / 20)
+            sum = sum + reading.point * weight
+            total += weight
+        }
+        return sum * (1 / total)
+    }
+
+    private static func linearize(_ readings: [Reading], at point: MapPoint) -> Normal {
+        var normal = Normal()
+        for reading in readings {
+            let offset = point - reading.point
+            let square = offset.x * offset.x + offset.y * offset.y + max(reading.height * reading.height, 0.01)
+            let residual =
+                (reading.rssi - reading.power + 5 * reading.exponent * cmath_log10(square))
+                / reading.deviation
+            let slope = -10 * reading.exponent / cmath_log(10) / square / reading.deviation
+            let size = abs(residual)
+            let weight = size <= huber ? 1 : huber / size
+            normal.cost += size <= huber ? residual * residual : 2 * huber * size - huber * huber
+            normal.xx += weight * slope * slope * offset.x * offset.x
+            normal.xy += weight * slope * slope * offset.x * offset.y
+            normal.yy += weight * slope * slope * offset.y * offset.y
+            normal.x += weight * slope * offset.x * residual
+            normal.y += weight * slope * offset.y * residual
+        }
+        return normal
+    }
+}

@@ -1,0 +1,60 @@
+import IndoorVocabulary
+
+/// Decides on which map the device is: neither flickering between floors nor sticking to one.
+package struct FloorMachine: Hashable, Sendable {
+    /// What is known.
+    package enum State: Hashable, Sendable {
+        /// No floor has enough evidence; the first evidence came at `since`.
+        case searching(since: Instant?)
+        /// The device is on `map`; `rival` has been more probable for a while.
+        case settled(map: MapID, rival: Rival?)
+    }
+
+    /// A floor that may take over.
+    package struct Rival: Hashable, Sendable {
+        package var map: MapID
+        package var since: Instant
+
+        package init(map: MapID, since: Instant) {
+            self.map = map
+            self.since = since
+        }
+    }
+
+    /// The state, changed by `observe` alone.
+    package private(set) var state = State.searching(since: nil)
+    private let settings: FloorSettings
+
+    /// The map that the device is on; nil while unknown.
+    package var map: MapID? {
+        if case .settled(let map, _) = state { map } else { nil }
+    }
+
+    /// Creates a machine that knows no floor.
+    package init(settings: FloorSettings) { self.settings = settings }
+
+    /// Takes in how probable each map is; empty means no evidence. A locked map is taken whatever the others are.
+    package mutating func observe(_ probabilities: [MapID: Double], locked: MapID? = nil, at now: Instant) {
+        state = next(probabilities, locked, now)
+    }
+
+    private func next(_ probabilities: [MapID: Double], _ locked: MapID?, _ now: Instant) -> State {
+        if let locked, !probabilities.isEmpty { return .settled(map: locked, rival: nil) }
+        let best = probabilities.max { ($0.value, $1.key.rawValue) < ($1.value, $0.key.rawValue) }
+        guard let best else { return state }
+        switch state {
+        case .searching(let since):
+            let start = since ?? now
+            let isSure = best.value >= settings.settleProbability || start.duration(to: now) >= settings.patience
+            return isSure ? .settled(map: best.key, rival: nil) : .searching(since: start)
+        case .settled(let map, let rival):
+            guard best.key != map, best.value >= settings.switchProbability else {
+                return .settled(map: map, rival: nil)
+            }
+            let since = rival?.map == best.key ? rival?.since ?? now : now
+            return since.duration(to: now) >= settings.switchTime
+                ? .settled(map: best.key, rival: nil)
+                : .settled(map: map, rival: Rival(map: best.key, since: since))
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import CMath
+import IndoorVocabulary
+
+/// Finds where beacons stand whose places nobody told, from how strong the survey heard them.
+///
+/// Each beacon may stand anywhere around where it was heard loudest. A place is as probable as it makes the readings, with
+/// path loss from there on and the shadowing of a Gaussian process; power is integrated out. The exponent and the mean
+/// power are those that make all readings together most probable. What is told is the mean of the posterior. The mean of
+/// the places at which a beacon was heard, weighted by amplitude, would put all of them on the way that the surveyor went.
+///
+/// Source: Y. Bar-Shalom, X. R. Li, T. Kirubarajan, *Estimation with Applications to Tracking and Navigation*, 2001,
+/// section 2.2 (posterior mean); the readings' likelihood: B. Ferris, D. Hähnel, D. Fox, *Gaussian Processes for Signal
+/// Strength-Based Location Estimation*, Robotics: Science and Systems, 2006.
+struct BeaconLocator {
+    /// A reading at a place of the survey.
+    struct Reading {
+        var point: MapPoint
+        /// In dBm.
+        var rssi: Double
+        /// Of how many sightings it is the mean.
+        var count: Int
+        /// Standard deviation of the point along each axis in metres.
+        var deviation = 0.0
+
+        /// Up to a factor that all readings share.
+        var amplitude: Double { cmath_pow(10, rssi / 20) }
+    }
+
+    /// Inner products of a beacon's readings y, of the path loss h from one place for an exponent of 1, and of ones 1, in the
+    /// metric of the readings' inverse covariance.
+    private struct Products {
+        var readings: Double
+        var readingsOnes: Double
+        var ones: Double
+        /// By place.
+        var places: [(point: MapPoint, readingsLoss: Double, loss: Double, lossOnes: Double)]
+    }
+
+    let model: SignalModel
+
+    /// A beacon is looked for within this many metres of where it was heard loudest, …
+    private static let reach = 20.0
+    /// … at places so many metres apart.
+    private static let step = 2.0
+    /// More readings of a beacon than this are thinned out.
+    private static let readingLimit = 100
+    /// The exponents that are tried.
+    private static let exponents = stride(from: 1.0, through: 4, by: 0.1)
+    /// How often the mean power is found anew.
+    private static let rounds = 3
+
+    /// The place of each beacon, given its readings on the map that it stands on; nil for one without readings.
+    func places(of readings: [[Reading]]) -> [MapPoint?] {
+        let beacons = readings.map { products(of: $0.thinned(to: Self.readingLimit)) }
+        var best = (evidence: -Double.infinity, exponent: 0.0, power: 0.0)
+        for exponent in Self.exponents {
+            var power = model.defaultPower
+            for _ in 0..<Self.rounds {
+                let told = beacons.compactMap { $0.map { posterior($0, exponent, power) } }
+                let evidence = told.reduce(0) { $0 + $1.evidence }
+                if evidence > best.evidence { best = (evidence, exponent, power) }
+                guard !told.isEmpty else { break }
+                power = told.reduce(0) { $0 + $1.power } / Double(told.count)
+            }
+        }
+        return beacons.map { $0.map { posterior($0, best.exponent, best.power).point } }
+    }
+
+    private func products(of readings: [Reading]) -> Products? {
+        // Power is integrated out apart.
+        let heard = readings.map { (point: $0.point, deviation: $0.deviation, count: $0.count) }
+        guard let center = Self.center(of: readings), let factor = model.covariance(of: heard, constant: 0) else {
+            return nil
+        }
+        let points = Self.candidates(around: center)
+        let losses = points.map { point in
+            readings.map {
+                model.pathLoss(
+                    power: 0, exponent: 1, planar: point.distance(to: $0.point), height: model.heightDifference)
+            }
+        }
+        var whitened = factor.whitened(each: losses + [readings.map(\.rssi), readings.map { _ in 1 }])
+        let ones = whitened.removeLast()
+        let levels = whitened.removeLast()
+        return Products(
+            readings: Self.product(levels, levels), readingsOnes: Self.product(levels, ones),
+            ones: Self.product(ones, ones),
+            places: zip(points, whitened).map {
+                ($0, Self.product(levels, $1), Self.product($1, $1), Self.product($1, ones))
+            })
+    }
+
+    /// Where a beacon may stand that is loudest around a point: a disk of even places.
+    private static func candidates(around center: MapPoint) -> [MapPoint] {
+        let steps = Int(reach / step)
+        return (-steps...steps).flatMap { row in
+            (-steps...steps).filter { row * row + $0 * $0 <= steps * steps }.map {
+                center + MapPoint(x: Double($0), y: Double(row)) * step
+            }
+        }
+    }
+
+    /// The mean place of the readings, weighted by amplitude; nil without any.
+    private static func center(of readings: [Reading]) -> MapPoint? {
+        var (weight, x, y) = (0.0, 0.0, 0.0)
+        for reading in readings {
+            weight += reading.amplitude
+            x += reading.amplitude * reading.point.x
+            y += reading.amplitude * reading.point.y
+        }
+        return weight > 0 ? MapPoint(x: x / weight, y: y / weight) : nil
+    }
+
+    private static func product(_ a: [Double], _ b: [Double]) -> Double {
+        var sum = 0.0
+        for index in a.indices { sum += a[index] * b[index] }
+        return sum
+    }
+
+    /// What the readings of a beacon tell if its power is near a mean and the exponent is known: its mean place and power,
+    /// and how probable the readings are, as a logarithm up to a constant.
+    private func posterior(
+        _ products: Products, _ exponent: Double, _ mean: Double
+    ) -> (point: MapPoint, power: Double, evidence: Double) {
+        // Power's precision, from its own spread and from the readings.
+        let spread = 1 / (model.powerDeviation * model.powerDeviation)
+        let precision = spread + products.ones
+        var told = products.places.map { place in
+            // Of the readings less path loss and mean power: the square, and the product with ones.
+            let ones = products.readingsOnes - exponent * place.lossOnes - mean * products.ones
+            let square =
+                products.readings + exponent * exponent * place.loss - 2 * exponent * place.readingsLoss
+                - mean * (products.readingsOnes - exponent * place.lossOnes + ones)
+            return (weight: (ones * ones / precision - square) / 2, power: mean + ones / precision)
+        }
+        let best = told.map(\.weight).max() ?? 0
+        var (sum, point, power) = (0.0, MapPoint(x: 0, y: 0), 0.0)
+        for index in told.indices {
+            told[index].weight = cmath_exp(told[index].weight - best)
+            sum += told[index].weight
+            point = point + products.places[index].point * told[index].weight
+            power += told[index].power * told[index].weight
+        }
+        return (point * (1 / sum), power / sum, best + cmath_log(sum / Double(told.count)))
+    }
+}

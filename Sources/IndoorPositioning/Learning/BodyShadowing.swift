@@ -1,0 +1,84 @@
+import IndoorVocabulary
+import VenueModel
+
+/// How much the surveyors' bodies took from the beacons behind them.
+///
+/// A body weakens all beacons on its side alike. At each surveyed place the residuals of the readings are taken as a common
+/// offset, a vector whose component along the direction to a beacon adds to its reading, and noise. The variances of vector
+/// and noise are fitted to the products of the residuals by least squares.
+struct BodyShadowing {
+    /// A beacon as a place hears it.
+    private struct Accumulator {
+        /// The beacon's direction, as a vector of length 1.
+        var x: Double
+        var y: Double
+        /// What remains of the reading, in dB.
+        var residual: Double
+    }
+
+    /// Variance in dB² of the body's vector along each axis, from 0.
+    let body: Double
+    /// Variance of what remains beside it, in dB².
+    let noise: Double
+
+    /// Places that hear fewer beacons tell nothing.
+    static let fewest = 4
+    /// So many places tell enough.
+    private static let placeLimit = 1000
+    /// With fewer readings of beacons than this, beyond three at each place, nothing is told.
+    private static let smallest = 50
+
+    /// Compares the readings of each place with each other; nil if there are too few.
+    init?(
+        _ residuals: [ShadowingRegression.Residual], beacons: [RadioMap.Beacon], places: SurveyedPlaces
+    ) {
+        let byPlace = Dictionary(grouping: residuals, by: \.place).sorted { $0.key < $1.key }.prefix(Self.placeLimit)
+        let heard = byPlace.map { index, residuals in
+            let place = places.fingerprints[index]
+            return residuals.filter { beacons[$0.beacon].mapID == place.mapID }.map { residual in
+                Self.ear(residual, beacons[residual.beacon], at: place.point)
+            }
+        }.filter { $0.count >= Self.fewest }
+        guard heard.reduce(0, { $0 + $1.count - 3 }) >= Self.smallest,
+            let (body, noise) = Self.variances(heard)
+        else { return nil }
+        self.body = max(0, body)
+        self.noise = max(noise, 1)
+    }
+
+    private static func ear(
+        _ residual: ShadowingRegression.Residual, _ beacon: RadioMap.Beacon, at point: MapPoint
+    ) -> Accumulator {
+        let (dx, dy) = (beacon.point.x - point.x, beacon.point.y - point.y)
+        let planar = (dx * dx + dy * dy).squareRoot()
+        return Accumulator(
+            x: planar > 0 ? dx / planar : 0, y: planar > 0 ? dy / planar : 0, residual: residual.value)
+    }
+
+    /// Fits the products of a place's residuals, less their mean, with the two variances by least squares.
+    private static func variances(_ places: [[Accumulator]]) -> (body: Double, noise: Double)? {
+        var (bb, bn, nn, by, ny) = (0.0, 0.0, 0.0, 0.0, 0.0)
+        for accumulators in places {
+            let count = Double(accumulators.count)
+            let mean = accumulators.reduce(0) { $0 + $1.residual } / count
+            let (meanX, meanY) = (
+                accumulators.reduce(0) { $0 + $1.x } / count, accumulators.reduce(0) { $0 + $1.y } / count
+            )
+            for (row, ear) in accumulators.enumerated() {
+                for (column, other) in accumulators.enumerated() {
+                    let product = (ear.residual - mean) * (other.residual - mean)
+                    let alike = (ear.x - meanX) * (other.x - meanX) + (ear.y - meanY) * (other.y - meanY)
+                    let own = (row == column ? 1 : 0) - 1 / count
+                    bb += alike * alike
+                    bn += alike * own
+                    nn += own * own
+                    by += alike * product
+                    ny += own * product
+                }
+            }
+        }
+        let determinant = bb * nn - bn * bn
+        guard determinant > 1e-9 * bb * nn else { return nil }
+        return ((by * nn - ny * bn) / determinant, (ny * bb - by * bn) / determinant)
+    }
+}

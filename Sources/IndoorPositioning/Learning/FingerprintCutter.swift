@@ -1,0 +1,138 @@
+import IndoorVocabulary
+import VenueModel
+
+/// Cuts survey recordings into places with what was heard there.
+struct FingerprintCutter {
+    /// Length in seconds of the pieces that a walk is cut into: about two metres of walking.
+    var window = 2.0
+    /// Shortest listening time in seconds that a stay counts with.
+    var shortestStay = 0.5
+
+    /// A piece of a recording: the place and the sightings, by beacon.
+    struct Piece {
+        var mapID: MapID
+        var point: MapPoint
+        var duration: Double
+        var readings: [BeaconIdentity: (sum: Double, count: Int)]
+        /// Standard deviation of the point along each axis in metres; 0 if somebody told it.
+        var deviation = 0.0
+    }
+
+    /// The pieces of a recording, stays first, each in order of time; none without way points.
+    func pieces(of recording: SurveyRecording) -> [Piece] {
+        var pieces: [Piece] = []
+        let points = recording.waypoints
+        for (index, waypoint) in points.enumerated() {
+            let next = index + 1 < points.count ? points[index + 1] : nil
+            if waypoint.isHold {
+                let end = next?.instant ?? recording.end
+                let duration = max(shortestStay, waypoint.instant.duration(to: end).seconds)
+                pieces.append(
+                    piece(recording, from: waypoint.instant, through: end, waypoint.mapID, waypoint.point, duration))
+            }
+        }
+        return pieces + Self.walks(points).flatMap { cut($0, of: recording) }
+    }
+
+    /// The way points between which the device walked without standing: the last of each is where it stops.
+    private static func walks(_ points: [SurveyRecording.Waypoint]) -> [[SurveyRecording.Waypoint]] {
+        var walks: [[SurveyRecording.Waypoint]] = []
+        var walk: [SurveyRecording.Waypoint] = []
+        for point in points {
+            walk.append(point)
+            guard point.isHold else { continue }
+            walks.append(walk)
+            walk = []
+        }
+        return walks + [walk]
+    }
+
+    /// Way points further apart than this, in seconds, have no walk between them: the recording was interrupted.
+    private static let longestLeg = 600.0
+
+    private func cut(_ walk: [SurveyRecording.Waypoint], of recording: SurveyRecording) -> [Piece] {
+        guard let first = walk.first, let last = walk.last else { return [] }
+        var pieces: [Piece] = []
+        let gap = walk.indices.dropFirst().first { index in
+            walk[index - 1].instant.duration(to: walk[index].instant).seconds > Self.longestLeg
+        }
+        if let gap { return cut(Array(walk[..<gap]), of: recording) + cut(Array(walk[gap...]), of: recording) }
+        var start = first.instant.seconds
+        while start < last.instant.seconds {
+            let end = min(start + window, last.instant.seconds)
+            if end - start >= window / 2, let place = Self.place(on: walk, at: (start + end) / 2) {
+                pieces.append(
+                    piece(
+                        recording, from: Instant(seconds: start), through: Instant(seconds: end), place.mapID,
+                        place.point, end - start))
+            }
+            start = end
+        }
+        return pieces
+    }
+
+    private func piece(
+        _ recording: SurveyRecording, from start: Instant, through end: Instant, _ map: MapID, _ point: MapPoint,
+        _ duration: Double
+    ) -> Piece {
+        var readings: [BeaconIdentity: (sum: Double, count: Int)] = [:]
+        for sighting in recording.sightings[Self.lowerBound(recording.sightings, start)...] {
+            guard sighting.instant <= end else { break }
+            guard Sighting.isMeasurement(rssi: sighting.rssi) else { continue }
+            let old = readings[sighting.beacon] ?? (0, 0)
+            readings[sighting.beacon] = (old.sum + sighting.rssi, old.count + 1)
+        }
+        return Piece(mapID: map, point: point, duration: duration, readings: readings)
+    }
+
+    /// A level less probable than this may be another one.
+    private static let leastProbability = 0.9
+
+    /// The pieces of a recording at the places of its track, but for those that are known worse than `limit` metres.
+    ///
+    /// - Parameter doubt: what the track's radii are multiplied with.
+    func pieces(
+        of recording: SurveyRecording, along track: SmoothedTrack, doubt: Double, atMost limit: Double
+    ) -> [Piece] {
+        guard let first = track.looks.first?.instant.seconds, let last = track.looks.last?.instant.seconds else {
+            return []
+        }
+        var pieces: [Piece] = []
+        for start in stride(from: first, to: last - window / 2, by: window) {
+            let end = min(start + window, last)
+            guard let look = track.look(at: Instant(seconds: (start + end) / 2)),
+                look.probability >= Self.leastProbability
+            else { continue }
+            let deviation = doubt * look.estimate.radius / PositionCovariance.radiusOfDeviation
+            guard deviation <= limit else { continue }
+            var piece = piece(
+                recording, from: Instant(seconds: start), through: Instant(seconds: end), look.mapID,
+                look.estimate.point, end - start)
+            guard !piece.readings.isEmpty else { continue }
+            piece.deviation = deviation
+            pieces.append(piece)
+        }
+        return pieces
+    }
+
+    private static func lowerBound(_ sightings: [Sighting], _ instant: Instant) -> Int {
+        var low = 0
+        var high = sightings.count
+        while low < high {
+            let middle = (low + high) / 2
+            if sightings[middle].instant < instant { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Where someone was who walked straight and evenly between way points; nil while between two maps.
+    private static func place(on walk: [SurveyRecording.Waypoint], at seconds: Double) -> (
+        mapID: MapID, point: MapPoint
+    )? {
+        guard let after = walk.firstIndex(where: { $0.instant.seconds > seconds }) else {
+            return walk.last.map { ($0.mapID, $0.point) }
+        }
+        guard after > 0 else { return (walk[0].mapID, walk[0].point) }
+        return walk[after - 1].place(toward: walk[after], at: seconds)
+    }
+}

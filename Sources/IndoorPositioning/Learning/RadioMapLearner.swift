@@ -1,0 +1,216 @@
+import CMath
+import IndoorVocabulary
+import VenueModel
+
+/// Learns a venue's radio from survey recordings: where each beacon stands, how strong it is, and what every
+/// surveyed place adds to that.
+///
+/// Log-distance path loss with a common exponent and a power for each beacon, and over it a Gaussian process for
+/// each beacon and map. Source: B. Ferris, D. Hähnel, D. Fox, *Gaussian Processes for Signal Strength-Based Location
+/// Estimation*, Robotics: Science and Systems, 2006.
+public struct RadioMapLearner: Sendable {
+    private let venue: Venue
+    private let model: SignalModel
+    private var pieces: [FingerprintCutter.Piece] = []
+    /// By piece: which recording it comes from.
+    private var recordings: [Int] = []
+    /// By recording: the model of its receiver.
+    private var devices: [String?] = []
+
+    /// Creates a learner for a venue; its maps and known beacons are used, not its radio map.
+    public init(venue: Venue, model: SignalModel = SignalModel()) {
+        self.venue = venue
+        self.model = model
+    }
+
+    /// Takes in a recording; one without way points on the venue's maps adds nothing.
+    public mutating func add(_ recording: SurveyRecording) {
+        let maps = Set(venue.maps.map(\.id))
+        let added = FingerprintCutter().pieces(of: recording).filter { maps.contains($0.mapID) }
+        guard !added.isEmpty else { return }
+        pieces += added
+        recordings += Array(repeating: devices.count, count: added.count)
+        devices.append(recording.device)
+    }
+
+    /// Takes in a recording without truth, at the places that a smoother has found; its way points are not used.
+    ///
+    /// Places that the smoother is unsure of count for less, and those that it hardly knows for nothing. They teach the
+    /// beacons' places and powers and what is heard where; the numbers of the model are those of the recordings with truth.
+    /// - Parameters:
+    ///   - recording: without truth.
+    ///   - track: of the recording, found with a radio map of other recordings.
+    ///   - doubt: how many times as far as the smoother expects its places err.
+    public mutating func add(_ recording: SurveyRecording, along track: SmoothedTrack, doubt: Double = 1) {
+        let maps = Set(venue.maps.map(\.id))
+        let added = FingerprintCutter().pieces(
+            of: recording, along: track, doubt: doubt, atMost: model.shadowingLength
+        ).filter { maps.contains($0.mapID) }
+        guard !added.isEmpty else { return }
+        pieces += added
+        recordings += Array(repeating: devices.count, count: added.count)
+        devices.append(recording.device)
+    }
+
+    /// The radio map of all that was taken in; nil if there was no place at which a beacon was heard.
+    ///
+    /// Takes time with the cube of the readings of a beacon, which are thinned out beyond 400 a map, and of the recordings,
+    /// which are taken as of one receiver beyond 600.
+    public func finish() -> RadioMap? {
+        let known = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
+        let identities = Set(pieces.flatMap(\.readings.keys)).sorted()
+        guard !identities.isEmpty else { return nil }
+        var places = SurveyedPlaces(fingerprints(of: identities), recordings: recordings)
+        var beacons = locate(identities, known: known, in: places.fingerprints)
+        let exponent = fitPathLoss(&beacons, places.fingerprints)
+        let floorDistance = FloorDistance(venue.maps)
+        let shadowing = ShadowingRegression(
+            model: model, beacons: beacons, exponent: exponent, floorDistance: floorDistance, places: places
+        ).solve()
+        apply(shadowing, to: &places)
+        var radioMap = RadioMap(
+            beacons: beacons, fingerprints: places.fingerprints, pathLossExponent: exponent,
+            readingDeviation: shadowing.deviation)
+        fit(&radioMap, shadowing, places, floorDistance)
+        return radioMap
+    }
+
+    private func fingerprints(of identities: [BeaconIdentity]) -> [RadioMap.Fingerprint] {
+        let indexes = Dictionary(uniqueKeysWithValues: identities.enumerated().map { ($1, $0) })
+        return pieces.map { piece in
+            RadioMap.Fingerprint(
+                mapID: piece.mapID, point: piece.point, duration: piece.duration, deviation: piece.deviation,
+                readings: piece.readings.compactMap { identity, reading in
+                    indexes[identity].map {
+                        RadioMap.Reading(beacon: $0, rssi: reading.sum / Double(reading.count), count: reading.count)
+                    }
+                }.sorted { $0.beacon < $1.beacon })
+        }
+    }
+
+    /// Writes the weights into the readings, as the mean of all receivers would have heard them.
+    private func apply(_ shadowing: ShadowingRegression.Result, to places: inout SurveyedPlaces) {
+        for (place, weights) in shadowing.weights.enumerated() {
+            let offset = shadowing.offsets[places.recordings[place]]
+            for (reading, weight) in weights.enumerated() {
+                places.fingerprints[place].readings[reading].weight = weight
+                places.fingerprints[place].readings[reading].rssi -= offset
+            }
+        }
+    }
+
+    /// Finds the numbers of the model that the survey tells.
+    private func fit(
+        _ radioMap: inout RadioMap, _ shadowing: ShadowingRegression.Result, _ places: SurveyedPlaces,
+        _ floorDistance: FloorDistance
+    ) {
+        let exponent = radioMap.pathLossExponent
+        let isHeardThroughFloors = places.fingerprints.contains { place in
+            place.readings.contains { radioMap.beacons[$0.beacon].mapID != place.mapID }
+        }
+        if isHeardThroughFloors { radioMap.fit.floorLoss = shadowing.floorLoss }
+        if shadowing.offsetDeviation > 0, places.shareOfSingles < 0.5 {
+            radioMap.fit.receiverDeviation = shadowing.offsetDeviation
+        }
+        let areTold = shadowing.offsetDeviation > 0
+        radioMap.fit.devices = DeviceOffsets(devices, offsets: shadowing.offsets, areTold: areTold).receivers
+        let model = model.fitted(to: radioMap)
+        let rates = DetectionRange(
+            model: model, beacons: radioMap.beacons, exponent: exponent, floorDistance: floorDistance, places: places
+        ).best()
+        radioMap.fit.rateLength = rates?.length
+        radioMap.fit.ratePriorDetections = rates?.priorDetections
+        var surveyed = venue
+        surveyed.radioMap = radioMap
+        let grids = Dictionary(
+            venue.maps.map { ($0.id, MapGrid(of: $0, in: surveyed)) }, uniquingKeysWith: { first, _ in first })
+        let support = SupportRange(grids: grids, places: places).best()
+        radioMap.fit.coverage = places.coverage(length: model.shadowingLength)
+        radioMap.fit.supportWidth = support?.width
+        radioMap.fit.unsupportedShare = support?.share
+        // Only known places tell in which direction a beacon is.
+        let known = Set(venue.beacons.map(\.identity))
+        let located = shadowing.residuals.filter { known.contains(radioMap.beacons[$0.beacon].identity) }
+        radioMap.fit.bodyDeviation =
+            BodyShadowing(located, beacons: radioMap.beacons, places: places)?.body.squareRoot()
+    }
+
+    /// Where the beacons stand: as known, else as the survey tells.
+    private func locate(
+        _ identities: [BeaconIdentity], known: [BeaconIdentity: VenueBeacon], in places: [RadioMap.Fingerprint]
+    ) -> [RadioMap.Beacon] {
+        var readings = [[MapID: [BeaconLocator.Reading]]](repeating: [:], count: identities.count)
+        for place in places {
+            for reading in place.readings where known[identities[reading.beacon]] == nil {
+                readings[reading.beacon][place.mapID, default: []].append(
+                    BeaconLocator.Reading(
+                        point: place.point, rssi: reading.rssi, count: reading.count, deviation: place.deviation))
+            }
+        }
+        let homes = readings.map { byMap in
+            byMap.max { (Self.amplitude($0.value), $1.key.rawValue) < (Self.amplitude($1.value), $0.key.rawValue) }
+        }
+        let points = BeaconLocator(model: model).places(of: homes.map { $0?.value ?? [] })
+        return identities.indices.map { index in
+            if let known = known[identities[index]] {
+                return RadioMap.Beacon(
+                    identity: identities[index], mapID: known.mapID, point: known.point, z: known.z,
+                    power: known.measuredPower ?? model.defaultPower)
+            }
+            return RadioMap.Beacon(
+                identity: identities[index], mapID: homes[index]?.key ?? MapID(rawValue: 0),
+                point: points[index] ?? MapPoint(x: 0, y: 0), power: model.defaultPower)
+        }
+    }
+
+    /// A beacon stands on the map on which the amplitudes of its readings sum up to most.
+    private static func amplitude(_ readings: [BeaconLocator.Reading]) -> Double {
+        readings.reduce(0) { $0 + $1.amplitude }
+    }
+
+    /// Fits the common exponent and each beacon's power by least squares; returns the exponent.
+    ///
+    /// Each beacon's mean is taken out before the slope is fitted, so that strong beacons don't tilt it. A beacon
+    /// heard at few places leans on the mean power of all.
+    private func fitPathLoss(_ beacons: inout [RadioMap.Beacon], _ places: [RadioMap.Fingerprint]) -> Double {
+        var sums = [(count: Double, loss: Double, rssi: Double)](repeating: (0, 0, 0), count: beacons.count)
+        var samples: [(beacon: Int, loss: Double, rssi: Double, weight: Double)] = []
+        let shadowing = model.shadowing * model.shadowing
+        for place in places {
+            for reading in place.readings where beacons[reading.beacon].mapID == place.mapID {
+                let loss = unitLoss(beacons[reading.beacon], place.point)
+                let weight =
+                    (shadowing + model.surveyVariance(count: reading.count))
+                    / (shadowing + model.surveyVariance(count: reading.count, deviation: place.deviation))
+                samples.append((reading.beacon, loss, reading.rssi, weight))
+                sums[reading.beacon].count += weight
+                sums[reading.beacon].loss += weight * loss
+                sums[reading.beacon].rssi += weight * reading.rssi
+            }
+        }
+        var covariance = 0.0
+        var variance = 0.0
+        for sample in samples {
+            let sum = sums[sample.beacon]
+            let deviation = sample.loss - sum.loss / sum.count
+            covariance += sample.weight * deviation * (sample.rssi - sum.rssi / sum.count)
+            variance += sample.weight * deviation * deviation
+        }
+        // Exponents beyond these bounds come from walls or from beacons outside the surveyed area.
+        let exponent = variance > 0 ? min(max(covariance / variance, 0.8), 4) : model.pathLossExponent
+        let total = sums.reduce((0.0, 0.0)) { ($0.0 + $1.count, $0.1 + $1.rssi - exponent * $1.loss) }
+        guard total.0 > 0 else { return exponent }
+        let mean = total.1 / total.0
+        for index in beacons.indices {
+            let sum = sums[index]
+            beacons[index].power = (sum.rssi - exponent * sum.loss + mean) / (sum.count + 1)
+        }
+        return exponent
+    }
+
+    /// The path loss from 1 m on for an exponent of 1, in dB and negative.
+    private func unitLoss(_ beacon: RadioMap.Beacon, _ point: MapPoint) -> Double {
+        model.pathLoss(
+            power: 0, exponent: 1, planar: beacon.point.distance(to: point), height: model.heightDifference)
+    }
+}

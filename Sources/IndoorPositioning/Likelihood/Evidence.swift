@@ -1,0 +1,180 @@
+import CMath
+import IndoorVocabulary
+
+/// What was heard during a stretch of time, ready to be weighed against places.
+package struct Evidence: Sendable {
+    /// A beacon that was heard.
+    package struct Heard: Sendable {
+        /// Index in the signal field.
+        package var beacon: Int
+        /// Mean RSSI in dBm.
+        package var rssi: Float
+        /// Variance in dB² of the mean by fast fading.
+        var variance: Float
+        /// Share of the evidence that counts: less for repeated and for irrelevant readings.
+        package var share: Float
+        /// How many independent detections this counts as.
+        var draws: Float
+    }
+
+    /// Length of the stretch in seconds.
+    var duration: Float
+    /// How long ago it was heard, as a mean over the readings, in seconds.
+    var age = 0.0
+    /// The beacons that were heard, the strongest first.
+    package var heard: [Heard]
+
+    /// Orders what was heard, the strongest first.
+    mutating func order() { heard.sort { ($0.rssi, $1.beacon) > ($1.rssi, $0.beacon) } }
+}
+
+/// Gathers sightings into evidence.
+package struct EvidenceCollector: Sendable {
+    private struct Accumulator: Sendable {
+        var sum = 0.0
+        var count = 0
+        /// Sum of the readings' instants in seconds since the stretch began.
+        var times = 0.0
+        var lastUsed: Instant?
+        /// RSSI and time of each, the oldest first; only where their number is limited.
+        var kept: [(rssi: Double, time: Double)] = []
+
+        /// Takes in a reading and forgets the oldest ones beyond the limit.
+        mutating func keep(_ rssi: Double, _ time: Double, newest limit: Int) {
+            kept.append((rssi, time))
+            if kept.count > limit { kept.removeFirst(kept.count - limit) }
+            count = kept.count
+            sum = kept.reduce(0) { $0 + $1.rssi }
+            times = kept.reduce(0) { $0 + $1.time }
+        }
+    }
+
+    /// One reading kept for the window from which a lost filter starts anew.
+    private struct Reading: Sendable {
+        var instant: Instant
+        var beacon: Int
+        var rssi: Double
+    }
+
+    /// Length of that window in seconds: as long as a walker stays within a few metres.
+    static let window = 4.0
+
+    private let model: SignalModel
+    private var accumulators: [Accumulator]
+    private var recent: [Reading] = []
+    private var start: Instant?
+    private var lastTake: Instant?
+
+    /// Creates a collector for the beacons of a field.
+    package init(field: SignalField) {
+        model = field.model
+        accumulators = Array(repeating: Accumulator(), count: field.beacons.count)
+    }
+
+    /// Whether anything was heard since the last call of `take`.
+    package var isEmpty: Bool { accumulators.allSatisfy { $0.count == 0 } }
+
+    /// Whether anything was heard at all.
+    package var hasHeard: Bool { start != nil }
+
+    /// Takes in one reading of a beacon, by its index in the field.
+    package mutating func add(beacon: Int, rssi: Double, at instant: Instant) {
+        start = start ?? instant
+        let time = (lastTake ?? start ?? instant).duration(to: instant).seconds
+        if model.readingLimit < SignalModel.unlimited {
+            accumulators[beacon].keep(rssi, time, newest: model.readingLimit)
+            forgetOldest(of: beacon)
+        } else {
+            accumulators[beacon].sum += rssi
+            accumulators[beacon].count += 1
+            accumulators[beacon].times += time
+        }
+        recent.append(Reading(instant: instant, beacon: beacon, rssi: rssi))
+    }
+
+    /// The evidence since the last call, which it takes away; nil before anything was heard at all.
+    package mutating func take(at now: Instant) -> Evidence? {
+        guard let start else { return nil }
+        let since = lastTake ?? start
+        lastTake = now
+        // A first reading stands for the moment around it; no stretch is empty.
+        let duration = max(since.duration(to: now).seconds, 0.5)
+        forget(before: now)
+        let levels = recentLevels()
+        let threshold = weakestRelevant(levels)
+        var evidence = Evidence(duration: Float(duration), heard: [])
+        var (count, times) = (0, 0.0)
+        for index in accumulators.indices {
+            guard accumulators[index].count > 0 else { continue }
+            count += accumulators[index].count
+            times += accumulators[index].times
+            let age = accumulators[index].lastUsed.map { $0.duration(to: now).seconds }
+            let fresh = age.map { 1 - cmath_exp(-$0 / model.correlationTime) } ?? 1
+            let isRelevant = levels[index].map { $0.mean >= threshold } ?? true
+            evidence.heard.append(heard(index, share: isRelevant ? fresh : 0, draws: fresh))
+            accumulators[index] = Accumulator(lastUsed: now)
+        }
+        evidence.age = count > 0 ? since.duration(to: now).seconds - times / Double(count) : 0
+        evidence.order()
+        return evidence
+    }
+
+    private func heard(_ index: Int, share: Double, draws: Double) -> Evidence.Heard {
+        let ear = accumulators[index]
+        let rssi = ear.sum / Double(ear.count)
+        return Evidence.Heard(
+            beacon: index, rssi: Float(rssi), variance: fading(ear.count),
+            share: Float(share), draws: Float(draws))
+    }
+
+    private func fading(_ count: Int) -> Float {
+        Float(model.fastFading * model.fastFading / Double(min(count, model.readingCap)))
+    }
+
+    /// Mean and number of the readings of the window, by beacon.
+    private func recentLevels() -> [Int: (mean: Double, count: Int)] {
+        var sums: [Int: (sum: Double, count: Int)] = [:]
+        for reading in recent {
+            let old = sums[reading.beacon] ?? (0, 0)
+            sums[reading.beacon] = (old.sum + reading.rssi, old.count + 1)
+        }
+        return sums.mapValues { ($0.sum / Double($0.count), $0.count) }
+    }
+
+    /// The level in dBm of the weakest beacon whose RSSI still counts.
+    private func weakestRelevant(_ levels: [Int: (mean: Double, count: Int)]) -> Double {
+        guard levels.count > model.beaconLimit else { return -.infinity }
+        guard model.beaconLimit > 0 else { return .infinity }
+        return levels.values.map(\.mean).sorted(by: >)[model.beaconLimit - 1]
+    }
+
+    /// All evidence of the last few seconds as one, as if nothing were known before; nil if nothing was heard.
+    package func snapshot(at now: Instant) -> Evidence? {
+        guard let start, !recent.isEmpty else { return nil }
+        let levels = recentLevels()
+        let threshold = weakestRelevant(levels)
+        let duration = min(max(start.duration(to: now).seconds, 0.5), Self.window)
+        var evidence = Evidence(duration: Float(duration), heard: [])
+        for index in accumulators.indices {
+            guard let (mean, count) = levels[index] else { continue }
+            evidence.heard.append(
+                Evidence.Heard(
+                    beacon: index, rssi: Float(mean), variance: fading(count), share: mean >= threshold ? 1 : 0,
+                    draws: 1))
+        }
+        evidence.order()
+        return evidence
+    }
+
+    /// Makes room for one more reading of a beacon in the window.
+    private mutating func forgetOldest(of beacon: Int) {
+        let indices = recent.indices.filter { recent[$0].beacon == beacon }
+        guard indices.count >= model.readingLimit, let oldest = indices.first else { return }
+        recent.remove(at: oldest)
+    }
+
+    private mutating func forget(before now: Instant) {
+        let limit = now.advanced(by: .zero - .seconds(Self.window))
+        if let first = recent.first, first.instant < limit { recent.removeAll { $0.instant < limit } }
+    }
+}

@@ -1,0 +1,119 @@
+import CMath
+import IndoorVocabulary
+
+/// How probable each cell of each map is, from evidence and expectation alone.
+package struct GridPosterior: Sendable {
+    /// The cells' weights, level by level.
+    private var weights: [Float] = []
+    /// Where each level's cells are in `weights`.
+    private var ranges: [Range<Int>] = []
+    /// The sum of each level's weights.
+    private var totals: [Double] = []
+    /// Logarithm of the probability of each level, up to a common constant; minus infinity where nothing of what is heard
+    /// can be heard.
+    package private(set) var levelEvidence: [Double] = []
+    /// Room for what each cell of a level would know of the receiver.
+    private var states = ReceiverStates()
+
+    /// Creates a posterior that knows nothing of any level.
+    package init() {}
+
+    /// Weighs the evidence on every cell.
+    package init(_ likelihood: Likelihood) { weigh(likelihood) }
+
+    /// Weighs other evidence on every cell, in the same memory.
+    package mutating func weigh(_ likelihood: Likelihood) {
+        let field = likelihood.field
+        ranges.removeAll(keepingCapacity: true)
+        totals.removeAll(keepingCapacity: true)
+        levelEvidence.removeAll(keepingCapacity: true)
+        var first = 0
+        for level in field.levels {
+            ranges.append(first..<first + level.grid.count)
+            first += level.grid.count
+        }
+        weights.resize(to: first, with: 0)
+        for index in weights.indices { weights[index] = 0 }
+        for (index, level) in field.levels.enumerated() {
+            guard likelihood.isInQuestion(level: index) else {
+                totals.append(0)
+                levelEvidence.append(-.infinity)
+                continue
+            }
+            let first = ranges[index].lowerBound
+            hear(likelihood, level: index)
+            likelihood.addRates(toGrid: &weights, first: first, level: index)
+            var result = (best: 0.0, sum: 0.0)
+            withUnsafeMutableBytes(of: &result) { result in
+                guard let result = result.assumingMemoryBound(to: Double.self).baseAddress else { return }
+                cmath_posterior(level.prior, first, level.grid.count, &weights, result)
+            }
+            totals.append(result.sum)
+            levelEvidence.append(result.best + cmath_log(result.sum * level.grid.cellSize * level.grid.cellSize))
+        }
+    }
+
+    /// Adds what the receivers of the cells of a level make of what is heard.
+    private mutating func hear(_ likelihood: Likelihood, level index: Int) {
+        let range = ranges[index]
+        states.resize(to: range.count)
+        states.begin(0..<range.count, with: likelihood.receivers[index])
+        likelihood.hear(grid: &states, first: range.lowerBound, sums: &weights, level: index)
+    }
+
+    /// Mean place on a level, and the sum of the variances along both axes in m²; nil if nothing is probable there.
+    package func moments(level index: Int, field: SignalField) -> (mean: MapPoint, variance: Double)? {
+        guard ranges.indices.contains(index), totals[index] > 0 else { return nil }
+        let grid = field.levels[index].grid
+        var sums = (0.0, 0.0, 0.0, 0.0, 0.0)
+        withUnsafeMutableBytes(of: &sums) { sums in
+            guard let sums = sums.assumingMemoryBound(to: Double.self).baseAddress else { return }
+            cmath_grid_moments(weights, ranges[index].lowerBound, grid.columns, grid.rows, sums)
+        }
+        let (total, x, y, xSquare, ySquare) = sums
+        let (column, row) = (x / total, y / total)
+        let variance = xSquare / total - column * column + ySquare / total - row * row
+        let mean = grid.origin + MapPoint(x: column + 0.5, y: row + 0.5) * grid.cellSize
+        return (mean, max(0, variance) * grid.cellSize * grid.cellSize)
+    }
+
+    /// How probable each level is, in the field's order; sums to 1.
+    var levelProbabilities: [Double] {
+        let best = levelEvidence.max() ?? 0
+        let shares = levelEvidence.map { cmath_exp($0 - best) }
+        let sum = shares.reduce(0, +)
+        return shares.map { $0 / sum }
+    }
+
+    /// Multiplies the weight of each cell of a level with a factor above 0.
+    mutating func multiply(level: Int, by factor: (_ cell: Int) -> Float) {
+        let before = totals[level]
+        var sum = 0.0
+        for (cell, index) in ranges[level].enumerated() {
+            weights[index] *= factor(cell)
+            sum += Double(weights[index])
+        }
+        totals[level] = sum
+        levelEvidence[level] = sum > 0 && before > 0 ? levelEvidence[level] + cmath_log(sum / before) : -.infinity
+    }
+
+    /// Draws cells of a level in proportion to their probability, evenly spread over it.
+    func draw(_ count: Int, level: Int, using generator: inout SeededGenerator) -> [Int] {
+        guard totals[level] > 0, count > 0 else { return [] }
+        let step = totals[level] / Double(count)
+        var next = generator.uniform() * step
+        var cells: [Int] = []
+        cells.reserveCapacity(count)
+        let range = ranges[level]
+        var (index, sum) = (range.lowerBound, Double(weights[range.lowerBound]))
+        for _ in 0..<count {
+            while index + 1 < range.upperBound, sum < next {
+                index += 1
+                sum += Double(weights[index])
+            }
+            cells.append(index - range.lowerBound)
+            next += step
+        }
+        return cells
+    }
+}

@@ -1,0 +1,67 @@
+import CMath
+import IndoorVocabulary
+
+extension GridPosterior {
+    /// Weighs the cells with what is remembered of the place, too: a mixture of it and of anywhere in the venue.
+    package mutating func weigh(_ memory: RestoredPlace, field: SignalField, motion: MotionModel, at now: Instant) {
+        let trust = memory.trust(at: now)
+        guard trust > 0, let shares = memory.probabilities(of: field.levels.map(\.mapID), at: now) else { return }
+        let age = max(.zero, memory.instant.duration(to: now)).seconds
+        let spread = RestoredPlace.spread(after: age, motion: motion)
+        let densities = field.levels.enumerated().map { index, level -> RememberedDensity in
+            let place = memory.places.first { $0.mapID == level.mapID }
+            return RememberedDensity(place, spread: spread, share: shares[index], on: level)
+        }
+        let area = densities.reduce(0) { $0 + $1.area }
+        for (index, density) in densities.enumerated() {
+            multiply(level: index) { cell in
+                Float(1 - trust + trust * area * density.value(at: field.levels[index].grid.center(of: cell)))
+            }
+        }
+    }
+}
+
+/// How densely the device is expected on a level, per m² of what may be walked on.
+private struct RememberedDensity {
+    /// The level's m², each cell as far as somebody is expected there.
+    let area: Double
+    private let place: SessionMemory.Place?
+    /// The inverse of the covariance.
+    private let inverse: (x: Double, y: Double, mixed: Double)
+    /// What the normal distribution is multiplied with.
+    private let scale: Double
+
+    /// A level without a place, or with one beside the plan, is expected evenly.
+    init(_ place: SessionMemory.Place?, spread: Double, share: Double, on level: SignalField.Level) {
+        let cell = level.grid.cellSize * level.grid.cellSize
+        let prior = level.prior
+        let area = prior.reduce(0.0) { $0 + Double($1) } * cell
+        self.area = area
+        // A cell is not finer than that.
+        let least = spread + cell / 12
+        let (x, y, mixed) = ((place?.varianceX ?? 0) + least, (place?.varianceY ?? 0) + least, place?.covariance ?? 0)
+        let determinant = max(x * y - mixed * mixed, least * least)
+        inverse = (y / determinant, x / determinant, -mixed / determinant)
+        var mass = 0.0
+        if let place {
+            for index in prior.indices {
+                mass +=
+                    Double(prior[index]) * cell
+                    * Self.bell(place.point, inverse, level.grid.center(of: index))
+            }
+        }
+        // Below that the place lies so far beside the plan that the numbers tell nothing.
+        let isThere = mass > 1e-9 * area
+        self.place = isThere ? place : nil
+        scale = isThere ? share / mass : area > 0 ? share / area : 0
+    }
+
+    func value(at point: MapPoint) -> Double { place.map { scale * Self.bell($0.point, inverse, point) } ?? scale }
+
+    private static func bell(
+        _ mean: MapPoint, _ inverse: (x: Double, y: Double, mixed: Double), _ point: MapPoint
+    ) -> Double {
+        let (dx, dy) = (point.x - mean.x, point.y - mean.y)
+        return cmath_exp(-(inverse.x * dx * dx + 2 * inverse.mixed * dx * dy + inverse.y * dy * dy) / 2)
+    }
+}

@@ -1,0 +1,84 @@
+import CMath
+import IndoorVocabulary
+
+/// Finds steps in the readings of an accelerometer, and which way the device points.
+///
+/// A step is a swing of the acceleration's magnitude above and below gravity; its length follows from the swing's
+/// height. Source of the length: H. Weinberg, *Using the ADXL202 in Pedometer and Personal Navigation Applications*,
+/// Analog Devices AN-602, 2002.
+package struct StepDetector: Hashable, Sendable {
+    /// Standard gravity in m/s².
+    private static let gravity = 9.80665
+    /// Time constant in seconds of the smoothing: passes the 1.5 to 2.5 Hz of walking, not the shocks.
+    private static let smoothing = 0.06
+    /// Time constant in seconds of the mean that is taken for gravity.
+    private static let settling = 2.0
+    /// The magnitude must rise this far above and fall this far below its mean, in m/s².
+    private static let threshold = 0.7
+    /// Nobody takes two steps within this time, in seconds.
+    private static let shortestStep = 0.3
+    /// Metres of step per fourth root of the swing in m/s².
+    private static let lengthFactor = 0.42
+
+    private var smooth: Double?
+    private var mean = StepDetector.gravity
+    private var lastSample: Instant?
+    private var lastStep: Instant?
+    private var isAbove = false
+    private var highest = 0.0
+    private var lowest = 0.0
+
+    /// Course of the device in radians clockwise from the plan's top; nil if no attitude is known.
+    package private(set) var heading: Double?
+    /// When the accelerometer was last read; nil if never.
+    package var lastReading: Instant? { lastSample }
+
+    /// Creates a detector that has seen nothing.
+    package init() {}
+
+    /// Takes in a reading; returns the length in metres of the step that ends with it, if any.
+    package mutating func observe(_ sample: MotionSample) -> Double? {
+        if let attitude = sample.attitude { heading = Self.heading(of: attitude) ?? heading }
+        guard let acceleration = sample.acceleration, acceleration.length.isFinite else { return nil }
+        let interval = lastSample.map { $0.duration(to: sample.instant).seconds } ?? 0.02
+        lastSample = sample.instant
+        guard interval > 0, interval < 1 else {
+            // What was before a gap is no part of the swing after it.
+            smooth = nil
+            isAbove = false
+            (highest, lowest) = (0, 0)
+            return nil
+        }
+        let magnitude = acceleration.length
+        let value = (smooth ?? magnitude) + (magnitude - (smooth ?? magnitude)) * min(1, interval / Self.smoothing)
+        smooth = value
+        mean += (magnitude - mean) * min(1, interval / Self.settling)
+        return swing(value - mean, at: sample.instant)
+    }
+
+    private mutating func swing(_ value: Double, at instant: Instant) -> Double? {
+        highest = max(highest, value)
+        lowest = min(lowest, value)
+        if !isAbove, value > Self.threshold {
+            isAbove = true
+        } else if isAbove, value < -Self.threshold {
+            isAbove = false
+            let height = highest - lowest
+            (highest, lowest) = (0, 0)
+            if let lastStep, lastStep.duration(to: instant).seconds < Self.shortestStep { return nil }
+            lastStep = instant
+            return Self.lengthFactor * cmath_pow(height, 0.25)
+        }
+        return nil
+    }
+
+    /// Where the top of a device held in front points, or its back if it is held upright, in radians clockwise from the
+    /// y axis; nil if both point up or down.
+    static func heading(of attitude: Quaternion) -> Double? {
+        let top = attitude.rotate(Vector3(x: 0, y: 1, z: 0))
+        let back = attitude.rotate(Vector3(x: 0, y: 0, z: -1))
+        let (x, up) = (top.x + back.x, top.y + back.y)
+        guard x * x + up * up > 0.01 else { return nil }
+        return cmath_atan2(x, up)
+    }
+}

@@ -1,0 +1,67 @@
+import CMath
+import IndoorVocabulary
+
+extension ParticleFilter {
+    /// A level gets particles from another one once it is this probable, and loses them below the second number.
+    private static let settled = 0.05
+    private static let abandoned = 0.005
+    /// Metres from the end of a stair or an elevator, as a standard deviation, at which people are found who took it: the
+    /// barometer tells with a delay of some steps.
+    private static let linkDeviation = 4.0
+    /// Share of the people who change floors where no link is known.
+    private static let unknownLinks = 0.1
+
+    /// Whether there are guesses on a level.
+    func hasParticles(on level: Int) -> Bool { !particles.range(of: level).isEmpty }
+
+    /// Multiplies the weights of those of a level's particles that lie at such places.
+    mutating func weigh(level: Int, by share: Float, where isMeant: (MapPoint) -> Bool) {
+        for index in particles.range(of: level)
+        where isMeant(MapPoint(x: Double(particles.x[index]), y: Double(particles.y[index]))) {
+            particles.weight[index] *= share
+        }
+    }
+
+    /// Shares the particles out to the levels as these are probable, without anything that is heard: who comes to another
+    /// level was on one before, above or below, and most probably took the stairs or the elevator.
+    ///
+    /// - Parameter probabilities: of each level; sums to 1.
+    mutating func carry(to probabilities: [Double], by links: FloorLinks) {
+        let members = probabilities.indices.map { particles.range(of: $0) }
+        let stay = probabilities.indices.map { level in
+            probabilities[level] >= (members[level].isEmpty ? Self.settled : Self.abandoned)
+        }
+        let isSame = probabilities.indices.allSatisfy { stay[$0] != members[$0].isEmpty }
+        let source = probabilities.indices.filter { !members[$0].isEmpty }
+            .max { particles.weight(of: members[$0]) < particles.weight(of: members[$1]) }
+        guard !isSame, let source else { return setLevelShares(probabilities) }
+        setAside(makingRoomFor: probabilities)
+        var next = 0
+        for (level, probability) in probabilities.enumerated() where stay[level] {
+            let wanted = wanted(probability)
+            let even = Float(probability / Double(wanted))
+            let first = next
+            resample(
+                members[level].isEmpty ? members[source] : members[level], count: wanted, at: &next, level: level,
+                weight: even)
+            if members[level].isEmpty { move(first..<next, from: source, to: level, by: links) }
+        }
+        particles.resize(to: next)
+        setLevelShares(probabilities)
+    }
+
+    /// Puts copies of another level's particles to where they are on this one.
+    private mutating func move(_ range: Range<Int>, from: Int, to: Int, by links: FloorLinks) {
+        let ends = links.links(from: from, to: to).map(\.end)
+        for index in range {
+            let old = MapPoint(x: Double(particles.x[index]), y: Double(particles.y[index]))
+            let point = links.place(of: old, from: from, to: to)
+            particles.x[index] = Float(point.x)
+            particles.y[index] = Float(point.y)
+            guard let nearest = ends.map({ $0.distance(to: point) }).min() else { continue }
+            let share = nearest / Self.linkDeviation
+            particles.weight[index] *= Float(
+                Self.unknownLinks + (1 - Self.unknownLinks) * cmath_exp(-share * share / 2))
+        }
+    }
+}

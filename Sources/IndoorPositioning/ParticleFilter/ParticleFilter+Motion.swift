@@ -1,0 +1,73 @@
+import CMath
+import IndoorVocabulary
+import VenueModel
+
+extension ParticleFilter {
+    /// Moves the particles as somebody moves whom no motion sensor watches.
+    package mutating func drift(seconds: Double) {
+        let keep = Float(cmath_exp(-seconds / motion.velocityTime))
+        var step = cmath_drift(
+            seconds: Float(seconds), keep: keep,
+            kick: Float(motion.walkingSpeed) * (1 - keep * keep).squareRoot(), speed: Float(motion.walkingSpeed),
+            start_chance: Self.chance(rate: motion.startRate, seconds),
+            stop_chance: Self.chance(rate: motion.stopRate, seconds),
+            turn_chance: Self.chance(rate: motion.turnRate, seconds),
+            walking_wander: Float(motion.walkingWander * seconds.squareRoot()),
+            standing_wander: Float(motion.standingWander * seconds.squareRoot()))
+        for level in walls.indices {
+            let range = particles.range(of: level)
+            // Walls are sorted where somebody may meet them.
+            guard !range.isEmpty else { continue }
+            let walls = walls[level].table
+            withUnsafePointer(to: walls.grid) { grid in
+                cmath_drift(
+                    &step, grid, walls.cells, walls.lines, generator.ahead, range.lowerBound,
+                    range.count, &particles.isWalking, &particles.x, &particles.y, &particles.velocityX,
+                    &particles.velocityY, &particles.weight)
+            }
+            generator.skip(3 * range.count)
+        }
+    }
+
+    /// Lets time pass for what the particles know of the receiver.
+    package mutating func passReceivers(seconds: Double, _ model: SignalModel) {
+        particles.receivers.pass(
+            seconds: seconds, wander: model.receiverOffsetDeviation > 0 ? model.receiverWander : 0,
+            bodyVariance: model.bodyDeviation * model.bodyDeviation, bodyTime: model.bodyTime)
+    }
+
+    /// The chance of what happens at some rate a second to happen within some seconds, of 2³².
+    private static func chance(rate: Double, _ seconds: Double) -> UInt32 {
+        let chance = (1 - cmath_exp(-seconds * rate)) * 0x1p32
+        return chance > 0 ? UInt32(min(chance, Double(UInt32.max))) : 0
+    }
+
+    /// Moves the particles by measured steps over a time of `seconds`; no steps mean that the device stands.
+    ///
+    /// Steps that nobody makes, longer than 10 m, are ignored.
+    package mutating func walk(_ strides: some Sequence<Stride>, seconds: Double) {
+        let root = Float(seconds.squareRoot())
+        var step = cmath_walk(
+            drift: Float(motion.headingDrift * .pi / 180) * root, turn: Float(motion.stepTurn * .pi / 180),
+            stretch: Float(motion.stepLength), wander: Float(motion.standingWander) * root)
+        self.strides.removeAll(keepingCapacity: true)
+        for stride in strides where stride.isPlausible {
+            self.strides.append(
+                cmath_stride(
+                    length: Float(stride.length), heading: Float(stride.heading ?? 0),
+                    has_heading: stride.heading != nil))
+        }
+        for level in walls.indices {
+            let range = particles.range(of: level)
+            guard !range.isEmpty else { continue }
+            let walls = walls[level].table
+            withUnsafePointer(to: walls.grid) { grid in
+                cmath_walk(
+                    &step, self.strides, self.strides.count, grid, walls.cells, walls.lines,
+                    generator.ahead, range.lowerBound, range.count, &particles.isWalking, &particles.x, &particles.y,
+                    &particles.velocityX, &particles.velocityY, &particles.bias, particles.scale, &particles.weight)
+            }
+            generator.skip((2 + 2 * self.strides.count) * range.count)
+        }
+    }
+}

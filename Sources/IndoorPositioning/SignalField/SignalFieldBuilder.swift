@@ -1,0 +1,57 @@
+import CMath
+import IndoorVocabulary
+import VenueModel
+
+/// Makes the tables of a `SignalField` from the parts.
+struct SignalFieldBuilder {
+    let venue: Venue
+    let model: SignalModel
+    /// The beacons as the parts are asked about them.
+    let beacons: [VenueBeacon]
+    let measurement: any MeasurementModel
+    let prior: any MapPrior
+    /// Whether the prior is not the standard one.
+    let isOwnPrior: Bool
+
+    /// - Parameter model: as it is set, without what the survey tells: each part takes that itself, and only once.
+    init(venue: Venue, transmitters: TransmitterList, model: SignalModel, parts: PositioningParts) {
+        self.venue = venue
+        self.model = model.fitted(to: venue.radioMap)
+        beacons = transmitters.venueBeacons
+        measurement = parts.measurement ?? SurveyedPathLoss(venue: venue, model: model)
+        isOwnPrior = parts.prior != nil
+        prior = parts.prior ?? Self.standardPrior(of: venue, model: model)
+    }
+
+    private static func standardPrior(of venue: Venue, model: SignalModel) -> any MapPrior {
+        let survey = SurveyPrior(venue: venue, model: model)
+        guard let paths = venue.paths, model.pathShare > 0 else { return survey }
+        return survey.multiplied(
+            by: PathPrior(paths: paths, width: model.pathWidth, offPathShare: 1 - model.pathShare))
+    }
+
+    /// The maps' tables, in the venue's order, and whether detection rates are known.
+    func levels() -> (levels: [SignalField.Level], isSurveyed: Bool) {
+        let grids = venue.maps.map { MapGrid(of: $0, in: venue) }
+        var tables = zip(venue.maps, grids).map { map, grid in
+            measurement.makeTables(of: beacons, on: map.id, grid: grid, model: model)
+        }
+        let isSurveyed = tables.allSatisfy(\.tellRates) && tables.contains(where: \.hasTables)
+        if !isSurveyed { tables = tables.map(\.withoutRates) }
+        let none = Float(model.unheardRate)
+        let unheard = Float(model.unheardRate(of: beacons.count))
+        let levels = venue.maps.indices.map { index in
+            let (grid, tables, prior, map) = (grids[index], tables[index], prior, venue.maps[index].id)
+            let priors = Once { prior.makeWeights(on: map, grid: grid) }
+            let rates = Once {
+                isSurveyed ? tables.totalRate(grid, none: none, unheard: unheard).map { cmath_logf($0) } : []
+            }
+            // A program's own part is asked now, and costs nothing while the engine runs.
+            if isOwnPrior { _ = priors.value }
+            return SignalField.Level(
+                mapID: map, grid: grid, tables: tables, priors: priors, totalRates: rates,
+                outsideRate: cmath_logf(none))
+        }
+        return (levels, isSurveyed)
+    }
+}

@@ -1,0 +1,71 @@
+import CMath
+import IndoorVocabulary
+import VenueModel
+
+/// Expects people where the survey was and within walkable areas: the standard prior.
+///
+/// Around each surveyed place the weight falls as a normal curve of `SignalModel.supportWidth` metres, down to
+/// `SignalModel.unsupportedShare` far from all of them. Outside a map's walkable areas it is multiplied with that share
+/// once more. Without a survey and without walkable areas it is 1.
+public struct SurveyPrior: MapPrior, TabulatedPrior {
+    private struct Sheet: Sendable {
+        var places: [(point: MapPoint, deviation: Double)]
+        var areas: [Area]
+    }
+
+    private let sheets: [MapID: Sheet]
+    private let isSurveyed: Bool
+    private let share: Float
+    private let width: Double
+
+    /// Creates the prior of a venue with its radio map.
+    public init(venue: Venue, model: SignalModel = SignalModel()) {
+        let places = Dictionary(grouping: venue.radioMap?.fingerprints ?? [], by: \.mapID)
+        sheets = Dictionary(
+            venue.maps.map { map in
+                let points = places[map.id]?.map { (point: $0.point, deviation: $0.deviation) } ?? []
+                return (map.id, Sheet(places: points, areas: map.walkable.map(Area.polygon)))
+            }, uniquingKeysWith: { first, _ in first })
+        isSurveyed = !(venue.radioMap?.beacons.isEmpty ?? true)
+        let model = model.fitted(to: venue.radioMap)
+        share = Float(model.unsupportedShare)
+        width = model.supportWidth
+    }
+
+    /// Linear in the number of the map's surveyed places and of its walkable areas' corners.
+    public func weight(at point: MapPoint, on mapID: MapID) -> Double {
+        var weight = isSurveyed ? share : 1
+        guard let sheet = sheets[mapID] else { return Double(weight) }
+        for place in sheet.places
+        where max(abs(point.x - place.point.x), abs(point.y - place.point.y)) <= 3 * width + place.deviation {
+            weight = max(weight, support(point, place))
+        }
+        return Double(isWalkable(point, sheet) ? weight : weight * share)
+    }
+
+    func weights(on mapID: MapID, grid: MapGrid) -> [Float] {
+        var weights = [Float](repeating: isSurveyed ? share : 1, count: grid.count)
+        guard let sheet = sheets[mapID] else { return weights }
+        for place in sheet.places {
+            let block = grid.block(around: place.point, radius: 3 * width + place.deviation)
+            for row in block.rows {
+                for column in block.columns {
+                    let cell = row * grid.columns + column
+                    weights[cell] = max(weights[cell], support(grid.center(of: cell), place))
+                }
+            }
+        }
+        guard !sheet.areas.isEmpty else { return weights }
+        for cell in weights.indices where !isWalkable(grid.center(of: cell), sheet) { weights[cell] *= share }
+        return weights
+    }
+
+    private func support(_ point: MapPoint, _ place: (point: MapPoint, deviation: Double)) -> Float {
+        let distance = max(0, point.distance(to: place.point) - place.deviation)
+        return share + (1 - share) * Float(cmath_exp(-distance * distance / (2 * width * width)))
+    }
+
+    private func isWalkable(_ point: MapPoint, _ sheet: Sheet) -> Bool {
+        sheet.areas.isEmpty || sheet.areas.contains { $0.contains(point) }
+    }
+}

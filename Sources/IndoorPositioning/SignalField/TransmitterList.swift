@@ -1,0 +1,46 @@
+import VenueModel
+
+/// A venue's beacons as path loss knows them.
+struct TransmitterList: Sendable {
+    /// Surveyed beacons first, in the radio map's order, then those that the survey did not hear.
+    let beacons: [RadioMap.Beacon]
+    /// Path-loss exponent of each.
+    let exponents: [Double]
+    /// Whether there was a survey.
+    let isSurveyed: Bool
+
+    init(venue: Venue, model: SignalModel) {
+        let surveyed = venue.radioMap?.beacons ?? []
+        let heard = Set(surveyed.map(\.identity))
+        var seen = heard
+        let silent = venue.beacons.filter { seen.insert($0.identity).inserted }
+        let known = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
+        // The survey's beacons tell how far off such powers are.
+        let shift =
+            surveyed.isEmpty
+            ? 0
+            : surveyed.reduce(0) { $0 + $1.power - (known[$1.identity]?.measuredPower ?? model.defaultPower) }
+                / Double(surveyed.count)
+        beacons =
+            surveyed
+            + silent.map {
+                RadioMap.Beacon(
+                    identity: $0.identity, mapID: $0.mapID, point: $0.point, z: $0.z,
+                    power: ($0.measuredPower ?? model.defaultPower) + shift)
+            }
+        let common = venue.radioMap?.pathLossExponent ?? model.pathLossExponent
+        exponents = beacons.map { beacon in
+            heard.contains(beacon.identity) ? common : known[beacon.identity]?.pathLossExponent ?? common
+        }
+        isSurveyed = !surveyed.isEmpty
+    }
+
+    /// The same, as measurement models are asked about them.
+    var venueBeacons: [VenueBeacon] {
+        zip(beacons, exponents).map { beacon, exponent in
+            VenueBeacon(
+                identity: beacon.identity, mapID: beacon.mapID, point: beacon.point, z: beacon.z,
+                measuredPower: beacon.power, pathLossExponent: exponent)
+        }
+    }
+}

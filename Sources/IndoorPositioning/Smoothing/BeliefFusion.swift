@@ -1,0 +1,111 @@
+import CMath
+import IndoorVocabulary
+import VenueModel
+
+/// Multiplies what the past and what the future say of a place.
+///
+/// The prior that both contain is even over the map, so that the product need not be divided by it. Both beliefs are sets of guesses; as densities they are sums of normal distributions around these, and so is their
+/// product, a term for each pair. Source: E. B. Sudderth, A. T. Ihler, W. T. Freeman, A. S. Willsky, *Nonparametric
+/// Belief Propagation*, CVPR 2003; the width: B. W. Silverman, *Density Estimation for Statistics and Data Analysis*,
+/// 1986, section 4.3.
+struct BeliefFusion {
+    /// What both say together about a level.
+    struct Level: Sendable {
+        /// Index in the field.
+        var index: Int
+        /// How probable the level is, up to a common factor.
+        var probability: Double
+        /// Mean place if the device is on that level.
+        var point: MapPoint
+        /// Sum of the variances along both axes in m².
+        var variance: Double
+    }
+
+    /// By level of the field.
+    let walls: [WallIndex]
+
+    /// Guesses further apart than this many widths don't meet.
+    private static let reach = 3.5
+    /// Bounds of the widths in metres: a guess is no point, and modes must not blur into each other.
+    private static let narrowest = 0.25
+    private static let widest = 1.2
+    /// Share of the variance gained that is not believed: the same walls bend what is heard before and after.
+    private static let shared = 0.25
+    /// Density in 1/m² with which a lost device turns up anywhere.
+    private static let anywhere = 1e-5
+
+    /// The levels that both hold possible; if one knows nothing, those of the other.
+    func callAsFunction(_ past: BeliefSample, _ future: BeliefSample) -> [Level] {
+        if past.levels.isEmpty { return future.levels.map(Self.alone) }
+        if future.levels.isEmpty { return past.levels.map(Self.alone) }
+        var levels: [Level] = []
+        for before in past.levels {
+            guard let after = future.levels.first(where: { $0.index == before.index }) else { continue }
+            levels.append(product(before, after))
+        }
+        return levels.isEmpty ? past.levels.map(Self.alone) : levels
+    }
+
+    private static func alone(_ level: BeliefSample.Level) -> Level {
+        Level(index: level.index, probability: level.probability, point: level.mean, variance: level.variance)
+    }
+
+    /// Weighted sums of places.
+    private struct Sums {
+        var weight = 0.0
+        var x = 0.0
+        var y = 0.0
+        var square = 0.0
+
+        mutating func add(_ px: Float, _ py: Float, _ part: Double) {
+            let (px, py) = (Double(px), Double(py))
+            weight += part
+            x += part * px
+            y += part * py
+            square += part * (px * px + py * py)
+        }
+    }
+
+    private func product(_ before: BeliefSample.Level, _ after: BeliefSample.Level) -> Level {
+        let (first, second) = (Self.width(before), Self.width(after))
+        // The variance of the distance between two guesses of one place.
+        let total = first * first + second * second
+        var sums = meetings(before, after, first: first, second: second)
+        let pairs = Double(before.guesses.count * after.guesses.count)
+        let density = sums.weight / pairs / (2 * .pi * total)
+        let lost = Self.anywhere * 2 * .pi * total * pairs
+        for a in before.guesses { sums.add(a.x, a.y, lost / 2 / Double(before.guesses.count)) }
+        for b in after.guesses { sums.add(b.x, b.y, lost / 2 / Double(after.guesses.count)) }
+        let mean = MapPoint(x: sums.x / sums.weight, y: sums.y / sums.weight)
+        let spread = max(0, sums.square / sums.weight - mean.x * mean.x - mean.y * mean.y)
+        return Level(
+            index: before.index, probability: before.probability * after.probability * (density + Self.anywhere),
+            point: mean, variance: spread + Self.shared * max(0, min(before.variance, after.variance) - spread))
+    }
+
+    /// The pairs of guesses that may be of one place, each where its two normal distributions multiply to.
+    private func meetings(
+        _ before: BeliefSample.Level, _ after: BeliefSample.Level, first: Double, second: Double
+    ) -> Sums {
+        let total = first * first + second * second
+        let share = Float(first * first / total)
+        let limit = Float(Self.reach * Self.reach * total)
+        let scale = Float(-0.5 / total)
+        let walls = walls[before.index]
+        var sums = Sums()
+        for a in before.guesses {
+            for b in after.guesses {
+                let (dx, dy) = (b.x - a.x, b.y - a.y)
+                let distance = dx * dx + dy * dy
+                guard distance < limit, !walls.blocks(fromX: a.x, y: a.y, toX: b.x, y: b.y) else { continue }
+                sums.add(a.x + share * dx, a.y + share * dy, Double(cmath_expf(distance * scale)))
+            }
+        }
+        return sums
+    }
+
+    private static func width(_ level: BeliefSample.Level) -> Double {
+        let wide = (level.variance / 2).squareRoot() * cmath_pow(Double(level.guesses.count), -1.0 / 6)
+        return min(max(wide, narrowest), widest)
+    }
+}

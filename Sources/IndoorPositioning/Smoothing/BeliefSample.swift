@@ -1,0 +1,68 @@
+import IndoorVocabulary
+
+/// An engine's belief at one instant, thinned to few equally weighted guesses on each level.
+struct BeliefSample: Sendable {
+    /// A guess.
+    struct Guess: Hashable, Sendable {
+        /// Metres from the plan's left edge.
+        var x: Float
+        /// Metres from the plan's top edge.
+        var y: Float
+    }
+
+    /// The belief about one level.
+    struct Level: Sendable {
+        /// Index in the field.
+        var index: Int
+        /// How probable the level is.
+        var probability: Double
+        /// Guesses of the place, if the device is on that level.
+        var guesses: [Guess]
+        /// Mean of the belief.
+        var mean: MapPoint
+        /// Sum of the belief's variances along both axes in m².
+        var variance: Double
+    }
+
+    /// The levels that are not too improbable to count; empty before any evidence.
+    var levels: [Level]
+
+    /// A level less probable than this is left out.
+    private static let leastProbability = 1e-4
+    /// Fewest guesses on a level that is not left out.
+    private static let fewest = 24
+
+}
+
+extension BeliefSample {
+    /// Thins an engine's particles to about `count` guesses, drawn evenly over their weights.
+    init(of engine: PositioningEngine, count: Int) {
+        let particles = engine.filter.particles
+        let probabilities = engine.levels.probabilities
+        levels = []
+        for (index, members) in particles.members(levels: probabilities.count).enumerated() {
+            let probability = probabilities[index]
+            guard probability >= Self.leastProbability, let first = members.first,
+                let moments = engine.filter.moments(level: index)
+            else { continue }
+            let wanted = max(Self.fewest, Int((probability * Double(count)).rounded()))
+            let step = members.reduce(0) { $0 + Double(particles.weight[$1]) } / Double(wanted)
+            guard step > 0 else { continue }
+            var guesses: [Guess] = []
+            var position = 0
+            var sum = Double(particles.weight[first])
+            for draw in 0..<wanted {
+                let next = (Double(draw) + 0.5) * step
+                while sum < next, position + 1 < members.count {
+                    position += 1
+                    sum += Double(particles.weight[members[position]])
+                }
+                guesses.append(Guess(x: particles.x[members[position]], y: particles.y[members[position]]))
+            }
+            levels.append(
+                Level(
+                    index: index, probability: probability, guesses: guesses, mean: moments.mean,
+                    variance: moments.variance))
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import IndoorVocabulary
+import VenueModel
+
+/// Why there is no route.
+public enum RouteError: Error, Hashable, Sendable {
+    /// An end of a route.
+    public enum End: String, Hashable, Sendable {
+        /// Where it begins.
+        case start
+        /// Where it leads to.
+        case goal
+    }
+
+    /// The venue's packet tells no ways at all.
+    case noPaths(VenueID)
+    /// The venue has no such map; its maps are `known`.
+    case unknownMap(MapID, End, known: [MapID])
+    /// No usable way of that map is near enough; `nearest` is its distance in metres, nil if the map has none.
+    case tooFarFromPaths(RoutePoint, End, nearest: Double?, limit: Double)
+    /// No ways lead from the start to the goal; `explored` places can be reached from the start.
+    case unreachable(from: RoutePoint, to: RoutePoint, explored: Int)
+    /// A route would have to use ways that were excluded; with them, it is `length` metres long.
+    case needsExcludedWays(
+        from: RoutePoint, to: RoutePoint, kinds: Set<PathGraph.Edge.Kind>, length: Double)
+    /// A route would have to use ways that their tags exclude; with them, it is `length` metres long.
+    case needsExcludedTags(from: RoutePoint, to: RoutePoint, length: Double)
+    /// An option is out of its range.
+    case optionOutOfRange(String)
+}
+
+extension RouteError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .noPaths(let venue):
+            return "venue \(venue) has no paths; add nodes and edges to its packet"
+        case .unknownMap(let map, let end, let known):
+            let list = known.prefix(10).map(\.description).joined(separator: ", ") + (known.count > 10 ? ", …" : "")
+            return "the route's \(end.rawValue) is on map \(map), which the venue does not have; its maps are \(list)"
+        case .tooFarFromPaths(let place, let end, let nearest, let limit):
+            let found = nearest.map { "the nearest one is \(Self.metres($0)) off" } ?? "there is none on that map"
+            return
+                "the route's \(end.rawValue), \(place), is not within \(Self.metres(limit)) of a way that may be used: "
+                + "\(found); allow a larger snapping distance, or add paths"
+        case .unreachable(let start, let goal, let explored):
+            return
+                "no way leads from \(start) to \(goal): of the \(explored) places that can be reached, none leads on; "
+                + "join the parts of the path graph, or check its one-way edges"
+        case .needsExcludedWays(let start, let goal, let kinds, let length):
+            let names = kinds.map(\.rawValue).sorted().joined(separator: " and ")
+            return "no way from \(start) to \(goal) does without \(names); with them, there is one of "
+                + "\(Self.metres(length))"
+        case .needsExcludedTags(let start, let goal, let length):
+            return "no way from \(start) to \(goal) has the tags that are asked for; without that, there is one of "
+                + "\(Self.metres(length))"
+        case .optionOutOfRange(let problem):
+            return problem
+        }
+    }
+
+    private static func metres(_ value: Double) -> String {
+        "\((value * 10).rounded() / 10) m"
+    }
+}
+
+extension RouteError {
+    /// Throws if a number is out of its range; not-a-number is in none.
+    static func check(
+        _ name: String, _ value: Double, in range: ClosedRange<Double>, _ unit: String = ""
+    ) throws(RouteError) {
+        guard !range.contains(value) else { return }
+        let suffix = unit.isEmpty ? "" : " " + unit
+        let texts = [range.lowerBound, range.upperBound, value].map { JSONValue.number($0).summary }
+        throw .optionOutOfRange("\(name) must be in [\(texts[0]), \(texts[1])]\(suffix), not \(texts[2])")
+    }
+}
+
+extension RouteError: ClassifiedError {
+    public var kind: LocalizationError.Kind {
+        switch self {
+        case .noPaths: .contentUnavailable
+        case .unknownMap: .mapNotFound
+        case .tooFarFromPaths, .unreachable, .needsExcludedWays, .needsExcludedTags: .noRoute
+        case .optionOutOfRange: .settings
+        }
+    }
+}

@@ -1,0 +1,19 @@
+/// A value that is made when it is first asked for, once for all who share it.
+///
+/// Whoever asks at the same time waits for it. What makes it must not ask for it again.
+package final class Once<Value: Sendable>: Sendable {
+    private let state = Guarded<Value?>(nil)
+    private let make: @Sendable () -> Value
+
+    package init(_ make: @escaping @Sendable () -> Value) { self.make = make }
+
+    /// The value.
+    package var value: Value {
+        state.withLock { known in
+            if let known { return known }
+            let value = make()
+            known = value
+            return value
+        }
+    }
+}

@@ -1,0 +1,209 @@
+import IndoorVocabulary
+import VenueModel
+
+/// Watches areas of one kind, rooms or fences: which of them the device is in, with dwell, margin and hold-off.
+///
+/// A point counts, not how sure it is. A position costs what the areas near it have corners, and those that the device
+/// is in or about to enter, however many there are; unless something changes, it asks for no memory.
+package struct AreaMachine: Hashable, Sendable {
+    /// What is to be watched: an area, on one map or on several.
+    package struct Watched: Hashable, Sendable {
+        /// An area on one map.
+        package struct Place: Hashable, Sendable {
+            package var mapID: MapID
+            package var area: Area
+
+            package init(mapID: MapID, area: Area) {
+                self.mapID = mapID
+                self.area = area
+            }
+        }
+
+        package var id: Int
+        /// Where it is; who goes from one of them to another stays in.
+        package var places: [Place]
+        /// After an exit that was told, entering again is silent for this long.
+        package var holdOff: Duration
+        /// How long the device must be out before it counts as such; nil means the machine's dwell.
+        package var exitDwell: Duration?
+        /// How far outside a device that is in still counts as in, in metres.
+        package var exitMargin: Double
+
+        package init(
+            id: Int, mapID: MapID, area: Area, holdOff: Duration = .zero, exitDwell: Duration? = nil,
+            exitMargin: Double = 0
+        ) {
+            self.init(
+                id: id, places: [Place(mapID: mapID, area: area)], holdOff: holdOff, exitDwell: exitDwell,
+                exitMargin: exitMargin)
+        }
+
+        package init(
+            id: Int, places: [Place], holdOff: Duration = .zero, exitDwell: Duration? = nil, exitMargin: Double = 0
+        ) {
+            self.id = id
+            self.places = places
+            self.holdOff = holdOff
+            self.exitDwell = exitDwell
+            self.exitMargin = exitMargin
+        }
+    }
+
+    /// What changed, with the area's number.
+    package enum Change: Hashable, Sendable {
+        case enter(Int)
+        case exit(Int)
+    }
+
+    /// What is known of an area that the device is in or about to enter.
+    private struct Presence: Hashable, Sendable {
+        /// Of the area among the watched ones.
+        var index: Int
+        var isInside = false
+        /// Whether the entry was announced; one within the hold-off is not, nor is its exit.
+        var isAnnounced = false
+        /// Since when the device is on the other side, in time that is watched.
+        var changingSince: Instant?
+    }
+
+    private let watched: [Watched]
+    private let dwell: Duration
+    private let areas: AreaIndex
+    /// Which of the watched areas each place of the index belongs to.
+    private let owners: [Int]
+    /// In the order of the areas.
+    private var presences: [Presence] = []
+    /// When areas with a hold-off were last left, by index.
+    private var lastExits: [Int: Instant] = [:]
+    // Memory to be used again, empty between two points.
+    private var found: [Int] = []
+    private var next: [Presence] = []
+
+    /// Creates a machine that believes the device outside all areas.
+    package init(watched: [Watched], dwell: Duration) {
+        self.watched = watched
+        self.dwell = dwell
+        areas = AreaIndex(watched.flatMap { $0.places.map { ($0.mapID, $0.area) } })
+        owners = watched.indices.flatMap { index in watched[index].places.map { _ in index } }
+    }
+
+    /// Watches other areas from now on. Those that were watched before stay entered, even with another shape.
+    ///
+    /// - Parameter place: where an area of before is among the new ones; nil if it is watched no more, which tells no
+    ///   exit.
+    package mutating func watch(_ watched: [Watched], _ place: (Int) -> Int?) {
+        var next = AreaMachine(watched: watched, dwell: dwell)
+        next.presences = presences.compactMap { presence in
+            place(presence.index).map { index in
+                var moved = presence
+                moved.index = index
+                return moved
+            }
+        }.sorted { $0.index < $1.index }
+        for (index, exit) in lastExits { if let moved = place(index) { next.lastExits[moved] = exit } }
+        self = next
+    }
+
+    /// Takes in where the device is; returns exits before entries, each in the order of the areas.
+    ///
+    /// - Parameter time: the present in time that was watched, in which dwells are counted; nil if nothing was missed.
+    package mutating func observe(
+        _ point: MapPoint, on map: MapID, at now: Instant, watched time: Instant? = nil
+    ) -> [Change] {
+        areas.append(to: &found, containing: point, on: map)
+        for place in found.indices { found[place] = owners[found[place]] }
+        found.sort()
+        var (exits, entries): ([Change], [Change]) = ([], [])
+        // Both lists are in the order of the areas; each area in either of them is visited once.
+        var (hit, known) = (0, 0)
+        while hit < found.count || known < presences.count {
+            let foundIndex = hit < found.count ? found[hit] : .max
+            let knownIndex = known < presences.count ? presences[known].index : .max
+            var presence = knownIndex <= foundIndex ? presences[known] : Presence(index: foundIndex)
+            let isFound = foundIndex <= knownIndex
+            if knownIndex <= foundIndex { known += 1 }
+            // An area may have several places on one map.
+            while isFound && hit < found.count && found[hit] == foundIndex { hit += 1 }
+            let isInside = isFound || (presence.isInside && isWithinMargin(presence.index, point, map))
+            switch update(&presence, isInside, now, watched: time ?? now) {
+            case .enter(let id): entries.append(.enter(id))
+            case .exit(let id): exits.append(.exit(id))
+            case nil: break
+            }
+            if presence.isInside || presence.changingSince != nil { next.append(presence) }
+        }
+        swap(&presences, &next)
+        next.removeAll(keepingCapacity: true)
+        found.removeAll(keepingCapacity: true)
+        return exits + entries
+    }
+
+    private func isWithinMargin(_ index: Int, _ point: MapPoint, _ map: MapID) -> Bool {
+        let area = watched[index]
+        return area.exitMargin > 0
+            && area.places.contains { $0.mapID == map && $0.area.distance(to: point) <= area.exitMargin }
+    }
+
+    private mutating func update(
+        _ presence: inout Presence, _ isInside: Bool, _ now: Instant, watched time: Instant
+    ) -> Change? {
+        guard isInside != presence.isInside else {
+            presence.changingSince = nil
+            return nil
+        }
+        let since = presence.changingSince ?? time
+        presence.changingSince = since
+        let needed = isInside ? dwell : watched[presence.index].exitDwell ?? dwell
+        return since.duration(to: time) >= needed ? turn(&presence, isInside, now) : nil
+    }
+
+    private mutating func turn(_ presence: inout Presence, _ isInside: Bool, _ now: Instant) -> Change? {
+        let index = presence.index
+        presence.isInside = isInside
+        presence.changingSince = nil
+        if isInside {
+            let pause = lastExits[index].map { $0.duration(to: now) }
+            presence.isAnnounced = pause.map { $0 >= watched[index].holdOff } ?? true
+            return presence.isAnnounced ? .enter(watched[index].id) : nil
+        }
+        guard presence.isAnnounced else { return nil }
+        presence.isAnnounced = false
+        if watched[index].holdOff > .zero { lastExits[index] = now }
+        return .exit(watched[index].id)
+    }
+
+    /// What is to be remembered of the areas.
+    package func memory(at now: Instant) -> AreaMemory {
+        var memory = AreaMemory()
+        for presence in presences where presence.isInside {
+            memory.inside.append(.init(id: watched[presence.index].id, isAnnounced: presence.isAnnounced))
+        }
+        for (index, exit) in lastExits where exit.duration(to: now) < watched[index].holdOff {
+            memory.exits[watched[index].id] = exit
+        }
+        return memory
+    }
+
+    /// Begins with what an earlier session told; areas that are not watched any more are passed over.
+    package mutating func begin(with memory: AreaMemory) {
+        let announced = Dictionary(
+            memory.inside.map { ($0.id, $0.isAnnounced) }, uniquingKeysWith: { first, _ in first })
+        presences = []
+        for (index, area) in watched.enumerated() {
+            if let isAnnounced = announced[area.id] {
+                presences.append(Presence(index: index, isInside: true, isAnnounced: isAnnounced))
+            }
+            lastExits[index] = memory.exits[area.id]
+        }
+    }
+
+    /// Leaves every area at once, as when the venue is lost.
+    package mutating func leaveAll(at now: Instant) -> [Change] {
+        let left = presences
+        presences.removeAll(keepingCapacity: true)
+        return left.compactMap { presence in
+            var presence = presence
+            return presence.isInside ? turn(&presence, false, now) : nil
+        }
+    }
+}

@@ -1,0 +1,117 @@
+import BeaconScanning
+import IndoorVocabulary
+import VenueModel
+
+/// The plan of one floor of a venue: what a positioner is bound to.
+public struct FloorPlan: Hashable, Sendable {
+    /// The venue that the floor is in.
+    public var venueID: VenueID
+    /// The plan with its frames.
+    public var map: VenueMap
+
+    /// Creates a floor plan.
+    public init(venueID: VenueID, map: VenueMap) {
+        self.venueID = venueID
+        self.map = map
+    }
+
+    /// The map's number within the venue.
+    public var mapID: MapID { map.id }
+    /// The name for people.
+    public var name: String { map.name }
+
+    /// The coordinate of the plan's centre; nil without a georeference that fixes it on Earth.
+    public var coordinate: Coordinate? {
+        guard let transform = try? map.geoTransform() else { return nil }
+        return transform.coordinate(at: MapPoint(x: map.width / 2, y: map.height / 2))
+    }
+
+    /// The coordinates of the plan's corners: top left, top right, bottom right, bottom left.
+    ///
+    /// Nil without a georeference that fixes the plan on Earth.
+    public var corners: [Coordinate]? {
+        guard let transform = try? map.geoTransform() else { return nil }
+        return [(0.0, 0.0), (map.width, 0), (map.width, map.height), (0, map.height)].map { x, y in
+            transform.coordinate(at: MapPoint(x: x, y: y))
+        }
+    }
+
+    /// Where the plan's left side points, from its bottom to its top, in degrees clockwise from true north, in [0, 360).
+    ///
+    /// Nil without a georeference that fixes the plan on Earth.
+    public var bearing: Double? { (try? map.geoTransform())?.bearing }
+}
+
+extension Venue {
+    /// The plan of one floor; nil if the venue has no such map.
+    public func floorPlan(_ map: MapID) -> FloorPlan? {
+        self.map(map).map { FloorPlan(venueID: id, map: $0) }
+    }
+}
+
+/// Why a floor plan or its image did not come.
+public enum FloorPlanError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// Whoever asked for it wants it no more.
+    case cancelled
+    /// The venue has no such map.
+    case unknownMap(MapID, VenueID)
+    /// The map has no image, or its packet is kept in a way that gives it no path.
+    case noImage(MapID)
+    /// The source or the reader failed.
+    case failed(LocalizationError)
+
+    public var description: String {
+        switch self {
+        case .cancelled: "the fetch was cancelled"
+        case .unknownMap(let map, let venue): "venue \(venue) has no map \(map); ask for one of its maps"
+        case .noImage(let map):
+            "map \(map) has no image with a path; add one to the packet, or unpack the packet to a folder"
+        case .failed(let error): "\(error)"
+        }
+    }
+}
+
+/// Reads the image of a plan, wherever it is kept.
+public protocol PlanImageReader: Sendable {
+    /// The bytes of the image at a path, as a venue source gave it.
+    ///
+    /// - Parameters:
+    ///   - path: of the image.
+    ///   - progress: called with the fraction that is there, from 0 to 1, never decreasing.
+    /// - Throws: whatever made the image unreadable; `CancellationError` when the task is cancelled.
+    func image(at path: String, progress: @escaping @Sendable (Double) -> Void) async throws -> [UInt8]
+}
+
+extension FloorPlanError: ClassifiedError {
+    public var kind: LocalizationError.Kind {
+        switch self {
+        case .cancelled: .cancelled
+        case .unknownMap: .mapNotFound
+        case .noImage: .contentUnavailable
+        case .failed(let error): error.kind
+        }
+    }
+
+    public var status: LocalizationError.Status? {
+        if case .failed(let error) = self { error.status } else { nil }
+    }
+}
+
+extension SharedScanSource {
+    /// Tells all readers at which coordinate on a floor plan the device is.
+    ///
+    /// - Parameters:
+    ///   - coordinate: on Earth.
+    ///   - plan: the floor plan, which must have a georeference.
+    ///   - radius: 68 % radius in metres; 3 m is a good value.
+    ///   - isSoft: true combines it with what the radio hears; false replaces that.
+    /// - Returns: how many readers got it.
+    /// - Throws: `FixError` if the place or its radius tells nothing, or if it is farther than 50 m and its radius off the plan.
+    @discardableResult public func submit(
+        _ coordinate: Coordinate, on plan: FloorPlan, radius: Double, isSoft: Bool = false
+    ) throws(FixError) -> Int {
+        let fix = try plan.map.fix(at: .coordinate(coordinate), radius: radius, isSoft: isSoft)
+        if let problem = fix.problem(on: plan.map) { throw problem }
+        return submit(fix)
+    }
+}

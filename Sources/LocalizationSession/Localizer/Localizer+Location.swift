@@ -1,0 +1,91 @@
+import IndoorVocabulary
+import VenueModel
+
+extension Localizer {
+    private enum Answer: Sendable {
+        case place(LocatedPlace)
+        case over(LocalizationError?)
+        case late
+    }
+
+    /// Where the device is, once: the latest place if it is new enough, else the next one.
+    ///
+    /// Without a session, one is begun for it, or a paused one goes on; it ends, or pauses, with the last request, unless
+    /// `start()` was called meanwhile.
+    /// - Parameters:
+    ///   - timeout: how long is waited for a place, on the clock of a live source. A recording is waited for to its end.
+    ///   - maximumAge: how old a place that is told at once may be; zero for the next one.
+    /// - Throws: `LocalizationError` of kind `positionUnavailable` if no place came in time, or before the source ended; of
+    ///   kind `cancelled` if the task was cancelled; or what ended the session.
+    public func requestLocation(
+        timeout: Duration = .seconds(10), maximumAge: Duration = .seconds(30)
+    ) async throws(LocalizationError) -> LocatedPlace {
+        let earlier = located?.place
+        if let located, age(of: located) >= .zero, age(of: located) < maximumAge { return located.place }
+        let (positions, outdoors, states) = (self.positions, outdoorPositions, self.states)
+        let isOwn = state.isOver
+        if isOwn { await beginForRequest() }
+        requests += 1
+        let alarm = alarm(after: timeout)
+        let answer = await withTaskGroup(of: Answer?.self, returning: Answer?.self) { group in
+            group.addTask { await positions.first { _ in true }.map { .place(.indoors($0)) } }
+            group.addTask { await outdoors.first { _ in true }.map { .place(.outdoors($0)) } }
+            group.addTask { await Self.end(of: states, afterStart: isOwn) }
+            if let alarm { group.addTask { (try? await alarm()).map { .late } } }
+            defer { group.cancelAll() }
+            for await answer in group { if let answer { return answer } }
+            return nil
+        }
+        requests -= 1
+        if requests == 0 { await endForRequest() }
+        switch answer {
+        case .place(let place): return place
+        case .over(let error?): throw error
+        case .over(nil):
+            // A recording is over as soon as its last position is told.
+            if let place = located?.place, place != earlier { return place }
+            throw Self.noLocation("the session ended before there was a position")
+        case .late:
+            throw Self.noLocation(
+                "no position came within \(timeout.seconds) s; see whether beacons or satellites can be heard here")
+        case nil:
+            throw LocalizationError(
+                code: .generic, message: "the request for a position was cancelled", kind: .cancelled)
+        }
+    }
+
+    /// Begins a session that ends with the requests that want it.
+    private func beginForRequest() async {
+        let wasPaused = isPaused
+        if wasPaused { await resume() } else { await start() }
+        sessionOfRequests = wasPaused ? .resumed : .begun
+    }
+
+    /// Ends it, if nobody has begun one of its own meanwhile.
+    private func endForRequest() async {
+        switch sessionOfRequests.take() {
+        case .begun: await stop()
+        case .resumed: await pause()
+        case nil: break
+        }
+    }
+
+    private static func noLocation(_ message: String) -> LocalizationError {
+        LocalizationError(code: .generic, message: message, kind: .positionUnavailable)
+    }
+
+    /// Waits for the end of a session; nil if the task is cancelled before.
+    ///
+    /// - Parameter afterStart: whether the first state is still that of before the session.
+    private static func end(
+        of states: AsyncStream<LocalizationState>, afterStart: Bool
+    ) async -> Answer? {
+        var isFirst = afterStart
+        for await state in states {
+            if case .error(let error) = state, !isFirst { return .over(error) }
+            if state == .idle, !isFirst { return .over(nil) }
+            isFirst = false
+        }
+        return nil
+    }
+}

@@ -1,0 +1,292 @@
+import BeaconScanning
+import IndoorPositioning
+import IndoorVocabulary
+import VenueModel
+
+extension LocalizationMachine {
+    /// A new session: of an earlier one it knows the restored memory.
+    ///
+    /// - Parameter goesOn: whether motion is that of the session before.
+    mutating func begin(at now: Instant, goesOn: Bool = false) -> Transition {
+        if let error = settings.error {
+            return Transition(state: .error(error), directives: [.publish(.error(error)), .report(error)])
+        }
+        search = VenueSearchMachine(settings: settings.venueSearch, forced: settings.forcedVenue)
+        addresses = KnownAddresses()
+        unknownBeacons = UnknownBeaconWatch()
+        instants = InstantWatch()
+        backoff.reset()
+        scan.begin()
+        isDeaf = false
+        listened = ListenedTime()
+        receiver?.begin()
+        lastOutdoor = nil
+        lastSatellites = nil
+        lastPosition = nil
+        forgetVenue()
+        dateRestoredMemory(at: now)
+        if !goesOn { motion = MotionReporter(settings.motion, model: settings.positioning.motion, calibration: earlierCalibration) }
+        gate.open()
+        var directives = reschedule() + [.publish(.started), .fetchCatalogue, .startScanning]
+        if receiver != nil { directives.append(.startReceiving) }
+        return Transition(state: .started, directives: directives)
+    }
+
+    /// The venues are known: look for one of them.
+    mutating func learn(_ venues: [VenueSummary], at now: Instant) -> Transition {
+        search.learn(venues)
+        addresses.learn(venues)
+        backoff.reset()
+        wakeAt = nil
+        retryAt = nil
+        var directives = [Directive.publish(.searchVenue)]
+        if let forced = settings.forcedVenue, !venues.contains(where: { $0.id == forced }) {
+            let message = "forcedVenue \(forced) is not among the source's venues; add its packet or change the setting"
+            directives.append(.report(LocalizationError(code: .generic, message: message, kind: .contentUnavailable)))
+        }
+        guard let forced = placedVenue else { return Transition(state: .searchVenue, directives: directives) }
+        let way = fetch(forced, at: now)
+        return Transition(state: way.state, directives: directives + way.directives)
+    }
+
+    /// The venue source tells more than it was asked for.
+    mutating func learn(_ update: VenueUpdate, at now: Instant) -> Transition {
+        switch update {
+        case .failure(let error):
+            return error.endsSession
+                ? end(with: .error(error), at: now) : Transition(state: state, directives: [.report(error)])
+        case .packet(let venue):
+            return Transition(state: state, directives: [.announceVenue(venue)])
+        case .catalogue(let venues):
+            // Newer than the answer that is still to come, which then counts no more.
+            if case .started = state { return learn(venues, at: now) }
+            search.learn(venues)
+            addresses.learn(venues)
+            if let venue = visit?.venue { addresses.learn(venue) }
+            guard case .searchVenue = state, let forced = placedVenue else { return Transition(state: state) }
+            return fetch(forced, at: now)
+        }
+    }
+
+    /// The session is over.
+    mutating func end(
+        with final: LocalizationState, at now: Instant, leavesAreas: Bool = true
+    ) -> Transition {
+        keepMemory(at: now, hasLeft: leavesAreas)
+        // Rooms and fences are kept in the memory; what was near a beacon or a point of interest is not.
+        let left = leavesAreas ? leaveAreas(at: now) : leaveInteractions(at: now)
+        forgetVenue()
+        initialFix = nil
+        scan.begin()
+        receiver?.begin()
+        var directives = left
+        directives += [.cancelFetch, .stopScanning, .publish(final)]
+        if case .error(let error) = final { directives.append(.report(error)) }
+        return Transition(state: final, directives: directives)
+    }
+
+    /// Nothing more will be delivered: a last position from all that was heard, unless it is told already; then idle.
+    mutating func finish(at now: Instant) -> Transition {
+        var directives: [Directive] = []
+        switch state {
+        case .findFloor, .localizationRunning:
+            if lastPosition != now { directives = locate(at: now, isLast: true).directives }
+        case .idle, .started, .searchVenue, .getPacket, .error: break
+        }
+        return Transition(state: .idle, directives: directives + end(with: .idle, at: now).directives)
+    }
+
+    /// An error that the session may survive: report it, and try again after a pause.
+    mutating func fail(_ error: LocalizationError, at now: Instant) -> Transition {
+        guard !error.endsSession else { return end(with: .error(error), at: now) }
+        let due = now.advanced(by: backoff.next())
+        retryAt = due
+        wakeAt = min(due, wakeAt ?? due)
+        return Transition(state: state, directives: [.report(error)])
+    }
+
+    /// Does what is due.
+    mutating func tick(at now: Instant) -> Transition {
+        var directives: [Directive] = []
+        if scan.resume(at: now) { directives.append(.startScanning) }
+        if receiver?.resume(at: now) == true { directives.append(.startReceiving) }
+        guard let due = wakeAt, due <= now else { return Transition(state: state, directives: directives) }
+        wakeAt = nil
+        let work: Transition
+        switch state {
+        case .started: work = Transition(state: state, directives: [.fetchCatalogue])
+        case .getPacket(let id, _): work = retryPacket(id, at: now)
+        case .findFloor, .localizationRunning:
+            let near = visit?.interactions.tick(at: now, listened: listened.instant(at: now)) ?? []
+            directives += near.map(Directive.emitInteraction)
+            work = locate(at: now)
+        case .idle, .searchVenue, .error: work = Transition(state: state)  // these never set `wakeAt`
+        }
+        return Transition(state: work.state, directives: directives + work.directives)
+    }
+
+    /// The venue is gone; look for the next one.
+    mutating func loseVenue(at now: Instant) -> Transition {
+        let left = leaveAreas(at: now)
+        if visit != nil { restored = nil }
+        forgetVenue()
+        gate.open()
+        search.restart()
+        return Transition(
+            state: .searchVenue,
+            directives: left + reschedule() + [.cancelFetch, .publish(.searchVenue)] + wakeReceiver())
+    }
+
+    /// Goes away from the beacons and points of interest that have interactions.
+    private mutating func leaveInteractions(at now: Instant) -> [Directive] {
+        (visit?.interactions.leaveAll(at: now, []) ?? []).map(Directive.emitInteraction)
+    }
+
+    /// Leaves every room and fence, and what has interactions.
+    private mutating func leaveAreas(at now: Instant) -> [Directive] {
+        let left = visit?.leave(at: now, watching: geofences) ?? []
+        let interactions = visit?.interactions.leaveAll(at: now, left) ?? []
+        return left.map(Directive.emitEvent) + interactions.map(Directive.emitInteraction)
+    }
+
+    private mutating func forgetVenue() {
+        earlierCalibration = calibration
+        visit = nil
+        wakeAt = nil
+        retryAt = nil
+        isFoundByGNSS = false
+        detectedBy = nil
+        recent.clear()
+        _ = useSettings(of: nil)
+    }
+
+    mutating func fetch(_ id: VenueID, at now: Instant) -> Transition {
+        let next = LocalizationState.getPacket(venueID: id, progress: 0)
+        retryAt = nil
+        wakeAt = now.advanced(by: settings.venueLostTimeout)
+        return Transition(state: next, directives: [.publish(next), .fetchPacket(id)])
+    }
+
+    /// How often a session looks whether a radio still rests that nothing can be heard of.
+    private static var restCheck: Duration { .seconds(1) }
+
+    /// A tick in getPacket: either the venue is lost, or the failed download is tried again.
+    mutating func retryPacket(_ id: VenueID, at now: Instant) -> Transition {
+        let present = listened.instant(at: now)
+        let left = present.duration(
+            to: (search.lastEvidence(of: id) ?? present).advanced(by: settings.venueLostTimeout))
+        if left <= .zero || isDeafTooLong(at: now) { return loseVenue(at: now) }
+        // The time that is left begins to pass when the rest of a radio ends.
+        let lostAt = now.advanced(by: listened.isListening ? left : max(left, Self.restCheck))
+        guard let due = retryAt, due <= now else {
+            wakeAt = min(lostAt, retryAt ?? lostAt)
+            return Transition(state: state)
+        }
+        wakeAt = lostAt
+        retryAt = nil
+        return Transition(state: state, directives: [.fetchPacket(id)])
+    }
+
+    /// The packet is there: begin to locate, with what was heard in the meantime.
+    mutating func enter(_ venue: Venue, at now: Instant) -> Transition {
+        guard venue.id == state.venueID else {
+            let wanted = state.venueID.map(\.description) ?? "none"
+            let message = "the packet of venue \(wanted) holds venue \(venue.id); correct the venue source"
+            return fail(LocalizationError(code: .generic, message: message, kind: .badResponse), at: now)
+        }
+        if let error = LocalizationError(tooLarge: venue) { return end(with: .error(error), at: now) }
+        backoff.reset()
+        retryAt = nil
+        unknownBeacons.end()
+        addresses.learn(venue)
+        let problems = useSettings(of: venue)
+        var visit = VenueVisit(
+            venue: venue, belief: makeBelief(venue, settings.positioning), settings: settings,
+            since: listened.instant(at: now))
+        if let device = settings.device { visit.belief.begin(asDevice: device) }
+        if let earlierCalibration { visit.belief.begin(with: earlierCalibration) }
+        restore(&visit)
+        visit.lock(to: lockedMap)
+        if let fix = initialFix.take() { visit.observe(.fix(fix), listened: listened.instant(at: now)) }
+        self.visit = visit
+        observeRecent(at: now)
+        wakeAt = now
+        let next = LocalizationState.findFloor(venue)
+        let announcement: [Directive] = isFoundByGNSS ? [.announceVenue(venue)] : []
+        return Transition(state: next, directives: problems + reschedule() + announcement + [.publish(next)])
+    }
+
+    /// Begins with what was heard before the packet was there.
+    private mutating func observeRecent(at now: Instant) {
+        guard isHeldBack(at: now) else {
+            for reading in recent.readings { visit?.observe(reading, listened: listened.instant(at: now)) }
+            return recent.clear()
+        }
+        for case .sighting(let sighting) in recent.readings {
+            visit?.interactions.observe(sighting, listened: listened.instant(at: now))
+        }
+    }
+
+    /// A tick while in a venue: update the belief, decide the floor, tell the position.
+    mutating func locate(at now: Instant, isLast: Bool = false) -> Transition {
+        guard let venue = visit?.venue, let since = visit?.since else { return Transition(state: state) }
+        let heard = max(lastSign(of: venue.id) ?? since, since)
+        let silence = heard.duration(to: listened.instant(at: now))
+        if silence >= settings.venueLostTimeout || isDeafTooLong(at: now) { return loseVenue(at: now) }
+        let isHeldBack = isHeldBack(at: now)
+        // Moved out and back, not copied: the belief owns large buffers.
+        guard var visit = visit.take() else { return Transition(state: state) }
+        defer { self.visit = visit }
+        wakeAt = isLast ? nil : now.advanced(by: settings.positionInterval)
+        if isHeldBack { return Transition(state: state) }
+        for reading in recent.readings { visit.locate(by: reading, listened: listened.instant(at: now)) }
+        recent.clear()
+        visit.belief.advance(to: now)
+        visit.follow(listened, to: now)
+        visit.findFloor(at: now)
+        guard let map = visit.floor.map else { return Transition(state: state) }
+        if case .localizationRunning(let running) = state, running.mapID != map {
+            wakeAt = isLast ? nil : now
+            gate.open()
+            let next = LocalizationState.findFloor(visit.venue)
+            return Transition(state: next, directives: [.publish(next)])
+        }
+        guard let position = visit.position(on: map, at: now) else { return Transition(state: state) }
+        restored = nil
+        var directives: [Directive] = []
+        var next = state
+        if case .findFloor = state {
+            next = .localizationRunning(RunningState(venue: visit.venue, mapID: map))
+            directives.append(.publish(next))
+            motion.enter(map, of: visit.venue, bearing: visit.bearing(of: map))
+        }
+        if gate.admits(position, by: settings.positionFilter) || isLast {
+            directives.append(.emit(position))
+            lastPosition = now
+        }
+        let events = visit.events(of: position, watching: geofences)
+        directives += events.map(Directive.emitEvent)
+        let time = visit.watchedTime(at: now)
+        directives += visit.interactions.events(of: position, events, watched: time).map(Directive.emitInteraction)
+        return Transition(state: next, directives: directives)
+    }
+
+    /// Whether the radio has failed for so long that the device may be anywhere.
+    private func isDeafTooLong(at now: Instant) -> Bool {
+        guard isDeaf, let since = listened.deafSince else { return false }
+        return since.duration(to: now) >= settings.motion.reckoningLimit
+    }
+
+    /// What the venue's loss is counted from, in time that was listened to: positions need beacons, or motion from a place
+    /// that somebody gave; the search for a floor only a reason to search.
+    private func lastSign(of venue: VenueID) -> Instant? {
+        let carried = carried(in: venue, heard: search.lastHeard(of: venue))
+        if case .localizationRunning = state { return later(search.lastHeard(of: venue), carried) }
+        return later(search.lastEvidence(of: venue), carried)
+    }
+
+    private func later(_ first: Instant?, _ second: Instant?) -> Instant? {
+        guard let first, let second else { return first ?? second }
+        return max(first, second)
+    }
+}

@@ -1,0 +1,206 @@
+import BeaconScanning
+import IndoorPositioning
+import IndoorVocabulary
+import VenueModel
+
+/// All that a session knows while it is in one venue.
+struct VenueVisit<Belief: PositioningBelief>: Sendable {
+    let venue: Venue
+    var belief: Belief
+    var floor: FloorMachine
+    var rooms: AreaMachine
+    var fences: AreaMachine
+    var interactions: InteractionWatch
+    /// When the packet was there, in time that was listened to, for a venue of which no beacon was heard.
+    let since: Instant
+    /// The map that the device is on whatever the evidence; nil if evidence decides.
+    private(set) var lockedMap: MapID?
+    /// How probable each map was when the floor was last decided.
+    private var probabilities: [MapID: Double] = [:]
+    private var speedometer = Speedometer()
+    private let settings: LocalizationSettings
+    /// The geofences of the application that are watched behind the venue's fences, as of a revision.
+    private(set) var geofences: [Geofence] = []
+    private var geofenceRevision = 0
+    /// When somebody last said where in the venue the device is, in time that was listened to; nil if nobody did.
+    private(set) var placedAt: Instant?
+    /// When the device's motion was last told, in time that was listened to; nil if it never was.
+    private(set) var lastMotion: Instant?
+    /// In which rooms and fences are watched, and floors: it passes while something is sensed that can tell of them.
+    private var watchedTimes = (areas: ListenedTime(), floors: ListenedTime())
+    /// When something was last sensed that tells, without the radio, where the device goes, and between which floors.
+    private var lastSensed = (areas: Instant(nanoseconds: .min), floors: Instant(nanoseconds: .min))
+    private var roomCells: RoomCells
+    /// The positions that were found so far.
+    private(set) var history = PositionHistory()
+    private let transforms: [MapID: GeoTransform]
+
+    init(venue: Venue, belief: Belief, settings: LocalizationSettings, since: Instant) {
+        self.venue = venue
+        self.belief = belief
+        self.since = since
+        floor = FloorMachine(settings: settings.floor)
+        // Areas are numbered by their places in the venue's lists, where a change finds them at once.
+        rooms = AreaMachine(
+            watched: venue.rooms.enumerated().compactMap { place, room in
+                room.area.map { AreaMachine.Watched(id: place, mapID: room.mapID, area: $0) }
+            }, dwell: settings.areaDwell)
+        fences = AreaMachine(watched: Self.watched(venue.fences, settings), dwell: settings.areaDwell)
+        interactions = InteractionWatch(
+            venue: venue, dwell: settings.areaDwell, defaultPower: settings.positioning.signal.defaultPower)
+        self.settings = settings
+        roomCells = RoomCells(RoomIndex(rooms: venue.rooms))
+        var transforms: [MapID: GeoTransform] = [:]
+        for map in venue.maps { transforms[map.id] = try? map.geoTransform() }
+        self.transforms = transforms
+    }
+
+    /// Takes in a reading, at that instant of the time that was listened to.
+    mutating func observe(_ reading: SensorReading, listened instant: Instant) {
+        if case .sighting(let sighting) = reading { interactions.observe(sighting, listened: instant) }
+        locate(by: reading, listened: instant)
+    }
+
+    /// Takes in a reading for the place alone.
+    mutating func locate(by reading: SensorReading, listened instant: Instant) {
+        belief.observe(reading)
+        switch reading {
+        case .fix(let fix):
+            if !fix.isSoft, belief.fixReception != nil { placedAt = max(placedAt ?? instant, instant) }
+            lastSensed.areas = max(lastSensed.areas, reading.instant)
+            lastSensed.floors = max(lastSensed.floors, reading.instant)
+        case .motion, .step:
+            lastMotion = max(lastMotion ?? instant, instant)
+            lastSensed.areas = max(lastSensed.areas, reading.instant)
+        case .pressure:
+            lastSensed.floors = max(lastSensed.floors, reading.instant)
+        case .sighting, .advertisement, .gnss, .radio:
+            break
+        }
+    }
+
+    /// Lets the time of rooms, fences and floors pass, but for a rest of the radio in which nothing else tells of them.
+    mutating func follow(_ listened: ListenedTime, to now: Instant) {
+        watchedTimes.areas.follow(listened, sensed: lastSensed.areas, to: now)
+        watchedTimes.floors.follow(listened, sensed: lastSensed.floors, to: now)
+    }
+
+    /// Degrees clockwise from true north of a map's top; nil without a georeference.
+    func bearing(of map: MapID) -> Double? { transforms[map]?.bearing }
+
+    /// Keeps the device on a map; nil, or a map of another venue, lets evidence decide.
+    mutating func lock(to map: MapID?) {
+        lockedMap = map.flatMap { venue.map($0)?.id }
+        belief.lock(to: lockedMap)
+    }
+
+    /// Decides on which map the device is.
+    mutating func findFloor(at now: Instant) {
+        probabilities = belief.mapProbabilities
+        floor.observe(probabilities, locked: lockedMap, at: watchedTimes.floors.instant(at: now))
+    }
+
+    /// The position on a map that the belief holds; nil without evidence for that map.
+    mutating func position(on map: MapID, at now: Instant) -> Position? {
+        guard let estimate = belief.estimate(on: map) else { return nil }
+        let position = Position(
+            instant: now, venueID: venue.id, mapID: map, point: estimate.point, radius: estimate.radius,
+            covariance: estimate.covariance, label: roomCells.index.room(at: estimate.point, on: map)?.name,
+            rooms: probableRooms(on: map), pixel: venue.map(map)?.pixel(at: estimate.point),
+            coordinate: transforms[map]?.coordinate(at: estimate.point), course: estimate.course,
+            speed: speedometer.observe(estimate.point, on: map, at: now), floorCertainty: certainty(of: map))
+        history.append(position)
+        return position
+    }
+
+    /// The rooms with at least 1 %, the most probable first.
+    private mutating func probableRooms(on map: MapID) -> [RoomProbability] {
+        let (shares, floor) = (belief.roomShares(on: map, in: &roomCells), certainty(of: map))
+        let rooms = roomCells.index.rooms
+        return shares.compactMap { place, share in
+            guard share * floor >= 0.01 else { return nil }
+            return RoomProbability(id: rooms[place].id, name: rooms[place].name, probability: share * floor)
+        }.sorted { ($0.probability, $1.id) > ($1.probability, $0.id) }
+    }
+
+    /// How sure it is that the device is on that map, in [0, 1]; what was locked is certain.
+    private func certainty(of map: MapID) -> Double {
+        map == lockedMap ? 1 : min(max(probabilities[map] ?? 0, 0), 1)
+    }
+
+    private static func watched(_ fences: [Fence], _ settings: LocalizationSettings) -> [AreaMachine.Watched] {
+        fences.enumerated().map { place, fence in
+            AreaMachine.Watched(
+                id: place, mapID: fence.mapID, area: fence.area, holdOff: fence.timeout ?? settings.fenceTimeout,
+                exitDwell: fence.exitDelay, exitMargin: fence.exitMargin ?? 0)
+        }
+    }
+
+    /// Watches the geofences of the application, if they are others than before.
+    mutating func watch(_ monitored: MonitoredGeofences) {
+        guard monitored.revision != geofenceRevision else { return }
+        let (before, first) = (geofences, venue.fences.count)
+        geofences = monitored.list
+        geofenceRevision = monitored.revision
+        let places = Dictionary(
+            geofences.enumerated().map { ($1.id, first + $0) }, uniquingKeysWith: { first, _ in first })
+        let watched = geofences.enumerated().map { place, fence in
+            AreaMachine.Watched(
+                id: first + place,
+                places: venue.maps.compactMap { map in
+                    fence.area(on: map, of: venue.id, transforms[map.id]).map {
+                        AreaMachine.Watched.Place(mapID: map.id, area: $0)
+                    }
+                }, holdOff: fence.timeout ?? settings.fenceTimeout, exitDwell: fence.exitDelay,
+                exitMargin: fence.exitMargin)
+        }
+        fences.watch(Self.watched(venue.fences, settings) + watched) { index in
+            index < first ? index : places[before[index - first].id]
+        }
+    }
+
+    /// What the areas of a position make happen.
+    mutating func events(of position: Position, watching monitored: MonitoredGeofences) -> [LocalizationEvent] {
+        watch(monitored)
+        let now = position.instant
+        guard let time = watchedTime(at: now) else { return [] }
+        let inRooms = rooms.observe(position.point, on: position.mapID, at: now, watched: time)
+        let inFences = fences.observe(position.point, on: position.mapID, at: now, watched: time)
+        return events(inRooms, inFences, at: now)
+    }
+
+    /// The present in which dwells of rooms and fences are counted; nil while nothing tells of them, and a place that only
+    /// grows vaguer is no way out of a room.
+    func watchedTime(at now: Instant) -> Instant? {
+        watchedTimes.areas.isListening ? watchedTimes.areas.instant(at: now) : nil
+    }
+
+    /// Leaves every room and fence.
+    mutating func leave(at now: Instant, watching monitored: MonitoredGeofences) -> [LocalizationEvent] {
+        watch(monitored)
+        return events(rooms.leaveAll(at: now), fences.leaveAll(at: now), at: now)
+    }
+
+    private func events(
+        _ inRooms: [AreaMachine.Change], _ inFences: [AreaMachine.Change], at now: Instant
+    ) -> [LocalizationEvent] {
+        guard !inRooms.isEmpty || !inFences.isEmpty else { return [] }
+        let kinds =
+            inRooms.map { change -> LocalizationEvent.Kind in
+                switch change {
+                case .enter(let place): .enterRoom(venue.rooms[place])
+                case .exit(let place): .exitRoom(venue.rooms[place])
+                }
+            }
+            + inFences.map { change -> LocalizationEvent.Kind in
+                let first = venue.fences.count
+                return switch change {
+                case .enter(let place) where place >= first: .enterGeofence(geofences[place - first])
+                case .exit(let place) where place >= first: .exitGeofence(geofences[place - first])
+                case .enter(let place): .enterFence(venue.fences[place])
+                case .exit(let place): .exitFence(venue.fences[place])
+                }
+            }
+        return kinds.map { LocalizationEvent(instant: now, venueID: venue.id, kind: $0) }
+    }
+}

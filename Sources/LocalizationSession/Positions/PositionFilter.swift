@@ -1,0 +1,73 @@
+import CMath
+import IndoorVocabulary
+import VenueModel
+
+/// Which positions are told: those that are far enough, late enough or turned enough after the one told last.
+///
+/// One of the three is enough. With none of them set, every position is told.
+public struct PositionFilter: Hashable, Sendable {
+    /// Metres to the position told last, in [0, 10000000]; 0 takes no account of the distance.
+    public var distance: Double
+    /// Time since the position told last, from 0 s to a day; 0 s takes no account of the time.
+    public var time: Duration
+    /// Degrees between its course and that of the position told last, in [0, 180]; 0 takes no account of the course.
+    public var heading: Double
+
+    /// Creates a filter, by default one that lets every position pass.
+    public init(distance: Double = 0, time: Duration = .zero, heading: Double = 0) {
+        self.distance = distance
+        self.time = time
+        self.heading = heading
+    }
+
+    /// Whether every position is told.
+    public var tellsAll: Bool { distance <= 0 && time <= .zero && heading <= 0 }
+}
+
+/// Lets positions pass as a filter says.
+package struct PositionGate: Hashable, Sendable {
+    /// The position that passed last; nil before any.
+    private var last: Position?
+
+    /// Creates a gate that lets the first position pass.
+    package init() {}
+
+    /// Lets the next position pass, whatever the filter.
+    package mutating func open() { last = nil }
+
+    /// Whether a position passes; a filter is asked anew each time, as it may be another one.
+    package mutating func admits(_ position: Position, by filter: PositionFilter) -> Bool {
+        guard let last, last.mapID == position.mapID, !filter.tellsAll else {
+            last = position
+            return true
+        }
+        let isFar = filter.distance > 0 && last.point.distance(to: position.point) >= filter.distance
+        let isLate = filter.time > .zero && last.instant.duration(to: position.instant) >= filter.time
+        let hasTurned = filter.heading > 0 && Self.turn(from: last.course, to: position.course) >= filter.heading
+        guard isFar || isLate || hasTurned else { return false }
+        self.last = position
+        return true
+    }
+
+    /// Degrees between two courses, in [0, 180]; a course that begins or ends is no turn.
+    private static func turn(from first: Double?, to second: Double?) -> Double {
+        guard let first, let second else { return 0 }
+        let apart = abs(cmath_fmod(second - first, 360))
+        return min(apart, 360 - apart)
+    }
+}
+
+extension PositionFilter {
+    /// The settings of the filter, each once.
+    package static let list: [Setting<PositionFilter>] = [
+        .number(
+            "distance", \.distance, in: 0...10_000_000, unit: "m",
+            "A position this far from the one told last is told; 0 takes no account of the distance."),
+        .duration(
+            "time", \.time, from: .zero,
+            "A position this much later than the one told last is told; 0 s takes no account of the time."),
+        .number(
+            "heading", \.heading, in: 0...180, unit: "°",
+            "A position whose course differs so much from the one told last is told; 0 takes no account of the course."),
+    ]
+}

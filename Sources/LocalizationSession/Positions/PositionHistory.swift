@@ -1,0 +1,60 @@
+import IndoorVocabulary
+import VenueModel
+
+/// The latest positions of a visit, to look one up that lies between two of them.
+struct PositionHistory: Sendable {
+    private var positions: [Position] = []
+
+    /// As many as half a minute has at two a second.
+    private static let limit = 64
+
+    /// The latest position; nil before any.
+    var latest: Position? { positions.last }
+
+    /// Takes in a position, not earlier than those before.
+    mutating func append(_ position: Position) {
+        if positions.count == 2 * Self.limit { positions.removeFirst(Self.limit) }
+        positions.append(position)
+    }
+
+    /// The position at an instant between the first and the latest; nil outside.
+    ///
+    /// On one map it lies on the line between its neighbours; from map to map the earlier one stands until the later.
+    func position(at instant: Instant) -> Position? {
+        guard let first = positions.first, first.instant <= instant, let latest, instant <= latest.instant else {
+            return nil
+        }
+        let after = positions.firstIndex { $0.instant > instant } ?? positions.count
+        let before = positions[after - 1]
+        guard after < positions.count, positions[after].mapID == before.mapID else {
+            return before.moved(to: instant)
+        }
+        let next = positions[after]
+        let share = before.instant.duration(to: instant).seconds / before.instant.duration(to: next.instant).seconds
+        return (share < 0.5 ? before : next).moved(to: instant, from: before, to: next, share: share)
+    }
+}
+
+extension Position {
+    fileprivate func moved(to instant: Instant) -> Position {
+        var moved = self
+        moved.instant = instant
+        return moved
+    }
+
+    /// The position with a place on the line between two others.
+    fileprivate func moved(to instant: Instant, from first: Position, to last: Position, share: Double) -> Position {
+        func between(_ one: Double, _ other: Double) -> Double { one + (other - one) * share }
+        var moved = moved(to: instant)
+        moved.point = first.point + (last.point - first.point) * share
+        moved.radius = between(first.radius, last.radius)
+        if let one = first.pixel, let other = last.pixel {
+            moved.pixel = PixelPoint(x: between(one.x, other.x), y: between(one.y, other.y))
+        }
+        if let one = first.coordinate, let other = last.coordinate {
+            moved.coordinate = Coordinate(
+                latitude: between(one.latitude, other.latitude), longitude: between(one.longitude, other.longitude))
+        }
+        return moved
+    }
+}

@@ -1,0 +1,275 @@
+import CMath
+import IndoorVocabulary
+import VenueModel
+
+/// Watches which venue the device is in.
+package struct VenueSearchMachine: Hashable, Sendable {
+    /// What the sightings and satellite positions say.
+    package enum Verdict: Hashable, Sendable {
+        /// Nothing new.
+        case undecided
+        /// The device is in that venue, by its beacons. While it is in a forced one, that may be another.
+        case venue(VenueID)
+        /// The device is in that venue, by its coordinate.
+        case venueByGNSS(VenueID)
+        /// The device is outside the venue that it was in.
+        case outdoors
+    }
+
+    private struct Heard: Hashable, Sendable {
+        var instant: Instant
+        var venue: VenueID
+        var beacon: BeaconIdentity
+        var amplitude: Double
+    }
+
+    private struct Leader: Hashable, Sendable {
+        var venue: VenueID
+        var since: Instant
+    }
+
+    /// What is heard of a venue's beacons.
+    private struct Presence {
+        private(set) var amplitude = 0.0
+        private(set) var beacons = 0
+
+        mutating func add(amplitude beacon: Double) {
+            amplitude += beacon
+            beacons += 1
+        }
+    }
+
+    /// Satellite positions in a row that say the same.
+    private struct Run: Hashable, Sendable {
+        var venue: VenueID?
+        var count: Int
+    }
+
+    private let settings: VenueSearchSettings
+    private let forced: VenueID?
+    private var owners: [BeaconRegion: VenueID] = [:]
+    private var summaries: [VenueID: VenueSummary] = [:]
+    private var heard: [Heard] = []
+    private var leader: Leader?
+    private var lastHeard: [VenueID: Instant] = [:]
+    private var lastHeardWell: [VenueID: Instant] = [:]
+    private var lastInside: [VenueID: Instant] = [:]
+    /// Where the latest satellite positions that count see the device outside, and where far outside.
+    private var lastOutside: [VenueID: Instant] = [:]
+    private var lastFar: [VenueID: Instant] = [:]
+    private var run = Run(venue: nil, count: 0)
+
+    /// Creates a machine that knows no venue yet.
+    package init(settings: VenueSearchSettings, forced: VenueID?) {
+        self.settings = settings
+        self.forced = forced
+    }
+
+    /// Takes in the known venues; of two that claim the same region, the forced one gets it, or that with the smaller id.
+    package mutating func learn(_ catalogue: [VenueSummary]) {
+        owners = [:]
+        summaries = [:]
+        for summary in catalogue.sorted(by: { ($0.id != forced ? 1 : 0, $0.id) < ($1.id != forced ? 1 : 0, $1.id) }) {
+            summaries[summary.id] = summary
+            for region in summary.regions where owners[region] == nil { owners[region] = summary.id }
+        }
+    }
+
+    /// The venue that a beacon belongs to; nil if no known venue has it.
+    package func owner(of beacon: BeaconIdentity) -> VenueID? {
+        owners[BeaconRegion(beacon)] ?? owners[BeaconRegion(uuid: beacon.uuid, major: beacon.major)]
+            ?? owners[BeaconRegion(uuid: beacon.uuid)]
+    }
+
+    /// The beacon with the known one that is nearest to it. Linear in the number of known regions.
+    package func unknown(_ beacon: BeaconIdentity) -> UnknownBeacon {
+        var best: (distance: IdentityDistance, region: BeaconRegion, venue: VenueID)?
+        for (region, venue) in owners {
+            guard let distance = IdentityDistance(of: beacon, to: region) else { continue }
+            // Of equally near ones always the same, whatever the order of the dictionary.
+            let isNearer =
+                best.map { (distance, region.number) < ($0.distance, $0.region.number) } ?? true
+            if isNearer { best = (distance, region, venue) }
+        }
+        return UnknownBeacon(identity: beacon, nearest: best?.region, venueID: best?.venue)
+    }
+
+    /// Whether the venue is among those that can be recognised.
+    package func knows(_ venue: VenueID) -> Bool { summaries[venue] != nil }
+
+    /// When a beacon of the venue was last heard; nil if never.
+    package func lastHeard(of venue: VenueID) -> Instant? { lastHeard[venue] }
+
+    /// When a beacon of the venue was last heard, or a satellite position last lay in it; nil if never.
+    package func lastEvidence(of venue: VenueID) -> Instant? {
+        guard let heard = lastHeard[venue], let inside = lastInside[venue] else {
+            return lastHeard[venue] ?? lastInside[venue]
+        }
+        return max(heard, inside)
+    }
+
+    /// Forgets what was heard, not what is known: a new search begins.
+    package mutating func restart() {
+        heard = []
+        leader = nil
+        run = Run(venue: nil, count: 0)
+    }
+}
+
+// MARK: - Beacons
+
+extension VenueSearchMachine {
+    /// Takes in a sighting; `current` is the venue that the session is in, `remembered` that of an earlier session.
+    ///
+    /// - Parameter isNearby: whether satellites alone have found the current venue, which the device may not be in.
+    package mutating func observe(
+        _ sighting: Sighting, current: VenueID?, restored: VenueID? = nil, isNearby: Bool = false
+    ) -> Verdict {
+        guard let venue = owner(of: sighting.beacon) else { return .undecided }
+        let now = sighting.instant
+        lastHeard[venue] = max(lastHeard[venue] ?? now, now)
+        if sighting.rssi >= settings.gnssRSSILimit { lastHeardWell[venue] = max(lastHeardWell[venue] ?? now, now) }
+        let limit = now.advanced(by: .zero - settings.window)
+        heard.removeAll { $0.instant < limit || $0.beacon == sighting.beacon }
+        heard.append(
+            Heard(instant: now, venue: venue, beacon: sighting.beacon, amplitude: cmath_pow(10, sighting.rssi / 20)))
+        return decide(current: current, restored: restored, isNearby: isNearby, at: now)
+    }
+
+    private mutating func decide(
+        current: VenueID?, restored: VenueID?, isNearby: Bool, at now: Instant
+    ) -> Verdict {
+        var presences: [VenueID: Presence] = [:]
+        for entry in heard where !isRecent(lastFar[entry.venue], at: now) {
+            presences[entry.venue, default: Presence()].add(amplitude: entry.amplitude)
+        }
+        let leading = leading(of: presences)
+        leader = leading.map { Leader(venue: $0, since: leader?.venue == $0 ? leader?.since ?? now : now) }
+        if let current {
+            guard let leader, leader.venue != current, !isOutside(leader.venue, at: now) else { return .undecided }
+            let isEnough =
+                (presences[leader.venue]?.beacons ?? 0) >= settings.takeoverBeacons || !isHeardWell(current, at: now)
+            // A venue that is only nearby, and not heard, has nothing to set against the other's beacons.
+            let isUnheard = isNearby && presences[current] == nil
+            let required = isUnheard ? presences.count > 1 ? settings.contestedTime : .zero : settings.takeoverTime
+            return isEnough && hasLed(for: required, at: now) ? .venue(leader.venue) : .undecided
+        }
+        if let forced {
+            // The others don't compete with it, but where one of them leads, the device is there.
+            let isThere = presences[forced] != nil && leading ?? forced == forced && !isOutside(forced, at: now)
+            return isThere ? .venue(forced) : .undecided
+        }
+        guard let leader, !isOutside(leader.venue, at: now) else { return .undecided }
+        let required = presences.count > 1 && leader.venue != restored ? settings.contestedTime : .zero
+        return hasLed(for: required, at: now) ? .venue(leader.venue) : .undecided
+    }
+
+    /// The venue whose beacons are clearly the strongest; nil if none are.
+    private func leading(of presences: [VenueID: Presence]) -> VenueID? {
+        // Nearly always one venue is heard, and this is asked at each sighting.
+        guard presences.count > 1 else { return presences.first?.key }
+        let ranking = presences.sorted { ($0.value.amplitude, $1.key.rawValue) > ($1.value.amplitude, $0.key.rawValue) }
+        let first = ranking[0]
+        return first.value.amplitude >= settings.lead * ranking[1].value.amplitude ? first.key : nil
+    }
+
+    private func hasLed(for time: Duration, at now: Instant) -> Bool {
+        leader.map { $0.since.duration(to: now) >= time } ?? false
+    }
+
+    /// Whether one of the sightings that speak for the venue is strong.
+    private func isHeardWell(_ venue: VenueID, at now: Instant) -> Bool {
+        lastHeardWell[venue].map { $0.duration(to: now) <= settings.window } ?? false
+    }
+}
+
+// MARK: - Satellites
+
+extension VenueSearchMachine {
+    /// Takes in a satellite position; `current` is the venue that the session is in.
+    ///
+    /// - Parameter isNearby: whether satellites alone have found the current venue. It is then left where it would not have
+    ///   been found, for the device may not have been in it.
+    package mutating func observe(_ fix: GNSSFix, current: VenueID?, isNearby: Bool = false) -> Verdict {
+        guard fix.isWithin(settings.gnssAccuracy) else { return .undecided }
+        for summary in summaries.values {
+            lastOutside[summary.id] = isOutside(fix, summary, by: 0) ? fix.instant : nil
+            lastFar[summary.id] = isOutside(fix, summary, by: settings.gnssFarDistance) ? fix.instant : nil
+        }
+        guard let current else { return search(fix) }
+        guard let summary = summaries[current] else { return .undecided }
+        let margin = isNearby ? settings.gnssSearchRadius : 0
+        if distance(of: fix, to: summary, within: margin) != nil { lastInside[current] = fix.instant }
+        let isFar = lastFar[current] == fix.instant
+        let isLeft =
+            isNearby
+            ? distance(of: fix, to: summary, within: margin + fix.accuracy) == nil
+            : isFar || lastOutside[current] == fix.instant && isSilent(current, at: fix.instant)
+        guard isLeft else {
+            run = Run(venue: current, count: 0)
+            return .undecided
+        }
+        run = Run(venue: nil, count: run.venue == nil ? run.count + 1 : 1)
+        return run.count >= settings.gnssCount ? .outdoors : .undecided
+    }
+
+    private mutating func search(_ fix: GNSSFix) -> Verdict {
+        let near = summaries.values.compactMap { summary -> (id: VenueID, distance: VenueDistance)? in
+            guard forced == nil || forced == summary.id else { return nil }
+            return distance(of: fix, to: summary, within: settings.gnssSearchRadius).map { (summary.id, $0) }
+        }
+        guard let nearest = near.min(by: { ($0.distance, $0.id.rawValue) < ($1.distance, $1.id.rawValue) }) else {
+            run = Run(venue: nil, count: 0)
+            return .undecided
+        }
+        lastInside[nearest.id] = fix.instant
+        run = Run(venue: nearest.id, count: run.venue == nearest.id ? run.count + 1 : 1)
+        return run.count >= settings.gnssCount ? .venueByGNSS(nearest.id) : .undecided
+    }
+
+    /// How far away the venue is; nil if by more than so many metres outside of its radius.
+    private func distance(of fix: GNSSFix, to summary: VenueSummary, within margin: Double) -> VenueDistance? {
+        guard let center = summary.coordinate else { return nil }
+        let (distance, radius) = (center.distance(to: fix.coordinate), summary.radius ?? 0)
+        guard distance <= radius + margin else { return nil }
+        return VenueDistance(toEdge: max(0, distance - radius), toCenter: distance)
+    }
+
+    /// Whether satellites lately contradict that the device is in the venue, and its beacons don't.
+    package func isContradicted(_ venue: VenueID, at now: Instant) -> Bool {
+        isRecent(lastFar[venue], at: now) || isOutside(venue, at: now)
+    }
+
+    /// Whether the device is outside for sure, and by so many metres.
+    private func isOutside(_ fix: GNSSFix, _ summary: VenueSummary, by margin: Double) -> Bool {
+        guard let center = summary.coordinate, let radius = summary.radius else { return false }
+        return center.distance(to: fix.coordinate) > radius + fix.accuracy + margin
+    }
+
+    /// Whether satellites have seen the device outside lately, and no beacon was heard well since.
+    private func isOutside(_ venue: VenueID, at now: Instant) -> Bool {
+        isRecent(lastOutside[venue], at: now) && isSilent(venue, at: now)
+    }
+
+    /// Whether no beacon of the venue has been heard well lately.
+    private func isSilent(_ venue: VenueID, at now: Instant) -> Bool { !isRecent(lastHeardWell[venue], at: now) }
+
+    private func isRecent(_ instant: Instant?, at now: Instant) -> Bool {
+        instant.map { $0.duration(to: now) < settings.gnssSilence } ?? false
+    }
+}
+
+/// How far away a venue is, in metres; of several that the device is in, that with the nearest centre is the nearest.
+private struct VenueDistance: Comparable {
+    var toEdge: Double
+    var toCenter: Double
+
+    static func < (left: VenueDistance, right: VenueDistance) -> Bool {
+        (left.toEdge, left.toCenter) < (right.toEdge, right.toCenter)
+    }
+}
+
+extension BeaconRegion {
+    /// Orders the regions of one UUID.
+    fileprivate var number: Int { Int(major ?? 0) << 16 | Int(minor ?? 0) }
+}

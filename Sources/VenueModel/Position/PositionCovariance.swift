@@ -1,0 +1,49 @@
+import CMath
+
+/// How uncertain a point is along the axes of its map: the covariance matrix of its error, in m².
+public struct PositionCovariance: Hashable, Sendable {
+    /// Variance along the map's x axis.
+    public var xx: Double
+    /// Covariance of both axes.
+    public var xy: Double
+    /// Variance along the map's y axis.
+    public var yy: Double
+
+    /// 68 % of a normal distribution in the plane lie within this many deviations along an axis: √(−2 ln 0.32).
+    package static let radiusOfDeviation = 1.51
+
+    /// An ellipse around a point.
+    public struct Ellipse: Hashable, Sendable {
+        /// Metres from the middle to the farthest point of the edge.
+        public var semiMajorAxis: Double
+        /// Metres from the middle to the nearest point of the edge.
+        public var semiMinorAxis: Double
+        /// Direction of the longer axis in degrees clockwise from the plan's top, in [0, 180).
+        public var direction: Double
+    }
+
+    /// Creates a covariance matrix, with values in m².
+    public init(xx: Double, xy: Double, yy: Double) {
+        self.xx = xx
+        self.xy = xy
+        self.yy = yy
+    }
+
+    /// The ellipse that holds the truth with a probability in (0, 1), if the error is normally distributed; nil if the
+    /// matrix is not one of variances, or the probability lies outside that range.
+    ///
+    /// The edge lies √(−2 ln(1 − p)) standard deviations from the middle, as the squared distance in standard deviations
+    /// has a χ² distribution with two degrees of freedom.
+    public func ellipse(probability: Double = 0.68) -> Ellipse? {
+        let (mean, half) = ((xx + yy) / 2, (xx - yy) / 2)
+        let spread = cmath_hypot(half, xy)
+        guard probability > 0, probability < 1, spread.isFinite, mean - spread >= -1e-9 * mean else { return nil }
+        let scale = -2 * cmath_log(1 - probability)
+        // The plan's y axis points down: an angle from its x axis turns clockwise, and the top lies 90° before that axis.
+        let angle = 0.5 * cmath_atan2(2 * xy, xx - yy) * 180 / .pi + 90
+        return Ellipse(
+            semiMajorAxis: (scale * (mean + spread)).squareRoot(),
+            semiMinorAxis: (scale * max(0, mean - spread)).squareRoot(),
+            direction: angle >= 180 ? angle - 180 : angle)
+    }
+}

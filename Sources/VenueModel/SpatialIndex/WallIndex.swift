@@ -1,0 +1,102 @@
+import CMath
+import IndoorVocabulary
+
+/// The walls of one map, found by place.
+///
+/// A grid whose cells each know the walls around them, the nearest first. What is so near that a way from the cell may
+/// meet it is tested four walls at a time; most ways are shorter than the distance to any wall. The walls are sorted when
+/// they are first asked for, once for all copies.
+package struct WallIndex: Sendable {
+    private let sorted: Once<WallTable>
+
+    /// Whether there is no wall at all.
+    package let isEmpty: Bool
+
+    /// The walls in their cells.
+    package var table: WallTable { sorted.value }
+
+    /// Metres from a cell within which its walls lie: longer than most ways.
+    private static let reach = 2.0
+    /// Edge of a cell in metres, where the building is not too large for it.
+    private static let edge = 0.5
+    /// More cells than this, such as of a wall in millimetres, would cost gigabytes: they are made larger then.
+    private static let cellLimit = 100_000.0
+
+    /// Takes the segments of polylines; a segment with an end that is no place is no wall.
+    package init(walls: [[MapPoint]]) {
+        isEmpty = !walls.contains { wall in zip(wall, wall.dropFirst()).contains { Self.isWall($0, $1) } }
+        sorted = Once {
+            let segments = Self.segments(of: walls)
+            guard !segments.isEmpty else { return .empty }
+            let grid = Self.grid(over: segments)
+            return WallTable(segments: segments, grid: grid, slack: Self.slack(of: grid))
+        }
+    }
+
+    /// The cells around walls, added up over all of them: memory and time of an index grow with them.
+    package static func cellCount(around walls: [[MapPoint]]) -> Int {
+        let segments = segments(of: walls)
+        guard !segments.isEmpty else { return 0 }
+        let grid = grid(over: segments)
+        let reach = grid.reach + slack(of: grid)
+        return segments.reduce(0) { $0 + WallTable.cells(around: $1, grid, reach).count }
+    }
+
+    private static func segments(of walls: [[MapPoint]]) -> [WallTable.Segment] {
+        var segments: [WallTable.Segment] = []
+        for wall in walls {
+            for (from, to) in zip(wall, wall.dropFirst()) where isWall(from, to) {
+                segments.append(
+                    WallTable.Segment(
+                        x: Float(from.x), y: Float(from.y), dx: Float(to.x - from.x), dy: Float(to.y - from.y)))
+            }
+        }
+        return segments
+    }
+
+    private static func isWall(_ from: MapPoint, _ to: MapPoint) -> Bool {
+        from != to && isPlace(from) && isPlace(to)
+    }
+
+    /// Whether a point may lie in a building: squares of its coordinates are numbers, too.
+    private static func isPlace(_ point: MapPoint) -> Bool { abs(point.x) < 1e15 && abs(point.y) < 1e15 }
+
+    /// The grid over all segments and what lies within reach of them.
+    private static func grid(over segments: [WallTable.Segment]) -> cmath_walls {
+        func range(_ from: (WallTable.Segment) -> Float, _ way: (WallTable.Segment) -> Float) -> (
+            low: Double, size: Double
+        ) {
+            var (low, high) = (Double.infinity, -Double.infinity)
+            for segment in segments {
+                let (start, end) = (Double(from(segment)), Double(from(segment) + way(segment)))
+                (low, high) = (min(low, start, end), max(high, start, end))
+            }
+            return (low, high - low)
+        }
+        let (x, y) = (range(\.x, \.dx), range(\.y, \.dy))
+        // With a margin of the reach around it, the grid has more cells than the walls' own box.
+        let edge = max(
+            edge, ((x.size + 2 * reach) * (y.size + 2 * reach) / cellLimit).squareRoot(),
+            max(x.size, y.size) / cellLimit)
+        let reach = max(reach, 2 * edge)
+        return cmath_walls(
+            left: Float(x.low - reach), top: Float(y.low - reach), scale: Float(1 / edge),
+            columns: Int32((x.size + 2 * reach) / edge) + 1, rows: Int32((y.size + 2 * reach) / edge) + 1,
+            reach: Float(reach))
+    }
+
+    /// Half a cell's diagonal, and more than rounding takes.
+    private static func slack(of grid: cmath_walls) -> Float {
+        let extent = abs(grid.left) + abs(grid.top) + Float(grid.columns + grid.rows) / grid.scale
+        return 0.7072 / grid.scale + 0.001 + 2e-6 * extent
+    }
+
+    /// Whether the straight way between two points crosses a wall.
+    package func blocks(fromX x: Float, y: Float, toX: Float, y toY: Float) -> Bool {
+        guard !isEmpty else { return false }
+        let table = table
+        return withUnsafePointer(to: table.grid) {
+            cmath_is_crossed($0, table.cells, table.lines, x, y, toX - x, toY - y)
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import CMath
+
+/// The walls of one map, sorted into the cells of a grid.
+package struct WallTable: Sendable {
+    /// A straight piece of a wall, in metres.
+    struct Segment: Sendable {
+        var x: Float
+        var y: Float
+        var dx: Float
+        var dy: Float
+
+        /// Metres to a point.
+        func distance(toX pointX: Float, y pointY: Float) -> Float {
+            let (x, y) = (pointX - x, pointY - y)
+            let length = dx * dx + dy * dy
+            let share = length > 0 ? min(max((x * dx + y * dy) / length, 0), 1) : 0
+            let (apartX, apartY) = (x - share * dx, y - share * dy)
+            return (apartX * apartX + apartY * apartY).squareRoot()
+        }
+    }
+
+    package let grid: cmath_walls
+    /// Cell by cell, row by row; the last one stands for all that lies outside.
+    package private(set) var cells: [cmath_wall_cell] = []
+    /// The walls, four in each line of sixteen numbers.
+    package private(set) var lines: [Float] = []
+
+    /// No walls.
+    static let empty = WallTable(
+        grid: cmath_walls(left: 0, top: 0, scale: 1, columns: 0, rows: 0, reach: 1))
+
+    private init(grid: cmath_walls) { self.grid = grid }
+
+    /// Sorts segments into the cells of a grid.
+    ///
+    /// - Parameter slack: metres from a cell's middle to its corners, and more than rounding takes.
+    init(segments: [Segment], grid: cmath_walls, slack: Float) {
+        self.init(grid: grid)
+        var near = NearWalls(segments: segments, grid: grid, reach: grid.reach + slack)
+        let (count, columns) = (Int(grid.columns) * Int(grid.rows), Int(grid.columns))
+        cells.reserveCapacity(count + 1)
+        for cell in 0..<count {
+            let range = near.sort(cell)
+            var made = cmath_wall_cell(
+                first: 0, end: 0, clear: square(near.distance(0, in: range), slack),
+                clear_but_first: square(near.distance(4, in: range), slack))
+            near.arrange(range)
+            if !range.isEmpty {
+                // Neighbouring cells often have the same walls, and share their lines.
+                let same = [cell - 1, cell - columns].first { $0 >= 0 && near.areSame($0, range) }
+                (made.first, made.end) =
+                    same.map { (cells[$0].first, cells[$0].end) } ?? append(near.walls[range], of: segments)
+            }
+            cells.append(made)
+        }
+        cells.append(
+            cmath_wall_cell(first: 0, end: 0, clear: square(nil, slack), clear_but_first: square(nil, slack)))
+    }
+
+    /// The square of what is clear of walls all over a cell.
+    private func square(_ distance: Float?, _ slack: Float) -> Float {
+        guard let distance else { return grid.reach * grid.reach }
+        let clear = min(max(distance - slack, 0), grid.reach)
+        return clear * clear
+    }
+
+    /// Adds lines of some walls; which ones they are.
+    private mutating func append(_ walls: ArraySlice<Int32>, of segments: [Segment]) -> (first: Int32, end: Int32) {
+        let first = Int32(lines.count / 16)
+        for start in stride(from: walls.startIndex, to: walls.endIndex, by: 4) {
+            let four = start..<min(start + 4, walls.endIndex)
+            for part in [\Segment.x, \.y, \.dx, \.dy] {
+                for wall in four { lines.append(segments[Int(walls[wall])][keyPath: part]) }
+                for _ in four.count..<4 { lines.append(0) }
+            }
+        }
+        return (first, Int32(lines.count / 16))
+    }
+
+    /// The columns and rows that may lie within reach of a wall.
+    static func cells(
+        around segment: Segment, _ grid: cmath_walls, _ reach: Float
+    ) -> (columns: Range<Int>, rows: Range<Int>, count: Int) {
+        let columns = range(segment.x, segment.dx, grid.left, grid.scale, reach, grid.columns)
+        let rows = range(segment.y, segment.dy, grid.top, grid.scale, reach, grid.rows)
+        return (columns, rows, columns.count * rows.count)
+    }
+
+    private static func range(
+        _ from: Float, _ way: Float, _ origin: Float, _ scale: Float, _ reach: Float, _ count: Int32
+    ) -> Range<Int> {
+        let low = (min(from, from + way) - reach - origin) * scale - 1
+        let high = (max(from, from + way) + reach - origin) * scale + 1
+        let first = Int(min(max(low, 0), Float(count)))
+        return first..<max(first, Int(min(max(high, 0), Float(count))))
+    }
+}
+
+/// Which walls are near each cell of a grid.
+private struct NearWalls {
+    /// Where the walls of each cell begin; the last one is the number of all.
+    private var starts: [Int32]
+    /// Indexes of the walls, cell by cell.
+    private(set) var walls: [Int32]
+    /// Metres from the middle of the cell to each of them.
+    private var distances: [Float]
+
+    /// So many are sorted by insertion, which asks for no memory.
+    private static let fewWalls = 24
+
+    init(segments: [WallTable.Segment], grid: cmath_walls, reach: Float) {
+        var starts = [Int32](repeating: 0, count: Int(grid.columns) * Int(grid.rows) + 1)
+        // Twice the same search takes less memory than a list of what was found.
+        Self.forEach(segments, grid, reach) { cell, _, _ in starts[cell + 1] += 1 }
+        for cell in 1..<starts.count { starts[cell] += starts[cell - 1] }
+        var next = starts
+        var walls = [Int32](repeating: 0, count: Int(starts[starts.count - 1]))
+        var distances = [Float](repeating: 0, count: walls.count)
+        Self.forEach(segments, grid, reach) { cell, wall, distance in
+            let place = Int(next[cell])
+            (walls[place], distances[place]) = (Int32(wall), distance)
+            next[cell] += 1
+        }
+        (self.starts, self.walls, self.distances) = (starts, walls, distances)
+    }
+
+    /// Finds the walls within reach of each cell's middle, wall by wall.
+    private static func forEach(
+        _ segments: [WallTable.Segment], _ grid: cmath_walls, _ reach: Float,
+        _ body: (_ cell: Int, _ wall: Int, _ distance: Float) -> Void
+    ) {
+        let columns = Int(grid.columns)
+        for (wall, segment) in segments.enumerated() {
+            let block = WallTable.cells(around: segment, grid, reach)
+            for row in block.rows {
+                let y = grid.top + (Float(row) + 0.5) / grid.scale
+                for column in block.columns {
+                    let x = grid.left + (Float(column) + 0.5) / grid.scale
+                    let distance = segment.distance(toX: x, y: y)
+                    if distance < reach { body(row * columns + column, wall, distance) }
+                }
+            }
+        }
+    }
+
+    private func range(of cell: Int) -> Range<Int> { Int(starts[cell])..<Int(starts[cell + 1]) }
+
+    /// Orders the walls of a cell, the nearest first; where they are.
+    mutating func sort(_ cell: Int) -> Range<Int> {
+        let range = range(of: cell)
+        if range.count <= Self.fewWalls {
+            // They come in the order of their indexes, which stays where distances are equal.
+            for end in range {
+                var place = end
+                while place > range.lowerBound, distances[place] < distances[place - 1] {
+                    distances.swapAt(place, place - 1)
+                    walls.swapAt(place, place - 1)
+                    place -= 1
+                }
+            }
+            return range
+        }
+        let sorted = range.map { (distances[$0], walls[$0]) }.sorted { $0 < $1 }
+        for (place, entry) in zip(range, sorted) { (distances[place], walls[place]) = entry }
+        return range
+    }
+
+    /// Metres to the n-th wall of a cell; nil if it has fewer.
+    func distance(_ index: Int, in range: Range<Int>) -> Float? {
+        index < range.count ? distances[range.lowerBound + index] : nil
+    }
+
+    /// Orders the nearest four walls of a cell, and all others, by their indexes: in any order they are the same lines.
+    mutating func arrange(_ range: Range<Int>) {
+        let middle = min(range.lowerBound + 4, range.upperBound)
+        walls[range.lowerBound..<middle].sort()
+        walls[middle..<range.upperBound].sort()
+    }
+
+    /// Whether a cell has the same walls as lie in a range.
+    func areSame(_ cell: Int, _ range: Range<Int>) -> Bool { walls[self.range(of: cell)].elementsEqual(walls[range]) }
+}
