@@ -15,12 +15,6 @@ import CMath
 ///
 /// A value without a clock: equal readings give equal estimates.
 public struct DeadReckoner: Hashable, Sendable {
-    /// Steps that the device reports by itself make its accelerometer's superfluous for this long.
-    private static let reportedStepsCount = Duration.seconds(10)
-    /// Length in metres of a reported step that has none.
-    static let usualStep = 0.7
-    /// No step is longer than this in metres.
-    private static let longestStep = 10.0
     /// Readings further apart than this leave a time of which nothing is known.
     private static let longestGap = Duration.seconds(1)
 
@@ -29,7 +23,7 @@ public struct DeadReckoner: Hashable, Sendable {
         didSet { settings = settings.inRange(or: oldValue) }
     }
 
-    private var steps = StepDetector()
+    private var pedometer = Pedometer()
     private var classifier = MotionClassifier()
     private var climb = ClimbClassifier()
     var floors = FloorCounter()
@@ -38,7 +32,6 @@ public struct DeadReckoner: Hashable, Sendable {
     var anchor = EarthAnchor()
     private var statistics = MotionStatistics()
     private var now: Instant?
-    private var lastReportedStep: Instant?
     /// Steps that are walking only if more follow, with the heading in radians that the device had; nil if unknown.
     private var pending: [Stride] = []
     /// Barometer's height at which the local frame's z is 0.
@@ -75,14 +68,12 @@ public struct DeadReckoner: Hashable, Sendable {
         case .motion(let sample):
             let time = pass(to: sample.instant)
             compass.observe(sample)
-            let length = steps.observe(sample)
+            let length = pedometer.detect(sample)
             classifier.observe(sample, settings)
-            let isReported = lastReportedStep.map { $0.duration(to: time) < Self.reportedStepsCount } ?? false
-            if let length, !isReported { take(Stride(length: length, heading: compass.course), at: time) }
+            if let length { take(Stride(length: length, heading: compass.course), at: time) }
         case .step(let step):
             let time = pass(to: step.instant)
-            lastReportedStep = time
-            let length = step.length.flatMap { (0...Self.longestStep).contains($0) ? $0 : nil } ?? Self.usualStep
+            let length = pedometer.report(step)
             let heading = step.heading.map { $0 * .pi / 180 } ?? compass.course
             take(Stride(length: length, heading: heading?.isFinite == true ? heading : nil), at: time)
         case .pressure(let sample):

@@ -32,7 +32,7 @@ public struct PositioningEngine: Sendable {
     var knownDevice: KnownDevice?
     /// By level: each guess of the level has a receiver that fits to it.
     var offsets: [ReceiverOffset]
-    private var steps = StepDetector()
+    private var pedometer = Pedometer()
     private var strides: [(instant: Instant, stride: ParticleFilter.Stride)] = []
     /// When the latest step was taken, and the device's heading then in radians; nil before any.
     private(set) var latestStep: (instant: Instant, heading: Double?)?
@@ -131,10 +131,12 @@ public struct PositioningEngine: Sendable {
     private mutating func walk(_ reading: SensorReading) {
         switch reading {
         case .motion(let sample):
-            if let length = steps.observe(sample) { add(length: length, heading: steps.heading, at: sample.instant) }
+            if let length = pedometer.detect(sample) {
+                add(length: length, heading: pedometer.heading, at: sample.instant)
+            }
         case .step(let step):
-            let heading = step.heading.map { $0 * .pi / 180 } ?? steps.heading
-            add(length: step.length ?? 0.7, heading: heading, at: step.instant)
+            let heading = step.heading.map { $0 * .pi / 180 } ?? pedometer.heading
+            add(length: pedometer.report(step), heading: heading, at: step.instant)
         case .sighting, .advertisement, .pressure, .gnss, .fix, .radio:
             break
         }
@@ -233,7 +235,7 @@ public struct PositioningEngine: Sendable {
         defer { strides.removeFirst(taken.count) }
         guard seconds > 0, !filter.isEmpty else { return }
         let never = Instant(nanoseconds: .min)
-        let lastReading = max(steps.lastReading ?? never, latestStep?.instant ?? never)
+        let lastReading = max(pedometer.lastReading ?? never, latestStep?.instant ?? never)
         let age = Double(now.nanoseconds) / 1e9 - Double(lastReading.nanoseconds) / 1e9
         // Where nothing is heard and steps have led so far, none lead nowhere.
         isMotionSensed = age < Self.motionTimeout || !hasHeard && latestStep != nil
