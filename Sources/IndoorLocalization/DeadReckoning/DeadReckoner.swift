@@ -70,12 +70,12 @@ public struct DeadReckoner: Hashable, Sendable {
             compass.observe(sample)
             let length = pedometer.detect(sample)
             classifier.observe(sample, settings)
-            if let length { take(Stride(length: length, heading: compass.course), at: time) }
+            if let length { receive(Stride(length: length, heading: compass.course), at: time) }
         case .step(let step):
             let time = pass(to: step.instant)
             let length = pedometer.report(step)
             let heading = step.heading.map { $0 * .pi / 180 } ?? compass.course
-            take(Stride(length: length, heading: heading?.isFinite == true ? heading : nil), at: time)
+            receive(Stride(length: length, heading: heading?.isFinite == true ? heading : nil), at: time)
         case .pressure(let sample):
             observe(sample)
         case .gnss(let fix):
@@ -106,7 +106,7 @@ public struct DeadReckoner: Hashable, Sendable {
         return instant
     }
 
-    private mutating func take(_ stride: Stride, at instant: Instant) {
+    private mutating func receive(_ stride: Stride, at instant: Instant) {
         var stride = stride
         if case .stairs = climb.motion { stride.length = min(stride.length, settings.stairTread) }
         let sure = classifier.step(at: instant, settings)

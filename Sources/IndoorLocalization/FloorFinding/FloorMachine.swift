@@ -1,3 +1,18 @@
+/// How the floor is decided.
+public struct FloorSettings: Hashable, Sendable {
+    /// A floor this probable is taken at once, in [0.5, 1].
+    public var settleProbability = 0.8
+    /// After this long the most probable floor is taken, however unsure; from 0 s to a day.
+    public var patience = Duration.seconds(2)
+    /// Another floor must be this probable to take over, in [0.5, 1].
+    public var switchProbability = 0.7
+    /// It must stay so probable for this long; from 0 s to a day.
+    public var switchTime = Duration.milliseconds(1500)
+
+    /// Creates the settings with their defaults.
+    public init() {}
+}
+
 /// Decides on which map the device is: neither flickering between floors nor sticking to one.
 package struct FloorMachine: Hashable, Sendable {
     /// What is known.

@@ -1,6 +1,6 @@
 import CMath
 
-/// The cells of one level's grid that particles are in, each once.
+/// The cells of one map's grid that particles are in, each once.
 ///
 /// Many particles share few cells, once they know where they are: what depends on the cell alone is found once.
 struct OccupiedCells: Sendable {

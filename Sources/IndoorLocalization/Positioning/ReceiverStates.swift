@@ -3,7 +3,7 @@ import CMath
 /// What each of many guesses of the place knows of the receiver: its offset and the body's shadow, with their covariance.
 ///
 /// A guess that is right learns the receiver as it is; a wrong one is contradicted by the next beacons. So offset and place
-/// are found together: the levels of the beacons among each other tell the place, and their mean the offset.
+/// are found together: the RSSIs of the beacons among each other tell the place, and their mean the offset.
 /// Source: A. Doucet, N. de Freitas, K. Murphy, S. Russell, *Rao-Blackwellised Particle Filtering for Dynamic Bayesian
 /// Networks*, UAI 2000.
 package struct ReceiverStates: Sendable {

@@ -98,8 +98,8 @@ public struct RoomBelief: Hashable, Sendable {
     public init(_ settings: RoomSettings = RoomSettings()) { filter = RoomChangeFilter(settings) }
 
     /// The room that is believed; nil for none.
-    public var room: String? { filter.settled ?? nil }
+    public var room: String? { filter.settled.room }
 
     /// Takes in an estimate.
-    public mutating func take(_ estimate: RoomEstimate) { _ = filter.take(estimate.room) }
+    public mutating func take(_ estimate: RoomEstimate) { _ = filter.observe(estimate.room) }
 }

@@ -102,7 +102,7 @@ struct BenchVenue {
                 guard let index = field.indexes[beacon.identity] else { continue }
                 collector.add(beacon: index, rssi: Self.rssi(of: beacon, at: point) + 4 * generator.normal(), at: now)
             }
-            return collector.take(at: now)
+            return collector.drain(at: now)
         }
     }
 

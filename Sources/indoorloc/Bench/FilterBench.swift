@@ -34,8 +34,8 @@ struct FilterBench {
         filter.drift(seconds: 0.5)
         filter.passReceivers(seconds: 0.5, field.model)
         _ = filter.weigh(likelihood) { _, _, _ in }
-        filter.setLevelShares([1])
-        filter.resampleIfNeeded(levels: 1)
-        return filter.moments(level: 0).map { filter.median(level: 0, from: $0.mean) }
+        filter.setMapShares([1])
+        filter.resampleIfNeeded(mapCount: 1)
+        return filter.moments(mapIndex: 0).map { filter.median(mapIndex: 0, from: $0.mean) }
     }
 }

@@ -32,7 +32,7 @@ struct FixBench {
     mutating func grid() -> MapPoint? {
         turn = (turn + 1) % evidence.count
         posterior.weigh(Likelihood(field: field, evidence: evidence[turn], receivers: receivers))
-        return posterior.moments(level: 0, field: field)?.mean
+        return posterior.moments(mapIndex: 0, field: field)?.mean
     }
 
     /// Robust least squares.

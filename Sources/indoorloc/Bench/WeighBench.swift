@@ -5,7 +5,7 @@ import IndoorLocalization
 /// receiver.
 struct WeighBench {
     private let likelihood: Likelihood
-    private let level: SignalField.Level
+    private let map: SignalField.MapField
     private let receiver = ReceiverOffset(deviation: 6, bodyDeviation: 2)
     /// The places at the beginning, and the cell of each counted from 1; 0 is nowhere.
     private let places: [MapPoint]
@@ -21,11 +21,11 @@ struct WeighBench {
     /// Particles anywhere in the office, one in a hundred outside.
     init(particles count: Int, seed: UInt64 = 3) {
         let bench = FilterBench(particles: 100)
-        level = bench.field.levels[0]
+        map = bench.field.maps[0]
         likelihood = Likelihood(
             field: bench.field, evidence: bench.evidence[0], receivers: [receiver])
         var generator = SeededGenerator(seed: seed)
-        let grid = level.grid
+        let grid = map.grid
         places = (0..<count).map { _ in
             let isOutside = generator.uniform() < 0.01
             let point = grid.center(of: Int.random(in: 0..<grid.count, using: &generator))
@@ -35,8 +35,8 @@ struct WeighBench {
         sums = Array(repeating: 0, count: count)
         particles.place(places, receiver)
         for heard in likelihood.evidence.heard {
-            guard let table = level.tables[heard.beacon] else { continue }
-            let reading = likelihood.numbers(heard, table, level: 0)
+            guard let table = map.tables[heard.beacon] else { continue }
+            let reading = likelihood.numbers(heard, table, mapIndex: 0)
             beacons.append((reading, mean.count))
             mean += table.mean
             variance += table.variance
@@ -54,7 +54,7 @@ struct WeighBench {
     mutating func weigh() {
         begin()
         particles.forget(receiver)
-        likelihood.hear(&particles, 0..<cells.count, level: 0, cells: cells, sums: &sums)
+        likelihood.hear(&particles, 0..<cells.count, mapIndex: 0, cells: cells, sums: &sums)
     }
 
     mutating func weighInC() {
@@ -77,7 +77,7 @@ struct WeighBench {
                     numbers.variance = variance + beacon.start
                     return numbers
                 }
-                cbench_hear(placed, placed.count, Int32(level.grid.columns), &inC, inC.count, &sums)
+                cbench_hear(placed, placed.count, Int32(map.grid.columns), &inC, inC.count, &sums)
             }
         }
     }
@@ -88,8 +88,8 @@ struct WeighBench {
 
 extension Likelihood {
     /// A heard beacon as the C code takes it, but for its table.
-    fileprivate func numbers(_ heard: Evidence.Heard, _ table: SignalField.Table, level: Int) -> cbench_beacon {
-        let terms = terms(heard, level: level)
+    fileprivate func numbers(_ heard: Evidence.Heard, _ table: SignalField.Table, mapIndex: Int) -> cbench_beacon {
+        let terms = terms(heard, mapIndex: mapIndex)
         let place = place(of: heard)
         var numbers = cbench_beacon()
         numbers.first_column = Int32(table.columns.lowerBound)

@@ -6,7 +6,7 @@ final class RoomChangeFilterTests: XCTestCase {
     /// What is believed after each letter is told; a dash is none of the rooms.
     private func believed(_ told: String, _ rule: RoomChangeRule, _ count: Int = 3) -> String {
         var filter = RoomChangeFilter(RoomSettings(changeRule: rule, changeCount: count))
-        return told.map { filter.take($0 == "-" ? nil : String($0)) ?? "-" }.joined()
+        return told.map { filter.observe($0 == "-" ? nil : String($0)) ?? "-" }.joined()
     }
 
     /// Behaviour §3.5, check 12.

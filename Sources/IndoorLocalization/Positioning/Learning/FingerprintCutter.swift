@@ -82,7 +82,7 @@ struct FingerprintCutter {
         return Piece(mapID: map, point: point, duration: duration, readings: readings)
     }
 
-    /// A level less probable than this may be another one.
+    /// A map less probable than this may be another one.
     private static let leastProbability = 0.9
 
     /// The pieces of a recording at the places of its track, but for those that are known worse than `limit` metres.
