@@ -182,22 +182,40 @@ extension LocalizationMachine {
         return Transition(state: state, directives: [.fetchPacket(id)])
     }
 
-    /// The packet is there: begin to locate, with what was heard in the meantime.
-    mutating func enter(_ venue: Venue, at now: Instant) -> Transition {
+    /// The packet is there: prepare the belief, while readings are kept in `recent`.
+    mutating func prepare(_ venue: Venue, at now: Instant) -> Transition {
         guard venue.id == state.venueID else {
             let wanted = state.venueID.map(\.description) ?? "none"
             let message = "the packet of venue \(wanted) holds venue \(venue.id); correct the venue source"
             return fail(LocalizationError(code: .generic, message: message, kind: .badResponse), at: now)
         }
-        if let error = LocalizationError(tooLarge: venue) { return end(with: .error(error), at: now) }
         backoff.reset()
         retryAt = nil
+        isPreparationStale = false
+        let settings = stack.resolved(in: venue).localization.positioning
+        // Where no shell prepares the belief, its tables are made when they are needed.
+        let preparation = BeliefPreparation(
+            venue: venue, settings: settings, readings: preparesApart ? recent.readings : [])
+        guard preparesApart else { return enter(preparation, preparation.run(makeBelief), at: now) }
+        return Transition(state: state, directives: [.prepareBelief(preparation)])
+    }
+
+    /// The belief is prepared: begin to locate, with what was heard in the meantime.
+    mutating func enter(
+        _ preparation: BeliefPreparation, _ result: Result<Belief, LocalizationError>, at now: Instant
+    ) -> Transition {
+        let belief: Belief
+        switch result {
+        case .success(let made): belief = made
+        case .failure(let error): return end(with: .error(error), at: now)
+        }
+        let venue = preparation.venue
+        if isPreparationStale { return prepare(venue, at: now) }
         unknownBeacons.end()
         addresses.learn(venue)
         let problems = useSettings(of: venue)
         var visit = VenueVisit(
-            venue: venue, belief: makeBelief(venue, settings.positioning), settings: settings,
-            since: listened.instant(at: now))
+            venue: venue, belief: belief, settings: settings, since: listened.instant(at: now))
         if let device = settings.device { visit.belief.begin(asDevice: device) }
         if let earlierCalibration { visit.belief.begin(with: earlierCalibration) }
         remind(&visit)

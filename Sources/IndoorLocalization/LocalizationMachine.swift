@@ -20,6 +20,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         /// The answer to the request for that venue's packet.
         case packet(VenueID, Venue)
         case packetFailed(VenueID, LocalizationError)
+        /// The result of the work that `prepareBelief` asked for.
+        case prepared(BeliefPreparation, Result<Belief, LocalizationError>)
         /// The venue source tells something without being asked.
         case venues(VenueUpdate)
         /// The source has nothing more to deliver.
@@ -59,7 +61,11 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case stopScanning
         case fetchCatalogue
         case fetchPacket(VenueID)
-        /// Whatever is being fetched is no longer wanted.
+        /// Do this work apart from the session, in place of any fetch, and return its result as `prepared`.
+        ///
+        /// Apart in memory: a venue is large.
+        indirect case prepareBelief(BeliefPreparation)
+        /// Whatever is being fetched or prepared is no longer wanted.
         case cancelFetch
         case publish(LocalizationState)
         case emit(Position)
@@ -90,7 +96,12 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     package internal(set) var settings: LocalizationSettings
     /// What the radio was last told.
     var schedule = ScanSchedule()
-    let makeBelief: @Sendable (Venue, PositioningSettings) -> Belief
+    /// Begins to locate in a venue, with the settings that apply there.
+    package let makeBelief: @Sendable (Venue, PositioningSettings) -> Belief
+    /// Whether the shell prepares beliefs apart from the session; otherwise the machine does it in `handle`.
+    let preparesApart: Bool
+    /// Whether other settings were applied since the belief's preparation began.
+    var isPreparationStale = false
     var search: VenueSearchMachine
     var visit: VenueVisit<Belief>?
     var backoff: Backoff
@@ -149,15 +160,17 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     ///   - seed: of the jitter of retries.
     ///   - hasReceiver: whether a satellite receiver delivers beside the source.
     ///   - tellsMotion: whether there is to be told how the device moves.
+    ///   - preparesApart: whether the shell prepares beliefs apart from the session, as `prepareBelief` directs it.
     ///   - makeBelief: begins to locate in a venue, with the settings that count there.
     package init(
         settings stack: SettingsStack, seed: UInt64, hasReceiver: Bool = false, tellsMotion: Bool = false,
-        makeBelief: @escaping @Sendable (Venue, PositioningSettings) -> Belief
+        preparesApart: Bool = false, makeBelief: @escaping @Sendable (Venue, PositioningSettings) -> Belief
     ) {
         self.stack = stack
         settings = stack.resolved.localization
         self.makeBelief = makeBelief
         self.tellsMotion = tellsMotion
+        self.preparesApart = preparesApart
         motion = MotionReporter(settings, calibration: nil)
         search = VenueSearchMachine(settings: settings.venueSearch, forced: settings.forcedVenue)
         backoff = Backoff(first: settings.retryPause, seed: seed)
@@ -264,10 +277,12 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
             let next = LocalizationState.getPacket(venueID: id, progress: min(fraction, 1))
             return Transition(state: next, directives: [.publish(next)])
         case (.getPacket(let wanted, _), .packet(let id, let venue)) where id == wanted:
-            return enter(venue, at: now)
+            return prepare(venue, at: now)
+        case (.getPacket(let wanted, _), .prepared(let preparation, let result)) where preparation.venue.id == wanted:
+            return enter(preparation, result, at: now)
         case (.getPacket(let wanted, _), .packetFailed(let id, let error)) where id == wanted:
             return fail(error, at: now)
-        case (_, .progress), (_, .packet), (_, .packetFailed):
+        case (_, .progress), (_, .packet), (_, .packetFailed), (_, .prepared):
             return Transition(state: state)  // the answer to a request that was cancelled
 
         case (_, .venues(let update)):

@@ -96,7 +96,9 @@ public actor Localizer {
         interactionBroadcast = Broadcast(of: source.pace)
         motionBroadcast = MotionBroadcast(source.pace)
         driver = SessionDriver(
-            LocalizationMachine(settings: settings, seed: seed, hasReceiver: self.gnss != nil, tellsMotion: true) {
+            LocalizationMachine(
+                settings: settings, seed: seed, hasReceiver: self.gnss != nil, tellsMotion: true, preparesApart: true
+            ) {
                 PositioningEngine(venue: $0, tables: tables, settings: $1, seed: seed)
             })
         stateBroadcast.send(.idle)
@@ -270,6 +272,15 @@ public actor Localizer {
         if source.pace == .recorded { await task.value }
     }
 
+    /// Prepares a belief off this actor; on a recording, time stands still until it is there.
+    private func prepare(_ preparation: BeliefPreparation) async {
+        let task = fetch.prepare(preparation, driver.machine.makeBelief, for: self) { shell, belief, number in
+            guard shell.fetch.isCurrent(number) else { return }
+            await shell.perform(shell.driver.handle(.prepared(preparation, belief), at: shell.timeline.now))
+        }
+        if source.pace == .recorded { await task.value }
+    }
+
     private func wakeUp(_ number: Int) async {
         guard let wake = alarm.ring(number) else { return }
         await perform(driver.wake(upTo: wake) ?? [])
@@ -306,6 +317,9 @@ public actor Localizer {
                 guard scan.isCurrent(session) else { return }  // stopped while it was loading
             case .fetchPacket(let id):
                 await ask(.packet(id))
+                guard scan.isCurrent(session) else { return }
+            case .prepareBelief(let preparation):
+                await prepare(preparation)
                 guard scan.isCurrent(session) else { return }
             case .publish(let state):
                 stateBroadcast.send(state)

@@ -150,6 +150,9 @@ public struct SessionReplay: Sendable {
                 continue  // no radio is there to rest
             case .fetchCatalogue:
                 outputs += perform(driver.handle(.catalogue(venues.catalogue()), at: at))
+            case .prepareBelief(let preparation):
+                let belief = preparation.run(driver.machine.makeBelief)
+                outputs += perform(driver.handle(.prepared(preparation, belief), at: at))
             case .fetchPacket(let id):
                 guard let venue = venues.venues.first(where: { $0.id == id }) else { continue }
                 outputs += perform(driver.handle(.progress(id, 1), at: at))

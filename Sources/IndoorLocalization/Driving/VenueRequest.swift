@@ -52,6 +52,23 @@ extension VenueSource {
 }
 
 extension CurrentTask {
+    /// Prepares a belief apart from an actor, in the place of the request before.
+    ///
+    /// - Parameter deliver: takes the result and the number of this task, which may have been replaced in the meantime.
+    /// - Returns: the task, which is over once the result was taken.
+    mutating func prepare<Shell: Actor, Belief: PositioningBelief>(
+        _ preparation: BeliefPreparation, _ makeBelief: @escaping @Sendable (Venue, PositioningSettings) -> Belief,
+        for shell: Shell,
+        deliver: @escaping @Sendable (isolated Shell, Result<Belief, LocalizationError>, Int) async -> Void
+    ) -> Task<Void, Never> {
+        begin { number in
+            Task { [weak shell] in
+                let result = preparation.run(makeBelief)
+                if let shell { await deliver(shell, result, number) }
+            }
+        }
+    }
+
     /// Asks a venue source, in the place of the request before.
     ///
     /// - Parameter answer: takes an answer and the number of this task, which may have been replaced in the meantime.

@@ -56,7 +56,8 @@ public struct ActivityCounts: Hashable, Sendable {
         case .emitOutdoor: outdoorPositions += 1
         case .emitEvent: events += 1
         case .report: errors += 1
-        case .startReceiving, .stopScanning, .cancelFetch, .fetchCatalogue, .fetchPacket, .publish, .emitMotion,
+        case .startReceiving, .stopScanning, .cancelFetch, .fetchCatalogue, .fetchPacket, .prepareBelief, .publish,
+            .emitMotion,
             .emitInteraction, .announceVenue, .schedule:
             break
         }

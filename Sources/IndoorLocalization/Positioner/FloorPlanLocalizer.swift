@@ -52,7 +52,7 @@ public actor FloorPlanLocalizer {
         positionBroadcast = Broadcast(of: source.pace, keepsLatest: true)
         eventBroadcast = Broadcast(of: source.pace)
         driver = SessionDriver(
-            Machine(plan: plan, settings: settings, seed: seed) { venue, positioning in
+            Machine(plan: plan, settings: settings, seed: seed, preparesApart: true) { venue, positioning in
                 PositioningEngine(venue: venue, tables: tables, settings: positioning, seed: seed)
             })
         stateBroadcast.send(.stopped(nil))
@@ -197,6 +197,15 @@ public actor FloorPlanLocalizer {
         if source.pace == .recorded { await task.value }
     }
 
+    /// Prepares a belief off this actor; on a recording, time stands still until it is there.
+    private func prepare(_ preparation: BeliefPreparation) async {
+        let task = fetch.prepare(preparation, driver.machine.makeBelief, for: self) { shell, belief, number in
+            guard shell.fetch.isCurrent(number) else { return }
+            await shell.perform(shell.driver.handle(.prepared(preparation, belief), at: shell.timeline.now))
+        }
+        if source.pace == .recorded { await task.value }
+    }
+
     /// A part of the source has failed, and the scan goes on.
     private func tell(_ error: LocalizationError, of number: Int) {
         if scan.isCurrent(number) { errorBroadcast.send(error) }
@@ -228,6 +237,7 @@ public actor FloorPlanLocalizer {
                 updates.cancel()
             case .fetchCatalogue: await ask(.catalogue)
             case .fetchPacket(let id): await ask(.packet(id))
+            case .prepareBelief(let preparation): await prepare(preparation)
             case .publish(let state): stateBroadcast.send(state)
             case .emit(let position): positionBroadcast.send(position)
             case .emitEvent(let event): eventBroadcast.send(event.timed(by: source.wallClock))

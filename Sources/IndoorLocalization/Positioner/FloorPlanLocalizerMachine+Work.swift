@@ -67,7 +67,7 @@ extension FloorPlanLocalizerMachine {
                 case .fetchPacket(let id): events.append(.packet(id, preparation.venue))
                 case .publish(.error(let error)): failure = error
                 case .report(let error): told.append(.report(error))
-                case .publish, .cancelFetch, .startReceiving, .emitOutdoor, .emitMotion, .announceVenue,
+                case .publish, .cancelFetch, .prepareBelief, .startReceiving, .emitOutdoor, .emitMotion, .announceVenue,
                     .emitInteraction:
                     break  // what this positioner tells in its own states, has, or has no use for
                 }

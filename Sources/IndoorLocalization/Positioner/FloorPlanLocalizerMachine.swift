@@ -21,6 +21,8 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
         case catalogueFailed(LocalizationError)
         case packet(Venue)
         case packetFailed(LocalizationError)
+        /// The result of the work that `prepareBelief` asked for.
+        case prepared(BeliefPreparation, Result<Belief, LocalizationError>)
         /// The venue source tells something without being asked.
         case venues(VenueUpdate)
         /// The source delivered something, so long after it was sensed.
@@ -34,7 +36,11 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
     package enum Directive: Hashable, Sendable {
         case fetchCatalogue
         case fetchPacket(VenueID)
-        /// Whatever is being fetched is no longer wanted.
+        /// Do this work apart from the session, in place of any fetch, and return its result as `prepared`.
+        ///
+        /// Apart in memory: a venue is large.
+        indirect case prepareBelief(BeliefPreparation)
+        /// Whatever is being fetched or prepared is no longer wanted.
         case cancelFetch
         case startScanning
         case stopScanning
@@ -70,7 +76,10 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
     let plan: FloorPlan
     let settings: LocalizationSettings
     let seed: UInt64
-    let makeBelief: @Sendable (Venue, PositioningSettings) -> Belief
+    /// Begins to locate in the venue.
+    package let makeBelief: @Sendable (Venue, PositioningSettings) -> Belief
+    /// Whether the shell prepares beliefs apart from the session; otherwise the machine does it in `handle`.
+    let preparesApart: Bool
     var goal: Goal?
     /// What it is or will be prepared with; nil before anybody says.
     package internal(set) var parameters: FloorPlanLocalizerParameters?
@@ -106,15 +115,17 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
     ///   - plan: the floor.
     ///   - settings: on which the parameters are put.
     ///   - seed: of the jitter of retries.
+    ///   - preparesApart: whether the shell prepares beliefs apart from the session, as `prepareBelief` directs it.
     ///   - makeBelief: begins to locate in the venue.
     package init(
-        plan: FloorPlan, settings: LocalizationSettings, seed: UInt64,
+        plan: FloorPlan, settings: LocalizationSettings, seed: UInt64, preparesApart: Bool = false,
         makeBelief: @escaping @Sendable (Venue, PositioningSettings) -> Belief
     ) {
         self.plan = plan
         self.settings = settings
         self.seed = seed
         self.makeBelief = makeBelief
+        self.preparesApart = preparesApart
         backoff = Backoff(first: settings.retryPause, seed: seed)
     }
 
@@ -145,6 +156,7 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
         case .catalogueFailed(let error):
             return summary == nil ? fail(error, at: now) : Transition(state: state)
         case .packet(let venue): return prepare(venue, at: now)
+        case .prepared(let work, let result): return finish(work, result, at: now)
         case .packetFailed(let error):
             return preparation == nil ? fail(error, at: now) : Transition(state: state)
         case .venues(let update): return learn(update, at: now)

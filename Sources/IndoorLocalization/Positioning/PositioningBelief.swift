@@ -1,5 +1,9 @@
 /// What a session asks of whatever finds places in a venue.
 package protocol PositioningBelief: Sendable {
+    /// Makes what a first look at these readings needs, where that is heavy; changes nothing that the belief reports.
+    ///
+    /// - Parameter mapID: a map that will be in question whatever is heard; nil for none.
+    func prepareTables(for readings: [SensorReading], on mapID: MapID?)
     /// Takes in a reading.
     mutating func observe(_ reading: SensorReading)
     /// Brings the belief up to `now`.
@@ -28,6 +32,7 @@ package protocol PositioningBelief: Sendable {
 }
 
 extension PositioningBelief {
+    package func prepareTables(for readings: [SensorReading], on mapID: MapID?) {}
     package func roomShares(on map: MapID, in rooms: inout RoomCells) -> [(room: Int, share: Double)] { [] }
     package mutating func lock(to map: MapID?) {}
     package var fixReception: FixReception? { nil }
