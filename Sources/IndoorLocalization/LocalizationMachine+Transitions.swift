@@ -193,10 +193,10 @@ extension LocalizationMachine {
         retryAt = nil
         isPreparationStale = false
         let settings = stack.resolved(in: venue).localization.positioning
-        // Where no shell prepares the belief, its tables are made when they are needed.
-        let preparation = BeliefPreparation(
-            venue: venue, settings: settings, readings: preparesApart ? recent.readings : [])
-        guard preparesApart else { return enter(preparation, preparation.run(makeBelief), at: now) }
+        let preparation = BeliefPreparation(venue: venue, settings: settings, readings: recent.readings)
+        guard preparesApart else {
+            return enter(preparation, preparation.run(makeBelief, makesTables: false), at: now)
+        }
         return Transition(state: state, directives: [.prepareBelief(preparation)])
     }
 

@@ -60,11 +60,10 @@ extension FloorPlanLocalizerMachine {
         backoff.reset()
         retryAt = nil
         let stack = (parameters ?? FloorPlanLocalizerParameters()).settings(settings, venue: venue.id)
-        // Where no shell does it meanwhile, tables are made when they are needed.
         let work = BeliefPreparation(
             venue: venue, settings: stack.resolved(in: venue).localization.positioning,
-            mapID: preparesApart ? plan.mapID : nil)
-        guard preparesApart else { return finish(work, work.run(makeBelief), at: now) }
+            mapID: plan.mapID)
+        guard preparesApart else { return finish(work, work.run(makeBelief, makesTables: false), at: now) }
         return Transition(state: state, directives: [.prepareBelief(work)])
     }
 

@@ -23,19 +23,21 @@ package struct BeliefPreparation: Hashable, Sendable {
     /// Does the work; returns the belief, or the error of a venue that is too large.
     ///
     /// The belief observes none of the readings here: they are observed in order, with those that come in the meantime.
+    ///
+    /// - Parameter makesTables: false leaves the tables to where they are first needed.
     package func run<Belief: PositioningBelief>(
-        _ makeBelief: @Sendable (Venue, PositioningSettings) -> Belief
+        _ makeBelief: @Sendable (Venue, PositioningSettings) -> Belief, makesTables: Bool = true
     ) -> Result<Belief, LocalizationError> {
         if let error = LocalizationError(tooLarge: venue) { return .failure(error) }
         let belief = makeBelief(venue, settings)
-        belief.prepareTables(for: readings, on: mapID)
+        if makesTables { belief.prepareTables(for: readings, on: mapID) }
         return .success(belief)
     }
 }
 
 extension PositioningEngine {
-    /// Makes the tables that a first look at these readings needs: of the maps in question, and of the beacons that were
-    /// heard. The tables are shared; whether they are made here or where they are first needed changes no position.
+    /// Makes the tables that the first looks need: of the beacons that were heard, of the maps where these can be heard, and
+    /// of the walls. The tables are shared; whether they are made here or where they are first needed changes no position.
     ///
     /// - Parameter mapID: a map that will be in question whatever is heard; nil for none.
     package func prepareTables(for readings: [SensorReading], on mapID: MapID?) {
@@ -50,7 +52,9 @@ extension PositioningEngine {
         let evidence = readings.last.flatMap { collector.snapshot(at: $0.instant) }
         let likelihood = evidence.map { Likelihood(field: field, evidence: $0, receivers: offsets) }
         for (mapIndex, map) in field.maps.enumerated() {
-            guard map.mapID == mapID || likelihood?.isInQuestion(mapIndex: mapIndex) ?? false else { continue }
+            // Each map gets some particles, and these meet its walls.
+            if settings.method == .particle { _ = field.walls[mapIndex].table }
+            guard map.mapID == mapID || likelihood?.canHear(mapIndex) ?? false else { continue }
             (_, _) = (map.prior, map.logRate)
             for heard in evidence?.heard ?? [] { _ = map.tables[heard.beacon] }
         }

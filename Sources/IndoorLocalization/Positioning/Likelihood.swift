@@ -182,7 +182,8 @@ extension Likelihood {
             || !field.maps.indices.contains { $0 != mapIndex && canHear($0) }
     }
 
-    private func canHear(_ mapIndex: Int) -> Bool {
+    /// Whether something of what is heard can be heard on a map.
+    func canHear(_ mapIndex: Int) -> Bool {
         let tables = field.maps[mapIndex].tables
         return evidence.heard.contains { tables[$0.beacon] != nil }
     }

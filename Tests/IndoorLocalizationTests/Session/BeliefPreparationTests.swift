@@ -101,7 +101,7 @@ final class BeliefPreparationTests: XCTestCase {
         XCTAssertEqual(rates.map(\.isMade), [false, true], "the map that the device is on")
         let heard = Sighting(instant: .zero, beacon: PositioningStage.identity(0), rssi: -60)
         engine.prepareTables(for: [.sighting(heard)], on: nil)
-        XCTAssertEqual(rates.map(\.isMade), [true, true])
+        XCTAssertEqual(rates.map(\.isMade), [true, true], "maps where the beacon can be heard")
     }
 
     func testTheWorkOfAFloorPlanIsThatOfItsMap() throws {
