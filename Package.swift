@@ -101,7 +101,7 @@ let package = Package(
             dependencies: [
                 "VenuePackets", "ScanRecording", "IndoorLocalizationTesting", "LoopbackServers", "CacheReplacer",
             ]),
-        // Servers that tests start on this machine.
+        // Servers that tests start on the local machine.
         .target(name: "LoopbackServers", path: "Tests/LoopbackServers"),
         // A process that the tests of the packet cache kill.
         .executableTarget(

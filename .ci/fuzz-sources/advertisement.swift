@@ -1,4 +1,4 @@
-// Any bytes are advertising data: decoding must end without a trap, and what it finds must encode and decode again.
+// Treats any bytes as advertising data: decoding must not trap, and its results must decode equal after encoding.
 import BeaconScanning
 import IndoorVocabulary
 

@@ -1,4 +1,5 @@
-// Any bytes are a capture: decoding must end without a trap, each reading must be a measurement, and time must not go back.
+// Treats any bytes as a capture: decoding must not trap, each reading must be a measurement, and the time must not
+// decrease.
 import BeaconScanning
 import IndoorVocabulary
 import ScanRecording
@@ -16,12 +17,12 @@ public func fuzzCapture(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         case .record(let record):
             let bytes = buffer.bytes
             decoder.decode(record, of: bytes.span)
-            _ = decoder.takeProblem()
+            _ = decoder.consumeProblem()
             while let reading = decoder.next() {
                 guard reading.instant >= latest else { fatalError("\(reading) does not read in order") }
                 latest = reading.instant
                 guard case .advertisement(let heard) = reading else { continue }
-                guard Sighting.isMeasurement(rssi: heard.rssi) else { fatalError("\(heard) does not hold an RSSI") }
+                guard Sighting.isMeasurement(rssi: heard.rssi) else { fatalError("\(heard) does not contain an RSSI") }
             }
         case .needsMore:
             buffer.fill { bytes in

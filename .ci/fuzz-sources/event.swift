@@ -1,5 +1,5 @@
-// Any bytes are an HCI event: decoding must end without a trap, with its data within the event, and whole advertisements
-// must be reported to themselves.
+// Treats any bytes as an HCI event: decoding must not trap, its data must be within the event, and complete
+// advertisements must read back equal.
 import BeaconScanning
 import IndoorVocabulary
 
@@ -9,7 +9,7 @@ public func fuzzEvent(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var reports = AdvertisingReportIterator()
     var reassembler = AdvertisingReassembler()
     while let report = try? reports.next(in: event.span) {
-        guard report.data.upperBound <= count else { fatalError("\(report) does not lie within the event") }
+        guard report.data.upperBound <= count else { fatalError("\(report) does not have its data within the event") }
         guard let whole = reassembler.add(report, of: event.span), !whole.isTruncated else { continue }
         check(whole)
     }

@@ -1,4 +1,4 @@
-// Any bytes are a line of a recording: decoding must end without a trap, and what it finds must read back equal.
+// Treats any bytes as a line of a recording: decoding must not trap, and its results must read back equal.
 import BeaconScanning
 import IndoorVocabulary
 import ScanRecording

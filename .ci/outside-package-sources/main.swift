@@ -1,4 +1,4 @@
-// A visitor who knows the core alone: four beacons in the corners of a hall, and somebody who stands at (6, 4).
+// A program that imports the core alone: four beacons in the corners of a hall, and a device at (6, 4).
 import IndoorLocalization
 
 guard let uuid = BeaconUUID("B5B182C7-EAB1-4988-AA99-B5C1517008D9") else { fatalError("the UUID is well-formed") }
@@ -12,7 +12,7 @@ let hall = Venue(
     id: 1, name: "Hall", maps: [VenueMap(id: 1, name: "Ground floor", level: 0, width: 20, height: 10)],
     beacons: beacons)
 
-/// Each beacon is heard twice a second, as strong as the distance from (6, 4) makes it.
+/// Returns readings of each beacon, twice a second, with the RSSI for the distance from (6, 4).
 struct Standing: ScanSource {
     var pace: ScanPace { .recorded }
 

@@ -1,7 +1,7 @@
-"""Prints what `indoorloc evaluate --json` measured as a table, and compares it: accuracy.py LIMITS FOLDER
+"""Prints the results of `indoorloc evaluate --json` and compares them with limits: accuracy.py LIMITS FOLDER
 
-LIMITS holds an object for each data set, FOLDER a file NAME.json for each, and rooms/NAME.json where truth tells
-rooms. A set without a limit, and a limit without a set, are failures: neither may be forgotten.
+LIMITS contains an object for each data set. FOLDER contains a file NAME.json for each, and rooms/NAME.json if
+its ground truth is rooms. A set without a limit, or a limit without a set, is a failure.
 """
 
 import json
@@ -10,15 +10,15 @@ import sys
 
 COLUMNS = ["n", "answered", "floor", "mean", "median", "p75", "p90", "p95", "insideRadius"]
 SHARES = {"answered", "floor", "insideRadius"}
-# A limit's key, the measured key, and whether that must not be above it.
+# The key of a limit, the measured key, and whether the limit is a maximum.
 LIMITS = [
     ("maximumMean", "mean", True),
     ("minimumFloor", "floor", False),
     ("minimumAnswered", "answered", False),
     ("minimumInsideRadius", "insideRadius", False),
 ]
-# Of the classifier that is the package's own, in `indoorloc rooms evaluate --json`: the measured key, and whether it
-# must not be above the limit. A limit's key is that with "maximum" or "minimum" and the device before it, such as
+# For the package's own classifier in `indoorloc rooms evaluate --json`: the measured key, and whether the limit is a
+# maximum. The key of a limit is the measured key after "maximum" or "minimum" and the device, such as
 # minimumSameAccuracy.
 ROOM_FIGURES = [
     ("accuracy", False),
@@ -48,7 +48,7 @@ def problems(name, measured, limit):
             continue
         value = measured.get(field)
         if value is None:
-            yield f"{name}: {field} was not measured, the limit is {bound}"
+            yield f"{name}: {field} was not measured; the limit is {bound}"
         elif (value > bound) if is_upper else (value < bound):
             yield f"{name}: {field} is {value:.3f}, {'above' if is_upper else 'below'} the limit {bound}"
 
@@ -94,7 +94,7 @@ for name, measured in results.items():
     found += problems(name, measured, limits.get(name, {"reason": "-", "date": "-"}))
 for name, measured in rooms.items():
     found += room_problems(name, measured, limits[name]["rooms"])
-found += [f"{name}: has limits of rooms but was not measured" for name in limits
+found += [f"{name}: has limits for rooms but was not measured" for name in limits
           if "rooms" in limits[name] and name not in rooms]
 print("\n".join(found))
 sys.exit(1 if found else 0)

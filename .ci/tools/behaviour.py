@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Checks that each claim of the reference's behaviour is asserted by the test that says so.
+"""Checks that a test asserts each behaviour of the reference that the package claims.
 
-A test says what it covers in a comment right above it: "/// Behaviour §1.5, check 7." or "/// Behaviour §1.1, row start:".
-.ci/behaviour.tsv names for each of these comments the test, and the assertion in its body that decides. The assertion must
-stand there, in code, so that a comment alone does not count.
+A comment directly above a test states what it covers: "/// Behaviour §1.5, check 7." or "/// Behaviour §1.1, row start:".
+.ci/behaviour.tsv lists the test for each of these comments, and the deciding assertion in its body. The assertion must
+exist in the code of the test, so that a comment alone does not count.
 
-behaviour.py         checks; prints what is wrong
-behaviour.py --renew adds a line for each new comment, with a guess at the assertion that decides, for a person to correct
+behaviour.py         checks, and prints the problems
+behaviour.py --renew adds a line for each new comment, with a guess of the deciding assertion, for manual correction
 """
 import pathlib
 import re
@@ -19,7 +19,7 @@ ASSERTION = re.compile(r"\b(?:XCTAssert\w*|expect\w*|assert\w*|Self\.expect\w*|c
 
 
 def body(lines, start):
-    """The code of a function that begins at a line, without its comments."""
+    """Returns the code of a function that begins at a line, without its comments."""
     text, depth, begun = [], 0, False
     for line in lines[start:]:
         code = re.sub(r"^\s*//.*|\s//(?![^\"]*\"(?:[^\"]*\"[^\"]*\")*[^\"]*$).*$", "", line)
@@ -36,12 +36,12 @@ def squeezed(text):
     return re.sub(r"\s+", " ", text).strip()
 
 
-# Assertions that hold of many a test, and decide little.
+# Assertions that are common to many tests, and decide little.
 COMMON = re.compile(r"status, 0|\.end\(\), 0|, \[\]\)$|isEmpty|\.idle\)$|\.count\b")
 
 
 def first_assertion(code):
-    """The first assertion that decides something, up to its closing parenthesis; of a long one the beginning."""
+    """Returns the first deciding assertion up to its closing parenthesis; if it is long, only its beginning."""
     best = None
     for match in ASSERTION.finditer(code):
         depth, end = 0, match.start()
@@ -58,7 +58,7 @@ def first_assertion(code):
 
 
 def marks():
-    """Each comment: section, kind, name, test and the code of the test."""
+    """Yields section, kind, name, test and the test's code for each comment."""
     for path in sorted((ROOT / "Tests").rglob("*.swift")):
         lines = path.read_text().split("\n")
         pending = []
@@ -74,7 +74,7 @@ def marks():
                     yield section, kind, name, f"{path.stem}.{test.group(1)}", code
             if not line.strip().startswith(("///", "@")):
                 if pending and not test:
-                    print(f"{path.relative_to(ROOT)}:{number}: the comment stands above no test")
+                    print(f"{path.relative_to(ROOT)}:{number}: the comment is not above a test")
                 pending = []
 
 
@@ -94,12 +94,12 @@ def main():
         assertion = known.get(key)
         if renews and assertion is None:
             assertion = known[key] = first_assertion(code) or ""
-            print(f"{where}: see whether this decides: {assertion}")
+            print(f"{where}: check whether this assertion decides: {assertion}")
         if not assertion:
             print(f"{where} has no line with an assertion in .ci/behaviour.tsv")
             failed = True
         elif not ASSERTION.match(assertion):
-            print(f"{where} names no assertion: {assertion}")
+            print(f"{where} is not an assertion: {assertion}")
             failed = True
         elif squeezed(assertion) not in code:
             print(f"{where} does not assert: {assertion}")
@@ -108,7 +108,7 @@ def main():
         if renews:
             del known[key]
         else:
-            print("§{}, {} {}: no test {} says that it covers it".format(*key))
+            print("§{}, {} {}: no test {} has this comment".format(*key))
             failed = True
     if renews:
         def order(key):
@@ -116,7 +116,7 @@ def main():
             return key[0], key[1], int(key[2]) if number else 0, key[2].lower(), key[3]
         head = "# section\tkind\tname\ttest\tthe assertion that decides\n"
         TABLE.write_text(head + "".join("\t".join((*key, known[key])) + "\n" for key in sorted(known, key=order)))
-    # What must be claimed: standard input has a line "section<TAB>kind<TAB>name" for each.
+    # The claims to cover: standard input has a line "section<TAB>kind<TAB>name" for each.
     claimed = {(section, kind, name) for section, kind, name, _ in seen}
     for line in sys.stdin.read().splitlines() if not sys.stdin.isatty() else []:
         wanted = tuple(line.split("\t"))

@@ -1,8 +1,8 @@
-"""Prints what `indoorloc bench --json` measured as a table, and compares it: bench.py LIMITS MEASURED
+"""Prints the results of `indoorloc bench --json` as a table, and compares them with limits: bench.py LIMITS MEASURED
 
-Allocations are counted and do not depend on the machine. A ratio compares two pieces of code in one run; its limit
-leaves room for noise. No time is limited. A benchmark without limits, and limits without a benchmark, are failures,
-unless these say that they are optional: of data that are not everywhere.
+The number of allocations does not depend on the machine. A ratio compares two pieces of code in one run; its limit
+allows for noise. Times have no limits. A benchmark without limits, or limits without a benchmark, are failures,
+unless the limits are marked optional because their data is not always available.
 """
 
 import json

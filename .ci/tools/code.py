@@ -1,4 +1,4 @@
-"""Prints Swift code as "file:line:code", comments left out and strings emptied, for checks that look for words.
+"""Prints Swift code as "file:line:code", without comments and with empty strings, for checks that search for words.
 
 usage: code.py FILE...
 """
@@ -6,13 +6,13 @@ usage: code.py FILE...
 import re
 import sys
 
-# What ends a piece of plain code: a comment, or a string with its number signs.
+# The end of plain code: a comment, or a string with its number signs.
 OPENING = re.compile(r'//|/\*|(#*)("""|")')
 COMMENT_EDGE = re.compile(r"/\*|\*/")
 
 
 def end_of_comment(text, start):
-    """The index behind a block comment, which may hold others."""
+    """Returns the index after a block comment, which may contain others."""
     depth, at = 1, start + 2
     while depth:
         edge = COMMENT_EDGE.search(text, at)
@@ -24,7 +24,7 @@ def end_of_comment(text, start):
 
 
 def end_of_string(text, at, signs, quotes):
-    """The index behind a string that is open at `at`, interpolations and all that they hold included."""
+    """Returns the index after a string that is open at `at`, including its interpolations and their content."""
     escape = "\\" + signs
     while at < len(text):
         if text.startswith(quotes + signs, at):
@@ -39,7 +39,7 @@ def end_of_string(text, at, signs, quotes):
 
 
 def end_of_interpolation(text, at):
-    """The index behind the parenthesis that closes an interpolation open at `at`."""
+    """Returns the index after the parenthesis that closes an interpolation open at `at`."""
     depth = 1
     while at < len(text) and depth:
         opening = OPENING.match(text, at)
@@ -52,7 +52,7 @@ def end_of_interpolation(text, at):
 
 
 def bare_code(text):
-    """The text with comments and the inside of strings replaced by nothing but their line ends."""
+    """Returns the text with comments and the content of strings replaced by their line ends."""
     pieces, at = [], 0
     while opening := OPENING.search(text, at):
         pieces.append(text[at : opening.start()])

@@ -1,6 +1,6 @@
 """Compares the line coverage of the modules with the limit: coverage.py EXPORT LIMIT
 
-EXPORT is what `llvm-cov export` writes. Prints each module's share and the files far below.
+EXPORT is the output of `llvm-cov export`. Prints each module's coverage, and the files far below the limit.
 """
 
 import collections
@@ -36,10 +36,10 @@ for name in limit["modules"]:
     share = percent(covered, count)
     print(f"| {name}: {share:.1f} % of {count} lines")
     if count == 0:
-        print(f"{name}: no lines counted; is the module's name right?")
+        print(f"{name}: no lines were counted; check the module's name")
         failed = True
     elif share <= limit["minimumPercent"]:
-        print(f"{name}: {share:.1f} % is not above {limit['minimumPercent']} %: write the tests that are missing")
+        print(f"{name}: {share:.1f} % is not above {limit['minimumPercent']} %: add the missing tests")
         failed = True
 for share, path in sorted(low):
     print(f"| low: {share:.0f} % {path}")

@@ -18,6 +18,6 @@ for name in sys.argv[1:]:
         print(f"Sources/{file_name}:{line}: {'.'.join(symbol['pathComponents'])} has no doc comment")
         failed = True
 if count < 100:
-    print(f"only {count} public declarations were found: is the list of modules still right?")
+    print(f"only {count} public declarations were found; check the list of modules")
     failed = True
 sys.exit(1 if failed else 0)

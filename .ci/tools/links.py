@@ -1,6 +1,6 @@
-"""Checks the links of Markdown files that lead into the repository, images and headings included: links.py FILE...
+"""Checks the links of Markdown files to the repository, including images and headings: links.py FILE...
 
-Links between pages of a DocC catalogue (`<doc:...>`, ``Symbol``) are not looked at: DocC itself checks them.
+Links between pages of a DocC catalogue (`<doc:...>`, ``Symbol``) are not checked, because DocC checks them.
 """
 
 import os
@@ -13,7 +13,7 @@ HEADING = re.compile(r"^#+ +(.+?) *#*$", re.MULTILINE)
 
 
 def anchors(text):
-    """The anchors that GitHub gives to a page's headings."""
+    """Returns the anchors that GitHub creates for a page's headings."""
     seen = {}
     for heading in HEADING.findall(FENCED.sub("", text)):
         slug = re.sub(r"[^\w\- ]", "", heading.replace("`", "").lower()).replace(" ", "-")
@@ -30,7 +30,7 @@ def read(path):
 failed = False
 for page in sys.argv[1:]:
     text = read(page)
-    # Blanked, so that line numbers stay.
+    # Replaced by empty lines, so that line numbers stay the same.
     prose = FENCED.sub(lambda block: "\n" * block.group().count("\n"), text)
     prose = re.sub(r"`[^`\n]*`", "", prose)
     for match in LINK.finditer(prose):
@@ -40,11 +40,11 @@ for page in sys.argv[1:]:
         path, _, anchor = target.partition("#")
         whole = os.path.normpath(os.path.join(os.path.dirname(page), path)) if path else page
         if not os.path.exists(whole):
-            problem = "leads to nothing"
+            problem = "has no target"
         elif whole.startswith(".."):
-            problem = "leads out of the repository"
+            problem = "is outside the repository"
         elif anchor and whole.endswith(".md") and anchor not in anchors(read(whole)):
-            problem = "leads to a heading that is not there"
+            problem = "names a missing heading"
         else:
             continue
         print(f"{page}:{prose.count(chr(10), 0, match.start()) + 1}: {target} {problem}")

@@ -1,7 +1,7 @@
-"""Compares the README's table of accuracy with what `indoorloc evaluate --json` measured: readme_accuracy.py README FOLDER
+"""Compares the README's accuracy table with results of `indoorloc evaluate --json`: readme_accuracy.py README FOLDER
 
-FOLDER holds a file NAME.json for each data set. A row without a set, a set without a row, and a number that was
-measured otherwise are failures.
+FOLDER contains a file NAME.json for each data set. A row without a set, a set without a row, and a number that differs
+from the measured one are failures.
 """
 
 import json
@@ -9,19 +9,19 @@ import pathlib
 import re
 import sys
 
-# Heading of a column, the measured key, how many of it are one of the column.
+# The heading of a column, the measured key, and the factor from the measured unit to the column's.
 COLUMNS = [("n", "n", 1), ("answered", "answered", 100), ("floor", "floor", 100), ("mean", "mean", 1),
            ("P75", "p75", 1), ("P90", "p90", 1), ("in radius", "insideRadius", 100)]
 SHARES = {"answered", "floor", "insideRadius"}
-# For other processors' arithmetic, about what .ci/accuracy.json leaves: of metres, a share of them.
+# The tolerance for the arithmetic of other processors, about that of .ci/accuracy.json; relative, for metres.
 METRES = 0.05
-# Of a share, in percent, and in points of the set: in a set of twenty, one point is five percent.
+# The tolerance for a share, in percent and in points of the set: in a set of twenty, one point is five percent.
 PERCENT = 2.0
 POINTS = 2
 
 
 def rows(text):
-    """The cells of each row of the first table with these columns, by their heading."""
+    """Yields the cells of each row of the first table with these columns, by their heading."""
     heading = None
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
@@ -49,25 +49,25 @@ def problems(name, row, measured):
     for heading, key, scale in COLUMNS:
         told = number(row[heading])
         if told is None:
-            yield f"{name}: '{row[heading]}' under {heading} is no number"
+            yield f"{name}: '{row[heading]}' under {heading} is not a number"
         elif measured.get(key) is None:
             yield f"{name}: {heading} was not measured"
         elif abs(told - scale * measured[key]) > tolerance(key, told, measured["n"]):
-            yield f"{name}: {heading} is {told:g} in the README, measured was {scale * measured[key]:.4g}"
+            yield f"{name}: {heading} is {told:g} in the README, but the measured value is {scale * measured[key]:.4g}"
     simple, mean = number(row["best simple"]), number(row["mean"])
     if simple is None or mean is None:
-        yield f"{name}: '{row['best simple']}' under best simple is no number"
+        yield f"{name}: '{row['best simple']}' under best simple is not a number"
     elif (simple < mean) != row["best simple"].startswith("**"):
-        yield f"{name}: a simple method is bold where it is better, and only there"
+        yield f"{name}: a simple method must be bold if and only if it is better"
 
 
 told = {row["set"]: row for row in rows(pathlib.Path(sys.argv[1]).read_text("utf-8"))}
 results = {path.stem: json.loads(path.read_text("utf-8")) for path in sorted(pathlib.Path(sys.argv[2]).glob("*.json"))}
-# Where truth tells rooms, there are no points to measure.
+# Data sets with ground truth of rooms have no points to measure.
 results = {name: measured for name, measured in results.items() if measured["n"] > 0}
 found = [f"{name}: the README's table of accuracy does not have this set" for name in results if name not in told]
 found += [f"{name}: is in the README's table of accuracy, but was not measured" for name in told if name not in results]
 for name in told.keys() & results.keys():
     found += problems(name, told[name], results[name])
-print("\n".join(sorted(found)) if found else f"| the README tells what was measured on {len(told)} sets")
+print("\n".join(sorted(found)) if found else f"| the README equals the measured figures of {len(told)} sets")
 sys.exit(1 if found else 0)

@@ -1,7 +1,7 @@
-"""Writes each ```swift block of Markdown files into a file that compiles by itself: snippets.py FOLDER PAGE...
+"""Writes each ```swift block of Markdown files into a separate file that compiles: snippets.py FOLDER PAGE...
 
-Imports stay at the top; the rest goes into a function that may await and throw, unless it declares what only a file
-may hold. Messages of the compiler name the page and its line.
+Imports stay at the top; the rest goes into a function that may await and throw, unless it contains declarations that
+are only allowed at file level. Compiler messages refer to the page and its line.
 """
 
 import os
@@ -9,7 +9,7 @@ import re
 import sys
 
 BLOCK = re.compile(r"^( *)```swift *\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
-# Not possible within a function.
+# Declarations that are not allowed in a function.
 FILE_LEVEL = re.compile(r"^(@main|(public )?(extension|protocol|actor)\b)", re.MULTILINE)
 
 folder = sys.argv[1]
@@ -35,4 +35,4 @@ for page in sys.argv[2:]:
         with open(os.path.join(folder, f"snippet{count}.swift"), "w", encoding="utf-8") as file:
             file.write(f"{imports}\n{rest}\n")
 if count == 0:
-    sys.exit("no Swift block was found: is the catalogue still where it was?")
+    sys.exit("no Swift block was found; check the path of the catalogue")

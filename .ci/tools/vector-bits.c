@@ -1,5 +1,5 @@
-// Runs every loop of CMath on numbers from a seed and prints a hash of the bits that each comes to: the same on every
-// processor. Asks for no libc where there is none for the processor at hand; `.ci/vectors` builds it for two.
+// Runs every loop of CMath on numbers from a seed, and prints a hash of the resulting bits, which is the same on every
+// processor. Uses no libc if none is available for the processor; `.ci/vectors` builds it for two processors.
 #include "CMath.h"
 
 #pragma STDC FP_CONTRACT OFF

@@ -1,15 +1,15 @@
 import IndoorVocabulary
 
-/// The radio by the better way that is permitted: the raw HCI socket where it may be opened, else the Bluetooth service.
+/// A scan source that uses the best permitted route to the radio: a raw HCI socket, or else the Bluetooth service.
 ///
-/// The raw route hears every report, with the kernel's time of reception; the service merges reports and tells them
-/// later. Which way was taken, and why, is in `choice`, and in the detail of the stream's first radio event.
+/// The raw route receives every report with the kernel's time of reception. The service merges reports and delivers
+/// them later. `choice` and the detail of the stream's first radio event name the route and the reason for it.
 public struct BluetoothScanSource: TimedScanSource {
-    /// A way to the controller, and why it is the one.
+    /// A route to the controller, and the reason for it.
     public struct Choice: Hashable, Sendable, CustomStringConvertible {
-        /// The way.
+        /// The route.
         public var route: ScanRoute
-        /// Why, as a sentence or two.
+        /// The reason, in one or two sentences.
         public var reason: String
 
         /// Creates a choice from its parts.
@@ -21,57 +21,57 @@ public struct BluetoothScanSource: TimedScanSource {
         public var description: String { "\(route.rawValue): \(reason)" }
     }
 
-    /// The way that is taken, and why.
+    /// The selected route, and the reason for it.
     public let choice: Choice
     private let source: any ScanSource
     private let release: @Sendable () async -> Void
 
     public var pace: ScanPace { source.pace }
 
-    /// The machine's clock: CLOCK_REALTIME beside CLOCK_BOOTTIME, measured when asked.
+    /// The system's clock: the offset of CLOCK_REALTIME from CLOCK_BOOTTIME, measured at each access.
     public var wallClock: WallClock? { source.wallClock }
 
-    /// Chooses a way; nothing stays open before `readings()` is called.
+    /// Chooses a route. The source keeps nothing open until `readings()` is called.
     ///
     /// - Parameters:
-    ///   - adapter: which adapter is to scan.
-    ///   - route: the way to take, whether permitted or not; nil for the better one that is permitted.
-    ///   - content: what is delivered.
-    /// - Throws: `BluetoothError.noRoute` if neither way is permitted.
+    ///   - adapter: The adapter that scans.
+    ///   - route: The route to use, permitted or not; nil for the best permitted route.
+    ///   - content: The readings to deliver.
+    /// - Throws: `BluetoothError.noRoute` if neither route is permitted.
     public init(
         adapter: AdapterChoice = .first, route: ScanRoute? = nil, content: ScanContent = .beacons
     ) throws(BluetoothError) {
         let choice =
-            if let route { Choice(route: route, reason: "It was asked for.") } else { try Self.chooseRoute() }
+            if let route { Choice(route: route, reason: "selected with --route.") } else { try Self.chooseRoute() }
         self.init(choice, adapter: adapter, content: content)
     }
 
-    /// - Parameter address: where the message bus is; nil for the system's.
+    /// - Parameter address: The address of the message bus; nil for the system bus.
     package init(
         _ choice: Choice, adapter: AdapterChoice = .first, content: ScanContent = .beacons, address: String? = nil
     ) {
         self.choice = choice
-        let remark = "By the route \(choice)"
+        let initialDetail = "Route \(choice)"
         switch choice.route {
         case .hci:
             var source = HCIScanSource(adapter: adapter, content: content)
-            source.remark = remark
+            source.initialDetail = initialDetail
             release = { [source] in await source.released() }
             self.source = source
         case .dbus:
             var settings = BlueZScanSettings(adapter: adapter, content: content)
-            settings.remark = remark
+            settings.initialDetail = initialDetail
             let source = BlueZScanSource(settings, address: address)
             release = { await source.released() }
             self.source = source
         }
     }
 
-    /// The better way that is permitted to this process, and why; asks the kernel, and perhaps the message bus.
+    /// Returns the best route that is permitted to this process, and the reason for it.
     ///
-    /// Whether there is an adapter, or whether the service runs, does not matter: both may change at any time, which the
-    /// stream tells.
-    /// - Throws: `BluetoothError.noRoute` if neither way is permitted.
+    /// The function asks the kernel and, if the raw route isn't permitted, the message bus. It doesn't check whether an
+    /// adapter is present or the service runs: both may change at any time, and the stream reports them.
+    /// - Throws: `BluetoothError.noRoute` if neither route is permitted.
     public static func chooseRoute() throws(BluetoothError) -> Choice {
         try chooseRoute(hci: HCIScanSource.checkPermission, dbus: BlueZScanSource.checkPermission)
     }
@@ -82,7 +82,7 @@ public struct BluetoothScanSource: TimedScanSource {
         let obstacle: BluetoothError
         do throws(BluetoothError) {
             try hci()
-            return Choice(route: .hci, reason: "The raw route is permitted, and gives every report.")
+            return Choice(route: .hci, reason: "Raw access is permitted. It delivers every report.")
         } catch {
             obstacle = error
         }
@@ -92,23 +92,23 @@ public struct BluetoothScanSource: TimedScanSource {
             throw .noRoute(hci: obstacle, dbus: error)
         }
         return Choice(
-            route: .dbus, reason: "The raw route, which gives every report, cannot be taken. \(obstacle.description)")
+            route: .dbus, reason: "Raw access, which delivers every report, is not available. \(obstacle.description)")
     }
 
-    /// Returns as soon as no scan of this source holds the radio any more.
+    /// Waits until no scan of this source uses the radio.
     ///
-    /// The end of a stream begins the end of its scan, which takes moments: the adapter is given back as it was found. A
-    /// program that is about to exit waits for that.
+    /// When a stream ends, its scan stops and restores the adapter to its former state, which takes a moment. Call this
+    /// function before the program exits.
     public func released() async { await release() }
 
-    /// Begins to scan.
+    /// Starts to scan.
     ///
-    /// The stream throws what the streams of `HCIScanSource` and `BlueZScanSource` do.
+    /// The stream throws the errors of the streams of `HCIScanSource` and `BlueZScanSource`.
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
         source.readings()
     }
 
-    /// Begins to scan with that timing on the raw route; the Bluetooth service chooses its own.
+    /// Starts to scan with a timing. Only the raw route uses the timing; the Bluetooth service chooses its own.
     public func readings(timing: ScanTiming) -> AsyncThrowingStream<SensorReading, any Error> {
         source.beginReadings(timing: timing)
     }

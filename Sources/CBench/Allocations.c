@@ -12,7 +12,7 @@ int64_t cbench_most_bytes(void) { return most_bytes; }
 
 void cbench_forget_most(void) { most_bytes = bytes; }
 
-// The sanitizers bring a malloc of their own.
+// The sanitizers have their own malloc.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer) || __has_feature(address_sanitizer)
 #define CBENCH_SANITIZED
@@ -21,7 +21,7 @@ void cbench_forget_most(void) { most_bytes = bytes; }
 
 #if defined(__GLIBC__) && !defined(CBENCH_SANITIZED)
 
-// A program's own malloc comes before the C library's; these count, and leave the work to the library.
+// A program's malloc takes precedence over the C library's. These functions count, and call the library's functions.
 extern void *__libc_malloc(size_t size);
 extern void *__libc_calloc(size_t count, size_t size);
 extern void *__libc_realloc(void *memory, size_t size);
@@ -52,7 +52,7 @@ void *calloc(size_t elements, size_t size) {
 void *realloc(void *memory, size_t size) {
     int64_t before = (int64_t)malloc_usable_size(memory);
     void *found = counted(__libc_realloc(memory, size));
-    // What could not be made larger is still there.
+    // If a block could not be enlarged, it still exists.
     if (found || size == 0) bytes -= before;
     return found;
 }
@@ -66,7 +66,7 @@ void *aligned_alloc(size_t alignment, size_t size) {
 }
 
 int posix_memalign(void **memory, size_t alignment, size_t size) {
-    // EINVAL and ENOMEM; errno is not set by this function.
+    // The error is returned (EINVAL, ENOMEM); this function does not set errno.
     if (alignment % sizeof(void *) != 0 || (alignment & (alignment - 1)) != 0 || alignment == 0) return 22;
     void *found = counted(__libc_memalign(alignment, size));
     if (!found) return 12;

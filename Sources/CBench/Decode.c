@@ -13,7 +13,7 @@ static void take_identity(const uint8_t *bytes, int has_groups, struct cbench_si
     sighting->minor = has_groups ? (uint16_t)(bytes[18] << 8 | bytes[19]) : 0;
 }
 
-/// The beacon in manufacturer data: 1 if there is one, 0 if not, -1 if it is malformed.
+/// Decodes the beacon in manufacturer data. Returns 1 if there is one, 0 if not, and -1 if it is malformed.
 static int manufacturer(const uint8_t *payload, size_t length, struct cbench_sighting *sighting) {
     if (length > 2 && payload[0] == 0x4C && payload[1] == 0x00 && payload[2] == 0x02) {
         if (length != 25 || payload[3] != 0x15) return -1;
@@ -28,7 +28,7 @@ static int manufacturer(const uint8_t *payload, size_t length, struct cbench_sig
     return 1;
 }
 
-/// The Eddystone-UID in service data.
+/// Decodes the Eddystone-UID in service data.
 static int service(const uint8_t *payload, size_t length, struct cbench_sighting *sighting) {
     if (length < 3 || payload[0] != 0xAA || payload[1] != 0xFE || payload[2] != 0x00) return 0;
     if (length != 22 && length != 20) return -1;
@@ -39,7 +39,7 @@ static int service(const uint8_t *payload, size_t length, struct cbench_sighting
     return 1;
 }
 
-/// The first beacon among AD structures: 1 if there is one, 0 if not, -1 where any structure is malformed.
+/// Decodes the first beacon in AD structures. Returns 1 if there is one, 0 if not, and -1 if a structure is malformed.
 static int beacon(const uint8_t *data, size_t length, struct cbench_sighting *sighting) {
     size_t offset = 0;
     int found = 0;

@@ -1,19 +1,19 @@
 #include "CBench.h"
 
-// `-march=native` cannot be asked for in a package that others depend on. Instead the same loop is compiled for
-// three processors, and the best that runs here is taken.
+// A package with dependents cannot use `-march=native`. Instead, the same loop is compiled for three processors, and
+// the best one that this processor supports is used.
 #if defined(__x86_64__)
 #define CBENCH_AVX2 __attribute__((target("avx2,fma")))
 #define CBENCH_AVX512 __attribute__((target("avx2,fma,avx512f,avx512dq,avx512bw,avx512vl")))
 #endif
 
-/// The natural logarithm of a positive number, give or take 1e-7.
+/// Returns the natural logarithm of a positive number, with an error of at most 1e-7.
 static inline __attribute__((always_inline)) float logarithm(float x) {
     union {
         float number;
         int32_t bits;
     } value = {x};
-    // Halfway between 2/3 and 4/3 on a scale of logarithms lies nearly 1.
+    // On a logarithmic scale, 1 is nearly halfway between 2/3 and 4/3.
     int32_t exponent = (value.bits - 0x3F2AAAAB) >> 23;
     value.bits -= exponent << 23;
     float f = value.number - 1;

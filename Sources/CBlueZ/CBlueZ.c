@@ -18,7 +18,7 @@ enum {
     message_timestamp = 2,
     flag_up = 1 << 0,
     type_mask = 0x30,
-    // SO_MEMINFO (asm-generic/socket.h), and the place of the dropped packets among its numbers (linux/sock_diag.h).
+    // SO_MEMINFO (asm-generic/socket.h), and the index of the dropped packets in its result (linux/sock_diag.h).
     option_meminfo = 55,
     meminfo_dropped = 8,
     meminfo_count = 9,
@@ -108,7 +108,7 @@ int cbluez_get_dropped(int socket, uint32_t *count) {
     return result;
 }
 
-// The kernel writes its own struct timeval, two longs, whatever the C library's is.
+// The kernel writes its own struct timeval, two longs, which can differ from the C library's.
 static int64_t timestamp(const struct cmsghdr *message) {
     const unsigned char *data = CMSG_DATA(message);
     if (message->cmsg_len == CMSG_LEN(16)) {
@@ -180,7 +180,7 @@ int cbluez_open_alarm(void) { return checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLO
 
 void cbluez_raise_alarm(int alarm) {
     uint64_t one = 1;
-    // It cannot fail: the count is far from full.
+    // The write cannot fail, because the counter is far from its maximum.
     if (alarm >= 0 && write(alarm, &one, sizeof one) < 0) return;
 }
 

@@ -1,7 +1,7 @@
 #include <curl/curl.h>
 
-// curl_easy_setopt and curl_easy_getinfo take arguments of any type, which Swift cannot call: one function for each type
-// that is used. They can go when Swift calls C functions with variable arguments.
+// curl_easy_setopt and curl_easy_getinfo are variadic, and Swift cannot call them. Therefore this header has one
+// function for each argument type. They can be removed when Swift supports C functions with variable arguments.
 static inline CURLcode ccurl_set_number(CURL *handle, CURLoption option, long value) {
     return curl_easy_setopt(handle, option, value);
 }
@@ -18,21 +18,21 @@ static inline CURLcode ccurl_set_list(CURL *handle, CURLoption option, struct cu
     return curl_easy_setopt(handle, option, value);
 }
 
-// What curl calls with bytes of a body or with a header's line; it goes on if all of them were taken.
+// The function that curl calls with bytes of a body or with a header line; curl continues if it accepts all of them.
 typedef size_t (*ccurl_receiver)(char *bytes, size_t size, size_t count, void *context);
 
 static inline CURLcode ccurl_set_receiver(CURL *handle, CURLoption option, ccurl_receiver value) {
     return curl_easy_setopt(handle, option, value);
 }
 
-// The status of the latest answer; 0 before there is one.
+// Returns the status of the latest response; 0 before the first one.
 static inline long ccurl_status(CURL *handle) {
     long status = 0;
     curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
     return status;
 }
 
-// What was wrong with the server's certificate, as OpenSSL numbers it (X509_V_ERR_…); 0 if nothing was.
+// Returns the error in the server's certificate as an OpenSSL number (X509_V_ERR_…); 0 if it has none.
 static inline long ccurl_certificate_defect(CURL *handle) {
     long defect = 0;
     curl_easy_getinfo(handle, CURLINFO_SSL_VERIFYRESULT, &defect);

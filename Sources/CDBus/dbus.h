@@ -1,2 +1,2 @@
-// libdbus, the reference implementation of D-Bus; its headers lie where pkg-config says.
+// libdbus, the reference implementation of D-Bus; pkg-config provides the path of its headers.
 #include <dbus/dbus.h>

@@ -1,7 +1,7 @@
-// libgps, the client library of gpsd; its header lies where pkg-config says.
+// libgps, the client library of gpsd; pkg-config provides the path of its header.
 //
-// Swift sees only what is below: it does not import the masks of gps.h, which are macros with a suffix of their own, and
-// would copy a struct of 24 kB with anonymous unions. No policy; what is sensible is decided in Swift.
+// Swift uses only the declarations below: it does not import the masks of gps.h, which are macros with suffixes, and it
+// would copy a struct of 24 kB with anonymous unions. These functions contain no policy; Swift validates the values.
 #ifndef CGPS_H
 #define CGPS_H
 
@@ -12,17 +12,17 @@
 #include <stdlib.h>
 
 #if GPSD_API_MAJOR_VERSION < 9
-#error "libgps 3.20 or later is needed: before, no report had an error of the horizontal position"
+#error "libgps 3.20 or later is required: earlier versions do not report the horizontal error"
 #endif
 
 // A connection to gpsd.
 typedef struct cgps_connection cgps_connection;
 
-// What one report of gpsd says; not-a-number where it says nothing.
+// The content of one report from gpsd; missing values are NaN.
 typedef struct {
     bool is_version;   // gpsd's greeting
-    bool has_position; // a report of a place, in a mode that has one
-    int mode;          // 2: latitude and longitude, 3: altitude, too
+    bool has_position; // a report with a position, in a mode that has one
+    int mode;          // 2: latitude and longitude; 3: altitude too
     double latitude;   // degrees
     double longitude;
     double altitude; // metres above the WGS84 ellipsoid
@@ -40,7 +40,8 @@ static inline void cgps_close(cgps_connection *connection) {
     free(connection);
 }
 
-// Connects, which may wait for the network; NULL if that failed, and then `error` is one of gps.h's NL_ codes, or errno.
+// Connects to gpsd; this call can block on the network. On failure it returns NULL and sets `error` to one of gps.h's
+// NL_ codes or to errno.
 static inline cgps_connection *cgps_open(const char *host, const char *port, int *error) {
     struct gps_data_t *data = (struct gps_data_t *)calloc(1, sizeof(struct gps_data_t));
     if (data == NULL) {
@@ -53,21 +54,21 @@ static inline cgps_connection *cgps_open(const char *host, const char *port, int
         free(data);
         return NULL;
     }
-    // Programs that this one starts have no business with it.
+    // Child processes must not inherit the socket.
     fcntl(data->gps_fd, F_SETFD, FD_CLOEXEC);
     return (cgps_connection *)data;
 }
 
-// The socket to wait on.
+// Returns the socket to wait on.
 static inline int cgps_descriptor(cgps_connection *connection) { return (int)cgps_data(connection)->gps_fd; }
 
-// Asks for reports; 0, or -1 with errno.
+// Requests reports. Returns 0, or -1 with errno.
 static inline int cgps_watch(cgps_connection *connection) {
     return gps_stream(cgps_data(connection), WATCH_ENABLE | WATCH_JSON, NULL);
 }
 
-// Takes the next report; 1 if there was one, 0 if there is none yet, -1 if the connection is lost, with errno or 0 if gpsd
-// has closed it. Never waits.
+// Reads the next report without blocking. Returns 1 if there was one, 0 if there is none yet, and -1 if the connection
+// is lost, with errno, which is 0 if gpsd closed the connection.
 static inline int cgps_read(cgps_connection *connection, cgps_report *report) {
     struct gps_data_t *data = cgps_data(connection);
     data->set = 0;

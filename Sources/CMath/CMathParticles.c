@@ -3,11 +3,10 @@
 #include "VectorKinds.h"
 #include "WallCrossing.h"
 
-/// Particles that are moved at a time: as many as what is found on the way stays in the nearest cache.
+/// The number of particles that are moved at a time, so that intermediate results stay in the nearest cache.
 enum { block = 256 };
 
-/// Moves some particles as far as walls let them. Somebody in front of a wall stands or turns; the guess is less
-/// likely, not impossible.
+/// Moves particles until walls stop them. A particle at a wall stops or turns; its weight decreases but stays above 0.
 INLINE void advance(
     const struct cmath_walls *given, const struct cmath_wall_cell *cells, const float *lines, size_t count,
     const float *restrict dx, const float *restrict dy, float *restrict x, float *restrict y,
@@ -36,7 +35,7 @@ INLINE void advance(
         int32_t place = (int32_t)(is_inside ? row : 0) * walls.columns + (int32_t)(is_inside ? column : 0);
         places[index] = is_inside ? place : outside;
     }
-    // Written in any case and counted if it is meant: who is near a wall cannot be foretold.
+    // Branch-free: the index is always written and counted if needed, because nearness to a wall is unpredictable.
     size_t near_count = 0;
     for (size_t index = 0; index < count; index++) {
         near[near_count] = (int32_t)index;
@@ -56,7 +55,7 @@ INLINE void advance(
         } else {
             stops = crosses_walls(&walls, cells, lines, x[index], y[index], way_x, way_y);
         }
-        // The same list again: who is stopped is not behind who is near.
+        // The same list is reused: the number of stopped particles never exceeds the number of near ones.
         near[stopped] = index;
         stopped += stops;
     }
@@ -88,7 +87,7 @@ INLINE void drift_block(
         float kick_x, kick_y, wander_x, wander_y;
         normal_pair(kick_high[index], kick_low[index], &kick_x, &kick_y);
         normal_pair(wander_high[index], wander_low[index], &wander_x, &wander_y);
-        // A new velocity, kept and kicked, is as any new one.
+        // A new velocity is drawn from the same distribution as any velocity.
         float keep = turned ? 0 : step.keep, kick = turned ? step.speed : step.kick;
         float x = velocity_x[index] * keep + kick_x * kick, y = velocity_y[index] * keep + kick_y * kick;
         velocity_x[index] = walks ? x : velocity_x[index];
@@ -200,7 +199,7 @@ INLINE void find_cells(
 #pragma clang loop vectorize(enable)
     for (size_t index = 0; index < count; index++) {
         float column = (x[index] - grid.left) * grid.scale, row = (y[index] - grid.top) * grid.scale;
-        // Compared before they are made whole: a wild fix or step brings particles anywhere.
+        // Compared before the conversion to integers: a bad fix or step can move particles to any position.
         int is_inside = (column >= 0) & (row >= 0) & (column < columns) & (row < rows);
         int32_t cell = (int32_t)(is_inside ? row : 0) * grid.columns + (int32_t)(is_inside ? column : 0);
         cells[index] = is_inside ? cell + 1 : 0;
@@ -265,7 +264,7 @@ CMATH_KINDS(
 INLINE void pick(
     size_t first, size_t members, const float *weight, float total, float start, size_t count,
     int32_t *restrict picks) {
-    // Shares of the sum as whole numbers: these add up fast, and to the same in any order.
+    // Shares of the sum as integers, whose addition is fast and gives the same result in any order.
     const double whole = 0x1p40;
     double factor = whole / total;
     uint64_t offset = (uint64_t)((1 - (double)start) * whole), sum = 0, place = 0;
@@ -277,7 +276,7 @@ INLINE void pick(
 #pragma clang loop vectorize(enable)
         for (size_t index = 0; index < length; index++) shares[index] = (int64_t)(weight[begin + index] * factor);
         for (size_t index = 0; index < length; index++) {
-            // Whoever gets no place is overwritten by the next one.
+            // An index without a place is overwritten by the next one.
             picks[place] = (int32_t)(first + begin + index);
             sum += (uint64_t)shares[index];
             uint64_t end = (sum * count + offset) >> 40;

@@ -2,15 +2,15 @@
 
 #include "VectorKinds.h"
 
-/// Guesses that are weighed at a time: as many as what is found on the way stays in the nearest cache.
+/// The number of hypotheses that are weighed at a time, so that intermediate results stay in the nearest cache.
 enum { block = 256 };
 
-/// More decibels than this between what is heard and what is expected count as this many.
+/// The limit in decibels for the difference between the received and the expected RSSI.
 static const float most_difference = 1e3f;
-/// Square metres within which a beacon has hardly a direction.
+/// The softening of the distance in m²: closer to a beacon, its direction is hardly defined.
 static const float near = 0.25f;
 
-/// The loop over guesses that have their table entries: weighs the reading and learns of the receiver.
+/// Weighs a reading for hypotheses whose table entries are known, and updates their receivers.
 INLINE void hear_block(
     const struct cmath_heard heard, size_t count, const float *restrict mean, const float *restrict variance,
     const int32_t *restrict is_inside, const float *restrict x, const float *restrict y, float *restrict offset,
@@ -35,7 +35,7 @@ INLINE void hear_block(
         float all = noise + known, square = difference * difference;
         float likelihood = half * log_positive(all) - other * log_positive(all + square * inverse) - heard.outside;
         sums[index] += is_inside[index] ? likelihood : 0;
-        // An outlier tells less of the receiver: as if its noise were stretched by (f + square / all) / (f + 1).
+        // An outlier changes the receiver less, as if its noise were multiplied by (f + square / all) / (f + 1).
         float whole = most * all, doubt = noise * stretch * (heard.freedom * all + square);
         float gain = is_inside[index] ? whole / (known * whole + doubt) : 0;
         float step = gain * difference;
@@ -51,7 +51,7 @@ INLINE void hear_block(
     }
 }
 
-/// Finds where each cell lies in a reading's table, and what that holds there.
+/// Finds the index of each cell in a reading's table, and the table's values there.
 INLINE void look_up(
     const struct cmath_heard heard, int32_t grid_columns, const int32_t *restrict cells, size_t count,
     float *restrict mean, float *restrict variance, int32_t *restrict is_inside) {
@@ -60,7 +60,7 @@ INLINE void look_up(
 #pragma clang loop vectorize(enable)
     for (size_t index = 0; index < count; index++) {
         int32_t cell = cells[index] - 1;
-        // The middle of the cell divides more than rounding away from the next row.
+        // The centre of the cell is further from the next row than the rounding error of the division.
         int32_t row = (int32_t)(((float)cell + 0.5f) * scale);
         int32_t column = cell - row * grid_columns - heard.first_column;
         row -= heard.first_row;

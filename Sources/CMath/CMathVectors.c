@@ -12,10 +12,10 @@ int cmath_vector_level(void) {
 int cmath_vector_level(void) { return 0; }
 #endif
 
-/// Cells that are weighed at a time: as many as what is found on the way stays in the nearest cache.
+/// The number of cells that are weighed at a time, so that intermediate results stay in the nearest cache.
 enum { block = 256 };
 
-/// Finds where each cell lies in a rectangle; -1 is outside.
+/// Finds the index of each cell in a rectangle; -1 is outside.
 INLINE void find_entries(
     const struct cmath_rates rates, int32_t grid_columns, const int32_t *restrict cells, size_t count,
     int32_t *restrict entries) {
@@ -23,7 +23,7 @@ INLINE void find_entries(
 #pragma clang loop vectorize(enable)
     for (size_t index = 0; index < count; index++) {
         int32_t cell = cells[index];
-        // The middle of the cell divides more than rounding away from the next row.
+        // The centre of the cell is further from the next row than the rounding error of the division.
         int32_t row = (int32_t)(((float)cell + 0.5f) * scale);
         int32_t column = cell - row * grid_columns - rates.first_column;
         row -= rates.first_row;
@@ -42,7 +42,7 @@ INLINE void add_rates(
     for (size_t start = 0; start < count; start += block) {
         size_t length = count - start < block ? count - start : block;
         find_entries(rates, grid_columns, cells + start, length, entries);
-        // Gathers within the arithmetic would take longer, even where there is an instruction for them.
+        // Gather instructions within the arithmetic would be slower, even where the processor has them.
 #pragma clang loop vectorize(disable) unroll_count(4)
         for (size_t index = 0; index < length; index++)
             found[index] = rates.log_rate[entries[index] < 0 ? 0 : entries[index]];
@@ -121,7 +121,7 @@ INLINE void grid_moments(const float *weights, size_t first, size_t columns, siz
     typedef float eight __attribute__((vector_size(32), aligned(4)));
     enum { lanes = cmath_double_lanes };
     for (size_t kind = 0; kind < 5; kind++) sums[kind] = 0;
-    // Strip by strip of columns, so that what depends on the column is found once for each.
+    // In strips of columns, so that values that depend on the column are computed once for each.
     for (size_t left = 0; left < columns; left += lanes) {
         cmath_doubles all = {0}, by_row = {0}, by_square = {0};
         size_t width = columns - left < lanes ? columns - left : lanes;

@@ -1,4 +1,4 @@
-// What the loops over many numbers share: how each is made for several kinds of vectors, and their arithmetic.
+// Shared parts of the vector loops: their variants for several kinds of vectors, and their arithmetic.
 #ifndef CMATH_VECTOR_KINDS_H
 #define CMATH_VECTOR_KINDS_H
 
@@ -10,8 +10,9 @@
 
 #define CMATH_LIST(...) __VA_ARGS__
 
-// Each function three times, as every processor can run it and for two kinds of vectors, and what chooses among them.
-// Both lists in brackets: NAME is an INLINE function, PARAMETERS are its own, ARGUMENTS their names.
+// Defines three variants of each function, for every processor and for two kinds of vectors, and the function that
+// selects one. NAME is an INLINE function. PARAMETERS and ARGUMENTS are lists in parentheses: its parameters, and their
+// names.
 #if defined(__x86_64__)
 #define CMATH_KINDS(NAME, PARAMETERS, ARGUMENTS)                                                                      \
     static void NAME##_plain PARAMETERS { NAME ARGUMENTS; }                                                           \
@@ -48,18 +49,18 @@ INLINE int32_t bits_of_float(float value) {
     return bits;
 }
 
-// The polynomials below are weighted least-squares fits on their intervals, their errors made even by reweighting.
+// The polynomials below are weighted least-squares fits on their intervals; reweighting makes their errors uniform.
 
-/// The whole exponent of a positive normal number whose mantissa is taken between 2/3 and 4/3, so that numbers near 1
-/// have none.
+/// Returns the integer exponent of a positive normal number with a mantissa between 2/3 and 4/3, so that it is 0 near
+/// 1.
 INLINE int32_t exponent_of(float x) { return (bits_of_float(x) - 0x3F2AAAAB) >> 23; }
 
-/// That mantissa less 1.
+/// Returns that mantissa minus 1.
 INLINE float fraction_of(float x, int32_t exponent) {
     return float_of_bits((int32_t)((uint32_t)bits_of_float(x) - ((uint32_t)exponent << 23))) - 1;
 }
 
-/// The natural logarithm of a number in two parts: log(1 + f) = f - f²/2 + f³·p(f).
+/// Returns the natural logarithm of a number in two parts: log(1 + f) = f - f²/2 + f³·p(f).
 INLINE float log_of_parts(int32_t exponent, float f) {
     float square = f * f;
     float even = 0.33333266f + square * (0.20007917f + square * (0.14042352f + square * 0.13820009f));
@@ -67,20 +68,20 @@ INLINE float log_of_parts(int32_t exponent, float f) {
     return (float)exponent * 0.69314718f + (f - square * (0.5f - f * (even + f * odd)));
 }
 
-/// The natural logarithm of a positive normal number.
+/// Returns the natural logarithm of a positive normal number.
 INLINE float log_positive(float x) {
     int32_t exponent = exponent_of(x);
     return log_of_parts(exponent, fraction_of(x, exponent));
 }
 
-/// The natural logarithm of 1 - draw / 2^32, which is never 0, with all digits near 1, too.
+/// Returns the natural logarithm of 1 - draw / 2^32, which is never 0, with full precision even near 1.
 INLINE float log_of_rest(uint32_t draw) {
     float rest = ((float)~draw + 1) * 0x1p-32f;
     int32_t exponent = exponent_of(rest);
     return log_of_parts(exponent, exponent == 0 ? (float)draw * -0x1p-32f : fraction_of(rest, exponent));
 }
 
-/// e to the power of a number that is at most 0; what is below -87, or no number, counts as -87.
+/// Returns e to the power of a number that is at most 0; NaN and values below -87 are treated as -87.
 INLINE float exp_negative(float x) {
     float scaled = (x > -87 ? x : -87) * 1.44269504f;
     int32_t whole = (int32_t)(scaled - 0.5f);
@@ -91,7 +92,7 @@ INLINE float exp_negative(float x) {
     return (even + f * odd) * float_of_bits((int32_t)((uint32_t)(whole + 127) << 23));
 }
 
-/// Sine and cosine of `part` quarter turns, from -1/2 to 1/2, beyond `quarters` whole ones.
+/// Computes sine and cosine of `quarters` whole quarter turns plus the fraction `part` of one, from -1/2 to 1/2.
 INLINE void sine_cosine(uint32_t quarters, float part, float *sine, float *cosine) {
     float square = part * part;
     float s = part * (1.5707963f + square * (-0.64596295f + square * (0.079675905f + square * -0.0045922892f)));
@@ -103,17 +104,17 @@ INLINE void sine_cosine(uint32_t quarters, float part, float *sine, float *cosin
     *cosine = (quarters + 1) & 2 ? -second : second;
 }
 
-/// Sine and cosine of an angle within a few thousand turns, in radians.
+/// Computes sine and cosine of an angle within a few thousand turns, in radians.
 INLINE void sine_cosine_of_angle(float angle, float *sine, float *cosine) {
     float quarters = angle * 0.63661977f;
     int32_t whole = (int32_t)(quarters + (quarters < 0 ? -0.5f : 0.5f));
     sine_cosine((uint32_t)whole, quarters - (float)whole, sine, cosine);
 }
 
-/// A pair of the normal distribution from two numbers of 32 bits, as Box and Muller tell.
+/// Computes two normally distributed numbers from two 32-bit numbers with the Box–Muller transform.
 INLINE void normal_pair(uint32_t first, uint32_t second, float *x, float *y) {
     float radius = __builtin_elementwise_sqrt(-2 * log_of_rest(first));
-    // An eighth of a turn more makes whole quarters of what is nearest to them.
+    // Adding an eighth of a turn rounds to the nearest quarter.
     second += 0x20000000;
     float part = (float)((int32_t)(second & 0x3FFFFFFF) - 0x20000000) * 0x1p-30f;
     float sine, cosine;
@@ -122,7 +123,7 @@ INLINE void normal_pair(uint32_t first, uint32_t second, float *x, float *y) {
     *y = radius * sine;
 }
 
-/// The draws `first`, `first` + 1, … of a counting generator, in halves: the n-th mixes `state + n · step`.
+/// Computes the draws `first`, `first` + 1, … of a counting generator, in halves: draw n mixes `state + n · step`.
 INLINE void draw(
     struct cmath_generator generator, uint64_t first, size_t count, uint32_t *restrict high, uint32_t *restrict low) {
     uint64_t start = generator.state + first * generator.step;
@@ -137,8 +138,8 @@ INLINE void draw(
     }
 }
 
-// Vectors as the compiler knows them: it makes them of what the processor has. Sums over them have the same order
-// everywhere. Never handed to a function, as processors differ in how.
+// The compiler's generic vectors, which it maps to the processor's. Sums over them have the same order on every
+// processor. They are never passed to functions, because processors differ in how they pass vectors.
 typedef float cmath_floats __attribute__((vector_size(64), aligned(4)));
 typedef double cmath_doubles __attribute__((vector_size(64), aligned(8)));
 enum { cmath_lanes = 16, cmath_double_lanes = 8 };

@@ -1,4 +1,4 @@
-// Whether ways cross walls, four walls at once.
+// Tests whether movements cross walls, four walls at once.
 #ifndef CMATH_WALL_CROSSING_H
 #define CMATH_WALL_CROSSING_H
 
@@ -8,14 +8,15 @@
 typedef float cmath_four __attribute__((vector_size(16), aligned(4)));
 typedef int32_t cmath_four_whole __attribute__((vector_size(16), aligned(4)));
 
-/// Whether a way crosses one of the four walls of a line: each one's ends lie on both sides of the other.
+/// Returns whether a movement crosses one of the four walls of a line: the ends of each are on both sides of the other.
 INLINE bool crosses_line(const float *line, float x, float y, float dx, float dy) {
     const cmath_four *walls = (const cmath_four *)line;
     cmath_four apart_x = walls[0] - x, apart_y = walls[1] - y, wall_x = walls[2], wall_y = walls[3];
     cmath_four denominator = dx * wall_y - dy * wall_x;
     cmath_four t = apart_x * wall_y - apart_y * wall_x;
     cmath_four u = apart_x * dy - apart_y * dx;
-    // Both are shares of the denominator from 0 to 1, whichever its sign: a division costs more than all the rest.
+    // Both must be fractions of the denominator from 0 to 1, for either sign. Comparing avoids a division, which is
+    // slow.
     cmath_four_whole sign = (cmath_four_whole)denominator & (int32_t)0x80000000;
     denominator = (cmath_four)((cmath_four_whole)denominator ^ sign);
     t = (cmath_four)((cmath_four_whole)t ^ sign);
@@ -31,7 +32,7 @@ INLINE bool crosses_lines(const float *lines, int32_t first, int32_t end, float 
     return false;
 }
 
-/// Narrows the part of a way, as shares from its beginning, to what lies between two bounds along an axis.
+/// Clips a part of a movement, as fractions from its start, to two bounds along an axis.
 INLINE void clip(float from, float way, float low, float high, float *first, float *last) {
     if (way == 0) {
         if (from < low || from > high) *last = -1;
@@ -47,11 +48,11 @@ INLINE int32_t place_within(float place, int32_t count) {
     return place < 0 ? 0 : place < (float)count ? (int32_t)place : count - 1;
 }
 
-/// The same for a way of any length: piece by piece, none longer than the walls' reach.
+/// Returns the same for a movement of any length, divided into pieces no longer than the walls' reach.
 INLINE bool crosses_walls(
     const struct cmath_walls *walls, const struct cmath_wall_cell *cells, const float *lines, float x, float y,
     float dx, float dy) {
-    // A way from or to nowhere crosses nothing.
+    // A movement with an infinite or undefined end crosses nothing.
     if (!(x * 0 == 0 && y * 0 == 0 && dx * 0 == 0 && dy * 0 == 0)) return false;
     float first = 0, last = 1;
     clip(x, dx, walls->left, walls->left + (float)walls->columns / walls->scale, &first, &last);

@@ -1,4 +1,4 @@
-// SQLite, the database in a file. No policy: what Swift cannot import is named here, and nothing else.
+// SQLite, the database in a file. This header contains no policy, only declarations that Swift cannot import.
 #ifndef CSQLITE_H
 #define CSQLITE_H
 

@@ -1,2 +1,2 @@
-// libsystemd: how a service tells its manager that it is ready, alive and stopping.
+// libsystemd: a service reports to its manager that it is ready, alive and stopping.
 #include <systemd/sd-daemon.h>

@@ -1,9 +1,9 @@
 import Glibc
 import IndoorVocabulary
 
-/// Ends waits, from any thread and for good.
+/// A pipe with which any thread can end another thread's waits permanently.
 final class Alarm: Sendable {
-    /// The end of a pipe that can be read once something was written to the other.
+    /// The read end of the pipe, which is readable once the alarm is raised.
     private let descriptor: Int32
     private let other: Int32
 
@@ -22,29 +22,29 @@ final class Alarm: Sendable {
         close(other)
     }
 
-    /// Ends the wait that is on, and all later ones: nobody reads what is written.
+    /// Ends the current wait and all later ones: the byte stays in the pipe.
     func raise() {
         var byte: UInt8 = 1
-        // Where the pipe is full, it was raised often enough.
+        // If the pipe is full, the alarm is already raised.
         _ = write(other, &byte, 1)
     }
 
-    /// Whether it was raised.
+    /// Whether the alarm is raised.
     var isRaised: Bool { wait(for: nil, atMost: .zero) == .alarm }
 
-    /// What ended a wait.
+    /// The event that ended a wait.
     enum Outcome: Hashable {
         case alarm
-        /// The descriptor has something to be read, or is at its end.
+        /// The descriptor is readable or at its end.
         case ready
         case timeout
     }
 
-    /// Waits until another descriptor has something to be read, the alarm is raised, or the time is over.
+    /// Waits until another descriptor is readable, the alarm is raised, or the timeout expires.
     ///
-    /// - Parameter timeout: nil waits for ever.
+    /// - Parameter timeout: The time limit; nil for none.
     func wait(for other: Int32?, atMost timeout: Duration?) -> Outcome {
-        // Rounded up, so that what is due then is due. poll passes over negative descriptors.
+        // Rounded up, so that the deadline has passed afterwards. poll ignores negative descriptors.
         let milliseconds = timeout.map { Int32(clamping: max(0, $0.nanoseconds / 1_000_000 + ($0 > .zero ? 1 : 0))) }
         var watched = [
             pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
@@ -52,7 +52,7 @@ final class Alarm: Sendable {
         ]
         let count = poll(&watched, nfds_t(watched.count), milliseconds ?? -1)
         if watched[0].revents != 0 { return .alarm }
-        // A signal ends a wait too early, which only means that one looks for nothing.
+        // A signal may end a wait early, which only causes an unnecessary read.
         return count > 0 ? .ready : .timeout
     }
 }

@@ -2,17 +2,17 @@ import CGPS
 import IndoorVocabulary
 
 extension GNSSFix {
-    /// The share of a 95 % radius that is the 68 % radius, where the errors to the north and to the east are normal and
-    /// alike: √(ln(1 − 0.68) / ln(1 − 0.95)).
+    /// The ratio of the 68 % radius to the 95 % radius: √(ln(1 − 0.68) / ln(1 − 0.95)).
     ///
-    /// The radius within which a share p of such errors lies is σ √(−2 ln(1 − p)), the quantile of Rayleigh's distribution.
+    /// The ratio applies to normal errors with equal deviations to the north and to the east. The radius that contains
+    /// a share p of such errors is σ √(−2 ln(1 − p)), the quantile of the Rayleigh distribution.
     package static let shareOf95Percent = 0.6167
 
-    /// The position of a report of gpsd; nil where it has none, or does not say how exact it is.
+    /// Creates a fix from a report of gpsd; returns nil if the report has no position or no accuracy.
     ///
-    /// gpsd takes the errors of a receiver for 95 % radii, and computes its own as such (gpsd_json(5) of gpsd 3.22, *TPV*;
-    /// *Error modeling* in its HACKING guide; pseudorange error of 95 % times dilution of precision). Where it knows only
-    /// those along the axes, their dilutions add up as their squares do.
+    /// gpsd treats a receiver's errors as 95 % radii, and computes its own in the same way (gpsd_json(5) of gpsd 3.22,
+    /// *TPV*; *Error modeling* in its HACKING guide; 95 % pseudorange error times dilution of precision). If gpsd
+    /// reports only the errors along the axes, the radius is the root of the sum of their squares.
     package init?(_ report: cgps_report, at instant: Instant) {
         let coordinate = Coordinate(latitude: report.latitude, longitude: report.longitude)
         let known = report.eph.isFinite ? report.eph : (report.epx * report.epx + report.epy * report.epy).squareRoot()

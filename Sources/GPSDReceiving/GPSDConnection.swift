@@ -1,13 +1,13 @@
 import CGPS
 import Glibc
 
-/// A connection to gpsd, used by one thread.
+/// A connection to gpsd, for use by a single thread.
 struct GPSDConnection: ~Copyable {
     private let connection: OpaquePointer
     private let host: String
     private let port: UInt16
 
-    /// Connects, which may take as long as the network takes, and asks for reports.
+    /// Connects, which may block for as long as the network takes, and requests reports.
     init(host: String, port: UInt16) throws(GPSDError) {
         var number: Int32 = 0
         guard let connection = cgps_open(host, String(port), &number) else {
@@ -15,7 +15,7 @@ struct GPSDConnection: ~Copyable {
             if cgps_is_no_connection(number) { throw .unreachable(host: host, port: port) }
             throw .system(call: "gps_open", number: number)
         }
-        Self.watchOver(cgps_descriptor(connection))
+        Self.enableKeepAlive(cgps_descriptor(connection))
         guard cgps_watch(connection) == 0 else {
             let reason = GPSDError.text(ofSystemError: errno)
             cgps_close(connection)
@@ -28,10 +28,10 @@ struct GPSDConnection: ~Copyable {
 
     deinit { cgps_close(connection) }
 
-    /// What to wait on for reports.
+    /// The descriptor to wait on for reports.
     var descriptor: Int32 { cgps_descriptor(connection) }
 
-    /// The next report; nil if there is none yet. Never waits.
+    /// Returns the next report without waiting; nil if there is none yet.
     func next() throws(GPSDError) -> cgps_report? {
         var report = cgps_report()
         switch cgps_read(connection, &report) {
@@ -43,8 +43,9 @@ struct GPSDConnection: ~Copyable {
         }
     }
 
-    /// Has the kernel find out when the other machine is gone without a word: half a minute of silence, then three questions.
-    private static func watchOver(_ descriptor: Int32) {
+    /// Enables TCP keep-alive, so that the kernel detects the loss of the other host: after 30 s of silence, it sends
+    /// three probes.
+    private static func enableKeepAlive(_ descriptor: Int32) {
         let options = [
             (Int32(SOL_SOCKET), SO_KEEPALIVE, 1), (Int32(IPPROTO_TCP), TCP_KEEPIDLE, 30),
             (Int32(IPPROTO_TCP), TCP_KEEPINTVL, 10), (Int32(IPPROTO_TCP), TCP_KEEPCNT, 3),

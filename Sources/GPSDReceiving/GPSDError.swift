@@ -1,17 +1,17 @@
 import Glibc
 import IndoorVocabulary
 
-/// Why no satellite positions come from gpsd.
+/// An error of the reception of satellite positions from gpsd.
 public enum GPSDError: Error, Hashable, Sendable {
-    /// Nobody knows an address of that name.
+    /// The name of the host can't be resolved.
     case unknownHost(String)
-    /// Nothing listens there, or the way to it is barred.
+    /// No server is reachable at this host and port.
     case unreachable(host: String, port: UInt16)
-    /// Something listens there, but it does not speak as gpsd does.
+    /// The server at this host and port isn't gpsd.
     case noAnswer(host: String, port: UInt16)
-    /// The connection broke, and a new one could not be made in time; with what the system says.
+    /// The connection broke, and reconnecting failed within the time limit; `reason` is the system's.
     case connectionLost(host: String, port: UInt16, reason: String?)
-    /// A system call failed, with its name and the error's number.
+    /// A system call failed with this error number.
     case system(call: String, number: Int32)
 }
 
@@ -30,26 +30,26 @@ extension GPSDError: ClassifiedError {
 }
 
 extension GPSDError: CustomStringConvertible {
-    /// What was wrong, and what to do about it.
+    /// A sentence that describes the error and a remedy.
     public var description: String {
         switch self {
         case .unknownHost(let host):
-            "No address of the host '\(host)' is known: correct the name, or give its address."
+            "The host '\(host)' is unknown: correct the name, or give its address."
         case .unreachable(let host, let port):
-            "No gpsd can be reached at \(host):\(port): start it with \"sudo systemctl start gpsd.socket\", or by hand with "
-                + "\"gpsd -n /dev/ttyACM0\" and the receiver's own device; one on another host listens to the network "
-                + "only with -G."
+            "gpsd is not reachable at \(host):\(port): start it with \"sudo systemctl start gpsd.socket\", or manually "
+                + "with \"gpsd -n /dev/ttyACM0\" and the receiver's device. On another host, gpsd listens to the "
+                + "network only with -G."
         case .noAnswer(let host, let port):
-            "What listens at \(host):\(port) is no gpsd: it has not sent the greeting. gpsd's own port is 2947."
+            "The server at \(host):\(port) is not gpsd: it did not send gpsd's greeting. gpsd's standard port is 2947."
         case .connectionLost(let host, let port, let reason):
-            "The connection to gpsd at \(host):\(port) is lost\(reason.map { " (\($0))" } ?? ""): see what became of it "
+            "The connection to gpsd at \(host):\(port) was lost\(reason.map { " (\($0))" } ?? ""): check gpsd "
                 + "with \"systemctl status gpsd\"."
         case .system(let call, let number):
             "\(call) failed: \(Self.text(ofSystemError: number)) (error \(number))."
         }
     }
 
-    /// What the system says of an error number.
+    /// Returns the system's description of an error number.
     static func text(ofSystemError number: Int32) -> String {
         guard let text = strerror(number) else { return "unknown error" }
         return String(cString: text)

@@ -2,7 +2,7 @@ import Dispatch
 import Glibc
 import IndoorVocabulary
 
-/// One stream of positions: a thread that waits in poll(2), from its beginning to its end.
+/// The reception for one stream of positions: a thread that waits in poll(2) until the stream ends.
 struct GPSDReception: Sendable {
     typealias Continuation = AsyncThrowingStream<GNSSFix, any Error>.Continuation
 
@@ -19,26 +19,26 @@ struct GPSDReception: Sendable {
         self.continuation = continuation
     }
 
-    /// Begins on a thread of its own, which the alarm ends.
+    /// Starts a thread, which ends when the alarm is raised.
     func begin() {
         DispatchQueue(label: "IndoorLocalization.GPSDReception", qos: .userInitiated).async {
             do throws(GPSDError) { try receive() } catch { continuation.finish(throwing: error) }
         }
     }
 
-    /// Connects again and again, until the alarm is raised, or gpsd is away for too long.
+    /// Connects and reconnects until the alarm is raised, or gpsd is unreachable for too long.
     private func receive() throws(GPSDError) {
         var backoff = Backoff(first: Self.firstPause, seed: UInt64(bitPattern: Self.now.nanoseconds))
-        // When gpsd was last there; nil if it never was.
-        var lastThere: Instant?
+        // The last contact with gpsd; nil if there was none.
+        var lastContact: Instant?
         while !alarm.isRaised {
             do throws(GPSDError) {
                 try stay {
-                    lastThere = Self.now
+                    lastContact = Self.now
                     backoff.reset()
                 }
             } catch {
-                guard let there = lastThere, there.duration(to: Self.now) < source.patience else { throw error }
+                guard let contact = lastContact, contact.duration(to: Self.now) < source.patience else { throw error }
                 _ = alarm.wait(for: nil, atMost: min(backoff.next(), Self.longestPause))
             }
         }
@@ -46,8 +46,8 @@ struct GPSDReception: Sendable {
 
     /// Connects, and delivers positions until the connection is lost or the alarm is raised.
     ///
-    /// - Parameter whenThere: called with the greeting and each report.
-    private func stay(_ whenThere: () -> Void) throws(GPSDError) {
+    /// - Parameter onContact: Called for the greeting and each report.
+    private func stay(_ onContact: () -> Void) throws(GPSDError) {
         let connection = try GPSDConnection(host: source.host, port: source.port)
         let connectedAt = Self.now
         var isGreeted = false
@@ -57,7 +57,7 @@ struct GPSDReception: Sendable {
             let now = Self.now
             while let report = try connection.next() {
                 isGreeted = isGreeted || report.is_version
-                if isGreeted { whenThere() }
+                if isGreeted { onContact() }
                 if isGreeted, let fix = GNSSFix(report, at: now) { continuation.yield(fix) }
             }
             if !isGreeted, connectedAt.duration(to: now) >= source.greetingTime {
@@ -66,7 +66,7 @@ struct GPSDReception: Sendable {
         }
     }
 
-    /// Time since the machine's boot, sleep included, as live scans count it.
+    /// The time since boot, including sleep, as in live scans.
     private static var now: Instant {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)

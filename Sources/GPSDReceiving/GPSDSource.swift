@@ -1,25 +1,26 @@
 import IndoorVocabulary
 
-/// Satellite positions from gpsd, the service that talks to GNSS receivers on Linux.
+/// A source of satellite positions from gpsd, the Linux service for GNSS receivers.
 ///
 ///     let localizer = Localizer(source: radio, gnss: GPSDSource(), venues: packets)
 ///
-/// A position is delivered where gpsd has one (a fix in two or three dimensions) and says how exact it is. Instants are
-/// those of reception (CLOCK_BOOTTIME); most receivers need some tenths of a second to compute and send a position.
+/// The source delivers a position whenever gpsd reports a fix in two or three dimensions with its accuracy. Instants
+/// are those of reception (CLOCK_BOOTTIME); most receivers need some tenths of a second to compute and send a position.
 ///
-/// A gpsd that goes away, as when it is restarted, is connected to again, with growing pauses. The stream throws a
-/// `GPSDError` where there is none at the beginning, and where none has come back after `patience`. It never ends by itself.
+/// If the connection to gpsd breaks, for example during a restart, the source reconnects with growing pauses. The
+/// stream throws a `GPSDError` if gpsd isn't reachable at the start, or if it doesn't return within `patience`.
+/// Otherwise the stream doesn't end.
 public struct GPSDSource: GNSSSource, Hashable {
-    /// The port that gpsd listens on unless told otherwise, by assignment of IANA.
+    /// The default port of gpsd, assigned by IANA.
     public static let standardPort: UInt16 = 2947
 
-    /// Name or address of the machine that gpsd runs on.
+    /// The name or address of gpsd's host.
     public var host: String
-    /// The port that gpsd listens on.
+    /// The port of gpsd.
     public var port: UInt16
-    /// How long a gpsd that has gone is waited for.
+    /// How long the source tries to reconnect.
     public var patience: Duration
-    /// How long gpsd may take for its greeting, which it sends at once.
+    /// The time limit for the greeting, which gpsd sends immediately.
     package var greetingTime = Duration.seconds(5)
 
     /// Creates a source.
@@ -31,7 +32,7 @@ public struct GPSDSource: GNSSSource, Hashable {
         self.patience = patience
     }
 
-    /// Connects to gpsd and delivers its positions; with several receivers, those of all.
+    /// Connects to gpsd and delivers the positions of all its receivers.
     public func fixes() -> AsyncThrowingStream<GNSSFix, any Error> {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(Self.bufferLimit)) { continuation in
             do throws(GPSDError) {
@@ -44,6 +45,6 @@ public struct GPSDSource: GNSSSource, Hashable {
         }
     }
 
-    /// Positions that may wait to be fetched from the stream; beyond, the oldest are lost.
+    /// The number of positions that the stream buffers. If the buffer is full, the oldest positions are lost.
     static let bufferLimit = 256
 }

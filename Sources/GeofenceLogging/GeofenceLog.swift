@@ -1,23 +1,23 @@
 import IndoorVocabulary
 import SQLiteFiles
 
-/// A connection to a log's file.
+/// The connection to the log's file.
 typealias SQLiteDatabase = SQLiteFile<GeofenceLogError>
 
-/// A history of fences and rooms in a file, which outlives the program, however that ends.
+/// A history of geofence and room events in a file, which persists when the program ends or crashes.
 ///
 ///     let log = try GeofenceLog(path: "geofences.db")
 ///     try await log.append([GeofenceRecord(event, at: time)])
 ///     for record in try await log.records(.fence(7, of: 1, in: yesterday..<today)) { print(record.time, record.isEntry) }
 ///
-/// A record that `append` has returned for is in the file: it survives a kill of the program and, as far as the disk keeps
-/// its word, a loss of power. Several programs may have the same log open; a reader never waits for a writer.
+/// Once `append` returns, a record is in the file: it survives a kill of the program and, if the disk confirms writes
+/// truthfully, a power loss. Several programs can have the same log open; a reader never waits for a writer.
 ///
-/// The file is an SQLite database in write-ahead mode, so that there are two more files beside it while it is open.
+/// The file is an SQLite database in write-ahead mode, so it has two companion files while it is open.
 public actor GeofenceLog {
-    /// The edition of the file's tables that is written.
+    /// The version of the tables that this package writes.
     public static let version = 1
-    /// Marks the file as a log of ours: "IFLG".
+    /// The application identifier that marks the file as a geofence log: "IFLG".
     private static let applicationID: Int64 = 0x4946_4C47
 
     /// The path of the file.
@@ -26,15 +26,15 @@ public actor GeofenceLog {
     private let now: @Sendable () -> DeviceMoment
     private var database: SQLiteDatabase?
 
-    /// Opens a log, which is begun if there is no such file.
+    /// Opens a log, and creates the file if it does not exist.
     ///
-    /// - Throws: `GeofenceLogError` if the file cannot be opened, or if it is no log or one of a later edition; then
-    ///   nothing in it is changed.
+    /// - Throws: `GeofenceLogError` if the file cannot be opened, is not a log, or has a newer version. In these cases
+    ///   the file is not changed.
     public init(path: String, settings: GeofenceLogSettings = GeofenceLogSettings()) throws(GeofenceLogError) {
         try self.init(path: path, settings: settings, now: DeviceMoment.now)
     }
 
-    /// Opens a log whose retention counts from another clock than the device's.
+    /// Opens a log whose retention is measured with another clock than the device's.
     init(
         path: String, settings: GeofenceLogSettings, now: @escaping @Sendable () -> DeviceMoment
     ) throws(GeofenceLogError) {
@@ -46,16 +46,16 @@ public actor GeofenceLog {
         self.database = database
     }
 
-    /// Writes records, all of them or none, and forgets what is beyond the limits.
+    /// Writes either all or none of the records, and deletes those beyond the limits.
     ///
-    /// - Returns: the numbers of the records, in their order.
+    /// - Returns: the numbers of the records, in order.
     /// - Throws: `GeofenceLogError` if they could not be written.
     @discardableResult public func append(_ records: [GeofenceRecord]) throws(GeofenceLogError) -> [Int64] {
         let database = try open
         guard !records.isEmpty else { return [] }
         var numbers: [Int64] = []
         try database.transaction { () throws(GeofenceLogError) in
-            // Before the records: the first one must not tell how old the others are.
+            // Read before the records are written, because the first one must not determine the age of the others.
             let present = settings.retention == nil ? nil : try RetentionClock.stored(in: database, at: now())
             for record in records {
                 let rows = try database.run(
@@ -71,7 +71,7 @@ public actor GeofenceLog {
         return numbers
     }
 
-    /// The records that a query asks for, ordered by time and, where that is equal, by number.
+    /// Returns the records that match a query, ordered by time and then by number.
     ///
     /// - Throws: `GeofenceLogError` if they could not be read.
     public func records(_ query: GeofenceQuery = GeofenceQuery()) throws(GeofenceLogError) -> [GeofenceRecord] {
@@ -79,12 +79,12 @@ public actor GeofenceLog {
         let sql =
             "SELECT id, time, instant, venue, kind, area, name, is_entry, unix_ms FROM record\(conditions) "
             + "ORDER BY time DESC, id DESC LIMIT ?"
-        // SQLite takes a negative limit for none.
+        // For SQLite, a negative limit means no limit.
         let limit = query.limit.map { Int64(max(0, $0)) } ?? -1
         return try open.run(sql, values + [.integer(limit)]).compactMap(GeofenceRecord.init(row:)).reversed()
     }
 
-    /// How many records are kept.
+    /// The number of records.
     ///
     /// - Throws: `GeofenceLogError` if they could not be counted.
     public var count: Int {
@@ -93,12 +93,12 @@ public actor GeofenceLog {
         }
     }
 
-    /// Forgets all records.
+    /// Deletes all records.
     ///
     /// - Throws: `GeofenceLogError` if that could not be written.
     public func removeAll() throws(GeofenceLogError) { try open.run("DELETE FROM record") }
 
-    /// Closes the file; what is asked of the log after that is an error.
+    /// Closes the file. Every later call is an error.
     public func close() { database = nil }
 
     private var open: SQLiteDatabase {
@@ -119,7 +119,7 @@ public actor GeofenceLog {
 
     // MARK: - The file
 
-    /// Makes sure that the file is a log of this edition, and begins one in an empty file.
+    /// Checks that the file is a log of this version, and creates the tables in an empty file.
     private static func prepare(_ database: SQLiteDatabase) throws(GeofenceLogError) {
         try database.adopt(mark: applicationID, version: version, schema: schema)
         if try !tellsUnixTime(database) {
@@ -129,8 +129,9 @@ public actor GeofenceLog {
         }
     }
 
-    /// Whether records have a column for the source's wall clock, which logs of earlier programs do not have. Such a program
-    /// can still write into a log that has it.
+    /// Returns whether records have a column for the source's wall clock.
+    ///
+    /// Logs of earlier versions lack it. Earlier versions can still write to a log that has it.
     private static func tellsUnixTime(_ database: SQLiteDatabase) throws(GeofenceLogError) -> Bool {
         try database.number("SELECT count(*) FROM pragma_table_info('record') WHERE name = 'unix_ms'") > 0
     }
@@ -147,7 +148,7 @@ public actor GeofenceLog {
 }
 
 extension GeofenceRecord {
-    /// The record's columns without its number.
+    /// The values of the record's columns, without its number.
     fileprivate var values: [SQLiteDatabase.Value] {
         [
             .real(time), .integer(instant.nanoseconds), .integer(Int64(venueID.rawValue)), .text(kind.rawValue),
@@ -156,7 +157,7 @@ extension GeofenceRecord {
         ]
     }
 
-    /// Reads a row; nil if its kind is one that this edition does not know.
+    /// Creates a record from a row; nil if this version doesn't know its kind.
     fileprivate init?(row: [SQLiteDatabase.Value]) {
         guard row.count == 9, let id = row[0].integer, let time = row[1].real, let instant = row[2].integer,
             let venue = row[3].integer, let kind = row[4].text.flatMap(Kind.init(rawValue:)), let area = row[5].text,

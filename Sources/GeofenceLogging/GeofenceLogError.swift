@@ -1,36 +1,36 @@
 import SQLiteFiles
 
-/// Why a geofence log could not be opened, written or read.
+/// An error in opening, writing or reading a geofence log.
 public struct GeofenceLogError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong.
+    /// The kinds of error.
     public enum Reason: Hashable, Sendable {
-        /// The file cannot be opened or made.
+        /// The file cannot be opened or created.
         case cannotOpen
-        /// The file is a database of something else, or none at all.
+        /// The file is another kind of database, or not a database.
         case notALog
-        /// The file was written by a later edition of this package: its version, and the one that is known here.
+        /// A newer version of this package wrote the file: its version, and the latest one that this version reads.
         case newerVersion(found: Int, known: Int)
-        /// Another program has locked the file for longer than can be waited.
+        /// Another program has locked the file for longer than the time limit.
         case busy
-        /// There is no room left on the disk.
+        /// The disk is full.
         case full
         /// The file is damaged.
         case damaged
-        /// The file, or its folder, may not be written to.
+        /// The file or its folder is not writable.
         case readOnly
         /// The log was closed.
         case closed
-        /// Something else, of which the message tells.
+        /// Another error, which the message describes.
         case failed
     }
 
-    /// What is wrong.
+    /// The kind of error.
     public var reason: Reason
     /// The path of the log.
     public var path: String
-    /// What SQLite says of it; empty where SQLite was not asked.
+    /// The message from SQLite; empty if the error is not from SQLite.
     public var message: String
-    /// SQLite's extended result code; 0 where SQLite was not asked.
+    /// SQLite's extended result code; 0 if the error is not from SQLite.
     public var code: Int
 
     /// Creates an error.
@@ -48,14 +48,14 @@ public struct GeofenceLogError: Error, Hashable, Sendable, CustomStringConvertib
 
     private var what: String {
         switch reason {
-        case .cannotOpen: "the log cannot be opened; see that its folder is there and may be written to"
-        case .notALog: "this is no geofence log; give the path of another file"
+        case .cannotOpen: "the log cannot be opened; check that its folder exists and is writable"
+        case .notALog: "not a geofence log; use the path of another file"
         case .newerVersion(let found, let known):
-            "the log has version \(found), which this edition (up to \(known)) does not know; use a later one"
-        case .busy: "another program keeps the log locked; see who has it open"
-        case .full: "there is no room left for the log; make some, or keep fewer records"
-        case .damaged: "the log is damaged; move it away, and a new one is begun"
-        case .readOnly: "the log may not be written to; see the rights of the file and its folder"
+            "the log has version \(found), but this package reads versions up to \(known); update the package"
+        case .busy: "another program has locked the log; find out which program has it open"
+        case .full: "the disk is full; free some space for the log, or keep fewer records"
+        case .damaged: "the log is damaged; move it away, and the package creates a new one"
+        case .readOnly: "the log is not writable; check the permissions of the file and its folder"
         case .closed: "the log was closed"
         case .failed: "the log could not be written or read"
         }

@@ -1,18 +1,18 @@
-/// How long a geofence log remembers.
+/// The limits of a geofence log.
 public struct GeofenceLogSettings: Hashable, Sendable {
-    /// How many records are kept at most, 1 at least; each beyond takes the place of the oldest.
+    /// The maximum number of records, at least 1. Each record beyond it replaces the oldest one.
     ///
-    /// A record takes about 150 bytes with its indexes: 100,000 of them are 15 MB.
+    /// A record needs about 150 bytes with its indexes: 100,000 records are 15 MB.
     public var recordLimit = 100_000
-    /// Records older than this are forgotten; nil keeps them as long as the limit does.
+    /// The maximum age of records; nil for no limit.
     ///
-    /// Their age is counted from the newest record, or from the device's clock if that is earlier. A clock that is set
-    /// forward ages no record: the time since the machine was started tells of it. Over a restart of the machine the clock
-    /// counts, by at most 31 days.
+    /// The age is measured from the newest record, or from the device's clock if that is earlier. Setting the clock
+    /// forward does not age records, because the log compares it with the time since the machine started. Across a
+    /// restart of the machine, records age by the clock, but by at most 31 days.
     public var retention: Duration?
-    /// How long to wait for another program that writes to the same log, from 0 s on.
+    /// The time limit for waiting for another program that writes to the same log, from 0 s.
     public var busyTimeout = Duration.seconds(5)
 
-    /// Creates the settings with their defaults.
+    /// Creates settings with the documented defaults.
     public init() {}
 }

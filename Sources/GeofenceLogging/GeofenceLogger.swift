@@ -2,24 +2,24 @@ import Glibc
 import LocalizationPlugins
 import LocalizationSession
 
-/// A plugin that writes which fences and rooms the device enters and leaves into a `GeofenceLog`.
+/// A plugin that writes to a `GeofenceLog` which geofences and rooms the device enters and leaves.
 ///
 ///     let logger = await host.add(GeofenceLogger(), arguments: .init(path: "geofences.db"))
 ///     …
 ///     let visits = try await logger?.log?.records(.fence(7, of: 1))
 ///
-/// What cannot be written, as on a full disk, is reported on the host's `failures`, kept, and tried again with the next
-/// event. All that the session told before `stop()` is in the log when that returns.
+/// If a write fails, for example on a full disk, the plugin reports it on the host's `failures`, keeps the records, and
+/// tries again with the next event. When `stop()` returns, all earlier events of the session are in the log.
 public actor GeofenceLogger: LocalizationPlugin {
-    /// What the plugin works with.
+    /// The arguments of the plugin.
     public struct Arguments: Sendable {
-        /// The path of the log, which is begun if there is no such file.
+        /// The path of the log, which the plugin creates if it does not exist.
         public var path: String
-        /// How long the log remembers.
+        /// The limits of the log.
         public var settings: GeofenceLogSettings
-        /// What is written; by default all.
+        /// The kinds of records that are written; all by default.
         public var kinds: Set<GeofenceRecord.Kind>
-        /// Tells the time in seconds since 1970 (UTC); by default the device's clock.
+        /// A closure that returns the time in seconds since 1970 (UTC); the device's clock by default.
         public var time: @Sendable () -> Double
 
         /// Creates the arguments.
@@ -35,21 +35,21 @@ public actor GeofenceLogger: LocalizationPlugin {
         }
     }
 
-    /// So many records wait at most while the log cannot be written; beyond, the oldest are lost.
+    /// The maximum number of records that wait while the log cannot be written. Beyond it, the oldest are discarded.
     private static let pendingLimit = 10_000
 
-    /// The log, for questions; nil before the plugin is initialized.
+    /// The log, for queries; nil before the plugin is initialized.
     public private(set) var log: GeofenceLog?
-    /// How many records wait to be written.
+    /// The number of records that wait to be written.
     public var pendingRecords: Int { pending.count }
-    /// How many records were lost because the log could not be written for too long.
+    /// The number of records discarded because the log could not be written for too long.
     public private(set) var lostRecords = 0
 
     private var pending: [GeofenceRecord] = []
     private weak var host: PluginHost?
     private var listening: Task<Void, Never>?
 
-    /// Creates the plugin, to be added to a host.
+    /// Creates the plugin. Add it to a host to use it.
     public init() {}
 
     deinit { listening?.cancel() }
@@ -70,9 +70,9 @@ public actor GeofenceLogger: LocalizationPlugin {
         return true
     }
 
-    /// Writes what was told so far, and closes the log.
+    /// Writes all events so far, and closes the log.
     public func stop() async -> Bool {
-        // A cancelled stream gives what it holds, and then ends.
+        // A cancelled stream delivers its buffered elements and then ends.
         listening?.cancel()
         await listening?.value
         listening = nil
@@ -99,7 +99,7 @@ public actor GeofenceLogger: LocalizationPlugin {
         }
     }
 
-    /// The device's clock, in seconds since 1970 (UTC).
+    /// A closure that returns the device's clock, in seconds since 1970 (UTC).
     public static let deviceTime: @Sendable () -> Double = {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)

@@ -1,18 +1,18 @@
 import IndoorVocabulary
 
-/// Which records of a geofence log are wanted; whatever is nil does not matter.
+/// A query for records of a geofence log. A condition that is nil matches all records.
 public struct GeofenceQuery: Hashable, Sendable {
-    /// When they were told, in seconds since 1970 (UTC), the upper bound excluded.
+    /// The times of the records, in seconds since 1970 (UTC); the upper bound is excluded.
     public var times: Range<Double>?
-    /// The venue in which they happened.
+    /// The venue of the records.
     public var venueID: VenueID?
-    /// What was entered or left.
+    /// The kind of area that the device entered or left.
     public var kind: GeofenceRecord.Kind?
-    /// The area that was entered or left.
+    /// The identifier of the area that the device entered or left.
     public var areaID: String?
-    /// Whether the device came in, or went out.
+    /// Whether the device entered the area; false if it left.
     public var isEntry: Bool?
-    /// So many at most, the newest of them; nil for all.
+    /// The maximum number of records; the newest ones are returned. Nil for all.
     public var limit: Int?
 
     /// Creates a query.
@@ -28,12 +28,12 @@ public struct GeofenceQuery: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// What comes and goes at a fence of a venue's packet.
+    /// Returns a query for the events of a geofence of a venue packet.
     public static func fence(_ id: Int, of venue: VenueID, in times: Range<Double>? = nil) -> GeofenceQuery {
         GeofenceQuery(times: times, venueID: venue, kind: .fence, areaID: "\(id)")
     }
 
-    /// The conditions in SQL, and the values that stand for their question marks.
+    /// The conditions in SQL, and the values of their parameters.
     var conditions: (sql: String, values: [SQLiteDatabase.Value]) {
         var parts: [(String, SQLiteDatabase.Value)] = []
         if let venueID { parts.append(("venue = ?", .integer(Int64(venueID.rawValue)))) }

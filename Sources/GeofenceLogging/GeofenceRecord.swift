@@ -2,11 +2,11 @@ import IndoorVocabulary
 import LocalizationSession
 import VenueModel
 
-/// One line of a geofence log: a fence or a room was entered or left.
+/// A record of a geofence log: the device entered or left a geofence or a room.
 public struct GeofenceRecord: Hashable, Sendable {
-    /// What was entered or left.
+    /// The kinds of area.
     public enum Kind: String, Hashable, Sendable {
-        /// A fence of the venue's packet.
+        /// A geofence of the venue packet.
         case fence
         /// A room.
         case room
@@ -14,23 +14,28 @@ public struct GeofenceRecord: Hashable, Sendable {
         case geofence
     }
 
-    /// The number of the record, which grows with each; 0 before it is written.
+    /// The number of the record, which increases with each record; 0 before it is written.
     public var id: Int64
-    /// When it was told, in seconds since 1970 (UTC), by the device's clock.
+    /// The time at which the session reported the event, in seconds since 1970 (UTC), from the device's clock.
     public var time: Double
-    /// When it happened, on the timeline of the session's source.
+    /// The time of the event, on the timeline of the session's source.
     public var instant: Instant
-    /// When it happened, on the source's wall clock; nil if the source has none. Of a recording, this is long before `time`.
+    /// The time of the event on the source's wall clock; nil if the source has none.
+    ///
+    /// For a recording, it is usually long before `time`.
     public var unixTime: UnixTime?
-    /// The venue in which it happened.
+    /// The venue of the event.
     public var venueID: VenueID
-    /// What was entered or left.
+    /// The kind of area that the device entered or left.
     public var kind: Kind
-    /// What names the area: the number of a fence or room within its venue, the application's own name of a geofence.
+    /// The identifier of the area.
+    ///
+    /// A geofence or room of the venue has a number as its identifier; a geofence of the application has the name that
+    /// the application has chosen.
     public var areaID: String
-    /// The area's name for people.
+    /// The display name of the area.
     public var name: String
-    /// Whether the device came in; otherwise it went out.
+    /// Whether the device entered the area; false if it left.
     public var isEntry: Bool
 
     /// Creates a record.
@@ -51,7 +56,7 @@ public struct GeofenceRecord: Hashable, Sendable {
 
     /// Creates the record of an event.
     ///
-    /// - Parameter time: when it is told, in seconds since 1970 (UTC).
+    /// - Parameter time: the time at which the session reports it, in seconds since 1970 (UTC).
     public init(_ event: LocalizationEvent, at time: Double) {
         let area: (kind: Kind, id: String, name: String) =
             switch event.kind {

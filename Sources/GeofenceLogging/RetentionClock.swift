@@ -1,15 +1,15 @@
 import Glibc
 
-/// The device's clock, and what tells whether it was set: the time since the machine was started.
+/// A reading of the device's clock, and the time since the machine started, which shows whether the clock was set.
 struct DeviceMoment: Hashable, Sendable {
-    /// Seconds since 1970, by the clock that can be set.
+    /// The time in seconds since 1970, from the clock that can be set.
     var clock: Double
-    /// Which run of the machine.
+    /// The identifier of the current run of the machine.
     var boot: String
-    /// Seconds of that run, also asleep.
+    /// The duration of that run in seconds, including sleep.
     var uptime: Double
 
-    /// The present moment of this machine.
+    /// Returns the present moment of this machine.
     static func now() -> DeviceMoment {
         DeviceMoment(clock: seconds(CLOCK_REALTIME), boot: boot(), uptime: seconds(CLOCK_BOOTTIME))
     }
@@ -20,7 +20,7 @@ struct DeviceMoment: Hashable, Sendable {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// Linux makes it up anew with each start; empty where it cannot be read.
+    /// Returns the identifier that Linux generates at each start; empty if it cannot be read.
     private static func boot() -> String {
         guard let file = fopen("/proc/sys/kernel/random/boot_id", "re") else { return "" }
         defer { fclose(file) }
@@ -30,33 +30,33 @@ struct DeviceMoment: Hashable, Sendable {
     }
 }
 
-/// The time from which a log counts how old its records are: the device's clock, but for its jumps.
+/// The time with which a log measures the age of its records: the device's clock without its jumps.
 ///
-/// Within one run of the machine it advances as the uptime does, and follows the clock only where both agree. Over a
-/// restart, nothing tells how long the machine was off: the clock counts, by at most `longestOff`.
+/// Within one run of the machine it advances with the uptime, and follows the clock only if both agree. After a
+/// restart, the time for which the machine was off is unknown: the time follows the clock, but by at most `longestOff`.
 struct RetentionClock: Hashable, Sendable {
-    /// A clock that is this far from where the uptime sees it, in seconds, was set by somebody, not disciplined by NTP.
+    /// A clock that differs by more than this from the uptime, in seconds, was set by a user and not adjusted by NTP.
     static let tolerance = 3_600.0
-    /// Seconds by which a restart can age the records.
+    /// The maximum number of seconds by which a restart can age the records.
     static let longestOff = 31 * 86_400.0
 
-    /// Seconds since 1970 as far as they are believed.
+    /// The estimated time in seconds since 1970.
     private(set) var time: Double
-    /// When that was.
+    /// The moment of the device at that time.
     private(set) var moment: DeviceMoment
 
-    /// Takes over what was stored.
+    /// Creates a clock from stored values.
     init(time: Double, moment: DeviceMoment) { (self.time, self.moment) = (time, moment) }
 
-    /// Begins for a log that has not stored a time yet.
+    /// Creates the clock of a log that has not stored one yet.
     ///
-    /// - Parameter latest: the time of the record that was written last; nil without one.
+    /// - Parameter latest: the time of the last record; nil if there is none.
     init(from latest: Double?, at moment: DeviceMoment) {
         time = latest.map { min(moment.clock, $0 + Self.longestOff) } ?? moment.clock
         self.moment = moment
     }
 
-    /// Goes on to the present moment.
+    /// Advances the clock to the present moment.
     mutating func advance(to now: DeviceMoment) {
         let passed = now.uptime - moment.uptime
         if now.boot == moment.boot, !now.boot.isEmpty, passed >= 0 {
@@ -70,7 +70,7 @@ struct RetentionClock: Hashable, Sendable {
 }
 
 extension RetentionClock {
-    /// Reads the clock that a log has stored; begins a new one if there is none.
+    /// Returns the clock that a log has stored, or a new one if there is none.
     static func stored(in database: SQLiteDatabase, at now: DeviceMoment) throws(GeofenceLogError) -> RetentionClock {
         try database.run(
             """

@@ -1,7 +1,7 @@
 import Glibc
 import IndoorVocabulary
 
-/// Time since the machine's boot, sleep included, as live scans count it.
+/// The time since boot, including sleep, as in live scans.
 enum BootTime {
     static var now: Instant { Instant(nanoseconds: nanoseconds(of: CLOCK_BOOTTIME)) }
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Changes attributes of a device for its buffer, and remembers what they were.
+/// The changes to a device's attributes for its buffer, with the former values.
 struct BufferSetup {
     static let timestamp = "in_timestamp"
 
@@ -9,7 +9,7 @@ struct BufferSetup {
 
     init(_ device: SysfsFolder) { self.device = device }
 
-    /// Sets an attribute, unless it is that already.
+    /// Sets an attribute, unless it already has the value.
     mutating func change(_ name: String, to text: String) throws(IIOError) {
         let before = try device.text(name)
         guard before != text else { return }
@@ -19,14 +19,14 @@ struct BufferSetup {
 
     func undo() { Self.undo(changes, of: device) }
 
-    /// Sets back what was changed, the latest first. A device that is gone needs nothing.
+    /// Restores the changed attributes in reverse order. Ignores errors, because the device may be gone.
     static func undo(_ changes: [(name: String, before: String)], of device: SysfsFolder) {
         for change in changes.reversed() { try? device.write(change.before, to: change.name) }
     }
 
-    /// Has the device's own trigger fill the buffer, if none is chosen.
+    /// Selects the device's own trigger for the buffer, if no trigger is selected.
     ///
-    /// - Returns: whether something fills it; a device without a choice of triggers fills it by itself.
+    /// - Returns: True if a trigger fills the buffer. A device without selectable triggers fills its buffer itself.
     mutating func chooseTrigger(of name: String, among devices: SysfsFolder) throws(IIOError) -> Bool {
         guard device.has("trigger/current_trigger") else { return true }
         guard try device.text("trigger/current_trigger").isEmpty else { return true }
@@ -34,7 +34,7 @@ struct BufferSetup {
         let own = try device.optionalText("name").map { "\($0)-dev\(number)" }
         for folder in devices.names where folder.hasPrefix("trigger") {
             guard let trigger = try devices.folder(folder).optionalText("name"), trigger == own else { continue }
-            // An empty attribute is set back by an empty line.
+            // An empty line restores an empty attribute.
             try device.write(trigger, to: "trigger/current_trigger")
             changes.append(("trigger/current_trigger", "\n"))
             return true
@@ -42,7 +42,7 @@ struct BufferSetup {
         return false
     }
 
-    /// Has the buffer hold these channels with their time, and no others.
+    /// Enables these channels and the timestamp in the buffer, and disables all others.
     mutating func enable(_ channels: [String]) throws(IIOError) -> [IIOScanElement] {
         let scan = device.folder("scan_elements")
         var elements: [IIOScanElement] = []
@@ -64,13 +64,13 @@ struct BufferSetup {
         return elements
     }
 
-    /// Sets the sampling frequency where that can be set; a device that refuses keeps its own.
+    /// Sets the sampling frequency, if the device supports it. A device that refuses keeps its own.
     mutating func set(rate: Double) {
         let names = device.names.filter { $0.hasSuffix("sampling_frequency") }
         for name in names {
             let offered = (try? device.text(name + "_available"))?.split(separator: " ").compactMap { Double($0) } ?? []
             let chosen = offered.filter { $0 >= rate }.min() ?? offered.max() ?? rate
-            // Compared as numbers: the kernel writes 50 as 50.000000.
+            // Compare as numbers, because the kernel writes 50 as 50.000000.
             guard let now = try? device.number(name), now != chosen else { continue }
             try? change(name, to: Self.text(chosen))
         }
@@ -78,9 +78,9 @@ struct BufferSetup {
 
     private static func text(_ number: Double) -> String { Int(exactly: number).map(String.init) ?? "\(number)" }
 
-    /// Has time stamps count from boot, if that can be chosen.
+    /// Selects the clock since boot for timestamps, if the device supports it.
     ///
-    /// - Returns: the clock of the time stamps; nil if nobody knows.
+    /// - Returns: The clock of the timestamps; nil if it is unknown.
     mutating func chooseClock() throws(IIOError) -> clockid_t? {
         guard device.has("current_timestamp_clock") else { return CLOCK_REALTIME }
         try? change("current_timestamp_clock", to: "boottime")

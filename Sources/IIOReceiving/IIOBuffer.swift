@@ -1,16 +1,17 @@
 import Glibc
 import IndoorVocabulary
 
-/// The buffer of a device, into which the kernel puts a scan whenever the trigger fires; used by one thread.
+/// The buffer of a device, which the kernel fills with a scan whenever the trigger fires. For use by a single thread.
 ///
-/// What it changes in sysfs it sets back when it goes away.
+/// `deinit` restores the attributes in sysfs that the buffer changed.
 final class IIOBuffer {
-    /// Scans that may wait in the kernel: a second at a high rate.
+    /// The capacity of the kernel's buffer in scans: a second at a high rate.
     private static let length = 256
-    /// A time stamp further from now than this is of another clock than the kernel says.
+    /// The largest plausible difference between a timestamp and now. A larger one means that the timestamp has another
+    /// clock.
     private static let longestDelay = Duration.seconds(10)
 
-    /// The sensors that it delivers.
+    /// The sensors in the buffer.
     let sensors: [IIOSensor]
     let descriptor: Int32
     private let device: SysfsFolder
@@ -20,13 +21,14 @@ final class IIOBuffer {
     private var changes: [(name: String, before: String)]
     private var rest: [UInt8] = []
 
-    /// Starts the buffer of a device; nil if it has none, if no trigger fills it, or if it may not be used.
+    /// Starts the buffer of a device. Returns nil if the device has no buffer, if no trigger fills it, or if access is
+    /// denied.
     ///
     /// - Parameters:
-    ///   - sensors: of one device.
-    ///   - devices: the folder of all devices, and of triggers.
-    ///   - nodes: the folder of device nodes.
-    ///   - rate: scans a second; of those that the device offers, the lowest that is not below is set.
+    ///   - sensors: The sensors of one device.
+    ///   - devices: The folder of all devices and triggers.
+    ///   - nodes: The folder of device nodes.
+    ///   - rate: The number of scans a second. The buffer uses the lowest rate of the device that isn't below it.
     init?(_ sensors: [IIOSensor], among devices: SysfsFolder, nodes: String, rate: Double) {
         guard let device = sensors.first?.device, let name = device.path.split(separator: "/").last.map(String.init),
             device.has("scan_elements"), device.has("buffer/enable"), sensors.allSatisfy({ !$0.isProcessed })
@@ -54,7 +56,7 @@ final class IIOBuffer {
             layout = IIOScanLayout(elements)
             changes = setup.changes
         } catch {
-            // Polling is the way for whoever may not set up a buffer.
+            // The source polls if it has no permission to set up the buffer.
             setup.undo()
             return nil
         }
@@ -65,9 +67,9 @@ final class IIOBuffer {
         close(descriptor)
     }
 
-    /// What has come since the last call: each sensor's value with its instant, in order.
+    /// Returns the values since the last call with their sensors and instants, in order.
     ///
-    /// - Parameter now: the present, for scans without a time of their own.
+    /// - Parameter now: The present, for scans without a valid timestamp.
     func values(now: Instant) throws(IIOError) -> [(kind: IIOSensor.Kind, value: Vector3, instant: Instant)] {
         var bytes = [UInt8](repeating: 0, count: 4096)
         while true {
@@ -97,10 +99,10 @@ final class IIOBuffer {
         }
     }
 
-    /// When a scan was taken, by the kernel's time stamp; nil if that is not to be believed.
+    /// Returns the instant of a scan from the kernel's timestamp; nil if the timestamp is implausible.
     private func instant(of timestamp: Int64, now: Instant) -> Instant? {
         guard let clock else { return nil }
-        // Two looks at one clock would differ.
+        // Two readings of the same clock would differ.
         let ahead =
             clock == CLOCK_BOOTTIME ? 0 : BootTime.nanoseconds(of: clock) - BootTime.nanoseconds(of: CLOCK_BOOTTIME)
         let instant = Instant(nanoseconds: timestamp &- ahead)

@@ -1,19 +1,19 @@
 import Glibc
 import IndoorVocabulary
 
-/// The reason that no sensor data comes from Linux's Industrial I/O.
+/// An error of the reception of sensor data from Linux's Industrial I/O.
 public enum IIOError: Error, Hashable, Sendable {
     /// The folder has no accelerometer, gyroscope, magnetometer or barometer, or does not exist.
     case noDevice(folder: String)
-    /// A file may not be read.
+    /// This process has no permission to read a file.
     case permissionDenied(path: String)
-    /// Another program reads the device's buffer, so that single values cannot be read.
+    /// Another program reads the device's buffer, so single values aren't readable.
     case busy(path: String)
-    /// A device was there and is gone.
+    /// A device disappeared.
     case vanished(path: String)
-    /// A file holds something else than the kernel documents.
+    /// The content of a file differs from the kernel's documentation.
     case malformed(path: String, text: String)
-    /// A system call failed, with its name and the error's number.
+    /// A system call on a file failed with this error number.
     case system(call: String, path: String, number: Int32)
 }
 
@@ -32,21 +32,21 @@ extension IIOError: ClassifiedError {
 }
 
 extension IIOError: CustomStringConvertible {
-    /// What was wrong, and what to do about it.
+    /// A sentence that describes the error and a remedy.
     public var description: String {
         switch self {
         case .noDevice(let folder):
-            "\(folder) has no accelerometer, gyroscope, magnetometer or barometer: load the sensor's driver, or leave the "
-                + "inertial source out."
+            "\(folder) has no accelerometer, gyroscope, magnetometer or barometer: load the sensor's driver, or remove "
+                + "the inertial source."
         case .permissionDenied(let path):
-            "\(path) may not be read: change its mode or group by a udev rule, or run as a user that may read it."
+            "\(path) is not readable: change its mode or group with a udev rule, or run as a user with read permission."
         case .busy(let path):
-            "\(path) is busy: another program, such as iio-sensor-proxy, reads the device's buffer; stop that program."
+            "\(path) is busy: another program, such as iio-sensor-proxy, reads the device's buffer. Stop that program."
         case .vanished(let path):
-            "\(path) is gone: the sensor was unplugged, or its driver unloaded."
+            "\(path) disappeared: the sensor was unplugged, or its driver unloaded."
         case .malformed(let path, let text):
-            "\(path) holds \"\(text)\", which is not what the kernel's documentation describes: report it with the driver's "
-                + "name."
+            "\(path) contains \"\(text)\", which differs from the kernel's documentation: report it with the name of "
+                + "the driver."
         case .system(let call, let path, let number):
             "\(call) of \(path) failed: \(Self.text(ofSystemError: number)) (error \(number))."
         }
@@ -57,7 +57,7 @@ extension IIOError: CustomStringConvertible {
         return String(cString: text)
     }
 
-    /// The error of a failed system call on a file of a device that was there.
+    /// Creates the error for a failed system call on a file of a device.
     init(_ call: String, _ path: String, number: Int32) {
         self =
             switch number {

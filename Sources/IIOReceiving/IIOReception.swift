@@ -3,20 +3,20 @@ import Glibc
 import IndoorVocabulary
 import Synchronization
 
-/// One stream of sensor readings: a thread that reads devices from its beginning to its end.
+/// The reception for one stream of sensor readings: a thread that reads devices until the stream ends.
 struct IIOReception: Sendable {
     typealias Continuation = AsyncThrowingStream<SensorReading, any Error>.Continuation
 
-    /// Ends a reception, from any thread.
+    /// A switch with which any thread can end a reception.
     final class Switch: Sendable {
         private let isOff = Atomic<Bool>(false)
         var isTurnedOff: Bool { isOff.load(ordering: .relaxed) }
         func turnOff() { isOff.store(true, ordering: .relaxed) }
     }
 
-    /// A barometer that is polled takes milliseconds for each value, and tells nothing new more often.
+    /// The polling period of a barometer, which needs milliseconds for each value and has no new values more often.
     private static let pressurePeriod = Duration.milliseconds(100)
-    /// How long the end may be overlooked.
+    /// The longest wait before the thread checks the switch.
     private static let longestWait = Duration.milliseconds(100)
 
     private let source: IIOSource
@@ -29,7 +29,7 @@ struct IIOReception: Sendable {
         self.continuation = continuation
     }
 
-    /// Begins on a thread of its own, which the switch ends.
+    /// Starts a thread, which ends when the switch is turned off.
     func begin() {
         DispatchQueue(label: "IndoorLocalization.IIOReception", qos: .userInitiated).async {
             do throws(IIOError) { try receive() } catch { continuation.finish(throwing: error) }
@@ -49,7 +49,7 @@ struct IIOReception: Sendable {
         var (due, pressureDue) = (BootTime.now, BootTime.now)
         while !end.isTurnedOff {
             let wait = polled.isEmpty ? Self.longestWait : min(Self.longestWait, BootTime.now.duration(to: due))
-            try take(buffers, waiting: wait, into: &assembler)
+            try readBuffers(buffers, waiting: wait, into: &assembler)
             let start = BootTime.now
             guard !polled.isEmpty, start >= due else { continue }
             for sensor in polled {
@@ -58,14 +58,14 @@ struct IIOReception: Sendable {
                     pressureDue = start.advanced(by: Self.pressurePeriod)
                 }
                 let value = try sensor.read()
-                give(assembler.add(sensor.kind, value, at: sensor.kind == .pressure ? BootTime.now : start))
+                deliver(assembler.add(sensor.kind, value, at: sensor.kind == .pressure ? BootTime.now : start))
             }
-            // Without the ticks that were missed: a slow bus must not be asked ever faster.
+            // Skip missed ticks, so that a slow bus isn't polled faster and faster.
             due = max(due.advanced(by: period), BootTime.now)
         }
     }
 
-    /// A buffer for each device that has one.
+    /// Returns a buffer for each device that has one.
     private func buffers(of sensors: [IIOSensor], among devices: SysfsFolder) -> [IIOBuffer] {
         guard source.usesBuffers else { return [] }
         return Dictionary(grouping: sensors, by: \.device).values.compactMap { group in
@@ -73,12 +73,12 @@ struct IIOReception: Sendable {
         }
     }
 
-    /// Waits for one of the buffers, and takes in what they have.
-    private func take(
+    /// Waits until a buffer has data, and reads the buffers that have some.
+    private func readBuffers(
         _ buffers: [IIOBuffer], waiting wait: Duration, into assembler: inout MotionAssembler
     ) throws(IIOError) {
         var watched = buffers.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
-        // Rounded up, so that what is due then is due.
+        // Rounded up, so that the deadline has passed afterwards.
         let milliseconds = Int32(clamping: max(0, (wait.nanoseconds + 999_999) / 1_000_000))
         guard poll(&watched, nfds_t(watched.count), milliseconds) > 0 else { return }
         var values: [(kind: IIOSensor.Kind, value: Vector3, instant: Instant)] = []
@@ -86,10 +86,10 @@ struct IIOReception: Sendable {
             values += try buffer.values(now: BootTime.now)
         }
         values.sort { ($0.instant, assembler.order($0.kind)) < ($1.instant, assembler.order($1.kind)) }
-        for value in values { give(assembler.add(value.kind, value.value, at: value.instant)) }
+        for value in values { deliver(assembler.add(value.kind, value.value, at: value.instant)) }
     }
 
-    private func give(_ reading: SensorReading?) {
+    private func deliver(_ reading: SensorReading?) {
         guard var reading else { return }
         if source.isAccelerationInverted, case .motion(var sample) = reading, let felt = sample.acceleration {
             sample.acceleration = Vector3(x: -felt.x, y: -felt.y, z: -felt.z)

@@ -1,6 +1,6 @@
-/// One element of a scan: where the kernel puts a channel's raw value into a buffer's bytes.
+/// One element of a scan: the format of a channel's raw value in a buffer.
 ///
-/// Its type reads `[be|le]:[s|u]BITS/STORAGEBITS[XREPEAT]>>SHIFT`. Source: the Linux kernel,
+/// The format of the type is `[be|le]:[s|u]BITS/STORAGEBITS[XREPEAT]>>SHIFT`. Source: the Linux kernel,
 /// Documentation/ABI/testing/sysfs-bus-iio, *scan_elements/…_type*.
 struct IIOScanElement: Hashable, Sendable {
     let channel: String
@@ -9,10 +9,10 @@ struct IIOScanElement: Hashable, Sendable {
     private let isSigned: Bool
     private let bits: Int
     private let shift: Int
-    /// Bytes that the element takes.
+    /// The size of the element in bytes.
     let size: Int
 
-    /// Reads a type; nil if it is none that a number of up to 64 bits can have.
+    /// Parses a type; returns nil if it isn't a valid type of a number of up to 64 bits.
     init?(channel: String, index: Int, type: String) {
         guard let match = type.wholeMatch(of: #/(be|le):(s|u)(\d+)\/(\d+)(?:X(\d+))?>>(\d+)/#),
             let bits = Int(match.output.3), let storage = Int(match.output.4), let shift = Int(match.output.6),
@@ -28,7 +28,7 @@ struct IIOScanElement: Hashable, Sendable {
         size = storage / 8
     }
 
-    /// The raw value in the element's bytes.
+    /// Returns the raw value in the element's bytes.
     func value(of bytes: ArraySlice<UInt8>) -> Int64 {
         var stored: UInt64 = 0
         if isBigEndian {
@@ -42,10 +42,10 @@ struct IIOScanElement: Hashable, Sendable {
     }
 }
 
-/// The layout of a scan: its elements by index, each at a multiple of its own size.
+/// The layout of a scan: its elements in order of their indexes, each aligned to its own size.
 struct IIOScanLayout: Sendable {
     private let places: [(element: IIOScanElement, offset: Int)]
-    /// Bytes from one scan to the next.
+    /// The size of a scan in bytes.
     let size: Int
 
     init(_ elements: [IIOScanElement]) {
@@ -62,7 +62,7 @@ struct IIOScanLayout: Sendable {
 
     private static func aligned(_ offset: Int, to size: Int) -> Int { (offset + size - 1) / size * size }
 
-    /// The raw values of one scan by channel.
+    /// Returns the raw values of one scan by channel.
     func values(of scan: ArraySlice<UInt8>) -> [String: Int64] {
         var values: [String: Int64] = [:]
         for (element, offset) in places {

@@ -1,19 +1,19 @@
 import IndoorVocabulary
 
-/// One sensor of an Industrial I/O device: its channels, and how their raw values become numbers with units.
+/// One sensor of an Industrial I/O device, with its channels and the conversion of their raw values.
 ///
-/// Source: the Linux kernel, Documentation/ABI/testing/sysfs-bus-iio: a value is (raw + offset) × scale; acceleration in m/s²,
-/// angular velocity in rad/s, magnetic field in gauss, pressure in kilopascal. A mount matrix turns the sensor's frame
-/// into the device's.
+/// A value is (raw + offset) × scale: acceleration in m/s², angular velocity in rad/s, magnetic field in gauss,
+/// pressure in kilopascal. A mount matrix rotates the sensor's frame to the device's. Source: the Linux kernel,
+/// Documentation/ABI/testing/sysfs-bus-iio.
 struct IIOSensor: Hashable, Sendable {
-    /// What is measured.
+    /// The quantity that a sensor measures.
     enum Kind: String, Hashable, Sendable, CaseIterable {
         case acceleration = "accel"
         case rotation = "anglvel"
         case magnetism = "magn"
         case pressure = "pressure"
 
-        /// What the kernel's unit is in the package's: 100 µT a gauss, 10 hPa a kilopascal.
+        /// The factor from the kernel's unit to the package's: 100 µT for a gauss, 10 hPa for a kilopascal.
         var unit: Double {
             switch self {
             case .acceleration, .rotation: 1
@@ -26,15 +26,15 @@ struct IIOSensor: Hashable, Sendable {
     let kind: Kind
     /// The folder of the device, such as `/sys/bus/iio/devices/iio:device0`.
     let device: SysfsFolder
-    /// The channels, such as `in_accel_x`: three, or one of pressure.
+    /// The channels, such as `in_accel_x`: three, or one for pressure.
     let channels: [String]
-    /// Whether the files hold values with units, `in_pressure_input`, and no raw ones.
+    /// Whether the files contain values in units (`in_pressure_input`) instead of raw values.
     let isProcessed: Bool
     private let offsets: [Double]
     private let scales: [Double]
     private let mounting: MountMatrix
 
-    /// Finds a sensor of that kind in a device; nil if it has none.
+    /// Finds the sensor of a kind in a device; returns nil if the device has none.
     init?(_ kind: Kind, of device: SysfsFolder) throws(IIOError) {
         let names = device.names
         let prefix = "in_" + kind.rawValue
@@ -69,14 +69,14 @@ struct IIOSensor: Hashable, Sendable {
         return nil
     }
 
-    /// Reads the sensor now, without its buffer.
+    /// Reads the sensor without its buffer.
     func read() throws(IIOError) -> Vector3 {
         var values: [Double] = []
         for channel in channels { values.append(try device.number(channel + (isProcessed ? "_input" : "_raw"))) }
         return value(of: values)
     }
 
-    /// What raw numbers mean, in the package's units and the device's frame; pressure as x.
+    /// Converts raw numbers to the package's units and the device's frame. Pressure is the x component.
     func value(of raw: [Double]) -> Vector3 {
         let values = raw.indices.map { index in
             (isProcessed ? raw[index] : (raw[index] + offsets[index]) * scales[index]) * kind.unit
@@ -87,7 +87,8 @@ struct IIOSensor: Hashable, Sendable {
 }
 
 extension IIOSensor {
-    /// The sensors of all devices, one of each kind: the first that is not told to be in the base of a laptop.
+    /// Returns the sensors of all devices, one of each kind: the first that isn't in the base of a laptop, if there is
+    /// one.
     static func all(in folder: SysfsFolder) throws(IIOError) -> [IIOSensor] {
         let devices = folder.names.compactMap { name -> (number: Int, name: String)? in
             guard name.hasPrefix("iio:device") else { return nil }
@@ -107,7 +108,8 @@ extension IIOSensor {
         return found
     }
 
-    /// Whether the device says that it lies in the base, under the keyboard: the screen points elsewhere.
+    /// Returns whether the device is in the base of a laptop, under the keyboard, where its orientation differs from
+    /// the screen's.
     private static func isInBase(_ device: SysfsFolder) throws(IIOError) -> Bool {
         for name in ["label", "location"] {
             if let place = try device.optionalText(name) { return place.hasSuffix("base") }

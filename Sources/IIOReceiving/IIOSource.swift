@@ -1,46 +1,48 @@
 import IndoorVocabulary
 
-/// Motion and air pressure from the sensors that Linux knows as Industrial I/O (IIO) devices.
+/// A source of motion and air pressure from Linux's Industrial I/O (IIO) devices.
 ///
 ///     let radio = try BluetoothScanSource()
 ///     let localizer = Localizer(source: CombinedSource(radio, with: [IIOSource()]), venues: packets)
 ///
-/// It reads the first accelerometer, gyroscope, magnetometer and barometer under `/sys/bus/iio/devices`, with the scales,
-/// offsets and mount matrices that their drivers give, and delivers ``SensorReading/motion(_:)`` and
-/// ``SensorReading/pressure(_:)``. Instants count from boot (CLOCK_BOOTTIME), as those of other live sources.
+/// The source reads the first accelerometer, gyroscope, magnetometer and barometer under `/sys/bus/iio/devices`, with
+/// the scales, offsets and mount matrices of their drivers. It delivers ``SensorReading/motion(_:)`` and
+/// ``SensorReading/pressure(_:)``. Instants count from boot (CLOCK_BOOTTIME), as in other live sources.
 ///
-/// A device with a buffer and a trigger is read through its node, `/dev/iio:deviceN`, by which no sample is missed; that needs
-/// the right to write its attributes, which root has. Without it, and without a buffer, values are read one by one, `rate`
-/// times a second, which anybody may.
+/// If a device has a buffer and a trigger, the source reads it through its node, `/dev/iio:deviceN`, and misses no
+/// sample. This needs write permission for the device's attributes, which root has. Without the permission or a buffer,
+/// the source polls single values `rate` times a second, which needs no special permission.
 ///
-/// The stream throws an `IIOError` where there is no sensor, where it may not be read, and when one is gone. The kernel's
-/// interface: Documentation/ABI/testing/sysfs-bus-iio. The library libiio is not used: it brings USB, Avahi and XML
-/// along.
+/// The stream throws an `IIOError` if there is no sensor, if a sensor isn't readable, or if one disappears. The
+/// kernel's interface is documented in Documentation/ABI/testing/sysfs-bus-iio. The source doesn't use the library
+/// libiio, which depends on USB, Avahi and XML.
 public struct IIOSource: ScanSource, Hashable {
-    /// The rates that are possible, a second.
+    /// The range of rates in samples a second.
     public static let rates = 1.0...200
 
-    /// Motion samples a second, within ``rates``: what is polled is read so often, and a buffer is filled at the lowest
-    /// rate of the device that is not below. Pressure is polled ten times a second at most.
+    /// The number of motion samples a second, within ``rates``. The source polls at this rate; a buffer uses the lowest
+    /// rate of the device that isn't below it. The source polls pressure at most ten times a second.
     public var rate: Double {
         didSet { rate = Self.inRange(rate) }
     }
-    /// Whether buffers are used where the device has one.
+    /// Whether the source uses the buffers of devices that have one.
     public var usesBuffers: Bool
-    /// Whether the accelerometer's driver reports gravity the wrong way round: −9.81 m/s² along z of a device that lies on its
-    /// back, instead of 9.81. Some HID sensor hubs do, as Windows wants it.
+    /// Whether the accelerometer's driver reports acceleration with the opposite sign: −9.81 m/s² along z for a device
+    /// that lies on its back, instead of 9.81. Some HID sensor hubs do, following the convention of Windows.
     public var isAccelerationInverted: Bool
     /// The folder of all devices.
     public var devices: String
-    /// The folder of their nodes.
+    /// The folder of device nodes.
     public var nodes: String
 
-    /// Creates a source; nothing is read before `readings()`.
+    /// Creates a source. The source reads nothing until `readings()` is called.
     ///
     /// - Parameters:
-    ///   - rate: motion samples a second; outside of ``rates``, the nearest of them.
-    ///   - devices: the folder of all devices; another one for tests.
-    ///   - nodes: the folder of their nodes.
+    ///   - rate: The number of motion samples a second, clamped to ``rates``.
+    ///   - usesBuffers: Whether the source uses the buffers of devices that have one.
+    ///   - isAccelerationInverted: Whether the driver reports acceleration with the opposite sign.
+    ///   - devices: The folder of all devices; another folder for tests.
+    ///   - nodes: The folder of device nodes.
     public init(
         rate: Double = 50, usesBuffers: Bool = true, isAccelerationInverted: Bool = false,
         devices: String = "/sys/bus/iio/devices", nodes: String = "/dev"
@@ -58,7 +60,7 @@ public struct IIOSource: ScanSource, Hashable {
 
     public var pace: ScanPace { .live }
 
-    /// Begins to read, until the stream is cancelled or a sensor fails. Of readings that nobody takes, the newest 4096 are kept.
+    /// Reads until the stream is cancelled or a sensor fails. The stream buffers the newest 4096 readings.
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(4096)) { continuation in
             let end = IIOReception.Switch()

@@ -1,12 +1,13 @@
 import IndoorVocabulary
 
-/// Puts values of several sensors, which come at their own rates, together into readings.
+/// An assembler of readings from the values of several sensors with different rates.
 ///
-/// Each value of the leading sensor, the accelerometer if there is one, makes a motion sample. With it go the mean rotation rate
-/// since the sample before, so that no turn is lost, and the magnetic field if it was read since. A value of pressure is a
-/// reading of its own. Readings are in order: one that would be older than the last has the instant of the last.
+/// Each value of the leading sensor, which is the accelerometer if there is one, gives a motion sample. The sample
+/// contains the mean rotation rate since the last sample, so that no rotation is lost, and the magnetic field if it was
+/// read since. A pressure value is a separate reading. Readings are in order: a reading older than the last has the
+/// instant of the last.
 struct MotionAssembler: Sendable {
-    /// A rotation rate older than this is of no use, where none has come since the sample before.
+    /// The largest age of a rotation rate for a sample without a newer one.
     private static let oldestRate = Duration.milliseconds(200)
 
     private let leader: IIOSensor.Kind?
@@ -15,15 +16,16 @@ struct MotionAssembler: Sendable {
     private var field: Vector3?
     private var last: Instant?
 
-    /// - Parameter kinds: the sensors that there are.
+    /// - Parameter kinds: The kinds of the available sensors.
     init(_ kinds: Set<IIOSensor.Kind>) {
         leader = [.acceleration, .rotation, .magnetism].first { kinds.contains($0) }
     }
 
-    /// The sensors in the order in which values of the same instant are to be added: the leading one behind those that go with it.
+    /// Returns the order in which to add values of the same instant: the leading sensor after the sensors that
+    /// contribute to its samples.
     func order(_ kind: IIOSensor.Kind) -> Int { kind == leader ? 1 : kind == .pressure ? 2 : 0 }
 
-    /// Takes in a value; returns the reading that it completes.
+    /// Adds a value, and returns the reading that it completes.
     mutating func add(_ kind: IIOSensor.Kind, _ value: Vector3, at instant: Instant) -> SensorReading? {
         guard value.x.isFinite, value.y.isFinite, value.z.isFinite else { return nil }
         if kind == .pressure {
@@ -39,12 +41,12 @@ struct MotionAssembler: Sendable {
         guard kind == leader else { return nil }
         var sample = MotionSample(instant: ordered(instant))
         if kind == .acceleration { sample.acceleration = value }
-        sample.rotationRate = takeRate(at: instant)
+        sample.rotationRate = consumeRates(at: instant)
         sample.magneticField = field.take()
         return .motion(sample)
     }
 
-    private mutating func takeRate(at instant: Instant) -> Vector3? {
+    private mutating func consumeRates(at instant: Instant) -> Vector3? {
         defer { rates.removeAll(keepingCapacity: true) }
         guard !rates.isEmpty else {
             return latestRate.flatMap { $0.instant.duration(to: instant) <= Self.oldestRate ? $0.value : nil }

@@ -1,15 +1,15 @@
 import IndoorVocabulary
 
-/// How a sensor is built into a device: three rows by which its frame becomes the device's.
+/// The orientation of a sensor in a device: a rotation from the sensor's frame to the device's.
 struct MountMatrix: Hashable, Sendable {
-    /// Nine numbers, row by row.
+    /// The nine elements in row order.
     private let elements: [Double]
 
     static let identity = MountMatrix(elements: [1, 0, 0, 0, 1, 0, 0, 0, 1])
 
     private init(elements: [Double]) { self.elements = elements }
 
-    /// Reads `1, 0, 0; 0, 1, 0; 0, 0, 1`; nil for anything else.
+    /// Parses a matrix such as `1, 0, 0; 0, 1, 0; 0, 0, 1`; returns nil for any other form.
     init?(_ text: String) {
         let numbers = text.split { ",; \t".contains($0) }.map { Double($0) }
         let elements = numbers.compactMap { $0 }.filter(\.isFinite)
@@ -17,7 +17,7 @@ struct MountMatrix: Hashable, Sendable {
         self.elements = elements
     }
 
-    /// Finds the matrix of a sensor: its own, or that of the device; nil without one.
+    /// Finds the matrix of a sensor: its own, or otherwise that of the device. Returns nil if there is none.
     init?(of device: SysfsFolder, _ kind: IIOSensor.Kind) throws(IIOError) {
         for name in ["in_\(kind.rawValue)_mount_matrix", "in_mount_matrix", "mount_matrix"] {
             guard let text = try device.optionalText(name) else { continue }

@@ -1,18 +1,18 @@
 import Glibc
 
-/// A folder of sysfs, in which each file is one attribute as text.
+/// A folder of sysfs, in which each file contains one attribute as text.
 struct SysfsFolder: Hashable, Sendable {
     let path: String
 
-    /// The longest attribute that the kernel writes: one page.
+    /// The largest size of an attribute in bytes: one page.
     private static let longest = 4096
 
     func folder(_ name: String) -> SysfsFolder { SysfsFolder(path: path + "/" + name) }
 
-    /// Whether there is such a file or folder.
+    /// Returns whether the folder contains a file or folder with this name.
     func has(_ name: String) -> Bool { access(path + "/" + name, F_OK) == 0 }
 
-    /// The names of all files and folders, in alphabetical order; empty if the folder cannot be read.
+    /// The names of all files and folders in alphabetical order; empty if the folder isn't readable.
     var names: [String] {
         guard let stream = opendir(path) else { return [] }
         defer { closedir(stream) }
@@ -28,7 +28,7 @@ struct SysfsFolder: Hashable, Sendable {
         return names.sorted()
     }
 
-    /// What an attribute holds, without the end of its line.
+    /// Returns the text of an attribute without surrounding whitespace.
     func text(_ name: String) throws(IIOError) -> String {
         let file = path + "/" + name
         let descriptor = open(file, O_RDONLY | O_CLOEXEC)
@@ -42,10 +42,10 @@ struct SysfsFolder: Hashable, Sendable {
         return String(text.drop { $0.isWhitespace })
     }
 
-    /// The text of an attribute that a device need not have; nil without it.
+    /// Returns the text of an optional attribute; nil if the device doesn't have it.
     func optionalText(_ name: String) throws(IIOError) -> String? { has(name) ? try text(name) : nil }
 
-    /// The number that an attribute holds.
+    /// Returns the number in an attribute.
     func number(_ name: String) throws(IIOError) -> Double {
         let text = try text(name)
         guard let number = Double(text), number.isFinite else {
@@ -54,7 +54,7 @@ struct SysfsFolder: Hashable, Sendable {
         return number
     }
 
-    /// The number of the first of some attributes that the device has; nil without any.
+    /// Returns the number in the first of several attributes that the device has; nil if it has none.
     func number(firstOf names: [String]) throws(IIOError) -> Double? {
         for name in names where has(name) { return try number(name) }
         return nil

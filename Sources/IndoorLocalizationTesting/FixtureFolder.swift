@@ -1,23 +1,23 @@
 import FoundationEssentials
 
-/// A folder of the package's `Fixtures`, found from the place of the source file that asks.
+/// A folder of the package's `Fixtures`, located relative to the source file of the caller.
 ///
-/// What is missing is an error, never an empty answer: a test that reads nothing must fail.
+/// A missing fixture is an error and never an empty result, because a test that reads nothing must fail.
 public struct FixtureFolder: Hashable, Sendable {
-    /// Why a fixture cannot be had.
+    /// The reason a fixture is not available.
     public enum Failure: Error, Hashable, Sendable, CustomStringConvertible {
-        /// No folder above the source file holds `Fixtures`.
+        /// No folder above the source file contains `Fixtures`.
         case noFixtures(above: String)
-        /// There is no such file or folder.
+        /// The file or folder does not exist.
         case missing(String)
-        /// The folder holds no file with that ending.
+        /// The folder contains no file with that ending.
         case empty(String)
 
         public var description: String {
             switch self {
-            case .noFixtures(let file): "No folder above \(file) holds Fixtures: run from a whole checkout."
+            case .noFixtures(let file): "No folder above \(file) contains Fixtures: use a complete checkout."
             case .missing(let path): "\(path) is missing: restore it, or correct the name."
-            case .empty(let path): "\(path) holds no such file: a test over it would test nothing."
+            case .empty(let path): "\(path) contains no matching file: restore its files, or correct the ending."
             }
         }
     }
@@ -25,9 +25,9 @@ public struct FixtureFolder: Hashable, Sendable {
     /// The folder's path.
     public let path: String
 
-    /// Finds a folder within `Fixtures`, such as `recordings/office`.
+    /// Locates a folder within `Fixtures`, such as `recordings/office`.
     ///
-    /// - Parameter file: the source file above which `Fixtures` is looked for.
+    /// - Parameter file: the source file above which the initializer looks for `Fixtures`.
     /// - Throws: `.noFixtures` or `.missing`.
     public init(_ name: String, file: StaticString = #filePath) throws(Failure) {
         var above = URL(filePath: "\(file)").deletingLastPathComponent()
@@ -39,9 +39,9 @@ public struct FixtureFolder: Hashable, Sendable {
         guard Self.isFolder(path) else { throw .missing(path) }
     }
 
-    /// The paths of all files below the folder, in alphabetical order.
+    /// Returns the paths of all files below the folder, in alphabetical order.
     ///
-    /// - Parameter ending: what their names end with, such as `.jsonl`.
+    /// - Parameter ending: the ending of their names, such as `.jsonl`.
     /// - Throws: `.empty` if there is none.
     public func files(ending: String = "") throws(Failure) -> [String] {
         let names = FileManager.default.enumeratedNames(below: path)
@@ -50,9 +50,9 @@ public struct FixtureFolder: Hashable, Sendable {
         return files.sorted().map { path + "/" + $0 }
     }
 
-    /// The path of a file of the folder.
+    /// Returns the path of a file in the folder.
     ///
-    /// - Throws: `.missing` if there is none of that name.
+    /// - Throws: `.missing` if the file does not exist.
     public func file(_ name: String) throws(Failure) -> String {
         let file = path + "/" + name
         guard FileManager.default.fileExists(atPath: file) else { throw .missing(file) }
@@ -66,7 +66,7 @@ public struct FixtureFolder: Hashable, Sendable {
 }
 
 extension FileManager {
-    /// The names of all files and folders below a folder, relative to it; empty if it can't be read.
+    /// Returns the relative paths of all files and folders below a folder; empty if it can't be read.
     fileprivate func enumeratedNames(below path: String) -> [String] {
         (try? subpathsOfDirectory(atPath: path)) ?? []
     }

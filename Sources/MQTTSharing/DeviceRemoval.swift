@@ -1,16 +1,17 @@
 import LocalizationSession
 
-/// Removes what a broker retains of a device, and knows of each topic whether something was there and is gone.
+/// The removal of the messages that a broker retains for a device.
 ///
-/// A broker confirms also what its access list makes it throw away. So the topics are subscribed to: what was retained
-/// comes first, and the removal is done when it comes back.
+/// A broker also confirms messages that it discards because of its access list. To verify the removal, this type
+/// subscribes to the topics: it first receives the retained messages, and then its own empty messages once the broker
+/// has removed them.
 struct DeviceRemoval: Sendable {
-    /// What remains to be removed, in order.
+    /// The topics to clear, in order.
     let topics: [String]
     private var granted: Set<String> = []
     private var retained: Set<String> = []
     private var gone: Set<String> = []
-    private var isLetIn = false
+    private var isAccepted = false
 
     private let broker: MQTTBroker
 
@@ -24,27 +25,27 @@ struct DeviceRemoval: Sendable {
             homeAssistant.removal.map(\.topic) + [names.name(.location(device)), names.name(.presence(device))]
     }
 
-    /// The topics under which something was retained.
+    /// The topics that had a retained message.
     var removed: [String] { topics.filter(retained.contains) }
 
     var isOver: Bool { gone.count == topics.count }
 
-    /// What it means that nothing more comes.
+    /// The error to report if the broker sends nothing more.
     var failure: MQTTSharingError {
-        if !isLetIn { return noAnswer(to: "to be let in") }
-        if granted.count < topics.count { return noAnswer(to: "to subscribe") }
+        if !isAccepted { return noAnswer(to: "to the connection request") }
+        if granted.count < topics.count { return noAnswer(to: "to the subscription") }
         return .forbidden(topic: topics.first { !gone.contains($0) } ?? "")
     }
 
-    private func noAnswer(to question: String) -> MQTTSharingError {
-        .noAnswer(host: broker.host, port: broker.port, to: question)
+    private func noAnswer(to request: String) -> MQTTSharingError {
+        .noAnswer(host: broker.host, port: broker.port, to: request)
     }
 
-    /// Takes in what a link tells; returns what to ask of it.
-    mutating func take(_ event: MQTTLinkEvent) throws(MQTTSharingError) -> [MQTTLink.Operation] {
+    /// Handles an event of the link, and returns the operations for the link.
+    mutating func handle(_ event: MQTTLinkEvent) throws(MQTTSharingError) -> [MQTTLink.Operation] {
         switch event {
         case .accepted:
-            isLetIn = true
+            isAccepted = true
             return topics.map { .subscribe($0, .atLeastOnce) }
         case .subscribed(let filter, let isGranted):
             guard isGranted else { throw .forbidden(topic: filter) }
@@ -65,14 +66,15 @@ struct DeviceRemoval: Sendable {
 }
 
 extension MQTTPositionSharing {
-    /// Has a broker, and Home Assistant with it, forget a device: nothing is retained of it any more.
+    /// Removes a device from a broker, and so from Home Assistant, by clearing its retained messages.
     ///
-    /// A device that still shares comes back: stop it before.
+    /// Stop the device first: a device that still shares publishes its messages again.
     /// - Parameters:
-    ///   - device: what it was called.
-    ///   - settings: those that it shared with. Without a prefix of Home Assistant, the usual one counts.
-    /// - Returns: the topics under which something was retained; none of a device that was not there.
-    /// - Throws: `MQTTSharingError` if the broker cannot be had, or does not take the removal.
+    ///   - device: The ID of the device.
+    ///   - settings: The settings that the device shared with. Without a Home Assistant prefix, the standard prefix
+    ///     applies.
+    /// - Returns: The topics that had a retained message; empty if the device wasn't on the broker.
+    /// - Throws: `MQTTSharingError` if the broker isn't reachable, or rejects the removal.
     public static func forget(
         _ device: DeviceID, on broker: MQTTBroker, settings: MQTTSharingSettings = .init()
     ) async throws(MQTTSharingError) -> [String] {
@@ -89,7 +91,7 @@ extension MQTTPositionSharing {
             link.ask(.close)
         }
         for await event in occurrences {
-            for operation in try removal.take(event) { link.ask(operation) }
+            for operation in try removal.handle(event) { link.ask(operation) }
             if removal.isOver { return removal.removed }
         }
         throw removal.failure

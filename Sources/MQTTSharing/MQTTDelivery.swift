@@ -1,11 +1,11 @@
-/// Single messages that a broker must confirm.
+/// Delivery of single messages with the broker's confirmation.
 package enum MQTTDelivery {
-    /// Publishes a message over a connection of its own, and returns when the broker has confirmed it.
+    /// Publishes a message over a separate connection, and waits for the broker's confirmation.
     ///
     /// - Parameters:
-    ///   - message: of quality `atLeastOnce`; one of the other quality is never confirmed.
-    ///   - patience: how long connection and confirmation may take together.
-    /// - Throws: `MQTTSharingError`, also if the task was cancelled; then it may have been published all the same.
+    ///   - message: A message of quality `atLeastOnce`. The broker never confirms one of the other quality.
+    ///   - patience: The time limit for connection and confirmation together.
+    /// - Throws: `MQTTSharingError`, also if the task is cancelled. The broker may have published the message even so.
     package static func deliver(
         _ message: MQTTMessage, to broker: MQTTBroker, patience: Duration
     ) async throws(MQTTSharingError) {
@@ -32,7 +32,7 @@ package enum MQTTDelivery {
         case .confirmed: link.ask(.close)
         case .ended(let error): throw error
         case .accepted, .subscribed, .received, nil:
-            throw .noAnswer(host: broker.host, port: broker.port, to: "to take a message")
+            throw .noAnswer(host: broker.host, port: broker.port, to: "to the published message")
         }
     }
 }

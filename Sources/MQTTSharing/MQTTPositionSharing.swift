@@ -3,22 +3,23 @@ import IndoorVocabulary
 import LocalizationSession
 import VenueModel
 
-/// Shares positions and texts with other devices through an MQTT broker.
+/// Position sharing with other devices through an MQTT broker.
 ///
 ///     let sharing = try MQTTPositionSharing(MQTTBroker(host: "broker.example.org"), device: DeviceID("forklift-7"))
 ///     try await sharing.connect()
 ///     try await sharing.join("warehouse")
 ///     for await case .position(let position) in sharing.events { print(position.device, position.x, position.y) }
 ///
-/// `connect` fails if the broker cannot be had; once it was there, a connection that breaks is made anew with growing
-/// pauses, and the rooms are joined again. When the device vanishes, the broker tells the others by its last will.
+/// `connect` throws if the broker isn't reachable. If an established connection breaks, the actor reconnects with
+/// growing pauses and joins the rooms again. If the device disappears, the broker informs the others with the device's
+/// last will.
 public actor MQTTPositionSharing: PositionSharing {
-    /// How many events wait for a slow subscriber; beyond, the oldest are lost.
+    /// The number of events that each stream buffers. If the buffer is full, the oldest events are lost.
     private static let bufferLimit = 1024
 
     /// The broker.
     public nonisolated let broker: MQTTBroker
-    /// What this device is called among the others.
+    /// The ID of this device.
     public nonisolated let device: DeviceID
 
     private let settings: MQTTSharingSettings
@@ -26,19 +27,19 @@ public actor MQTTPositionSharing: PositionSharing {
     private var machine: SharingMachine
     private var link: MQTTLink?
     private var linkNumber = 0
-    /// Ends with the latest link.
+    /// The task that receives the events of the latest link.
     private var listening: Task<Void, Never>?
     private var waiting: [SharingMachine.Reply: CheckedContinuation<MQTTSharingError?, Never>] = [:]
     private var lastReply: SharingMachine.Reply = 0
     private var wake: (at: Instant, task: Task<Void, Never>)?
     private var levels: (venue: VenueID, levels: [MapID: Int])?
 
-    /// Prepares sharing; nothing is sent before `connect`.
+    /// Creates sharing for a device. It sends nothing until `connect` is called.
     ///
     /// - Parameters:
-    ///   - device: what this device is called; no two that share through the same broker may be called the same.
-    ///   - name: the device's name for people; nil for none.
-    /// - Throws: `MQTTSharingError.badPrefix`, or `badSetting` if a number of the settings is out of its range.
+    ///   - device: The ID of this device, which must be unique on the broker.
+    ///   - name: The device's display name; nil for none.
+    /// - Throws: `MQTTSharingError.badPrefix`, or `badSetting` if a setting is out of range.
     public init(
         _ broker: MQTTBroker, device: DeviceID, name: String? = nil, settings: MQTTSharingSettings = .init()
     ) throws(MQTTSharingError) {
@@ -52,56 +53,58 @@ public actor MQTTPositionSharing: PositionSharing {
 
     deinit {
         wake?.task.cancel()
-        // Without a goodbye: the broker tells the others.
+        // Without disconnecting, so that the broker publishes the last will.
         link?.abandon()
     }
 
-    /// What happens from now on. Each call gives a stream of its own; of events that nobody takes, the newest 1024 are kept.
+    /// A stream of the events from now on. Each access returns a new stream, which buffers the newest 1024 events.
     public nonisolated var events: AsyncStream<SharingEvent> { broadcast.subscribe() }
 
-    /// How many messages came that nobody could make sense of.
+    /// The number of malformed messages received.
     public var malformedMessageCount: Int { machine.malformedCount }
 
-    /// Whether the broker is connected to now.
+    /// Whether the device is connected to the broker.
     public var isConnected: Bool { machine.isUp }
 
-    /// Whether a connection is there or tried for: not before `connect`, and not once sharing has ended for good.
+    /// Whether the device is connected or tries to connect: false before `connect`, and after sharing has ended
+    /// permanently.
     public var isKept: Bool { machine.isKept }
 
-    /// Connects to the broker, and keeps the connection. Does nothing if it is there.
+    /// Connects to the broker and keeps the connection. Does nothing if the device is connected.
     ///
-    /// - Throws: `MQTTSharingError` if the broker cannot be had, or takes no more devices.
+    /// - Throws: `MQTTSharingError` if the broker isn't reachable, or has reached its capacity.
     public func connect() async throws(MQTTSharingError) {
         try await ask { .connect($0) }
     }
 
-    /// Leaves all rooms and the broker, and returns when the broker was told. Does nothing without a connection.
+    /// Leaves all rooms, disconnects from the broker and waits until that is done. Does nothing without a connection.
     public func disconnect() async {
         run(.disconnect)
         await listening?.value
     }
 
-    /// Enters a room: from now on, positions and texts of the others in it arrive.
+    /// Joins a room. From then on, `events` delivers the positions and texts of the other devices in it.
     ///
-    /// - Throws: `MQTTSharingError` if it is no name of a room, if there is no connection, or if the room is full: then
-    ///   this device is not in it.
+    /// - Throws: `MQTTSharingError` if the name is invalid, if there is no connection, or if the room is full. The
+    ///   device isn't in the room then.
     public func join(_ room: String) async throws(MQTTSharingError) {
         try check(room)
         try await ask { .join(room, $0) }
     }
 
-    /// Leaves a room; does nothing if this device is not in it.
+    /// Leaves a room. Does nothing if this device isn't in it.
     public func leave(_ room: String) async throws(MQTTSharingError) { run(.leave(room)) }
 
-    /// Tells where this device is to all rooms that it is in, at the rate of the settings: the newest position wins. While
-    /// a broken connection is made anew, it waits.
+    /// Publishes the position of this device to all its rooms, at most once in each interval of the settings. The
+    /// newest position replaces one that waits. During a reconnection, the position waits.
     ///
     /// - Throws: `MQTTSharingError.badPosition`.
     public func share(_ position: Position) async throws(MQTTSharingError) { try await share(position, level: nil) }
 
-    /// Tells where this device is, with the level if that is known.
+    /// Publishes the position of this device with its level.
     ///
-    /// - Parameter level: ordinal of the position's floor; nil for that of the venue of `useLevels`, if that is it.
+    /// - Parameter level: The ordinal of the position's floor; nil for the level from the venue of `useLevels`, if the
+    ///   position is in that venue.
     /// - Throws: `MQTTSharingError.badPosition`.
     public func share(_ position: Position, level: Int?) async throws(MQTTSharingError) {
         let known = levels?.venue == position.venueID ? levels?.levels[position.mapID] : nil
@@ -111,10 +114,10 @@ public actor MQTTPositionSharing: PositionSharing {
         run(.share(position, level: level ?? known))
     }
 
-    /// Sends a text to the others in a room that this device is in.
+    /// Sends a text to the other devices in a room that this device is in.
     ///
-    /// - Throws: `MQTTSharingError` if there is no connection, the device is not in the room, or the text (4096 bytes) or
-    ///   the tag (256 bytes) is too long.
+    /// - Throws: `MQTTSharingError` if there is no connection, if the device isn't in the room, or if the text (4096
+    ///   bytes) or the tag (256 bytes) is too long.
     public func send(_ text: String, tag: String, to room: String) async throws(MQTTSharingError) {
         guard machine.isUp else { throw .notConnected }
         guard machine.isIn(room) else { throw .notInRoom(room) }
@@ -128,7 +131,7 @@ public actor MQTTPositionSharing: PositionSharing {
         run(.send(text, tag: tag, room: room))
     }
 
-    /// Tells from now on how many devices are in a room, without entering it.
+    /// Starts to report the number of devices in a room, without joining it.
     ///
     /// - Throws: `MQTTSharingError.badRoom`.
     public func track(_ room: String) throws(MQTTSharingError) {
@@ -136,32 +139,33 @@ public actor MQTTPositionSharing: PositionSharing {
         run(.track(room))
     }
 
-    /// Ends what `track` began.
+    /// Stops the reports that `track` started.
     public func untrack(_ room: String) { run(.untrack(room)) }
 
-    /// How many devices are in a room now, this one among them; nil without a connection.
+    /// Returns the number of devices in a room, including this one; nil without a connection.
     public func occupancy(of room: String) -> Int? { machine.isUp ? machine.occupancy(of: room) : nil }
 
-    /// Tells again how many devices are in each room that this device is in or tracks.
+    /// Reports again the number of devices in each room that this device is in or tracks.
     ///
-    /// - Returns: whether it was told: not without a connection, nor within half a second after the last time.
+    /// - Returns: True if the numbers were reported; false without a connection, or within half a second of the last
+    ///   report.
     @discardableResult public func refreshOccupancy() -> Bool {
         guard let directives = machine.refresh(at: Self.now) else { return false }
         perform(directives)
         return true
     }
 
-    /// Tells positions in a venue with their levels from now on, which positions alone do not know.
+    /// Adds the levels of a venue's maps to shared positions, which have no level of their own.
     public func useLevels(of venue: Venue) {
         levels = (venue.id, Dictionary(venue.maps.map { ($0.id, $0.level) }, uniquingKeysWith: { first, _ in first }))
     }
 
-    /// Has Home Assistant forget this device, until the next connection. Does nothing without one.
+    /// Removes this device from Home Assistant until the next connection. Does nothing without a connection.
     public func withdrawFromHomeAssistant() { run(.withdrawFromHomeAssistant) }
 
-    /// Tries whether a broker lets one in, and leaves it again.
+    /// Tests the connection to a broker, and disconnects.
     ///
-    /// - Throws: `MQTTSharingError`, which says why not.
+    /// - Throws: `MQTTSharingError` with the reason for a failure.
     public static func testConnect(
         _ broker: MQTTBroker, patience: Duration = MQTTSharingSettings().patience
     ) async throws(MQTTSharingError) {
@@ -171,7 +175,7 @@ public actor MQTTPositionSharing: PositionSharing {
             guard (try? await Task.sleep(for: patience)) != nil else { return }
             link.abandon()
         }
-        // Whoever cancels this test gets no answer in time.
+        // If the caller cancels the test, the result is that of a timeout.
         let outcome = await withTaskCancellationHandler {
             await occurrences.first { _ in true }
         } onCancel: {
@@ -183,7 +187,7 @@ public actor MQTTPositionSharing: PositionSharing {
         case .accepted: return
         case .ended(let error): throw error
         case .subscribed, .received, .confirmed, nil:
-            throw .noAnswer(host: broker.host, port: broker.port, to: "to be let in")
+            throw .noAnswer(host: broker.host, port: broker.port, to: "to the connection request")
         }
     }
 }
@@ -195,7 +199,7 @@ extension MQTTPositionSharing {
         if let error = SharingNameError(of: room) { throw .badRoom(error) }
     }
 
-    /// Asks the machine for what takes time, and waits for its answer, which comes within the settings' patience.
+    /// Sends the machine a request and waits for the answer, which arrives within the settings' patience.
     private func ask(_ event: (SharingMachine.Reply) -> SharingMachine.Event) async throws(MQTTSharingError) {
         lastReply += 1
         let reply = lastReply
@@ -209,8 +213,8 @@ extension MQTTPositionSharing {
 
     private func run(_ event: SharingMachine.Event) { perform(machine.handle(event, at: Self.now)) }
 
-    private func take(_ event: MQTTLinkEvent, ofLink number: Int) {
-        // What a link tells that was left does not matter.
+    private func receive(_ event: MQTTLinkEvent, ofLink number: Int) {
+        // Ignore events of an earlier link.
         if number == linkNumber, link != nil { run(.link(event)) }
     }
 
@@ -227,7 +231,7 @@ extension MQTTPositionSharing {
             case .abandon:
                 link?.abandon()
                 link = nil
-            case .tell(let event): broadcast.send(event)
+            case .emit(let event): broadcast.send(event)
             case .answer(let reply, let error): waiting.removeValue(forKey: reply)?.resume(returning: error)
             }
         }
@@ -242,24 +246,24 @@ extension MQTTPositionSharing {
         linkNumber += 1
         let (number, host) = (linkNumber, broker.host)
         listening = Task { [weak self] in
-            for await event in occurrences { await self?.take(event, ofLink: number) }
-            // The end of a stream that overflowed. After another end, the machine has left the link already.
-            await self?.take(.ended(.overrun(host: host)), ofLink: number)
+            for await event in occurrences { await self?.receive(event, ofLink: number) }
+            // The stream overflowed. After any other end, the machine has already left the link.
+            await self?.receive(.ended(.overrun(host: host)), ofLink: number)
         }
     }
 
-    /// At most 23 letters and digits, which every broker must take; new with each connection, so that a broker which has
-    /// not noticed the end of an earlier one does not mistake them.
+    /// Returns a client ID of at most 23 letters and digits, which every broker must accept. The ID is new for each
+    /// connection, so that a broker that hasn't noticed the end of an earlier connection doesn't confuse them.
     ///
     /// Source: *MQTT Version 3.1.1*, OASIS 2014, MQTT-3.1.3-5.
     private static func clientID(session: String) -> String { "indoor" + session }
 
-    /// Of a connection that is no device.
+    /// Returns a client ID for a connection that isn't a device's.
     static func temporaryClientID() -> String {
         clientID(session: String(UInt64.random(in: .min ... .max), radix: 16))
     }
 
-    /// Has the machine woken when it wants to be.
+    /// Schedules the next tick of the machine.
     private func setAlarm() {
         let next = machine.nextWake
         guard next != wake?.at else { return }

@@ -1,7 +1,7 @@
 import IndoorVocabulary
 import LocalizationSession
 
-/// Uploads records to a server of yours: what is added is on disk at once, and sent when the network is there.
+/// An uploader that sends records to your server. It stores each record on disk first, and sends it when possible.
 ///
 ///     let queue = try UploadQueue(path: "uploads.db", limit: settings.queueSize)
 ///     let uploader = RecordUploader(queue, to: .web(server), device: "forklift-7", settings: settings)
@@ -10,8 +10,8 @@ import LocalizationSession
 ///         try await uploader.add([UploadRecord(.beacon(beacon, count: 1))])
 ///     }
 ///
-/// Each record arrives at least once. A batch that was confirmed, but whose confirmation was lost, is sent again with the
-/// same identifier, so that a server can drop the repetition.
+/// Each record arrives at least once. If the confirmation of a batch is lost, the uploader sends the batch again with
+/// the same identifier, so that the server can discard the duplicate.
 public actor RecordUploader {
     private let queue: UploadQueue
     private let transport: any UploadTransport
@@ -19,24 +19,24 @@ public actor RecordUploader {
     private let clock: SessionClock
     private var machine: UploadMachine
     private var sending: Task<Void, Never>?
-    /// The batch that was sent last.
+    /// The last batch that was sent.
     private var batch: UploadBatch?
     private var wake: (at: Instant, task: Task<Void, Never>)?
     private nonisolated let errorBroadcast = Broadcast<UploadError>(.bufferingNewest(64))
     private nonisolated let batchBroadcast = Broadcast<UploadBatch>(.bufferingNewest(64))
 
-    /// How many batches were confirmed since this uploader was created.
+    /// The number of batches confirmed since this uploader was created.
     public private(set) var confirmedBatches = 0
-    /// How often a batch was not taken since this uploader was created.
+    /// The number of failed attempts to send a batch since this uploader was created.
     public private(set) var failures = 0
 
     /// Creates an uploader that is not started.
     ///
     /// - Parameters:
-    ///   - device: what this device is called; the server gets it with each batch.
-    ///   - settings: those out of range are taken as the defaults.
-    ///   - clock: passes the time between batches.
-    ///   - seed: of what is random in the pauses after failures.
+    ///   - device: the name of this device; the server receives it with each batch.
+    ///   - settings: the settings; if any value is outside its range, the defaults are used instead.
+    ///   - clock: the clock that measures the time between batches.
+    ///   - seed: the seed of the random part of the pauses after failures.
     public init(
         _ queue: UploadQueue, to destination: UploadDestination, device: String,
         settings: UploadSettings = UploadSettings(), clock: some Clock<Duration> = ContinuousClock(),
@@ -66,39 +66,39 @@ public actor RecordUploader {
         wake?.task.cancel()
     }
 
-    /// Why batches were not taken, from now on; the newest 64 are kept.
+    /// The errors of failed batches from now on; the stream buffers the newest 64.
     public nonisolated var errors: AsyncStream<UploadError> { errorBroadcast.subscribe() }
-    /// Batches that were confirmed, from now on; the newest 64 are kept.
+    /// The confirmed batches from now on; the stream buffers the newest 64.
     public nonisolated var confirmed: AsyncStream<UploadBatch> { batchBroadcast.subscribe() }
 
-    /// What the queue has counted.
+    /// The counts of the queue.
     ///
-    /// - Throws: `UploadQueueError` if it could not be read.
+    /// - Throws: `UploadQueueError` if the queue could not be read.
     public var counts: UploadQueue.Counts {
         get async throws(UploadQueueError) { try await queue.counts }
     }
 
-    /// Begins to send; what waits from an earlier run goes first. Does nothing if it was started.
+    /// Starts sending, with the records of an earlier run first. Has no effect if the uploader is already started.
     ///
     /// - Throws: `UploadQueueError` if the queue could not be read.
     public func start() async throws(UploadQueueError) { run(.start(waiting: try await queue.waiting)) }
 
-    /// Ends sending: once this returns, nothing more is sent. What was not confirmed waits in the queue.
+    /// Stops sending: once this returns, the uploader sends nothing more. Unconfirmed records stay in the queue.
     public func stop() async {
         run(.stop)
         await sending?.value
     }
 
-    /// Puts records into the queue; they are on disk once this returns.
+    /// Adds records to the queue. They are on disk once this returns.
     ///
-    /// - Throws: `UploadQueueError` if they could not be written: then none of them is.
+    /// - Throws: `UploadQueueError` if they could not be written; then none of them is.
     public func add(_ records: [UploadRecord]) async throws(UploadQueueError) {
         guard !records.isEmpty else { return }
         try await queue.append(records)
         run(.queued(waiting: try await queue.waiting))
     }
 
-    /// Makes other settings count, from the next batch on; those out of range change nothing.
+    /// Applies other settings from the next batch on. If any value is outside its range, nothing changes.
     ///
     /// - Throws: `UploadQueueError` if the queue could not be shortened.
     public func setSettings(_ settings: UploadSettings) async throws(UploadQueueError) {
@@ -129,7 +129,7 @@ extension RecordUploader {
             batch = try await queue.nextBatch(size: size, device: device)
             guard let batch else { return run(.removed(waiting: 0)) }
             try await transport.send(batch)
-            // Also where nobody waits any more: it is confirmed.
+            // Even if the uploader was stopped in the meantime, the batch is confirmed.
             try await queue.confirm(batch)
             confirmedBatches += 1
             batchBroadcast.send(batch)
@@ -144,7 +144,7 @@ extension RecordUploader {
         } catch { run(.failed(UploadError(.queue, "\(error)"))) }
     }
 
-    /// Has the machine woken when it wants to be.
+    /// Sets an alarm for the next wake-up time of the state machine.
     private func setAlarm() {
         let next = machine.nextWake
         guard next != wake?.at else { return }

@@ -1,19 +1,19 @@
-/// Records that are sent together, again and again until they are confirmed.
+/// Records that are sent together, repeatedly until the server confirms them.
 public struct UploadBatch: Hashable, Sendable {
-    /// The same each time that the batch is sent, and of no other batch: by it, a server tells repetitions.
+    /// The identifier, unique to this batch and the same on each attempt. A server uses it to detect duplicates.
     public var id: String
-    /// How many records it has.
+    /// The number of records.
     public var count: Int
     /// The number of the last record.
     var last: Int64
-    /// The JSON document that is sent.
+    /// The JSON document.
     public var body: [UInt8]
 
-    /// Makes the document.
+    /// Creates a batch and its document.
     ///
     /// - Parameters:
-    ///   - range: numbers of the first and the last record that it had when it was made.
-    ///   - records: those of them that are there, their numbers and their JSON, in order.
+    ///   - range: the numbers of the first and the last record of the batch when it was created.
+    ///   - records: the numbers and the JSON of those records that still exist, in order.
     init(
         queue: String, range: ClosedRange<Int64>, device: String, dropped: Int,
         records: [(number: Int64, json: String)]
@@ -28,7 +28,7 @@ public struct UploadBatch: Hashable, Sendable {
         body = Array((head + lines.joined(separator: ",\n") + "]}\n").utf8)
     }
 
-    /// A text as JSON has it.
+    /// Returns a text as a JSON string.
     private static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {

@@ -3,32 +3,32 @@ import IndoorVocabulary
 import LocalizationSession
 import VenueModel
 
-/// Makes records of what is heard and found: of each beacon, and of positions, one at an interval.
+/// A collector that creates upload records from sightings and positions, at most one in each interval.
 ///
 ///     var collector = UploadCollector(settings)
 ///     for try await reading in radio.readings() {
-///         collector.take(reading, by: radio.wallClock)
+///         collector.receive(reading, by: radio.wallClock)
 ///         try await uploader.add(collector.drain())
 ///     }
 ///
-/// A value with time as an input: equal calls give equal records. With `UploadSettings.beacons` and `positions` off, their
-/// default, it makes none.
+/// A value type with time as an input: the same calls give the same records. By default, `UploadSettings.beacons` and
+/// `positions` are off, and the collector creates no records.
 public struct UploadCollector: Sendable {
     private struct Track: Sendable {
-        /// When a record was made last.
+        /// The instant of the last record.
         var told: Instant
-        /// Sightings since then.
+        /// The number of sightings since then.
         var count = 0
     }
 
-    /// So many records wait at most to be taken; beyond, the oldest are lost, as the queue takes none.
+    /// The maximum number of records that wait for `drain()`. Beyond it, the oldest are discarded.
     private static let limit = 10_000
-    /// A beacon that was silent for this long is forgotten, and its next sighting makes a record.
+    /// After this silence, a beacon is forgotten, and its next sighting creates a record.
     private static let silence = Duration.seconds(600)
 
-    /// What is uploaded, and how often.
+    /// The kinds of records that are uploaded, and their intervals.
     public var settings: UploadSettings
-    /// How many records were dropped because nobody took them in time.
+    /// The number of records discarded because `drain()` was not called early enough.
     public private(set) var lost = 0
 
     private var records: [UploadRecord] = []
@@ -36,67 +36,57 @@ public struct UploadCollector: Sendable {
     private var tracks: [BeaconIdentity: Track] = [:]
     private var latest = Instant.zero
     private var cleaned = Instant.zero
-    /// When a record of a position was made last, of those indoors and of those outdoors.
+    /// The instant of the last record of a position, for indoor and for outdoor positions.
     private var told: (indoors: Instant?, outdoors: Instant?) = (nil, nil)
-    /// What the last advertisement was decoded to: a sighting of the same behind it is the same news.
-    private var decoded: Sighting?
+    private var decoder = ReadingDecoder()
 
     /// Creates a collector without records.
     public init(_ settings: UploadSettings) { self.settings = settings }
 
-    /// Takes in what a source delivers.
+    /// Adds a reading of a source.
     ///
-    /// - Parameter clock: tells the time of its instants, here and below; nil if the source has no wall clock.
-    public mutating func take(_ reading: SensorReading, by clock: WallClock?) {
+    /// - Parameter clock: the source's wall clock, here and below; nil if it has none.
+    public mutating func receive(_ reading: SensorReading, by clock: WallClock?) {
         guard settings.beacons else { return }
-        switch reading {
-        case .sighting(let sighting):
-            if sighting != decoded { take(sighting, by: clock) }
-            decoded = nil
-        case .advertisement(let advertisement):
-            decoded = (try? advertisement.sighting()) ?? nil
-            if let decoded { take(decoded, by: clock) }
-        case .motion, .step, .pressure, .gnss, .fix, .radio: break
-        }
+        if case .sighting(let sighting) = decoder.decode(reading).content { receive(sighting, by: clock) }
     }
 
-    /// Takes in a position of a session.
-    public mutating func take(_ position: Position, by clock: WallClock?) {
+    /// Adds a position of a session.
+    public mutating func receive(_ position: Position, by clock: WallClock?) {
         guard settings.positions, isDue(told.indoors, at: position.instant) else { return }
         told.indoors = position.instant
         keep(UploadRecord(.position(position), unixTime: clock?.unixTime(at: position.instant)))
     }
 
-    /// Takes in a position outdoors.
-    public mutating func take(_ position: OutdoorPosition, by clock: WallClock?) {
+    /// Adds an outdoor position.
+    public mutating func receive(_ position: OutdoorPosition, by clock: WallClock?) {
         guard settings.positions, isDue(told.outdoors, at: position.instant) else { return }
         told.outdoors = position.instant
         keep(UploadRecord(.outdoorPosition(position), unixTime: clock?.unixTime(at: position.instant)))
     }
 
-    /// The records since the last call.
+    /// Returns and removes the records since the last call.
     public mutating func drain() -> [UploadRecord] {
         defer { records.removeAll() }
         return records
     }
 
-    /// Puts records back that could not be written, before those that came since.
+    /// Inserts records that could not be written before those that came later.
     public mutating func putBack(_ unwritten: [UploadRecord]) {
         records = unwritten + records
         trim()
     }
 
     private func isDue(_ last: Instant?, at now: Instant) -> Bool {
-        // Time that runs backwards is that of another session.
+        // A time before the last one belongs to another session.
         guard let last, last <= now else { return true }
         return last.duration(to: now) >= settings.positionInterval
     }
 
-    private mutating func take(_ sighting: Sighting, by clock: WallClock?) {
-        guard Sighting.isMeasurement(rssi: sighting.rssi) else { return }
+    private mutating func receive(_ sighting: Sighting, by clock: WallClock?) {
         let now = sighting.instant
         if now < latest {
-            // Another session, with a time of its own.
+            // Another session, with a separate timeline.
             tracks = [:]
             ranger = Ranger()
             cleaned = now

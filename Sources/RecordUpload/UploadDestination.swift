@@ -1,38 +1,40 @@
 import MQTTSharing
 import VenuePackets
 
-/// Where records are uploaded to.
+/// The destination of uploaded records.
 public enum UploadDestination: Hashable, Sendable {
-    /// A web server, at whose address each batch is posted; any status from 200 to 299 confirms it.
+    /// A web server that receives each batch as a POST request; any status from 200 to 299 confirms it.
     case web(VenueServer)
-    /// An MQTT broker, on which each batch is published under a topic with quality of service 1; the broker confirms it.
+    /// An MQTT broker to which each batch is published under a topic.
+    ///
+    /// The quality of service is 1, so the broker confirms each batch.
     case broker(MQTTBroker, topic: String)
 }
 
-/// What carries a batch to a server: libcurl, libmosquitto, or a script in a test.
+/// The transport of a batch to a server: libcurl, libmosquitto, or a script in a test.
 protocol UploadTransport: Sendable {
     /// Sends a batch once, and returns when it is confirmed.
     func send(_ batch: UploadBatch) async throws(UploadError)
 }
 
-/// Posts batches to a web server.
+/// A transport that posts batches to a web server.
 struct WebUpload: UploadTransport {
     let server: VenueServer
 
     func send(_ batch: UploadBatch) async throws(UploadError) {
         do throws(VenueRepositoryError) {
-            // The key by which servers tell repetitions (draft-ietf-httpapi-idempotency-key-header).
+            // Servers detect duplicates by this key (draft-ietf-httpapi-idempotency-key-header).
             try await server.post(
                 batch.body, type: "application/json", headers: ["Idempotency-Key: \"\(batch.id)\""])
         } catch { throw UploadError(error) }
     }
 }
 
-/// Publishes batches on a broker, over a connection for each.
+/// A transport that publishes each batch to a broker over a separate connection.
 struct BrokerUpload: UploadTransport {
     let broker: MQTTBroker
     let topic: String
-    /// How long a broker may take to let the device in and to confirm the batch.
+    /// The time limit for the broker to accept the connection and to confirm the batch.
     var patience = Duration.seconds(20)
 
     func send(_ batch: UploadBatch) async throws(UploadError) {
@@ -44,7 +46,7 @@ struct BrokerUpload: UploadTransport {
 }
 
 extension UploadError {
-    /// What a failed delivery means for the batch.
+    /// Creates the upload error for a failed delivery.
     init(_ error: MQTTSharingError) {
         let kind: Kind =
             switch error {

@@ -1,26 +1,30 @@
 import VenuePackets
 
-/// Why a batch was not taken.
+/// The reason a batch was not confirmed.
 public struct UploadError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What kind of failure it is, which decides what becomes of the batch.
+    /// The kind of failure, which determines what happens to the batch.
     public enum Kind: Hashable, Sendable {
-        /// The server could not be reached, did not answer, or could not do it now: it is tried again, with growing pauses.
+        /// The server was unreachable, did not answer, or was temporarily unable to accept the batch.
+        ///
+        /// The uploader tries again, with growing pauses.
         case unreachable
-        /// The server does not let this device in, or has nothing at that address: it is tried again at the interval.
+        /// The server denied access to this device, or has no resource at that address.
+        ///
+        /// The uploader tries again at the interval.
         case refused
-        /// The batch is too large for the server: it is sent in halves.
+        /// The batch is too large for the server; the uploader sends it in halves.
         case tooLarge
-        /// The server will never take the batch: it is discarded, and counted.
+        /// The server will never accept the batch; the uploader discards and counts it.
         case rejected
-        /// The queue cannot be read or written: it is tried again, with growing pauses.
+        /// The queue cannot be read or written; the uploader tries again, with growing pauses.
         case queue
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public var kind: Kind
-    /// The server's HTTP status; nil if it gave none.
+    /// The server's HTTP status; nil if there was none.
     public var status: Int?
-    /// What is wrong, where, and what to do.
+    /// The problem, the place and what to do.
     public var description: String
 
     /// Creates an error.
@@ -32,13 +36,13 @@ public struct UploadError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension UploadError {
-    /// What a failed request means for the batch that it carried.
+    /// Creates the upload error for a failed request.
     init(_ error: VenueRepositoryError) {
         let kind: Kind =
             switch error {
             case .failed(413, _): .tooLarge
             case .failed(let status, _) where [400, 415, 422].contains(status): .rejected
-            // Time-out of the request, too many requests, and what is wrong with the server.
+            // Request time-out, too many requests, and errors of the server itself.
             case .failed(let status, _) where [408, 425, 429].contains(status) || status >= 500: .unreachable
             case .failed, .refused, .badServer, .untrusted: .refused
             default: .unreachable

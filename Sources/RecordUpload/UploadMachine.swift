@@ -1,42 +1,42 @@
 import IndoorVocabulary
 import LocalizationSession
 
-/// Decides when a batch is sent, and what becomes of one that was not taken.
+/// A state machine that decides when a batch is sent, and what happens to one that failed.
 ///
-/// A value with time as an input: equal events at equal instants give equal directives.
+/// A value type with time as an input: the same events at the same instants give the same directives.
 package struct UploadMachine: Hashable, Sendable {
     package enum State: Hashable, Sendable {
         case stopped
         /// No record waits.
         case idle
-        /// Records wait for more of them until that instant.
+        /// The machine waits for more records until that instant.
         case collecting(until: Instant)
-        /// A batch is on its way.
+        /// A batch is being sent.
         case sending
-        /// A batch failed, and is sent again at that instant.
+        /// A batch failed, and will be sent again at that instant.
         case pausing(until: Instant)
     }
 
     package enum Event: Hashable, Sendable {
-        /// So many records wait from an earlier run.
+        /// Starts sending; the number of records is that of an earlier run.
         case start(waiting: Int)
         case stop
         case tick
-        /// So many records wait now, as some were added.
+        /// Records were added to the queue; the number is that of all records in it.
         case queued(waiting: Int)
-        /// The batch is out of the queue; so many records wait.
+        /// The batch was removed from the queue; the number is that of the remaining records.
         case removed(waiting: Int)
         case failed(UploadError)
-        /// Other settings count from the next batch on.
+        /// Applies other settings from the next batch on.
         case change(UploadSettings)
     }
 
     package enum Directive: Hashable, Sendable {
-        /// Send the next batch: with at most so many records if it is a new one, or is to be made anew.
+        /// Send the next batch. The size limits a batch that is new or must be created again.
         case send(size: Int, anew: Bool)
-        /// The answer is no longer wanted.
+        /// Ignore the answer.
         case cancel
-        /// Take the batch out of the queue, as no server will ever take it.
+        /// Remove the batch from the queue, because no server will ever accept it.
         case reject
         case report(UploadError)
     }
@@ -45,12 +45,12 @@ package struct UploadMachine: Hashable, Sendable {
     private var settings: UploadSettings
     private var backoff: Backoff
     private let seed: UInt64
-    /// Records of a batch at most: less than the settings say after one was too large.
+    /// The maximum number of records in a batch: less than in the settings after a batch was too large.
     private var size: Int
 
     /// Creates a stopped machine. The settings must have no `problems`.
     ///
-    /// - Parameter seed: of the jitter of pauses.
+    /// - Parameter seed: the seed of the jitter of pauses.
     package init(_ settings: UploadSettings, seed: UInt64) {
         self.seed = seed
         self.settings = settings
@@ -58,7 +58,7 @@ package struct UploadMachine: Hashable, Sendable {
         size = settings.batchSize
     }
 
-    /// When a tick is wanted; nil if never.
+    /// The instant of the next tick; nil if none is needed.
     package var nextWake: Instant? {
         switch state {
         case .collecting(let until), .pausing(let until): until
@@ -66,10 +66,10 @@ package struct UploadMachine: Hashable, Sendable {
         }
     }
 
-    /// Takes in an event; returns what is to be done.
+    /// Handles an event and returns the directives.
     package mutating func handle(_ event: Event, at now: Instant) -> [Directive] {
         switch (state, event) {
-        // What an earlier run could not send has waited long enough.
+        // The records of an earlier run have waited long enough.
         case (.stopped, .start(let waiting)): return waiting > 0 ? send() : rest()
         case (.collecting(let until), .tick) where until <= now, (.pausing(let until), .tick) where until <= now:
             return send()
@@ -93,7 +93,7 @@ package struct UploadMachine: Hashable, Sendable {
             size = settings.batchSize
             return []
         case (_, .start), (.stopped, _), (.idle, .tick), (.collecting, .tick), (.pausing, .tick), (.sending, .tick),
-            (.sending, .queued), (.pausing, .queued),  // they go with a later batch
+            (.sending, .queued), (.pausing, .queued),  // these records go with a later batch
             (.idle, .removed), (.collecting, .removed), (.pausing, .removed), (.idle, .failed), (.collecting, .failed),
             (.pausing, .failed):  // late answers
             return []
@@ -110,7 +110,7 @@ package struct UploadMachine: Hashable, Sendable {
         return []
     }
 
-    /// Sends a batch that is full, or waits for more records; the first one tells until when.
+    /// Sends a full batch, or waits for more records until an interval after the first one.
     private mutating func collect(_ waiting: Int, at now: Instant) -> [Directive] {
         if waiting >= size { return send() }
         if waiting == 0 { return rest() }
@@ -123,13 +123,13 @@ package struct UploadMachine: Hashable, Sendable {
         case .tooLarge where size > 1:
             size /= 2
             return [.report(error), .send(size: size, anew: true)]
-        // One record that is too large alone is never taken.
+        // A single record that is too large can never be sent.
         case .rejected, .tooLarge: return [.report(error), .reject]
         case .unreachable, .queue:
             state = .pausing(until: now.advanced(by: backoff.next()))
             return [.report(error)]
         case .refused:
-            // Who is refused will be so again: asking sooner is of no use.
+            // Access will most likely be denied again, so asking before the interval is useless.
             state = .pausing(until: now.advanced(by: max(settings.interval, backoff.next())))
             return [.report(error)]
         }

@@ -1,35 +1,35 @@
 import SQLiteFiles
 
-/// Records that wait for the network in a file, which outlives the program, however that ends.
+/// Records that wait for the network in a file, which persists when the program ends or crashes.
 ///
 ///     let queue = try UploadQueue(path: "uploads.db", limit: 100_000)
 ///     try await queue.append(records)
 ///
-/// A record that `append` has returned for is in the file until a server has confirmed it, or until there are more records
-/// than the limit: then the oldest are dropped, and counted. A batch that was not confirmed is the same batch, with the
-/// same identifier, when it is sent again, also by the next run of the program.
+/// Once `append` returns, a record is in the file until a server confirms it, or until the file exceeds the limit and
+/// the queue drops and counts the oldest records. An unconfirmed batch keeps its content and its identifier when it is
+/// sent again, even by the next run of the program.
 ///
-/// The file is an SQLite database in write-ahead mode, so that there are two more files beside it while it is open.
+/// The file is an SQLite database in write-ahead mode, so it has two companion files while it is open.
 public actor UploadQueue {
-    /// What a queue has counted since its file was begun.
+    /// The counts of a queue since its file was created.
     public struct Counts: Hashable, Sendable {
-        /// Records that wait now.
+        /// The number of records that wait.
         public var waiting = 0
-        /// Records that a server has confirmed.
+        /// The number of records that a server has confirmed.
         public var sent = 0
-        /// Records that were dropped, as there were more than the limit.
+        /// The number of records dropped because of the limit.
         public var dropped = 0
-        /// Records that a server will never take.
+        /// The number of records that no server will ever accept.
         public var rejected = 0
     }
 
-    /// The edition of the file's tables that is written.
+    /// The version of the tables that this package writes.
     public static let version = 1
-    /// Marks the file as a queue of ours: "IUPQ".
+    /// The application identifier that marks the file as an upload queue: "IUPQ".
     private static let mark: Int64 = 0x4955_5051
     private static let schema = [
         "CREATE TABLE record (id INTEGER PRIMARY KEY AUTOINCREMENT, json TEXT NOT NULL)",
-        // One row: the queue's name, its counts, and the batch that is on its way; 0 for none.
+        // One row: the queue's name, its counts, and the batch that is being sent; 0 for none.
         """
         CREATE TABLE state (name TEXT NOT NULL, sent INTEGER NOT NULL, dropped INTEGER NOT NULL,
             rejected INTEGER NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL)
@@ -42,13 +42,13 @@ public actor UploadQueue {
     private var limit: Int
     private var database: SQLiteFile<UploadQueueError>?
 
-    /// Opens a queue, which is begun if there is no such file.
+    /// Opens a queue, and creates the file if it does not exist.
     ///
     /// - Parameters:
-    ///   - limit: how many records wait at most, from 1 on.
-    ///   - busyTimeout: how long to wait for another program that writes to the same queue, from 0 s on.
-    /// - Throws: `UploadQueueError` if the file cannot be opened, or if it is no queue or one of a later edition; then
-    ///   nothing in it is changed.
+    ///   - limit: the maximum number of records that wait, from 1.
+    ///   - busyTimeout: the time limit for waiting for another program that writes to the same queue, from 0 s.
+    /// - Throws: `UploadQueueError` if the file cannot be opened, is not a queue, or has a newer version. In these
+    ///   cases the file is not changed.
     public init(
         path: String, limit: Int = 100_000, busyTimeout: Duration = .seconds(5)
     ) throws(UploadQueueError) {
@@ -59,9 +59,9 @@ public actor UploadQueue {
         self.database = database
     }
 
-    /// Writes records, all of them or none, and drops what is beyond the limit.
+    /// Writes either all or none of the records, and drops the oldest ones beyond the limit.
     ///
-    /// - Returns: the numbers of the records, in their order.
+    /// - Returns: the numbers of the records, in order.
     /// - Throws: `UploadQueueError` if they could not be written.
     @discardableResult public func append(_ records: [UploadRecord]) throws(UploadQueueError) -> [Int64] {
         let database = try open
@@ -77,22 +77,22 @@ public actor UploadQueue {
         return numbers
     }
 
-    /// Keeps at most so many records from now on, from 1 on.
+    /// Sets the maximum number of records, from 1.
     ///
-    /// - Throws: `UploadQueueError` if what is beyond could not be dropped.
+    /// - Throws: `UploadQueueError` if the records beyond the limit could not be dropped.
     public func setLimit(_ limit: Int) throws(UploadQueueError) {
         self.limit = max(1, limit)
         let database = try open
         try database.transaction { () throws(UploadQueueError) in try drop(in: database) }
     }
 
-    /// The batch to send next: the one that was asked for before, if nobody has confirmed it, else the oldest records.
+    /// Returns the batch to send next: the same as before until it is confirmed, otherwise the oldest records.
     ///
     /// - Parameters:
-    ///   - size: records of a new batch at most.
-    ///   - device: what the device is called.
-    /// - Returns: nil if no record waits.
-    /// - Throws: `UploadQueueError` if it could not be read, or noted.
+    ///   - size: the maximum number of records in a new batch.
+    ///   - device: the name of the device.
+    /// - Returns: the batch; nil if no record waits.
+    /// - Throws: `UploadQueueError` if it could not be read or stored.
     public func nextBatch(size: Int, device: String) throws(UploadQueueError) -> UploadBatch? {
         let database = try open
         var batch: UploadBatch?
@@ -116,22 +116,22 @@ public actor UploadQueue {
 
     /// Removes a batch that a server has confirmed.
     ///
-    /// - Throws: `UploadQueueError` if that could not be written: then the batch is sent once more.
+    /// - Throws: `UploadQueueError` if that could not be written; then the batch is sent once more.
     public func confirm(_ batch: UploadBatch) throws(UploadQueueError) { try remove(batch, counting: "sent") }
 
-    /// Removes a batch that a server will never take.
+    /// Removes a batch that no server will ever accept.
     ///
     /// - Throws: `UploadQueueError` if that could not be written.
     public func reject(_ batch: UploadBatch) throws(UploadQueueError) { try remove(batch, counting: "rejected") }
 
-    /// Has the next batch made anew, as the one before was too large for the server.
+    /// Divides the current batch, which was too large for the server: the next batch is a new one.
     ///
     /// - Throws: `UploadQueueError` if that could not be written.
     public func divide() throws(UploadQueueError) { try open.run("UPDATE state SET last = 0") }
 
-    /// What was counted.
+    /// The counts of the queue.
     ///
-    /// - Throws: `UploadQueueError` if it could not be read.
+    /// - Throws: `UploadQueueError` if they could not be read.
     public var counts: Counts {
         get throws(UploadQueueError) {
             let database = try open
@@ -143,14 +143,14 @@ public actor UploadQueue {
         }
     }
 
-    /// How many records wait.
+    /// The number of records that wait.
     ///
     /// - Throws: `UploadQueueError` if they could not be counted.
     public var waiting: Int {
         get throws(UploadQueueError) { try Self.waiting(in: open) }
     }
 
-    /// Closes the file; what is asked of the queue after that is an error.
+    /// Closes the file. Every later call is an error.
     public func close() { database = nil }
 
     private var open: SQLiteFile<UploadQueueError> {
@@ -160,21 +160,23 @@ public actor UploadQueue {
         }
     }
 
-    /// How many records wait. Their numbers have no gaps, as only the oldest go: to count them would read the whole file.
+    /// Returns the number of records that wait.
+    ///
+    /// Only the oldest records are removed, so their numbers have no gaps. Counting them would read the whole file.
     private static func waiting(in database: SQLiteFile<UploadQueueError>) throws(UploadQueueError) -> Int {
         Int(
             try database.number(
                 "SELECT (SELECT max(id) FROM record) - (SELECT min(id) FROM record) + 1"))
     }
 
-    /// Within a transaction: forgets the oldest records beyond the limit, and counts them.
+    /// Drops and counts the oldest records beyond the limit. The caller has begun a transaction.
     private func drop(in database: SQLiteFile<UploadQueueError>) throws(UploadQueueError) {
         try database.run(
             "DELETE FROM record WHERE id <= (SELECT max(id) FROM record) - ?", [.integer(Int64(limit))])
         try database.run("UPDATE state SET dropped = dropped + changes()")
     }
 
-    /// Records by what follows the table's name, which has one parameter.
+    /// Returns the records for the SQL text after the table's name, which has one parameter.
     private static func records(
         _ condition: String, _ parameter: Int64, in database: SQLiteFile<UploadQueueError>
     ) throws(UploadQueueError) -> [(number: Int64, json: String)] {
@@ -188,7 +190,7 @@ public actor UploadQueue {
         let database = try open
         try database.transaction { () throws(UploadQueueError) in
             try database.run("DELETE FROM record WHERE id <= ?", [.integer(batch.last)])
-            // Another program that sends from the same queue may have gone on to the next batch.
+            // Another program that sends from the same queue may have begun the next batch.
             try database.run(
                 "UPDATE state SET \(column) = \(column) + changes(), last = CASE last WHEN ? THEN 0 ELSE last END",
                 [.integer(batch.last)])

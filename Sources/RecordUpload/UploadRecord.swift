@@ -3,28 +3,30 @@ import FoundationEssentials
 import IndoorVocabulary
 import VenueModel
 
-/// One thing that is uploaded: a beacon that was heard, or where the device was.
+/// A record for upload: a beacon that was received, or the position of the device.
 ///
-/// The page *File formats* of the documentation describes its JSON.
+/// The *File formats* page of the documentation describes its JSON.
 public struct UploadRecord: Hashable, Sendable {
-    /// What it is about.
+    /// The content of a record.
     public enum Content: Hashable, Sendable {
-        /// A beacon was heard; how often since the record before of the same beacon, this time included.
+        /// A beacon, with the number of its sightings since its previous record.
+        ///
+        /// The count includes the sighting of this record.
         case beacon(BeaconRecord, count: Int)
-        /// The device was at a place indoors.
+        /// The device's indoor position.
         case position(Position)
-        /// The device was at a place outdoors.
+        /// The device's outdoor position.
         case outdoorPosition(OutdoorPosition)
     }
 
-    /// When it was, on the wall clock; nil if the source has none.
+    /// The time of the record on the wall clock; nil if the source has none.
     public var unixTime: UnixTime?
-    /// What it is about.
+    /// The content of the record.
     public var content: Content
 
     /// Creates a record.
     ///
-    /// - Parameter unixTime: nil for that of the beacon's record, if it is of one.
+    /// - Parameter unixTime: the time of the record; if nil, the time of a beacon's record.
     public init(_ content: Content, unixTime: UnixTime? = nil) {
         self.content = content
         self.unixTime = unixTime
@@ -35,13 +37,13 @@ public struct UploadRecord: Hashable, Sendable {
     var json: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // Of plain numbers and texts, which can always be encoded: numbers that JSON does not have are left out.
+        // Encoding cannot fail: the fields are plain numbers and texts. Numbers that JSON cannot represent are omitted.
         guard let data = try? encoder.encode(Fields(self)) else { return "{}" }
         return String(decoding: data, as: UTF8.self)
     }
 }
 
-/// The members of a record's object; those that are nil are left out.
+/// The members of a record's object; members with nil are omitted.
 private struct Fields: Encodable {
     var type: String
     var time: Int64?
@@ -96,7 +98,7 @@ private struct Fields: Encodable {
     }
 }
 
-/// The number with so many decimals; nil for one that JSON does not have.
+/// Returns the number rounded to the given decimals; nil for one that JSON cannot represent.
 private func rounded(_ number: Double?, _ decimals: Int) -> Double? {
     guard let number, number.isFinite else { return nil }
     let scale = [1.0, 10, 100, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8][min(max(decimals, 0), 8)]

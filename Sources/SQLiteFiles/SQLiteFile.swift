@@ -1,9 +1,9 @@
 import CSQLite
 import Glibc
 
-/// A connection to one database file; whoever holds it calls it from one place at a time.
+/// A connection to one database file. Its owner must not call it concurrently.
 ///
-/// Its errors are those of the file's owner, who says in the words of that file what is wrong.
+/// The type of its errors is that of the file's owner, so that a message names the kind of file.
 package final class SQLiteFile<Failure: SQLiteFileError> {
     /// One value of a row or a parameter.
     package typealias Value = SQLiteValue
@@ -12,9 +12,10 @@ package final class SQLiteFile<Failure: SQLiteFileError> {
     package let path: String
     private var statements: [String: OpaquePointer] = [:]
 
-    /// Opens a file, which is made if it is not there: for its owner alone, as it tells where somebody was.
+    /// Opens a file, or creates it with access for its owner only, because it reveals where a person was.
     package init(path: String, waiting: Duration) throws(Failure) {
-        // SQLite would make it readable for all; its journals take the mode of the file. What goes wrong, SQLite tells.
+        // SQLite would make a new file readable by all users. Its journals get the mode of the file. SQLite reports any
+        // error below.
         if !path.isEmpty, path != ":memory:" {
             let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             if file >= 0 { close(file) }
@@ -39,7 +40,7 @@ package final class SQLiteFile<Failure: SQLiteFileError> {
         sqlite3_close_v2(handle)
     }
 
-    /// Runs a statement and returns its rows; parameters are numbered from 1. A statement is prepared once.
+    /// Runs a statement and returns its rows. Parameters are numbered from 1. Each statement is prepared only once.
     @discardableResult package func run(_ sql: String, _ parameters: [Value] = []) throws(Failure) -> [[Value]] {
         let statement = try prepare(sql)
         defer {
@@ -57,15 +58,15 @@ package final class SQLiteFile<Failure: SQLiteFileError> {
         }
     }
 
-    /// Runs statements that belong together: all of them count, or none.
+    /// Runs statements in one transaction: either all of them take effect, or none.
     package func transaction(_ body: () throws(Failure) -> Void) throws(Failure) {
-        // At once, so that another writer is waited for here and not amid the work.
+        // Immediate, so that the wait for another writer is here and not during the work.
         try run("BEGIN IMMEDIATE")
         do throws(Failure) {
             try body()
             try run("COMMIT")
         } catch {
-            // After some errors SQLite has rolled back by itself, and says so.
+            // After some errors SQLite has already rolled back, and this statement fails.
             _ = try? run("ROLLBACK")
             throw error
         }
@@ -104,13 +105,13 @@ package final class SQLiteFile<Failure: SQLiteFileError> {
     }
 
     private func text(of statement: OpaquePointer, _ column: Int32) -> String {
-        // The text first: asking for it may change how many bytes there are.
+        // The text first: this call can change the number of bytes.
         let start = sqlite3_column_text(statement, column)
         let count = Int(sqlite3_column_bytes(statement, column))
         return String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
     }
 
-    /// The error of the last call.
+    /// Returns the error of the last call.
     private func failure() -> Failure {
         let code = sqlite3_extended_errcode(handle)
         let reason: SQLiteReason =
@@ -129,16 +130,16 @@ package final class SQLiteFile<Failure: SQLiteFileError> {
 }
 
 extension SQLiteFile {
-    /// Makes sure that the file is one of these, of an edition that is known, and begins one in an empty file.
+    /// Checks that the file has this kind and a known version, and creates the tables in an empty file.
     ///
     /// - Parameters:
-    ///   - mark: what tells files of this kind from others, as SQLite's application id.
-    ///   - version: the latest edition that is known, and the one that is written.
-    ///   - schema: the statements that begin a file; mark and version are written behind them.
+    ///   - mark: the SQLite application identifier that distinguishes files of this kind from others.
+    ///   - version: the latest known version, which is also the one that is written.
+    ///   - schema: the statements that create the tables; the method writes mark and version after them.
     package func adopt(mark: Int64, version: Int, schema: [String]) throws(Failure) {
         if try !isAdopted(mark, version) {
             try transaction { () throws(Failure) in
-                // Another program may have begun it meanwhile.
+                // Another program may have created the tables in the meantime.
                 guard try !isAdopted(mark, version) else { return }
                 for statement in schema { try run(statement) }
                 try run("PRAGMA application_id = \(mark)")
@@ -151,7 +152,7 @@ extension SQLiteFile {
         try run("PRAGMA journal_size_limit = 1048576")
     }
 
-    /// Whether the file is one of these; false if it is empty.
+    /// Returns whether the file has this kind; false if it is empty.
     private func isAdopted(_ mark: Int64, _ version: Int) throws(Failure) -> Bool {
         let found = try number("PRAGMA application_id")
         let edition = try number("PRAGMA user_version")
@@ -164,6 +165,6 @@ extension SQLiteFile {
         return true
     }
 
-    /// The whole number that a statement gives; 0 if it gives none.
+    /// Returns the whole number that a statement returns; 0 if it returns none.
     package func number(_ sql: String) throws(Failure) -> Int64 { try run(sql).first?.first?.integer ?? 0 }
 }

@@ -1,29 +1,29 @@
-/// What went wrong with a database file, whatever it holds.
+/// The kinds of error in a database file, independent of its content.
 package enum SQLiteReason: Hashable, Sendable {
-    /// The file cannot be opened or made.
+    /// The file cannot be opened or created.
     case cannotOpen
-    /// The file is a database of something else, or none at all.
+    /// The file is another kind of database, or not a database.
     case foreign
-    /// The file was written by a later edition: its version, and the latest one that is known here.
+    /// A newer version of the package wrote the file: its version, and the latest one that this version reads.
     case newerVersion(found: Int, known: Int)
-    /// Another program has locked the file for longer than can be waited.
+    /// Another program has locked the file for longer than the time limit.
     case busy
-    /// There is no room left on the disk.
+    /// The disk is full.
     case full
     /// The file is damaged.
     case damaged
-    /// The file, or its folder, may not be written to.
+    /// The file or its folder is not writable.
     case readOnly
-    /// Something else, of which the message tells.
+    /// Another error, which the message describes.
     case failed
 }
 
-/// An error in the words of who owns the file.
+/// An error type that the owner of the file defines.
 package protocol SQLiteFileError: Error {
     /// Creates an error.
     ///
     /// - Parameters:
-    ///   - message: what SQLite says of it; empty where SQLite was not asked.
-    ///   - code: SQLite's extended result code; 0 where SQLite was not asked.
+    ///   - message: the message from SQLite; empty if the error is not from SQLite.
+    ///   - code: SQLite's extended result code; 0 if the error is not from SQLite.
     init(sqlite reason: SQLiteReason, path: String, message: String, code: Int)
 }

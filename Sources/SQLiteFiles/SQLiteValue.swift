@@ -5,11 +5,11 @@ package enum SQLiteValue: Hashable, Sendable {
     case real(Double)
     case text(String)
 
-    /// The whole number; nil if it is something else.
+    /// The whole number; nil if the value has another type.
     package var integer: Int64? { if case .integer(let integer) = self { integer } else { nil } }
-    /// The text; nil if it is something else.
+    /// The text; nil if the value has another type.
     package var text: String? { if case .text(let text) = self { text } else { nil } }
-    /// The number, also of a whole one.
+    /// The number, including a whole one; nil if the value has another type.
     package var real: Double? {
         switch self {
         case .real(let real): real

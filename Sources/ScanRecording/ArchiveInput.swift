@@ -1,11 +1,11 @@
 import CLibArchive
 import IndoorVocabulary
 
-/// Reads a plain or gzip-compressed file in chunks; the content decides which it is, not the name.
+/// A plain or gzip-compressed file that is read in chunks. The content decides how to read it, not the name.
 ///
-/// A class because it owns a C object that must be freed once.
+/// A class, because it owns a C object that must be freed exactly once.
 final class ArchiveInput {
-    /// Bytes asked for at once.
+    /// The number of bytes in a chunk.
     static let chunkSize = 1 << 16
 
     private let archive: OpaquePointer
@@ -13,7 +13,7 @@ final class ArchiveInput {
 
     /// Opens a file.
     ///
-    /// - Throws: the system's reason.
+    /// - Throws: `ArchiveFailure` with the system's reason.
     init(path: String) throws(ArchiveFailure) {
         try ArchiveFailure.checkPath(path)
         let descriptor = clibarchive_open(path)
@@ -37,9 +37,9 @@ final class ArchiveInput {
     }
 
     private var isAtEnd = false
-    /// What was looked at before somebody read it.
+    /// The bytes that `begins(with:)` has read and `read(into:)` has not returned yet.
     private var ahead: [UInt8] = []
-    /// Bytes up to here, after inflation.
+    /// The number of bytes so far, after decompression.
     private var inflated = 0
 
     deinit {
@@ -47,7 +47,9 @@ final class ArchiveInput {
         _ = clibarchive_close(descriptor)
     }
 
-    /// Whether the content begins with these bytes. They are still to be read: a pipe gives them only once.
+    /// Returns whether the content begins with these bytes.
+    ///
+    /// The next call of `read(into:)` returns them again, because a pipe delivers its bytes only once.
     func begins(with start: [UInt8]) throws(ArchiveFailure) -> Bool {
         while ahead.count < start.count, !isAtEnd { try readBlock(into: &ahead) }
         return ahead.starts(with: start)
@@ -55,7 +57,7 @@ final class ArchiveInput {
 
     /// Appends the next chunk; appends nothing at the end of the file.
     ///
-    /// Of a pipe it appends what is there: it waits for the first bytes alone, not for a whole chunk.
+    /// For a pipe, it appends the bytes that are available: it waits for the first byte, not for a whole chunk.
     func read(into bytes: inout [UInt8]) throws(ArchiveFailure) {
         guard ahead.isEmpty else {
             bytes += ahead
@@ -77,28 +79,28 @@ final class ArchiveInput {
         }
         guard !isAtEnd else { return }
         inflated += count
-        // The bytes behind all filters are those of the file itself.
+        // Filter -1 is the last one: it counts the bytes of the file itself.
         let compressed = Int(archive_filter_bytes(archive, -1))
         guard inflated <= InputLimits.standard.inflatedSize(ofCompressed: compressed) else {
             throw ArchiveFailure(
-                reason: "\(compressed) bytes unpack to more than \(inflated), as no recording does; record it anew")
+                reason: "\(compressed) bytes unpack to more than \(inflated), which no recording does; record it again")
         }
     }
 }
 
-/// Why libarchive could not do what it was asked.
+/// An error from libarchive or from the system.
 struct ArchiveFailure: Error, Hashable, Sendable {
-    /// The library's text, or the system's.
+    /// The error text of libarchive or of the system.
     var reason: String
 
     init(reason: String) { self.reason = reason }
 
-    /// The last error of an archive.
+    /// Creates a failure from the last error of an archive.
     init(of archive: OpaquePointer) {
         reason = clibarchive_reason(archive).map { String(cString: $0) } ?? "unknown error"
     }
 
-    /// Refuses an empty path, by which the library means standard input and output.
+    /// Throws if the path is empty. libarchive uses standard input or output for an empty path.
     static func checkPath(_ path: String) throws(ArchiveFailure) {
         if path.isEmpty { throw ArchiveFailure(reason: "the path is empty") }
     }

@@ -1,19 +1,19 @@
 import CLibArchive
 
-/// Writes a plain or gzip-compressed file; equal input gives equal bytes.
+/// A plain or gzip-compressed file that is being written. The same input gives identical output.
 ///
-/// A class because it owns a C object that must be freed once.
+/// A class, because it owns a C object that must be freed exactly once.
 final class ArchiveOutput {
-    /// Bytes that are gathered before they are written.
+    /// The number of bytes that are buffered before they are written.
     private static let bufferSize = 1 << 16
 
     private let archive: OpaquePointer
-    /// The file, if it is opened and closed here.
+    /// The file descriptor, if this output opened it and therefore closes it.
     private let ownDescriptor: Int32?
     private var pending: [UInt8] = []
     private var isClosed = false
 
-    /// Creates the file, which its owner alone may read, or empties the one that is there.
+    /// Creates the file with read and write access for its owner only, or truncates an existing file.
     convenience init(path: String, isCompressed: Bool) throws(ArchiveFailure) {
         try ArchiveFailure.checkPath(path)
         let descriptor = clibarchive_create_private(path)
@@ -21,7 +21,7 @@ final class ArchiveOutput {
         try self.init(descriptor: descriptor, isOwn: true, isCompressed: isCompressed)
     }
 
-    /// Writes to an open file, or creates the one at the path; a name that ends in `.gz` has it compressed.
+    /// Writes to an open file, or creates one at the path. The output is compressed if the path ends in `.gz`.
     convenience init(path: String, descriptor: Int32?) throws(ArchiveFailure) {
         let isCompressed = path.hasSuffix(".gz")
         if let descriptor {
@@ -33,7 +33,7 @@ final class ArchiveOutput {
 
     /// Writes to an open file.
     ///
-    /// - Parameter isOwn: whether the file is closed with the output.
+    /// - Parameter isOwn: whether `close()` closes the file descriptor too.
     init(descriptor: Int32, isOwn: Bool, isCompressed: Bool) throws(ArchiveFailure) {
         ownDescriptor = isOwn ? descriptor : nil
         guard let archive = archive_write_new() else {
@@ -44,12 +44,12 @@ final class ArchiveOutput {
         archive_write_set_format_raw(archive)
         if isCompressed {
             archive_write_add_filter_gzip(archive)
-            // No time in the file: the same recording gives the same bytes.
+            // The file contains no time stamp, so that the same recording gives identical bytes.
             archive_write_set_filter_option(archive, "gzip", "timestamp", nil)
         } else {
             archive_write_add_filter_none(archive)
         }
-        // Neither held back in blocks nor padded to whole ones.
+        // libarchive neither holds bytes back in blocks nor pads the last block.
         archive_write_set_bytes_per_block(archive, 0)
         archive_write_set_bytes_in_last_block(archive, 1)
         guard archive_write_open_fd(archive, descriptor) == ARCHIVE_OK else { throw ArchiveFailure(of: archive) }
@@ -60,19 +60,19 @@ final class ArchiveOutput {
     }
 
     deinit {
-        // Nobody is there to hear of an error: who wants to know calls `close()`.
+        // A deinitializer cannot report an error. A caller that needs the error calls `close()`.
         try? close()
         archive_write_free(archive)
         if let ownDescriptor { _ = clibarchive_close(ownDescriptor) }
     }
 
-    /// Takes in bytes, and hands them on when they are many.
+    /// Adds bytes to the buffer, and writes the buffer once it is full.
     func write(_ bytes: [UInt8]) throws(ArchiveFailure) {
         pending.append(contentsOf: bytes)
         if pending.count >= Self.bufferSize { try flush() }
     }
 
-    /// Hands on what was gathered.
+    /// Writes the buffered bytes.
     func flush() throws(ArchiveFailure) {
         var written = 0
         defer { pending.removeFirst(written) }
@@ -85,7 +85,7 @@ final class ArchiveOutput {
         }
     }
 
-    /// Hands on what is held back and closes the file; a second call does nothing.
+    /// Writes the remaining bytes and closes the file; a second call does nothing.
     func close() throws(ArchiveFailure) {
         guard !isClosed else { return }
         try flush()

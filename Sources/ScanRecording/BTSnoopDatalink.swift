@@ -1,13 +1,13 @@
-/// How the packets of a Bluetooth capture are laid out.
+/// The packet layout of a Bluetooth capture.
 public enum BTSnoopDatalink: UInt32, Hashable, Sendable, CaseIterable {
-    /// HCI packets without their type, which the record's flags tell (H1).
+    /// HCI packets without a type byte; the record's flags contain the type (H1).
     case hci = 1001
-    /// HCI packets as UART carries them, behind a byte with their type (H4): Android, Wireshark, many vendors.
+    /// HCI packets as UART transports them, after a byte with their type (H4): Android, Wireshark, many vendors.
     case uart = 1002
-    /// What the monitor of the Linux kernel gives, of all adapters at once: `btmon -w`.
+    /// The packets of all adapters, as the monitor of the Linux kernel delivers them: `btmon -w`.
     case monitor = 2001
 
-    /// What the number is called.
+    /// The name of the layout in error messages.
     var name: String {
         switch self {
         case .hci: "H1"
@@ -16,7 +16,7 @@ public enum BTSnoopDatalink: UInt32, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The HCI event in a record: which adapter it came from, and where it lies; nil of anything else.
+    /// Returns the adapter and the byte range of the HCI event in a record; nil if the record holds no event.
     func event(in record: BTSnoopRecord, of bytes: Span<UInt8>) -> (adapter: UInt16, range: Range<Int>)? {
         switch self {
         case .hci:
@@ -30,15 +30,15 @@ public enum BTSnoopDatalink: UInt32, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// The flags of a record that holds an event.
+    /// Returns the flags of a record that contains an event.
     func eventFlags(adapter: UInt16) -> UInt32 {
         self == .monitor ? UInt32(adapter) << 16 | Layout.monitorEvent : Layout.receivedEvent
     }
 
-    /// What stands before an event.
+    /// The bytes that precede an event.
     var eventPrefix: [UInt8] { self == .uart ? [Layout.uartEvent] : [] }
 
-    /// Numbers of the formats.
+    /// The numbers that the formats define.
     enum Layout {
         /// Bit 0: from the controller. Bit 1: a command or an event.
         static let receivedEvent: UInt32 = 3

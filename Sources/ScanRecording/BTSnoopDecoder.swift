@@ -1,52 +1,52 @@
 import BeaconScanning
 import IndoorVocabulary
 
-/// Turns the records of a capture into readings: what lies between the file and those who want the readings.
+/// A decoder that turns the records of a capture into readings.
 package struct BTSnoopDecoder {
-    /// What was passed over so far.
+    /// The counts of records and readings so far.
     package private(set) var tally = BTSnoopReader.Tally()
-    /// How packets are laid out; nil before the header.
+    /// The packet layout; nil before the header.
     package private(set) var datalink: BTSnoopDatalink?
 
     private let adapter: UInt16?
-    /// One for each adapter, as two of them may hear the same advertiser.
+    /// One reassembler for each adapter, because two adapters can receive the same advertiser.
     private var reassemblers: [UInt16: AdvertisingReassembler] = [:]
     private var first: Int64?
     private var latest = Instant.zero
-    /// Readings of the latest record; those before `given` were handed out.
+    /// The readings of the latest record; those before index `given` have been returned.
     private var readings: [SensorReading] = []
     private var given = 0
     private var problem: BTSnoopError.Problem?
 
-    /// Begins before the header.
+    /// Creates a decoder that expects the header.
     ///
-    /// - Parameter adapter: take only what this adapter heard; nil takes all.
+    /// - Parameter adapter: the adapter whose advertisements are decoded; nil decodes those of all adapters.
     package init(adapter: UInt16? = nil) { self.adapter = adapter }
 
-    /// Microseconds since 1970-01-01 UTC of the first record.
+    /// The time of the first record, in microseconds since 1970-01-01 UTC.
     package var startMicroseconds: Int64? { first.map { $0.subtractingReportingOverflow(BTSnoopRecord.unixEpoch).0 } }
 
-    /// Takes in the header.
+    /// Sets the packet layout that the header states.
     package mutating func begin(_ datalink: BTSnoopDatalink) { self.datalink = datalink }
 
-    /// The next reading of the records so far.
+    /// Returns the next reading of the records so far.
     package mutating func next() -> SensorReading? {
         guard given < readings.count else { return nil }
         given += 1
         return readings[given - 1]
     }
 
-    /// What is wrong with the latest record; the readings before it are sound. The second call gives nil.
-    package mutating func takeProblem() -> BTSnoopError.Problem? { problem.take() }
+    /// Returns and clears the problem of the latest record. The readings before it are valid.
+    package mutating func consumeProblem() -> BTSnoopError.Problem? { problem.take() }
 
-    /// Takes in a record; the readings of the one before must have been taken out.
+    /// Decodes a record. All readings of the record before it must have been returned.
     package mutating func decode(_ record: BTSnoopRecord, of bytes: Span<UInt8>) {
         readings.removeAll(keepingCapacity: true)
         given = 0
         tally.records += 1
         if record.drops > tally.lostPackets {
             tally.lostPackets = Int(record.drops)
-            // What comes next may not continue what came before.
+            // The packets after a gap may not continue those before it.
             forgetFragments()
         }
         if first == nil { first = record.microseconds }
@@ -61,13 +61,13 @@ package struct BTSnoopDecoder {
         }
     }
 
-    /// Counts a record that was bad.
+    /// Counts an invalid record.
     package mutating func skip(_ error: BTSnoopError) {
         tally.skippedRecords += 1
         if tally.errors.count < BTSnoopReader.Tally.maximumErrors { tally.errors.append(error) }
     }
 
-    /// Ends the capture.
+    /// Discards the advertisements that are still incomplete at the end of the capture.
     package mutating func finish() { forgetFragments() }
 
     private mutating func forgetFragments() {
@@ -92,14 +92,14 @@ package struct BTSnoopDecoder {
                         return
                     }
                 }
-                take(report, of: event, from: adapter, at: instant ?? latest)
+                handle(report, of: event, from: adapter, at: instant ?? latest)
             }
         } catch {
             throw .malformedEvent(error)
         }
     }
 
-    private mutating func take(
+    private mutating func handle(
         _ report: AdvertisingReport, of event: Span<UInt8>, from adapter: UInt16, at instant: Instant
     ) {
         let before = reassemblers[adapter]?.abandoned ?? 0
@@ -119,7 +119,7 @@ package struct BTSnoopDecoder {
         readings.append(reading)
     }
 
-    /// Time goes on to a record's, which must not be before the one of the record before.
+    /// Advances the time to that of a record, which must not be earlier than the record before it.
     private mutating func passTime(to microseconds: Int64) -> Result<Instant, BTSnoopError.Problem> {
         let (elapsed, isBeyond) = microseconds.subtractingReportingOverflow(first ?? microseconds)
         let (nanoseconds, isFar) = elapsed.multipliedReportingOverflow(by: 1000)

@@ -1,45 +1,45 @@
 import BeaconScanning
 import IndoorVocabulary
 
-/// What is wrong with a Bluetooth capture, where, and what to do about it.
+/// An error in a Bluetooth capture, with its position and what to do about it.
 public struct BTSnoopError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What was wrong.
+    /// The kinds of error.
     public enum Problem: Error, Hashable, Sendable {
-        /// The file could not be opened, read or unpacked; the text is the system's reason.
+        /// The file could not be opened, read or decompressed; the text is the system's reason.
         case unreadable(String)
         /// The file could not be created or written; the text is the system's reason.
         case unwritable(String)
-        /// The file does not begin as a capture does.
+        /// The file does not begin with the identification of a capture.
         case notACapture
-        /// The file is of another version of the format than 1.
+        /// The file has a format version other than 1.
         case unsupportedVersion(UInt32)
-        /// The packets are laid out in a way that this package doesn't read.
+        /// This package doesn't support the packet layout.
         case unsupportedDatalink(UInt32)
-        /// The file ends within the header or a record; lengths in bytes.
+        /// The file ends within the header or within a record; lengths in bytes.
         case cutOff(expected: Int, found: Int)
-        /// A record says that it has more bytes than any packet can have.
+        /// A record states a length in bytes that no packet can have.
         case recordTooLong(Int, limit: Int)
-        /// A record says that it holds more of its packet than the packet had; lengths in bytes.
+        /// A record states that it contains more bytes than its packet had; lengths in bytes.
         case moreThanOriginal(included: Int, original: Int)
-        /// An event with advertisements is malformed.
+        /// An advertising event is malformed.
         case malformedEvent(AdvertisingReportError)
-        /// The record is earlier than the one before it; both in seconds since the first record.
+        /// The record is earlier than the one before it; both times in seconds since the first record.
         case timeWentBackwards(from: Double, to: Double)
-        /// The record is more than 292 years away from the first one, or from what the format can hold.
+        /// The record is more than 292 years from the first one, or its time is outside what the format can store.
         case timeOutOfRange
-        /// An RSSI in dBm that is no measurement.
+        /// An RSSI in dBm that is not a measurement.
         case notAMeasurement(rssi: Double)
-        /// Advertising data of that many bytes are longer than Bluetooth allows.
+        /// Advertising data with more bytes than Bluetooth allows.
         case tooMuchData(Int, limit: Int)
-        /// A sighting has no place in advertising data.
+        /// A sighting that advertising data cannot represent.
         case unencodable(BeaconFrame.EncodingError)
     }
 
-    /// Path of the file.
+    /// The path of the file.
     public var file: String
-    /// Where in the file, unpacked, the record or header begins; nil if the file as a whole is meant.
+    /// The offset of the record or header in the decompressed file; nil if the error concerns the whole file.
     public var offset: Int64?
-    /// What was wrong.
+    /// The kind of error.
     public var problem: Problem
 
     /// Creates an error.
@@ -49,10 +49,10 @@ public struct BTSnoopError: Error, Hashable, Sendable, CustomStringConvertible {
         self.problem = problem
     }
 
-    /// File and byte, what was wrong and what to do, in one line.
+    /// The file, the byte offset, the problem and what to do, in one line.
     public var description: String { "\(finding). \(problem.remedy)." }
 
-    /// The same without what to do, for whoever did that already.
+    /// The description without what to do, for callers that have already done it.
     package var finding: String {
         let place = offset.map { "\(file): record at byte \($0)" } ?? file
         return "\(place) \(problem.text)"
@@ -73,47 +73,48 @@ extension BTSnoopError: ClassifiedError {
 }
 
 extension BTSnoopError.Problem {
-    /// What was wrong, without a full stop.
+    /// The problem, without a full stop.
     var text: String {
         switch self {
         case .unreadable(let reason): "cannot be read: \(reason)"
         case .unwritable(let reason): "cannot be written: \(reason)"
-        case .notACapture: "does not begin as a btsnoop capture"
-        case .unsupportedVersion(let version): "is version \(version)"
+        case .notACapture: "is not a btsnoop capture"
+        case .unsupportedVersion(let version): "has version \(version)"
         case .unsupportedDatalink(let number): "has packets of datalink type \(number)"
-        case .cutOff(let expected, let found): "needs \(expected) bytes, \(found) are there"
-        case .recordTooLong(let length, let limit): "claims \(length) bytes, above \(limit)"
+        case .cutOff(let expected, let found): "needs \(expected) bytes but has \(found)"
+        case .recordTooLong(let length, let limit): "has a length of \(length) bytes; the limit is \(limit)"
         case .moreThanOriginal(let included, let original):
-            "holds \(included) bytes of a packet that had \(original)"
-        case .malformedEvent(let error): "holds a malformed event: \(error.description.dropLast())"
+            "contains \(included) bytes of a packet of \(original) bytes"
+        case .malformedEvent(let error): "contains a malformed event: \(error.description.dropLast())"
         case .timeWentBackwards(let from, let to): "goes back from \(from) s to \(to) s"
         case .timeOutOfRange: "has a time that is out of range"
-        case .notAMeasurement(let rssi): "would hold an RSSI of \(rssi) dBm, which is no measurement"
-        case .tooMuchData(let count, let limit): "would hold \(count) bytes of advertising data, above \(limit)"
-        case .unencodable(let error): "would hold a beacon that cannot be encoded: \(error.description.dropLast())"
+        case .notAMeasurement(let rssi): "would contain an RSSI of \(rssi) dBm, which is not a measurement"
+        case .tooMuchData(let count, let limit):
+            "would contain \(count) bytes of advertising data; the limit is \(limit)"
+        case .unencodable(let error): "would contain a beacon that cannot be encoded: \(error.description.dropLast())"
         }
     }
 
     /// What to do, without a full stop.
     var remedy: String {
         switch self {
-        case .unreadable: "Check the path, its permissions, and that the file arrived whole"
+        case .unreadable: "Check the path, its permissions, and that the file is complete"
         case .unwritable: "Check the folder, its permissions, and the free space"
-        case .notACapture: "Give a file that `btmon -w` or Wireshark wrote as btsnoop"
-        case .unsupportedVersion: "Version 1 is read: capture again with `btmon -w`"
+        case .notACapture: "Use a file that `btmon -w` wrote or that Wireshark saved as btsnoop"
+        case .unsupportedVersion: "This package reads version 1: capture again with `btmon -w`"
         case .unsupportedDatalink:
-            "Read are "
+            "This package reads "
                 + BTSnoopDatalink.allCases.map { "\($0.rawValue) (\($0.name))" }.joined(separator: ", ")
                 + ": capture again with `btmon -w`"
-        case .cutOff: "Read leniently to take what is before it, or copy the file again"
-        case .recordTooLong: "The file is damaged from here on: read leniently to take what is before it"
+        case .cutOff: "Copy the file again, or read leniently to get the records before this one"
+        case .recordTooLong: "The file is damaged from here on: read leniently to get the records before this one"
         case .moreThanOriginal: "Read leniently to skip such records"
         case .malformedEvent: "Capture whole packets, or read leniently to skip such records"
         case .timeWentBackwards: "Sort the capture by time, or read leniently to skip such records"
-        case .timeOutOfRange: "Correct the clock that stamped it, or read leniently to skip such records"
-        case .notAMeasurement: "Leave it out: an RSSI lies within -127 to -1 dBm"
-        case .tooMuchData: "Leave it out: no radio can have heard it"
-        case .unencodable: "Correct the measured power, or leave it out"
+        case .timeOutOfRange: "Correct the time of the record, or read leniently to skip such records"
+        case .notAMeasurement: "Remove the reading: an RSSI is -127 to -1 dBm"
+        case .tooMuchData: "Remove the reading: no radio can receive that much data"
+        case .unencodable: "Correct the measured power, or remove the reading"
         }
     }
 }

@@ -1,53 +1,57 @@
 import IndoorVocabulary
 
-/// Reads the advertisements of a Bluetooth capture (btsnoop) in constant memory, as `btmon -w` and Wireshark write it.
+/// A reader of the advertisements in a Bluetooth capture (btsnoop) that `btmon -w` or Wireshark wrote.
 ///
-/// Datalinks 1001 (H1), 1002 (H4) and 2001 (Linux monitor); plain, or compressed with gzip. Advertisements in fragments
-/// are put together. An anonymous advertisement that holds a beacon is given as its sighting without an address. Packets
-/// of other kinds are passed over. An instant is the time since the capture's first record, of whatever kind it is.
+/// It reads datalinks 1001 (H1), 1002 (H4) and 2001 (Linux monitor), plain or compressed with gzip, in constant
+/// memory. It reassembles fragmented advertisements. For an anonymous advertisement that contains a beacon, it returns
+/// the sighting, without an address. It skips packets of other kinds. An instant is the time since the capture's first
+/// record of any kind.
 public struct BTSnoopReader: ~Copyable {
-    /// What the reader passed over so far.
+    /// The counts of records read, records skipped and advertisements dropped so far.
     public struct Tally: Hashable, Sendable {
-        /// Records that were read, of whatever kind.
+        /// The number of records read, of any kind.
         public var records = 0
-        /// Bad records that were skipped; always 0 when strict.
+        /// The number of invalid records skipped; always 0 when strict.
         public var skippedRecords = 0
-        /// Advertisements that were dropped because their RSSI is no measurement.
+        /// The number of advertisements dropped because their RSSI is not a measurement.
         public var droppedNotMeasurements = 0
-        /// Anonymous advertisements that hold no beacon.
+        /// The number of anonymous advertisements that contain no beacon.
         public var droppedAnonymous = 0
-        /// Advertisements that were given although the end of their data is not there.
+        /// The number of advertisements returned although the end of their data is missing.
         public var truncatedAdvertisements = 0
-        /// Advertisements that were dropped because their last fragment never came.
+        /// The number of advertisements dropped because their last fragment is missing.
         public var unfinishedAdvertisements = 0
-        /// Scan responses among what was given.
+        /// The number of scan responses among the readings returned.
         public var scanResponses = 0
-        /// Packets that the capturing program lost, as it says itself.
+        /// The number of packets that the capturing program reports as lost.
         public var lostPackets = 0
-        /// The adapters that heard advertisements, also those that were not asked for. Only the Linux monitor tells them
-        /// apart: in other captures there is adapter 0.
+        /// The adapters that received advertisements, including those that were not requested.
+        ///
+        /// Only the Linux monitor distinguishes adapters; in other captures the only adapter is 0.
         public var adapters: Set<UInt16> = []
-        /// The errors of the first bad records, at most `maximumErrors`.
+        /// The errors of the first invalid records, at most `maximumErrors`.
         public var errors: [BTSnoopError] = []
 
-        /// How many errors are kept.
+        /// The maximum number of errors kept.
         public static let maximumErrors = 10
 
-        /// Creates a tally of nothing.
+        /// Creates a tally with all counts at zero.
         public init() {}
     }
 
-    /// Path of the file.
+    /// The path of the file.
     public let path: String
-    /// The adapter whose advertisements are taken; nil takes those of all.
+    /// The adapter whose advertisements are read; nil reads those of all adapters.
     public let adapter: UInt16?
-    /// What to do with a bad record. Lenient, a record that is cut off or of an impossible length ends the capture.
+    /// The treatment of invalid records.
+    ///
+    /// Even when lenient, a record that is cut off or has an impossible length ends the capture.
     public let strictness: RecordingReader.Strictness
-    /// What was passed over so far.
+    /// The counts of records read, records skipped and advertisements dropped so far.
     public var tally: Tally { decoder.tally }
-    /// How packets are laid out; nil until the first reading was wanted.
+    /// The packet layout; nil before the first reading is requested.
     public var datalink: BTSnoopDatalink? { decoder.datalink }
-    /// When the capture's first record was made: microseconds since 1970-01-01 UTC; nil until a record was read.
+    /// The time of the capture's first record, in microseconds since 1970-01-01 UTC; nil until a record is read.
     public var startMicroseconds: Int64? { decoder.startMicroseconds }
 
     private let input: ArchiveInput
@@ -55,10 +59,10 @@ public struct BTSnoopReader: ~Copyable {
     private var decoder: BTSnoopDecoder
     private var isFinished = false
 
-    /// Opens a capture; nothing is read before the first call of `next()`.
+    /// Opens a capture. The reader reads nothing before the first call of `next()`.
     ///
-    /// - Parameter adapter: take only what this adapter heard; nil takes all.
-    /// - Throws: `.unreadable` if there is no such file or it may not be read.
+    /// - Parameter adapter: the adapter whose advertisements are read; nil reads those of all adapters.
+    /// - Throws: `.unreadable` if the file does not exist or cannot be read.
     public init(
         path: String, adapter: UInt16? = nil, strictness: RecordingReader.Strictness = .strict
     ) throws(BTSnoopError) {
@@ -73,7 +77,7 @@ public struct BTSnoopReader: ~Copyable {
         }
     }
 
-    /// Reads a file that is open already.
+    /// Creates a reader of a file that is already open.
     init(path: String, adapter: UInt16?, strictness: RecordingReader.Strictness, input: ArchiveInput) {
         self.path = path
         self.strictness = strictness
@@ -82,23 +86,23 @@ public struct BTSnoopReader: ~Copyable {
         self.input = input
     }
 
-    /// Whether a file begins as a capture does; false if it can't be read, too.
+    /// Returns whether a file begins with the identification of a capture; false if the file can't be read.
     ///
-    /// A pipe has lost its beginning then: what is read of it cannot be read again.
+    /// The bytes that this function reads from a pipe are lost to a later reader.
     public static func isCapture(path: String) -> Bool {
         guard let input = try? ArchiveInput(path: path) else { return false }
         return (try? input.begins(with: BTSnoopRecord.identification)) ?? false
     }
 
-    /// The next advertisement or, of an anonymous one, sighting; nil after the last one and after an error.
+    /// Returns the next advertisement, or the sighting of an anonymous one; nil at the end and after an error.
     ///
-    /// - Throws: what is wrong with the file or, when strict, with a record.
+    /// - Throws: `BTSnoopError` if the file or, when strict, a record is invalid.
     public mutating func next() throws(BTSnoopError) -> SensorReading? {
         while true {
             if let reading = decoder.next() { return reading }
             guard !isFinished else { return nil }
             do throws(BTSnoopError.Problem) {
-                if let problem = decoder.takeProblem() { throw problem }
+                if let problem = decoder.consumeProblem() { throw problem }
                 try step()
             } catch {
                 try handle(error)
@@ -106,16 +110,16 @@ public struct BTSnoopReader: ~Copyable {
         }
     }
 
-    /// All readings that are left. Memory grows with the capture.
+    /// Returns all remaining readings. Memory use grows with the capture.
     ///
-    /// - Throws: what is wrong with the file or, when strict, with a record.
+    /// - Throws: `BTSnoopError` if the file or, when strict, a record is invalid.
     public mutating func readAll() throws(BTSnoopError) -> [SensorReading] {
         var readings: [SensorReading] = []
         while let reading = try next() { readings.append(reading) }
         return readings
     }
 
-    /// Takes in the next piece of the file.
+    /// Processes the next piece of the file.
     private mutating func step() throws(BTSnoopError.Problem) {
         switch try buffer.next() {
         case .header(let datalink):
@@ -135,9 +139,9 @@ public struct BTSnoopReader: ~Copyable {
         }
     }
 
-    /// Throws the problem or, where one can go on, counts it.
+    /// Throws the problem, or counts it if the reader can continue.
     private mutating func handle(_ problem: BTSnoopError.Problem) throws(BTSnoopError) {
-        // Of the header, the whole file is meant.
+        // An error in the header concerns the whole file.
         let error = BTSnoopError(file: path, offset: decoder.datalink == nil ? nil : buffer.offset, problem: problem)
         if strictness == .strict || decoder.datalink == nil {
             isFinished = true
@@ -157,6 +161,6 @@ public struct BTSnoopReader: ~Copyable {
     }
 }
 
-// Not Sendable: it owns an open file, which one task reads at a time.
+// Not Sendable: the reader owns an open file, which one task reads at a time.
 @available(*, unavailable)
 extension BTSnoopReader: Sendable {}

@@ -1,60 +1,62 @@
-/// The head of one record of a capture, and where its packet lies in the buffer.
+/// The head of one record of a capture, and the position of its packet in the buffer.
 package struct BTSnoopRecord: Hashable, Sendable {
-    /// Length of the packet in bytes before any of it was cut off.
+    /// The length of the packet in bytes before it was truncated.
     package var originalLength: Int
-    /// Direction and type, or adapter and opcode: what they mean depends on the datalink.
+    /// Direction and type, or adapter and opcode, depending on the datalink.
     package var flags: UInt32
-    /// How many packets were lost since the capture began.
+    /// The number of packets lost since the capture began.
     package var drops: UInt32
-    /// Microseconds since the first day of the year 0.
+    /// The time in microseconds since the first day of the year 0.
     package var microseconds: Int64
-    /// The packet's bytes.
+    /// The range of the packet's bytes.
     package var data: Range<Int>
 
-    /// Bytes of the file's header: identification, version, datalink.
+    /// The length in bytes of the file's header: identification, version, datalink.
     static let fileHeaderLength = 16
-    /// What every capture begins with.
+    /// The bytes with which every capture begins.
     static let identification: [UInt8] = Array("btsnoop\0".utf8)
-    /// The one version that there is.
+    /// The only version of the format.
     static let version: UInt32 = 1
-    /// Bytes before a record's packet.
+    /// The number of bytes before a record's packet.
     static let headLength = 24
-    /// Packets of HCI have 65,539 bytes at most; a longer one tells that the file is damaged.
+    /// The maximum packet length in bytes. HCI packets have at most 65,539 bytes; a longer one means a damaged file.
     package static let maximumLength = 1 << 17
-    /// 1970-01-01 in microseconds of the format.
+    /// 1970-01-01 in the format's microseconds.
     static let unixEpoch: Int64 = 0x00DC_DDB3_0F2F_8000
 }
 
-/// Cuts a stream of bytes into the header and the records of a capture, with memory for a chunk and a record only.
+/// A buffer that splits a stream of bytes into the header and the records of a capture.
+///
+/// It holds one chunk and one record in memory.
 ///
 /// Sources: Teledyne LeCroy, *BTSnoop File Format*; BlueZ, btsnoop(7); RFC 1761.
 package struct BTSnoopBuffer {
-    /// What comes next in the buffer.
+    /// The next element in the buffer.
     package enum Piece: Equatable {
         /// The file's header.
         case header(BTSnoopDatalink)
         /// A record.
         case record(BTSnoopRecord)
-        /// Nothing whole: append more bytes, or take the end.
+        /// The buffer holds no complete piece: append more bytes, or end the stream.
         case needsMore
-        /// Nothing is left, and nothing will come.
+        /// The stream has ended, and the buffer is empty.
         case end
     }
 
-    /// The bytes that the ranges of records refer to; valid until the next fill.
+    /// The bytes that the ranges of records refer to; valid until the next call of `fill`.
     package private(set) var bytes: [UInt8] = []
-    /// Where in the stream the piece begins that was given last.
+    /// The offset in the stream of the piece that was returned last.
     package private(set) var offset: Int64 = 0
     private var start = 0
-    /// Where in the stream `bytes` begins.
+    /// The offset in the stream of the first byte of `bytes`.
     private var base: Int64 = 0
     private var hasHeader = false
     private var isComplete = false
 
-    /// Begins with an empty stream.
+    /// Creates a buffer for an empty stream.
     package init() {}
 
-    /// Appends what `read` appends to the buffer; nothing appended means the end of the stream.
+    /// Appends the bytes that `read` appends; if it appends none, the stream has ended.
     package mutating func fill<Failure: Error>(_ read: (inout [UInt8]) throws(Failure) -> Void) throws(Failure) {
         bytes.removeFirst(start)
         base += Int64(start)
@@ -64,9 +66,9 @@ package struct BTSnoopBuffer {
         isComplete = bytes.count == count
     }
 
-    /// The next piece, if a whole one is there.
+    /// Returns the next piece, or `.needsMore` if it is incomplete.
     ///
-    /// - Throws: what makes it impossible to go on.
+    /// - Throws: a problem after which the stream cannot be read further.
     package mutating func next() throws(BTSnoopError.Problem) -> Piece {
         offset = base + Int64(start)
         let available = bytes.count - start
@@ -110,7 +112,7 @@ package struct BTSnoopBuffer {
         throw .cutOff(expected: expected, found: found)
     }
 
-    /// Four bytes of the piece, the most significant first.
+    /// Returns four bytes of the piece as a big-endian number.
     private func word(at offset: Int) -> UInt32 {
         var value: UInt32 = 0
         for index in 0..<4 { value = value << 8 | UInt32(bytes[start + offset + index]) }

@@ -1,32 +1,32 @@
 import IndoorVocabulary
 
-/// The bytes of a capture's header and records.
+/// An encoder for the header and the records of a capture.
 struct BTSnoopRecordEncoder {
-    /// How packets are laid out.
+    /// The packet layout.
     let datalink: BTSnoopDatalink
     /// The number of the adapter.
     let adapter: UInt16
-    /// When the instant zero was, in microseconds since 1970-01-01 UTC.
+    /// The time of instant zero, in microseconds since 1970-01-01 UTC.
     let startMicroseconds: Int64
 
-    /// What the file begins with: its header, and a record at the instant zero, from which a reader counts.
+    /// Returns the file's header and a record at instant zero, the reference for all later instants.
     func beginning() throws(BTSnoopError.Problem) -> [UInt8] {
         let header =
             BTSnoopRecord.identification + Self.bigEndian(UInt64(BTSnoopRecord.version), count: 4)
             + Self.bigEndian(UInt64(datalink.rawValue), count: 4)
         if datalink == .monitor {
-            // A new adapter, as captures of the monitor begin: primary, on a virtual bus, without an address.
+            // A new adapter, as in captures of the monitor: primary, on a virtual bus, without an address.
             let packet: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0] + Self.padded("hci\(adapter)", to: 8)
             let flags = UInt32(adapter) << 16 | BTSnoopDatalink.Layout.monitorNewIndex
             return try header + record(packet, flags: flags, at: .zero)
         }
-        // Command Complete of no command, with which a controller tells that it is ready.
+        // Command Complete without a command: a controller reports with it that it is ready.
         return try header + record(of: [0x0E, 0x03, 0x01, 0x00, 0x00], at: .zero)
     }
 
-    /// A record with an event.
+    /// Returns a record that contains an event.
     ///
-    /// - Parameter instant: not before zero.
+    /// - Parameter instant: the time of the record; not before zero.
     func record(of event: [UInt8], at instant: Instant) throws(BTSnoopError.Problem) -> [UInt8] {
         try record(datalink.eventPrefix + event, flags: datalink.eventFlags(adapter: adapter), at: instant)
     }
@@ -37,7 +37,7 @@ struct BTSnoopRecordEncoder {
         let (start, isBeyond) = startMicroseconds.addingReportingOverflow(BTSnoopRecord.unixEpoch)
         let (microseconds, isFar) = start.addingReportingOverflow(instant.nanoseconds / 1000)
         guard !isBeyond, !isFar, microseconds >= 0 else { throw .timeOutOfRange }
-        // The packet is there as a whole, and none was lost.
+        // The record contains the whole packet, and no packet was lost.
         let length = Self.bigEndian(UInt64(packet.count), count: 4)
         let drops = Self.bigEndian(0, count: 4)
         return length + length + Self.bigEndian(UInt64(flags), count: 4) + drops

@@ -1,28 +1,29 @@
+import BeaconScanning
 import IndoorVocabulary
 import Synchronization
 
-/// A Bluetooth capture (btsnoop) as a source of sensor readings, their instants counted from the capture's first record.
+/// A Bluetooth capture (btsnoop) as a scan source. Its instants are the time since the capture's first record.
 ///
-/// Records are read when they are wanted, so that memory stays constant whatever the length. An advertisement that holds
-/// a beacon is followed by its sighting.
+/// The source reads records on demand, so memory use is constant for any length. It emits the sighting of an
+/// advertisement that contains a beacon directly after that advertisement.
 public struct BTSnoopSource: ScanSource {
-    /// Path of the file.
+    /// The path of the file.
     public let path: String
-    /// The adapter whose advertisements are taken; nil takes those of all.
+    /// The adapter whose advertisements are read; nil reads those of all adapters.
     public let adapter: UInt16?
-    /// What to do with a bad record.
+    /// The treatment of invalid records.
     public let strictness: RecordingReader.Strictness
-    /// When the capture began, once a stream has read that.
+    /// The time at which the capture began, once a stream has read it.
     let start = FoundStart()
-    /// Called at the end of the capture with what was passed over.
+    /// The closure that is called with the tally at the end of the capture.
     let whenFinished: @Sendable (BTSnoopReader.Tally) -> Void
 
-    /// Creates a source; the file is opened when the first reading is wanted.
+    /// Creates a source. Each stream opens the file when its first reading is requested.
     ///
     /// - Parameters:
-    ///   - adapter: take only what this adapter heard; nil takes all.
-    ///   - strictness: what to do with a bad record.
-    ///   - whenFinished: called at the end of the capture, but not after an error, with what was passed over.
+    ///   - adapter: the adapter whose advertisements are read; nil reads those of all adapters.
+    ///   - strictness: the treatment of invalid records.
+    ///   - whenFinished: called with the tally at the end of the capture, but not after an error.
     public init(
         path: String, adapter: UInt16? = nil, strictness: RecordingReader.Strictness = .strict,
         whenFinished: @escaping @Sendable (BTSnoopReader.Tally) -> Void = { _ in }
@@ -33,27 +34,27 @@ public struct BTSnoopSource: ScanSource {
         self.whenFinished = whenFinished
     }
 
-    /// A capture's time passes with its readings.
+    /// A recorded pace: time advances with the readings of the capture.
     public var pace: ScanPace { .recorded }
 
-    /// That of the first record's time; nil if the capture tells none, and before a first reading was read.
+    /// The wall clock of the first record; nil if the capture has no time, and before the first reading.
     public var wallClock: WallClock? { start.wallClock }
 
-    /// Reads the capture from its beginning; throws `BTSnoopError`.
+    /// Returns a stream that reads the capture from its beginning; it throws `BTSnoopError`.
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
         let playback = BTSnoopPlayback(of: self)
         return AsyncThrowingStream { try playback.next() }
     }
 }
 
-/// One pass through a capture, on behalf of one stream.
+/// The state of one stream that reads a capture.
 ///
-/// A class because a stream's closure cannot own a value that changes; the lock makes it safe to send.
+/// A class, because a stream's closure cannot own a mutable value. The lock makes it safe to send.
 private final class BTSnoopPlayback: Sendable {
     private struct State: ~Copyable {
         var reader: BTSnoopReader?
-        var unfolding = AdvertisementUnfolding()
-        /// The sighting that the last advertisement held, not handed out yet.
+        var decoder = ReadingDecoder()
+        /// The sighting in the last advertisement, not returned yet.
         var decoded: Sighting?
     }
 
@@ -62,7 +63,7 @@ private final class BTSnoopPlayback: Sendable {
 
     init(of source: BTSnoopSource) { self.source = source }
 
-    /// The next reading; nil at the end. The first call opens the file.
+    /// Returns the next reading; nil at the end. The first call opens the file.
     func next() throws(BTSnoopError) -> SensorReading? {
         try state.withLock { (state) throws(BTSnoopError) in
             if state.reader == nil {
@@ -77,7 +78,7 @@ private final class BTSnoopPlayback: Sendable {
             if source.start.wallClock == nil, let begun = state.reader?.startMicroseconds {
                 source.start.note(WallClock(startMicroseconds: begun))
             }
-            state.decoded = state.unfolding.unfold(reading).sighting
+            state.decoded = state.decoder.decode(reading).sightingInAdvertisement
             return reading
         }
     }

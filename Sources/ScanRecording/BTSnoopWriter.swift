@@ -1,56 +1,59 @@
 import BeaconScanning
 import IndoorVocabulary
 
-/// Writes advertisements as a Bluetooth capture (btsnoop) that btmon and Wireshark read; gzip if the path ends in `.gz`.
+/// A writer of a Bluetooth capture (btsnoop) that btmon and Wireshark read; compressed if the path ends in `.gz`.
 ///
-/// Each is an HCI event as a controller would send it: an LE Advertising Report where the data fit, else LE Extended
-/// Advertising Reports, in fragments if they are long. Times are cut to microseconds, and RSSIs rounded to whole dBm. An
-/// address of unknown kind becomes a public one. The same readings give the same bytes.
+/// The writer stores each advertisement as the HCI event that a controller would send: an LE Advertising Report if the
+/// data fits, otherwise LE Extended Advertising Reports, fragmented if the data is long. It truncates times to
+/// microseconds, rounds RSSIs to whole dBm, and stores an address of unknown kind as a public one. The same readings
+/// give identical output.
 public struct BTSnoopWriter: ~Copyable {
-    /// What was changed or left out so far.
+    /// The counts of written, changed and omitted readings so far.
     public struct Tally: Hashable, Sendable {
-        /// Advertisements that were written.
+        /// The number of advertisements written.
         public var advertisements = 0
-        /// Sightings without advertising data, which were written as iBeacons.
+        /// The number of sightings without advertising data, written as iBeacons.
         public var encodedSightings = 0
-        /// Sightings among those whose measured power is unknown, and was written as `BTSnoopWriter.measuredPower`.
+        /// The number of those sightings with an unknown measured power, written as `BTSnoopWriter.measuredPower`.
         public var assumedPowers = 0
-        /// Inertial samples, steps, pressure, satellite positions and fixes, which have no place in a capture.
+        /// The number of readings omitted, by kind. A capture cannot contain motion, steps, pressure, GNSS and fixes.
         public var leftOut: [String: Int] = [:]
 
-        /// Creates a tally of nothing.
+        /// Creates a tally with all counts at zero.
         public init() {}
     }
 
-    /// The signal strength at 1 m in dBm that is written for a beacon where it is unknown: what most are sold with.
+    /// The expected RSSI at 1 m in dBm that is written if the measured power is unknown: the default of most beacons.
     public static let measuredPower = -59
 
-    /// What stands for an unknown start: 2000-01-01 UTC, in microseconds since 1970-01-01. btmon reads no earlier time.
+    /// The time that replaces an unknown start: 2000-01-01 UTC, in microseconds since 1970-01-01.
+    ///
+    /// btmon reads no earlier time.
     public static let unknownStart: Int64 = 946_684_800_000_000
 
-    /// Path of the file.
+    /// The path of the file.
     public let path: String
-    /// How packets are laid out.
+    /// The packet layout.
     public let datalink: BTSnoopDatalink
-    /// What was changed or left out so far.
+    /// The counts of written, changed and omitted readings so far.
     public private(set) var tally = Tally()
 
     private let output: ArchiveOutput
     private let encoder: BTSnoopRecordEncoder
-    /// Where the next record begins.
+    /// The offset at which the next record begins.
     private var offset: Int64
     private var latest = Instant.zero
-    private var unfolding = AdvertisementUnfolding()
+    private var decoder = ReadingDecoder()
     private var isClosed = false
 
-    /// Creates the file, or replaces the one that is there, and writes what the instant zero is.
+    /// Creates the file, or replaces an existing one, and writes the time of instant zero.
     ///
-    /// A new file is for its owner alone to read (mode 0600), as it tells where somebody was.
+    /// Only its owner can read a new file (mode 0600), because it reveals where a person was.
     /// - Parameters:
-    ///   - datalink: how packets are laid out.
-    ///   - startMicroseconds: when the instant zero was, in microseconds since 1970-01-01 UTC.
-    ///   - adapter: the number of the adapter that heard it all; only the Linux monitor has a place for it.
-    /// - Throws: `.unwritable` if the file can't be created, `.timeOutOfRange` if the format can't hold the start.
+    ///   - datalink: the packet layout.
+    ///   - startMicroseconds: the time of instant zero, in microseconds since 1970-01-01 UTC.
+    ///   - adapter: the number of the adapter that received the readings; only the Linux monitor format stores it.
+    /// - Throws: `.unwritable` if the file can't be created, `.timeOutOfRange` if the format can't store the start.
     public init(
         path: String, datalink: BTSnoopDatalink = .monitor, startMicroseconds: Int64 = unknownStart, adapter: UInt16 = 0
     ) throws(BTSnoopError) {
@@ -58,7 +61,7 @@ public struct BTSnoopWriter: ~Copyable {
             path: path, datalink: datalink, startMicroseconds: startMicroseconds, adapter: adapter, descriptor: nil)
     }
 
-    /// Writes to an open file, which stays open, if one is given. The path is its name in errors.
+    /// Writes to the open file if a descriptor is given, and leaves it open. Errors show the path as the file's name.
     package init(
         path: String, datalink: BTSnoopDatalink, startMicroseconds: Int64, adapter: UInt16, descriptor: Int32?
     ) throws(BTSnoopError) {
@@ -84,13 +87,17 @@ public struct BTSnoopWriter: ~Copyable {
         }
     }
 
-    /// Writes a reading; instants must not go back, nor before zero. What has no place in a capture is counted.
+    /// Writes a reading, and counts readings that a capture cannot contain.
     ///
-    /// A sighting that stands right behind its advertisement is in the file already. Any other one is written as an
-    /// iBeacon's advertisement, an anonymous one if the address is unknown.
-    /// - Throws: what has no place in the format, or `.unwritable`. The reading is then not in the file.
+    /// Instants must not decrease and must not be negative.
+    ///
+    /// A sighting directly after its advertisement is already in the file. The writer stores any other sighting as the
+    /// advertisement of an iBeacon, anonymous if the address is unknown.
+    /// - Throws: the problem if the format cannot represent the reading, or `.unwritable`. The reading is then not
+    ///   written.
     public mutating func write(_ reading: SensorReading) throws(BTSnoopError) {
-        switch unfolding.unfold(reading).reading {
+        guard decoder.decode(reading).content != .rejected(.repetition) else { return }
+        switch reading {
         case .advertisement(let advertisement):
             try write(
                 advertisement.data, of: advertisement.address, rssi: advertisement.rssi, at: advertisement.instant)
@@ -101,11 +108,10 @@ public struct BTSnoopWriter: ~Copyable {
         case .gnss: tally.leftOut["gnss", default: 0] += 1
         case .fix: tally.leftOut["fix", default: 0] += 1
         case .radio: tally.leftOut["radio", default: 0] += 1
-        case nil: return
         }
     }
 
-    /// Completes the file; only after this has returned is all of it sure to be there. A second call does nothing.
+    /// Completes the file. The data is only guaranteed to be in the file once this returns; a second call does nothing.
     public mutating func close() throws(BTSnoopError) {
         isClosed = true
         do throws(ArchiveFailure) { try output.close() } catch {
@@ -117,7 +123,7 @@ public struct BTSnoopWriter: ~Copyable {
 
     private mutating func write(_ sighting: Sighting) throws(BTSnoopError) {
         let power = (sighting.measuredPower ?? Double(Self.measuredPower)).rounded()
-        // What is no number, or a huge one, becomes one that encoding refuses.
+        // A power that is NaN or huge becomes a value that the encoder rejects.
         let frame = BeaconFrame(
             format: .iBeacon, beacon: sighting.beacon, measuredPower: Int(exactly: power) ?? 1000)
         let data: [UInt8]
@@ -167,6 +173,6 @@ public struct BTSnoopWriter: ~Copyable {
     }
 }
 
-// Not Sendable: it owns an open file, which one task writes at a time.
+// Not Sendable: the writer owns an open file, which one task writes at a time.
 @available(*, unavailable)
 extension BTSnoopWriter: Sendable {}

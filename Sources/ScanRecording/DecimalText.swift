@@ -1,8 +1,8 @@
-/// Reads numbers that the scanner found to be well-formed JSON.
+/// Conversion of numbers that the scanner has found to be well-formed JSON.
 package enum DecimalText {
-    /// The nearest double; infinite beyond the range of doubles.
+    /// Returns the nearest double; infinity beyond the range of doubles.
     ///
-    /// Up to 19 digits with a small exponent need one exact multiplication or division only.
+    /// A number of up to 19 digits with a small exponent needs only one exact multiplication or division.
     /// Source: W. D. Clinger, *How to Read Floating Point Numbers Accurately*, PLDI 1990.
     package static func double(in range: Range<Int>, of line: Span<UInt8>) -> Double {
         let parts = Parts(range, line)
@@ -15,11 +15,13 @@ package enum DecimalText {
         }
         var text: [UInt8] = []
         for offset in range { text.append(line[offset]) }
-        // The text is a JSON number, and each of those is one in Swift: the default is never taken.
+        // Every JSON number is also a valid Swift number, so the default is never used.
         return Double(String(decoding: text, as: UTF8.self)) ?? .infinity
     }
 
-    /// Seconds as whole nanoseconds, without the detour over a double that loses digits; nil beyond ±292 years.
+    /// Returns seconds as whole nanoseconds; nil beyond ±292 years.
+    ///
+    /// The conversion doesn't go through a double, which would lose digits.
     package static func nanoseconds(in range: Range<Int>, of line: Span<UInt8>) -> Int64? {
         let parts = Parts(range, line)
         if parts.isExact, (-9...9).contains(parts.exponent) {

@@ -1,6 +1,6 @@
-/// Bytes as pairs of hexadecimal digits.
+/// Conversion between bytes and pairs of hexadecimal digits.
 enum HexDigits {
-    /// The value of a digit of either case; nil for any other character.
+    /// Returns the value of a digit in upper or lower case; nil for any other character.
     static func value(of character: UInt8) -> UInt8? {
         switch character {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): character - UInt8(ascii: "0")
@@ -10,7 +10,7 @@ enum HexDigits {
         }
     }
 
-    /// The bytes that the text's digits in that range stand for; nil if they are no whole pairs of digits.
+    /// Returns the bytes that the digits in the range represent; nil if they are not complete pairs of digits.
     static func bytes(in range: Range<Int>, of text: Span<UInt8>) -> [UInt8]? {
         guard range.count % 2 == 0 else { return nil }
         var bytes: [UInt8] = []
@@ -22,7 +22,7 @@ enum HexDigits {
         return bytes
     }
 
-    /// Two upper-case digits for each byte.
+    /// Returns two upper-case digits for each byte.
     static func text(of bytes: [UInt8]) -> [UInt8] {
         bytes.flatMap { byte in [digit(byte >> 4), digit(byte & 15)] }
     }

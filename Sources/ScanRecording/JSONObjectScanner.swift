@@ -1,20 +1,20 @@
-/// Walks through the members of one JSON object in a line of bytes, without allocating.
+/// A scanner that reads the members of one JSON object in a line of bytes, without allocating.
 ///
-/// Strict: exactly what RFC 8259 allows, no comments, no trailing commas, no lone surrogates. Nested values are checked
-/// and passed over without recursion, so that no input can exhaust the stack. The line is handed to each call rather
-/// than kept, because a span cannot be stored; it must be the same one each time and at most 2 GiB long.
+/// The scanner accepts exactly what RFC 8259 allows: no comments, no trailing commas, no lone surrogates. It checks and
+/// skips nested values without recursion, so no input can exhaust the stack. Each call receives the line as a
+/// parameter, because a span cannot be stored. It must be the same line each time, and at most 2 GiB long.
 package struct JSONObjectScanner {
-    /// Arrays and objects may be nested this deep within the line's object.
+    /// The maximum depth of arrays and objects nested in the line's object.
     package static let maximumDepth = 64
 
     private var offset = 0
     private var isFirst = true
     private(set) var hasNonASCII = false
 
-    /// Creates a scanner, to be used for line after line.
+    /// Creates a scanner, which can be used for many lines.
     package init() {}
 
-    /// Enters the object.
+    /// Begins to read the object.
     package mutating func begin(_ line: Span<UInt8>) throws(JSONSyntaxError) {
         offset = 0
         isFirst = true
@@ -23,7 +23,7 @@ package struct JSONObjectScanner {
         try expect(UInt8(ascii: "{"), line, "expected '{'")
     }
 
-    /// The next member's name and value; nil after the last one, when the rest of the line is checked too.
+    /// Returns the name and value of the next member; nil after the last one, once the rest of the line is checked too.
     package mutating func next(_ line: Span<UInt8>) throws(JSONSyntaxError) -> (name: JSONToken, value: JSONToken)? {
         skipWhitespace(line)
         if byte(line) == UInt8(ascii: "}") {
@@ -41,9 +41,9 @@ package struct JSONObjectScanner {
         return (name, try scanValue(line))
     }
 
-    /// The next element of an array that was scanned before, nil after the last one.
+    /// Returns the next element of an array that was scanned before; nil after the last one.
     ///
-    /// - Parameter offset: where to go on; the array's start at first.
+    /// - Parameter offset: the offset at which to continue; initially the array's start.
     static func element(after offset: inout Int, of array: JSONToken, in line: Span<UInt8>) -> JSONToken? {
         var scanner = JSONObjectScanner()
         scanner.offset = offset + 1
@@ -83,7 +83,7 @@ package struct JSONObjectScanner {
         return JSONToken(kind: kind, start: Int32(start), end: Int32(offset), hasEscapes: false)
     }
 
-    /// Passes over an array or an object; a bit per level tells which one is open.
+    /// Skips an array or an object. One bit for each nested container records whether it is an object.
     private mutating func skipContainer(_ line: Span<UInt8>) throws(JSONSyntaxError) {
         var isObject: UInt64 = 0
         var depth = 0
@@ -107,7 +107,7 @@ package struct JSONObjectScanner {
         } while depth > 0
     }
 
-    /// After a value: closes what ends here and stops at the next value.
+    /// Closes the containers that end after a value, and stops at the next value.
     private mutating func closeContainers(
         _ line: Span<UInt8>, isObject: inout UInt64, depth: inout Int
     ) throws(JSONSyntaxError) {
@@ -193,7 +193,7 @@ package struct JSONObjectScanner {
                 offset += 1
             }
         }
-        throw error("string without an end")
+        throw error("unterminated string")
     }
 
     private mutating func skipEscape(_ line: Span<UInt8>) throws(JSONSyntaxError) {
@@ -205,11 +205,13 @@ package struct JSONObjectScanner {
         case UInt8(ascii: "u"):
             let unit = try scanCodeUnit(line)
             guard UTF16.isLeadSurrogate(unit) else {
-                if UTF16.isTrailSurrogate(unit) { throw error("lone surrogate before") }
+                if UTF16.isTrailSurrogate(unit) { throw error("unpaired surrogate") }
                 return
             }
-            try expect(UInt8(ascii: "\\"), line, "lone surrogate before")
-            guard UTF16.isTrailSurrogate(try scanCodeUnit(line)) else { throw error("lone surrogate before") }
+            try expect(UInt8(ascii: "\\"), line, "expected the second half of a surrogate pair")
+            guard UTF16.isTrailSurrogate(try scanCodeUnit(line)) else {
+                throw error("expected the second half of a surrogate pair")
+            }
         default:
             throw error("unknown escape")
         }
@@ -244,10 +246,10 @@ package struct JSONObjectScanner {
 
     private mutating func finish(_ line: Span<UInt8>) throws(JSONSyntaxError) {
         skipWhitespace(line)
-        guard offset == line.count else { throw error("text after the object") }
+        guard offset == line.count else { throw error("unexpected text after the object") }
         if hasNonASCII {
             do { _ = try UTF8Span(validating: line) } catch {
-                throw JSONSyntaxError(offset: error.byteOffsets.lowerBound, reason: "text that is not UTF-8")
+                throw JSONSyntaxError(offset: error.byteOffsets.lowerBound, reason: "invalid UTF-8")
             }
         }
     }

@@ -1,6 +1,6 @@
-/// The text of JSON strings, in both directions.
+/// Decoding and encoding of JSON strings.
 package enum JSONText {
-    /// The UTF-8 bytes that a scanned string stands for.
+    /// Returns the UTF-8 bytes that a scanned string represents.
     package static func bytes(ofString token: JSONToken, in line: Span<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(token.range.count)
@@ -27,14 +27,16 @@ package enum JSONText {
         return bytes
     }
 
-    /// The UTF-8 bytes of the escape whose four digits begin at `offset`, and of its second half if it has one.
+    /// Returns the UTF-8 bytes of the escape whose four digits begin at `offset`.
+    ///
+    /// If the escape is the first half of a surrogate pair, the result includes the second half.
     private static func utf8(ofEscapeAt offset: inout Int, in line: Span<UInt8>) -> [UInt8] {
         var value = codeUnit(at: &offset, in: line)
         if value & 0xFC00 == 0xD800 {
             offset += 2
             value = 0x10000 + (value & 0x3FF) << 10 + codeUnit(at: &offset, in: line) & 0x3FF
         }
-        // The scanner let pass no lone surrogate, so that every value is a scalar.
+        // The scanner rejects lone surrogates, so every value is a Unicode scalar.
         return Array(String(UnicodeScalar(value) ?? "\u{FFFD}").utf8)
     }
 
@@ -47,7 +49,7 @@ package enum JSONText {
         return value
     }
 
-    /// Appends the text as a JSON string with its quotes, escaping no more than JSON demands.
+    /// Appends the text as a JSON string with its quotes, and escapes only what JSON requires.
     package static func append(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         for byte in text.utf8 {

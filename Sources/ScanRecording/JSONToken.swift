@@ -1,32 +1,32 @@
-/// A value in a line of JSON: its kind and where its text lies.
+/// A value in a line of JSON: its kind and the position of its text.
 package struct JSONToken: Hashable, Sendable {
-    /// What kind of value it is.
+    /// The kinds of value.
     package enum Kind: UInt8, Sendable {
-        /// No value: the member is not in the line.
+        /// No value: the line doesn't contain the member.
         case absent
         case null, bool, number, string, array, object
     }
 
-    /// What kind of value it is.
+    /// The kind of the value.
     package var kind: Kind
-    /// Offsets of the value's text within the line; of a string, without its quotes.
+    /// The offset of the value's first byte in the line; for a string, without its quotes.
     var start: Int32
     /// The offset after the text's last byte.
     var end: Int32
-    /// Whether a string's text holds a backslash.
+    /// Whether the text of a string contains a backslash.
     var hasEscapes: Bool
 
-    /// The token of a member that is not there.
+    /// The token of a missing member.
     static let absent = JSONToken(kind: .absent, start: 0, end: 0, hasEscapes: false)
 
-    /// The offsets of the value's text within the line.
+    /// The range of the value's text in the line.
     package var range: Range<Int> { Int(start)..<Int(end) }
 }
 
-/// Why a line is not a JSON object.
+/// The reason a line is not a JSON object.
 package struct JSONSyntaxError: Error, Hashable, Sendable {
-    /// Offset of the byte that is wrong, from 0; the line's length if the line ends too early.
+    /// The offset of the invalid byte, from 0; the line's length if the line ends too early.
     package var offset: Int
-    /// What is wrong there.
+    /// The error at that byte.
     package var reason: String
 }

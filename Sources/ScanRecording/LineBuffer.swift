@@ -1,32 +1,32 @@
-/// Cuts a stream of bytes into lines with memory for a chunk and the longest line only.
+/// A buffer that splits a stream of bytes into lines, and holds at most one chunk and one line in memory.
 package struct LineBuffer {
-    /// A line's bytes may be this many; longer ones are passed over without being kept.
+    /// The maximum number of bytes in a line. Longer lines are skipped and not stored.
     package static let maximumLineLength = 1 << 20
 
-    /// What comes next in the buffer.
+    /// The next element in the buffer.
     package enum Piece: Equatable {
         /// A line without its newline, at these offsets of `bytes`.
         case line(Range<Int>)
-        /// A line that is longer than the limit; told once, before its end.
+        /// A line that is longer than the limit; reported once, before its end.
         case tooLong
-        /// Nothing whole: append more bytes, or take the end.
+        /// The buffer holds no complete line: append more bytes, or end the stream.
         case needsMore
-        /// Nothing is left, and nothing will come.
+        /// The stream has ended, and the buffer is empty.
         case end
     }
 
     /// The bytes that the ranges of lines refer to; valid until the next append.
     package private(set) var bytes: [UInt8] = []
     private var start = 0
-    /// How far no newline was found.
+    /// The offset up to which there is no newline.
     private var searched = 0
     private var isSkipping = false
     private var isComplete = false
 
-    /// Begins with an empty stream.
+    /// Creates a buffer for an empty stream.
     package init() {}
 
-    /// Appends what `read` appends to the buffer; nothing appended means the end of the stream.
+    /// Appends the bytes that `read` appends; if it appends none, the stream has ended.
     package mutating func fill<Failure: Error>(_ read: (inout [UInt8]) throws(Failure) -> Void) throws(Failure) {
         bytes.removeFirst(start)
         searched -= start
@@ -36,7 +36,7 @@ package struct LineBuffer {
         isComplete = bytes.count == count
     }
 
-    /// The next line, if a whole one is there. The last line needs no newline.
+    /// Returns the next line, or `.needsMore` if it is incomplete. The last line needs no newline.
     package mutating func next() -> Piece {
         if let newline = findNewline() {
             let line = start..<newline
@@ -65,7 +65,7 @@ package struct LineBuffer {
         return .needsMore
     }
 
-    /// Whether a line holds white space only.
+    /// Returns whether a line contains only white space.
     func isBlank(_ line: Range<Int>) -> Bool {
         line.allSatisfy { bytes[$0] == 0x20 || bytes[$0] == 0x09 || bytes[$0] == 0x0D }
     }

@@ -1,15 +1,15 @@
-/// Reads the numbers of a scanned array one after the other.
+/// The numbers of a scanned array, read one at a time.
 struct NumberList {
     private let array: JSONToken
     private var offset: Int
 
-    /// Begins before the first element.
+    /// Creates a list that starts at the first element.
     init(_ array: JSONToken) {
         self.array = array
         offset = array.range.lowerBound
     }
 
-    /// The next element; nil if there is none or it is not a finite number.
+    /// Returns the next element; nil if there is none or it is not a finite number.
     mutating func next(_ line: Span<UInt8>) -> Double? {
         guard let token = JSONObjectScanner.element(after: &offset, of: array, in: line), token.kind == .number else {
             return nil
@@ -18,6 +18,6 @@ struct NumberList {
         return value.isFinite ? value : nil
     }
 
-    /// Whether all elements were read.
+    /// Returns whether all elements have been read.
     func isAtEnd(_ line: Span<UInt8>) -> Bool { offset == array.range.upperBound - 1 }
 }

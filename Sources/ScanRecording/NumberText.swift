@@ -1,14 +1,14 @@
 import IndoorVocabulary
 
-/// The shortest text that reads back as the same number.
+/// The shortest text that represents a number exactly.
 package enum NumberText {
-    /// A number without a needless `.0`; `nan` and `inf` for what JSON cannot say.
+    /// Returns the number without a trailing `.0`; `nan` and `inf` for values that JSON cannot represent.
     package static func shortest(_ value: Double) -> String {
         let text = value.description
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
 
-    /// Seconds with as many decimals as the nanoseconds need.
+    /// Returns seconds with as many decimals as the nanoseconds need.
     package static func seconds(_ instant: Instant) -> String {
         let (whole, rest) = instant.nanoseconds.magnitude.quotientAndRemainder(dividingBy: 1_000_000_000)
         var text = (instant.nanoseconds < 0 ? "-" : "") + String(whole)

@@ -1,24 +1,24 @@
 import IndoorVocabulary
 
-/// What a line turned out to be.
+/// The content of a decoded line.
 package enum DecodedLine {
     case entry(RecordingEntry)
-    /// A sighting or advertisement whose RSSI is none.
+    /// A sighting or advertisement whose RSSI is not a measurement.
     case notAMeasurement(Instant)
     /// A type that this package doesn't know.
     case unknownType
 }
 
-/// Turns a line of a recording into an entry, checking every field against FORMATS.
+/// A decoder that turns a line of a recording into an entry, and checks every field against the file format.
 package struct RecordDecoder {
     private var fields = RecordFields()
     private let anyNumber = -Double.greatestFiniteMagnitude...Double.greatestFiniteMagnitude
     private let identifiers = -(1 << 53)...(1 << 53)
 
-    /// Creates a decoder, to be used for line after line.
+    /// Creates a decoder, which can be used for many lines.
     package init() {}
 
-    /// Reads one line; says what is wrong with it.
+    /// Decodes one line, or throws the problem with it.
     package mutating func decode(_ line: Span<UInt8>) throws(RecordProblem) -> DecodedLine {
         try fields.scan(line)
         guard let type = try fields.recordType(line) else { return .unknownType }
@@ -48,7 +48,7 @@ package struct RecordDecoder {
             startedAt: try fields.optionalString(.startedAt, line), device: try fields.optionalString(.device, line),
             venueID: try fields.optionalInteger(.venueId, in: identifiers, line).map(VenueID.init(rawValue:)),
             name: try fields.optionalString(.name, line),
-            // What is none of ours is no reason not to read the recording.
+            // A trace identifier in another form doesn't make the recording unreadable.
             traceID: try fields.optionalString(.traceId, line).flatMap { TraceID($0) })
         header.version = version
         return header
@@ -56,7 +56,7 @@ package struct RecordDecoder {
 
     // MARK: - Radio
 
-    /// The RSSI as the radio gave it: a signed byte, where 127 and what is not below 0 is no measurement.
+    /// Returns the RSSI that the radio reported: a signed byte. 127 and values of 0 or above are not measurements.
     private func rssi(_ line: Span<UInt8>) throws(RecordProblem) -> Double {
         try fields.number(.rssi, in: -128...127, line)
     }
@@ -73,7 +73,7 @@ package struct RecordDecoder {
             instant: instant, beacon: identity, rssi: try rssi(line),
             measuredPower: try fields.optionalNumber(.measuredPower, in: -128...127, line),
             address: try optionalAddress(line))
-        guard Sighting.isMeasurement(rssi: sighting.rssi) else { return .notAMeasurement(instant) }
+        guard sighting.hasMeasurement else { return .notAMeasurement(instant) }
         return .entry(.measurement(.sighting(sighting)))
     }
 
@@ -82,13 +82,13 @@ package struct RecordDecoder {
         guard let address = try optionalAddress(line) else { throw RecordProblem(.address, .missingField) }
         let advertisement = Advertisement(
             instant: instant, address: address, rssi: try rssi(line), data: try fields.hexBytes(.data, line))
-        guard Sighting.isMeasurement(rssi: advertisement.rssi) else { return .notAMeasurement(instant) }
+        guard advertisement.hasMeasurement else { return .notAMeasurement(instant) }
         return .entry(.measurement(.advertisement(advertisement)))
     }
 
     private func radio(_ line: Span<UInt8>) throws(RecordProblem) -> DecodedLine {
         let instant = try fields.instant(line)
-        // A status of a later version tells this one nothing.
+        // This version cannot interpret a status that a later version defines.
         guard let status = RadioEvent.Status(rawValue: try fields.string(.status, line)) else { return .unknownType }
         return .entry(
             .measurement(
@@ -128,7 +128,7 @@ package struct RecordDecoder {
     }
 
     private func pressure(_ line: Span<UInt8>) throws(RecordProblem) -> PressureSample {
-        // Wide enough for mountains and pressure chambers, and narrow enough to find pascals and bars.
+        // Wide enough for mountains and pressure chambers, and narrow enough to reject values in pascals or bars.
         PressureSample(instant: try fields.instant(line), hectopascals: try fields.number(.hPa, in: 100...2000, line))
     }
 

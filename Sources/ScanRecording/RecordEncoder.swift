@@ -1,12 +1,14 @@
 import IndoorVocabulary
 
-/// Turns an entry into its line: members in the order of FORMATS, numbers as short as they read back the same.
+/// An encoder that turns an entry into its line.
+///
+/// The members are in the order of the file format, and each number is as short as an exact round trip allows.
 package struct RecordEncoder {
     private var bytes: [UInt8] = []
 
-    /// The line with its newline.
+    /// Returns the line with its newline.
     ///
-    /// - Throws: the field whose number is not finite, for which JSON has no text.
+    /// - Throws: the field whose number is not finite; JSON cannot represent such a number.
     package static func line(for entry: RecordingEntry) throws(RecordProblem) -> [UInt8] {
         var encoder = RecordEncoder()
         encoder.bytes.reserveCapacity(160)

@@ -1,4 +1,4 @@
-/// The members of a recording's lines that this package knows, each named as in the file.
+/// The members of a recording's lines that this package reads. Each case has the name of the member in the file.
 package enum RecordField: Int, CaseIterable, Sendable {
     case t, type
     case format, version, startedAt, device, venueId, name
@@ -11,41 +11,41 @@ package enum RecordField: Int, CaseIterable, Sendable {
     case soft
     case traceId
 
-    /// The name in the file.
+    /// The name of the member in the file.
     var text: String { Self.texts[rawValue] }
 
-    /// Finds a field by its name.
+    /// The table that finds a field by its name.
     static let names = NameTable(allCases, name: \.text)
 
-    // Kept, because asking a case for its name takes longer than reading a line.
+    // Stored, because describing a case takes longer than reading a line.
     private static let texts = allCases.map { String(describing: $0) }
 }
 
-/// The kinds of line that this package knows, each named as in the file.
+/// The kinds of line that this package reads. Each case has the name of the kind in the file.
 enum RecordType: Int, CaseIterable, Sendable {
     case header, beacon, advertisement, motion, step, pressure, gnss, fix, truth, radio
 
-    /// The name in the file.
+    /// The name of the kind in the file.
     var text: String { Self.texts[rawValue] }
 
-    /// Finds a type by its name.
+    /// The table that finds a type by its name.
     static let names = NameTable(allCases, name: \.text)
 
     private static let texts = allCases.map { String(describing: $0) }
 }
 
-/// Finds a value by the bytes of its name: names of up to 16 bytes are compared as one integer.
+/// A table that finds a value by the bytes of its name. It compares names of up to 16 bytes as one integer.
 struct NameTable<Value: Sendable>: Sendable {
     private let keys: [UInt128]
     private let values: [Value]
 
-    /// Creates a table of values with different names of 1 to 16 bytes.
+    /// Creates a table of values with distinct names of 1 to 16 bytes.
     init(_ values: [Value], name: (Value) -> String) {
         self.values = values
         keys = values.map { value in name(value).utf8.reduce(0) { $0 << 8 | UInt128($1) } }
     }
 
-    /// The value with that name; nil for an unknown one.
+    /// Returns the value with that name; nil if there is none.
     func value(of name: Range<Int>, in line: Span<UInt8>) -> Value? {
         guard !name.isEmpty, name.count <= 16 else { return nil }
         var key: UInt128 = 0

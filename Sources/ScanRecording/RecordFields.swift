@@ -2,14 +2,14 @@ import IndoorVocabulary
 
 /// The known members of one line, with checked access to their values.
 ///
-/// The same value is used for line after line, so that nothing is allocated for each. A member whose value is `null`
-/// counts as absent.
+/// One value is used for all lines, so that reading a line allocates nothing. A member whose value is `null` is
+/// treated as absent.
 struct RecordFields {
     private let names = RecordField.names
     private let types = RecordType.names
     private var tokens = [JSONToken](repeating: .absent, count: RecordField.allCases.count)
 
-    /// Reads a line; members with unknown names are checked and forgotten.
+    /// Reads a line. Members with unknown names are checked and discarded.
     mutating func scan(_ line: Span<UInt8>) throws(RecordProblem) {
         for index in tokens.indices { tokens[index] = .absent }
         var duplicate: RecordField?
@@ -35,13 +35,13 @@ struct RecordFields {
 
     // MARK: - Presence
 
-    /// Whether the member is there, and not null.
+    /// Returns whether the member is present and not null.
     func has(_ field: RecordField) -> Bool {
         let kind = tokens[field.rawValue].kind
         return kind != .absent && kind != .null
     }
 
-    /// The member's token if it is there; checks its kind.
+    /// Returns the member's token if it is present, after checking its kind.
     private func token(
         _ field: RecordField, _ kind: JSONToken.Kind, _ expected: String
     ) throws(RecordProblem) -> JSONToken? {
@@ -58,7 +58,7 @@ struct RecordFields {
 
     // MARK: - Numbers
 
-    /// A number within a range; nil if it is not there.
+    /// Returns a number within a range; nil if the member is absent.
     func optionalNumber(
         _ field: RecordField, in allowed: ClosedRange<Double>, _ line: Span<UInt8>
     ) throws(RecordProblem) -> Double? {
@@ -75,14 +75,14 @@ struct RecordFields {
         return value
     }
 
-    /// A number within a range.
+    /// Returns a number within a range.
     func number(
         _ field: RecordField, in allowed: ClosedRange<Double>, _ line: Span<UInt8>
     ) throws(RecordProblem) -> Double {
         try required(try optionalNumber(field, in: allowed, line), field)
     }
 
-    /// A whole number within a range; nil if it is not there.
+    /// Returns a whole number within a range; nil if the member is absent.
     func optionalInteger(
         _ field: RecordField, in allowed: ClosedRange<Int>, _ line: Span<UInt8>
     ) throws(RecordProblem) -> Int? {
@@ -94,14 +94,14 @@ struct RecordFields {
         return integer
     }
 
-    /// A whole number within a range.
+    /// Returns a whole number within a range.
     func integer(
         _ field: RecordField, in allowed: ClosedRange<Int>, _ line: Span<UInt8>
     ) throws(RecordProblem) -> Int {
         try required(try optionalInteger(field, in: allowed, line), field)
     }
 
-    /// The line's instant.
+    /// Returns the line's instant.
     func instant(_ line: Span<UInt8>) throws(RecordProblem) -> Instant {
         let token = try required(try token(.t, .number, "a number"), .t)
         guard let nanoseconds = DecimalText.nanoseconds(in: token.range, of: line) else {
@@ -111,7 +111,7 @@ struct RecordFields {
         return Instant(nanoseconds: nanoseconds)
     }
 
-    /// Three numbers; nil if the member is not there.
+    /// Returns three numbers as a vector; nil if the member is absent.
     func vector(_ field: RecordField, _ line: Span<UInt8>) throws(RecordProblem) -> Vector3? {
         guard let token = try token(field, .array, "an array of 3 numbers") else { return nil }
         var elements = NumberList(token)
@@ -121,7 +121,7 @@ struct RecordFields {
         return Vector3(x: x, y: y, z: z)
     }
 
-    /// A unit quaternion, within what rounding and drift do to it; nil if the member is not there.
+    /// Returns a unit quaternion, with a tolerance for rounding and drift; nil if the member is absent.
     func quaternion(_ field: RecordField, _ line: Span<UInt8>) throws(RecordProblem) -> Quaternion? {
         guard let token = try token(field, .array, "an array of 4 numbers") else { return nil }
         var elements = NumberList(token)
@@ -131,31 +131,33 @@ struct RecordFields {
         let length = (w * w + x * x + y * y + z * z).squareRoot()
         guard abs(length - 1) <= 0.05 else {
             throw RecordProblem(
-                field, .outOfRange(value: "of length \(NumberText.shortest(length))", allowed: "a unit quaternion"))
+                field,
+                .outOfRange(
+                    value: "a quaternion of length \(NumberText.shortest(length))", allowed: "a unit quaternion"))
         }
         return Quaternion(w: w, x: x, y: y, z: z)
     }
 
     // MARK: - Text and truth values
 
-    /// A string; nil if the member is not there.
+    /// Returns a string; nil if the member is absent.
     func optionalString(_ field: RecordField, _ line: Span<UInt8>) throws(RecordProblem) -> String? {
         guard let token = try token(field, .string, "a string") else { return nil }
         return String(decoding: JSONText.bytes(ofString: token, in: line), as: UTF8.self)
     }
 
-    /// A string.
+    /// Returns a string.
     func string(_ field: RecordField, _ line: Span<UInt8>) throws(RecordProblem) -> String {
         try required(try optionalString(field, line), field)
     }
 
-    /// `true` or `false`; nil if the member is not there.
+    /// Returns `true` or `false`; nil if the member is absent.
     func optionalBool(_ field: RecordField, _ line: Span<UInt8>) throws(RecordProblem) -> Bool? {
         guard let token = try token(field, .bool, "true or false") else { return nil }
         return line[token.range.lowerBound] == UInt8(ascii: "t")
     }
 
-    /// The type of the line if it is one of the known ones; nil for others.
+    /// Returns the type of the line; nil if this package doesn't know it.
     func recordType(_ line: Span<UInt8>) throws(RecordProblem) -> RecordType? {
         let token = try required(try token(.type, .string, "a string"), .type)
         guard token.hasEscapes else { return types.value(of: token.range, in: line) }
@@ -163,7 +165,7 @@ struct RecordFields {
         return types.value(of: text.indices, in: text.span)
     }
 
-    /// Bytes from pairs of hexadecimal digits.
+    /// Returns the bytes that pairs of hexadecimal digits represent.
     func hexBytes(_ field: RecordField, _ line: Span<UInt8>) throws(RecordProblem) -> [UInt8] {
         let token = try required(try token(field, .string, "a string of hexadecimal pairs"), field)
         guard let bytes = HexDigits.bytes(in: token.range, of: line) else {

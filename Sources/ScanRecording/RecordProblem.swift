@@ -1,11 +1,11 @@
-/// What is wrong with a line; the reader adds the file and the line's number.
+/// An error in a line. The reader adds the file and the line number.
 package struct RecordProblem: Error, Hashable, Sendable {
-    /// The field that is meant; nil if it is the whole line.
+    /// The invalid field; nil if the error concerns the whole line.
     package var field: RecordField?
-    /// What is wrong.
+    /// The kind of error.
     package var problem: RecordingError.Problem
 
-    /// Creates a problem of one field or of the whole line.
+    /// Creates a problem with one field or with the whole line.
     package init(_ field: RecordField?, _ problem: RecordingError.Problem) {
         self.field = field
         self.problem = problem

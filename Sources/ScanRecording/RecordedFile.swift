@@ -1,15 +1,16 @@
+import BeaconScanning
 import IndoorVocabulary
 import Synchronization
 
-/// A recording or a Bluetooth capture, as its content tells: opened once, so that it may be a pipe.
+/// A recording or a Bluetooth capture, identified by its content. It is opened only once, so it can be a pipe.
 package enum RecordedFile: ~Copyable {
     case recording(RecordingReader)
     case capture(BTSnoopReader)
 
     /// Opens the file and waits for its first bytes.
     ///
-    /// - Parameter adapter: of a capture, take only what this adapter heard; nil takes all.
-    /// - Throws: `.unreadable` if there is no such file or it may not be read.
+    /// - Parameter adapter: the adapter of a capture whose advertisements are read; nil reads those of all adapters.
+    /// - Throws: `.unreadable` if the file does not exist or cannot be read.
     package init(
         path: String, adapter: UInt16? = nil, strictness: RecordingReader.Strictness
     ) throws(RecordingError) {
@@ -27,22 +28,24 @@ package enum RecordedFile: ~Copyable {
     }
 }
 
-/// One pass through a recording or a capture: its readings, an advertisement's sighting right behind it, and its truth.
+/// The readings and the ground truth of a recording or a capture, read once from beginning to end.
 ///
-/// A class, as it owns an open file; the lock makes it safe to send.
+/// The sighting in an advertisement follows directly after it.
+///
+/// A class, because it owns an open file. The lock makes it safe to send.
 package final class RecordedReadings: Sendable {
-    /// What was passed over so far.
+    /// The counts of skipped lines or records so far.
     package enum Tally: Sendable {
         case recording(RecordingReader.Tally)
         case capture(BTSnoopReader.Tally)
     }
 
     private struct State: ~Copyable {
-        /// One of them is there.
+        /// The reader of a recording; either this or the reader of a capture is set.
         var recording: RecordingReader?
         var capture: BTSnoopReader?
-        var unfolding = AdvertisementUnfolding()
-        /// The sighting that the last advertisement held, not handed out yet.
+        var decoder = ReadingDecoder()
+        /// The sighting in the last advertisement, not returned yet.
         var decoded: Sighting?
 
         init(_ file: consuming RecordedFile) {
@@ -59,20 +62,20 @@ package final class RecordedReadings: Sendable {
 
         mutating func header() -> RecordingHeader? { recording?.header }
 
-        /// Mutating, as an optional reader cannot be looked into otherwise.
+        /// Returns the counts; mutating, because an optional noncopyable reader cannot be accessed otherwise.
         mutating func tally() -> Tally {
             if let tally = capture?.tally { return .capture(tally) }
             return .recording(recording?.tally ?? .init())
         }
 
-        /// The next reading, nil at the end, and the truth before it.
+        /// Returns the next reading, nil at the end, and the ground truth before it.
         mutating func next() throws -> (SensorReading?, [Truth]) {
             if let sighting = decoded.take() { return (.sighting(sighting), []) }
             var places: [Truth] = []
             while let recorded = try read(&places) {
-                let (reading, sighting) = unfolding.unfold(recorded)
-                decoded = sighting
-                if let reading { return (reading, places) }
+                let reading = decoder.decode(recorded)
+                decoded = reading.sightingInAdvertisement
+                if reading.content != .rejected(.repetition) { return (recorded, places) }
             }
             return (nil, places)
         }
@@ -94,15 +97,15 @@ package final class RecordedReadings: Sendable {
 
     /// Opens the file and waits for its first bytes.
     ///
-    /// - Throws: `.unreadable` if there is no such file or it may not be read.
+    /// - Throws: `.unreadable` if the file does not exist or cannot be read.
     package init(path: String, strictness: RecordingReader.Strictness) throws(RecordingError) {
         state = Mutex(State(try RecordedFile(path: path, strictness: strictness)))
     }
 
-    /// The next reading; nil at the end. It waits where a pipe has none yet.
+    /// Returns the next reading; nil at the end. For a pipe, it waits until a reading is available.
     ///
-    /// - Parameter truth: is given where the device really was, in the order of the file.
-    /// - Throws: `RecordingError` or `BTSnoopError`: what is wrong with the file.
+    /// - Parameter truth: called with each ground truth, in the order of the file.
+    /// - Throws: `RecordingError` or `BTSnoopError` if the file is invalid.
     package func next(truth: (Truth) -> Void = { _ in }) throws -> SensorReading? {
         let (reading, places) = try state.withLock { state in try state.next() }
         places.forEach(truth)
@@ -112,12 +115,12 @@ package final class RecordedReadings: Sendable {
     /// The model of the receiver; nil if unknown, and before the first reading.
     package var device: String? { state.withLock { state in state.header()?.device } }
 
-    /// When the recording began, as its header says; nil if unknown, and before the first reading.
+    /// The start of the recording, from its header; nil if unknown, and before the first reading.
     package var startedAt: String? { state.withLock { state in state.header()?.startedAt } }
 
-    /// How instants relate to Unix time; nil if the file doesn't tell when it began, and before the first reading.
+    /// The relation of instants to Unix time; nil if the file has no start time, and before the first reading.
     package var wallClock: WallClock? { state.withLock { state in state.wallClock() } }
 
-    /// What was passed over so far.
+    /// The counts of skipped lines or records so far.
     package var tally: Tally { state.withLock { state in state.tally() } }
 }

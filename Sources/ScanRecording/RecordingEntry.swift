@@ -1,15 +1,15 @@
 import IndoorVocabulary
 
-/// What one line of a recording says.
+/// The content of one line of a recording.
 public enum RecordingEntry: Hashable, Sendable {
-    /// What the recording is; always the first entry and never a later one.
+    /// The header of the recording; always the first entry and only the first.
     case header(RecordingHeader)
-    /// Something that the device sensed.
+    /// A measurement by one of the device's sensors.
     case measurement(SensorReading)
-    /// Where the device really was; for surveys and for scoring, never for localizing.
+    /// The true position of the device; used for surveys and for scoring, never for localization.
     case truth(Truth)
 
-    /// When it happened, nil for the header.
+    /// The time of the entry; nil for the header.
     public var instant: Instant? {
         switch self {
         case .header: nil

@@ -1,23 +1,23 @@
 import IndoorVocabulary
 
-/// What a recording is: its first line.
+/// The header of a recording: its first line.
 public struct RecordingHeader: Hashable, Sendable {
-    /// The value of the field `format` in every recording.
+    /// The value of the `format` field in every recording.
     public static let format = "indoor-localization-recording"
-    /// The newest edition of the format that this package knows.
+    /// The newest version of the format that this package reads.
     public static let newestVersion = 1
 
-    /// Edition of the format, from 1 to `newestVersion`.
+    /// The version of the format, from 1 to `newestVersion`.
     public var version: Int
-    /// When the recording began, at `t` 0: ISO 8601 text, kept as it was written; nil if unknown.
+    /// The time of instant zero as ISO 8601 text, unchanged from the file; nil if unknown.
     public var startedAt: String?
-    /// Model of the receiver; nil if unknown.
+    /// The model of the receiver; nil if unknown.
     public var device: String?
-    /// The venue that it was made in; nil if unknown.
+    /// The venue in which the recording was made; nil if unknown.
     public var venueID: VenueID?
-    /// Name for people; nil if it has none.
+    /// A display name; nil if the recording has none.
     public var name: String?
-    /// The session that it was made by; nil if it was made by none, or by one that is not named.
+    /// The session that made the recording; nil if no session made it, or one without a trace identifier.
     public var traceID: TraceID?
 
     /// Creates a header of the newest version.
@@ -33,7 +33,7 @@ public struct RecordingHeader: Hashable, Sendable {
         self.traceID = traceID
     }
 
-    /// How the recording's instants relate to Unix time; nil if `startedAt` is missing or is not ISO 8601 with a time zone.
+    /// The relation of instants to Unix time; nil if `startedAt` is missing or is not ISO 8601 with a time zone.
     public var wallClock: WallClock? {
         startedAt.flatMap(RecordingStart.microseconds).flatMap(WallClock.init(startMicroseconds:))
     }

@@ -1,14 +1,15 @@
+import BeaconScanning
 import IndoorVocabulary
 import Synchronization
 
-/// One pass through a recording, on behalf of one stream.
+/// The state of one stream that reads a recording.
 ///
-/// A class because a stream's closure cannot own a value that changes; the lock makes it safe to send.
+/// A class, because a stream's closure cannot own a mutable value. The lock makes it safe to send.
 final class RecordingPlayback: Sendable {
     private struct State: ~Copyable {
         var reader: RecordingReader?
-        var unfolding = AdvertisementUnfolding()
-        /// The sighting that the last advertisement held, not handed out yet.
+        var decoder = ReadingDecoder()
+        /// The sighting in the last advertisement, not returned yet.
         var decoded: Sighting?
     }
 
@@ -17,7 +18,7 @@ final class RecordingPlayback: Sendable {
 
     init(of source: RecordingSource) { self.source = source }
 
-    /// The next reading; nil at the end. The first call opens the file.
+    /// Returns the next reading; nil at the end. The first call opens the file.
     func next() throws(RecordingError) -> SensorReading? {
         try state.withLock { (state) throws(RecordingError) in
             if state.reader == nil {
@@ -28,14 +29,14 @@ final class RecordingPlayback: Sendable {
         }
     }
 
-    /// The next reading of the file, but for a sighting that was already decoded from the line before.
+    /// Returns the next reading of the file, without a sighting that was already decoded from the line before.
     private func read(_ state: inout State) throws(RecordingError) -> SensorReading? {
         while let entry = try state.reader?.next() {
             if case .header(let header) = entry { source.start.note(header.wallClock) }
             guard case .measurement(let recorded) = entry else { continue }
-            let (reading, sighting) = state.unfolding.unfold(recorded)
-            state.decoded = sighting
-            if let reading { return reading }
+            let reading = state.decoder.decode(recorded)
+            state.decoded = reading.sightingInAdvertisement
+            if reading.content != .rejected(.repetition) { return recorded }
         }
         if let tally = state.reader?.tally { source.whenFinished(tally) }
         return nil

@@ -1,45 +1,47 @@
 import IndoorVocabulary
 
-/// Reads a recording line by line, in constant memory: `.jsonl`, or the same compressed with gzip.
+/// A reader of a recording, line by line and in constant memory: `.jsonl`, plain or compressed with gzip.
 ///
-/// The content decides whether the file is compressed. Types and fields that this package doesn't know are passed over,
-/// as are empty lines. A sighting whose RSSI is no measurement (127, 0, positive) is dropped and counted.
+/// The content decides whether the file is compressed. The reader skips empty lines and ignores types and fields that
+/// this package doesn't know. It drops and counts a sighting whose RSSI is not a measurement (127, 0, positive).
 public struct RecordingReader: ~Copyable {
-    /// What to do with a bad line.
+    /// The treatment of invalid lines.
     public enum Strictness: Hashable, Sendable {
-        /// The first bad line is thrown, and the recording ends there.
+        /// The reader throws the error of the first invalid line, and the recording ends there.
         case strict
-        /// Bad lines are skipped, counted and, the first few, kept. Without a valid header nothing is read.
+        /// The reader skips and counts invalid lines, and keeps the errors of the first ones.
+        ///
+        /// Without a valid header it reads nothing.
         case lenient
     }
 
-    /// What the reader passed over so far.
+    /// The counts of lines read, lines skipped and sightings dropped so far.
     public struct Tally: Hashable, Sendable {
-        /// Lines that were read, of whatever kind.
+        /// The number of lines read, of any kind.
         public var lines = 0
-        /// Bad lines that were skipped; always 0 when strict.
+        /// The number of invalid lines skipped; always 0 when strict.
         public var skippedLines = 0
-        /// Sightings and advertisements that were dropped because their RSSI is no measurement.
+        /// The number of sightings and advertisements dropped because their RSSI is not a measurement.
         public var droppedNotMeasurements = 0
-        /// Lines of types that this package doesn't know.
+        /// The number of lines with a type that this package doesn't know.
         public var unknownTypes = 0
-        /// The errors of the first bad lines, at most `maximumErrors`.
+        /// The errors of the first invalid lines, at most `maximumErrors`.
         public var errors: [RecordingError] = []
 
-        /// How many errors are kept.
+        /// The maximum number of errors kept.
         public static let maximumErrors = 10
 
-        /// Creates a tally of nothing.
+        /// Creates a tally with all counts at zero.
         public init() {}
     }
 
-    /// Path of the file.
+    /// The path of the file.
     public let path: String
-    /// What to do with a bad line.
+    /// The treatment of invalid lines.
     public let strictness: Strictness
-    /// What was passed over so far.
+    /// The counts of lines read, lines skipped and sightings dropped so far.
     public private(set) var tally = Tally()
-    /// The recording's header; nil until the first entry was read.
+    /// The recording's header; nil until the first entry is read.
     public private(set) var header: RecordingHeader?
 
     private let input: ArchiveInput
@@ -48,9 +50,9 @@ public struct RecordingReader: ~Copyable {
     private var latest: Instant?
     private var isFinished = false
 
-    /// Opens a recording; nothing is read before the first call of `next()`.
+    /// Opens a recording. The reader reads nothing before the first call of `next()`.
     ///
-    /// - Throws: `.unreadable` if there is no such file or it may not be read.
+    /// - Throws: `.unreadable` if the file does not exist or cannot be read.
     public init(path: String, strictness: Strictness = .strict) throws(RecordingError) {
         self.path = path
         self.strictness = strictness
@@ -61,16 +63,16 @@ public struct RecordingReader: ~Copyable {
         }
     }
 
-    /// Reads a file that is open already.
+    /// Creates a reader of a file that is already open.
     init(path: String, strictness: Strictness, input: ArchiveInput) {
         self.path = path
         self.strictness = strictness
         self.input = input
     }
 
-    /// The next entry, the header first; nil after the last one and after an error.
+    /// Returns the next entry, the header first; nil after the last one and after an error.
     ///
-    /// - Throws: what is wrong with the file or, when strict, with a line.
+    /// - Throws: `RecordingError` if the file or, when strict, a line is invalid.
     public mutating func next() throws(RecordingError) -> RecordingEntry? {
         guard !isFinished else { return nil }
         do throws(RecordingError) {
@@ -86,16 +88,16 @@ public struct RecordingReader: ~Copyable {
         }
     }
 
-    /// Hands every entry that is left to `body`.
+    /// Calls `body` with each remaining entry.
     ///
-    /// - Throws: what is wrong with the file or, when strict, with a line.
+    /// - Throws: `RecordingError` if the file or, when strict, a line is invalid.
     public mutating func forEach(_ body: (RecordingEntry) -> Void) throws(RecordingError) {
         while let entry = try next() { body(entry) }
     }
 
-    /// All entries that are left. Memory grows with the recording.
+    /// Returns all remaining entries. Memory use grows with the recording.
     ///
-    /// - Throws: what is wrong with the file or, when strict, with a line.
+    /// - Throws: `RecordingError` if the file or, when strict, a line is invalid.
     public mutating func readAll() throws(RecordingError) -> [RecordingEntry] {
         var entries: [RecordingEntry] = []
         while let entry = try next() { entries.append(entry) }
@@ -104,7 +106,7 @@ public struct RecordingReader: ~Copyable {
 
     // MARK: - Lines
 
-    /// The next line that is not empty; counts it. Nil at the end of the file.
+    /// Returns and counts the next line that is not empty; nil at the end of the file.
     private mutating func nextLine() throws(RecordingError) -> LineBuffer.Piece? {
         while true {
             let piece = buffer.next()
@@ -131,7 +133,7 @@ public struct RecordingReader: ~Copyable {
         }
     }
 
-    /// What the line says; nil if it is passed over.
+    /// Returns the entry in the line; nil if the line is skipped.
     private mutating func entry(of piece: LineBuffer.Piece) throws(RecordingError) -> RecordingEntry? {
         do throws(RecordProblem) {
             let decoded = try decode(piece)
@@ -172,7 +174,7 @@ public struct RecordingReader: ~Copyable {
         return .header(header)
     }
 
-    /// Time goes on to an instant that must not be before the one of the line before.
+    /// Advances the time to an instant, which must not be earlier than that of the line before.
     private mutating func pass(_ instant: Instant) throws(RecordProblem) {
         if let latest, instant < latest {
             throw RecordProblem(.t, .timeWentBackwards(from: latest.seconds, to: instant.seconds))
@@ -187,6 +189,6 @@ public struct RecordingReader: ~Copyable {
     }
 }
 
-// Not Sendable: it owns an open file, which one task reads at a time.
+// Not Sendable: the reader owns an open file, which one task reads at a time.
 @available(*, unavailable)
 extension RecordingReader: Sendable {}

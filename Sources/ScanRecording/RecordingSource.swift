@@ -1,23 +1,23 @@
 import IndoorVocabulary
 
-/// A recording as a source of sensor readings. Truth stays in the file: the engine never sees it.
+/// A recording as a scan source. It never emits the ground truth in the file.
 ///
-/// Lines are read when they are wanted, so that memory stays constant whatever the length. An advertisement that holds a
-/// beacon is followed by its sighting. Whoever recorded a source of both wrote both: a sighting that stands right behind
-/// its advertisement is not given out twice.
+/// The source reads lines on demand, so memory use is constant for any length. It emits the sighting of an
+/// advertisement that contains a beacon directly after that advertisement. If the recording contains both, the source
+/// emits the sighting only once.
 public struct RecordingSource: ScanSource {
-    /// Path of the file.
+    /// The path of the file.
     public let path: String
-    /// What to do with a bad line.
+    /// The treatment of invalid lines.
     public let strictness: RecordingReader.Strictness
-    /// When the recording began, once a stream has read that.
+    /// The time at which the recording began, once a stream has read it.
     let start = FoundStart()
-    /// Called at the end of the recording with what was passed over.
+    /// The closure that is called with the tally at the end of the recording.
     let whenFinished: @Sendable (RecordingReader.Tally) -> Void
 
-    /// Creates a source; the file is opened when the first reading is wanted.
+    /// Creates a source. Each stream opens the file when its first reading is requested.
     ///
-    /// - Parameter whenFinished: called at the end of the recording, but not after an error, with what was passed over.
+    /// - Parameter whenFinished: called with the tally at the end of the recording, but not after an error.
     public init(
         path: String, strictness: RecordingReader.Strictness = .strict,
         whenFinished: @escaping @Sendable (RecordingReader.Tally) -> Void = { _ in }
@@ -27,16 +27,16 @@ public struct RecordingSource: ScanSource {
         self.whenFinished = whenFinished
     }
 
-    /// A recording's time passes with its readings.
+    /// A recorded pace: time advances with the readings of the recording.
     public var pace: ScanPace { .recorded }
 
-    /// That of the header's `startedAt`; nil without one, and before a first reading was read.
+    /// The wall clock from the header's `startedAt`; nil if that is missing, and before the first reading.
     public var wallClock: WallClock? { start.wallClock }
 
-    /// Reads the recording from its beginning; throws `RecordingError`.
+    /// Returns a stream that reads the recording from its beginning; it throws `RecordingError`.
     ///
-    /// Read it from a task or an actor of its own, where a reading costs about a microsecond: on the main actor each one
-    /// is a change of thread, which costs twenty times as much.
+    /// Read the stream from a task or an actor of its own, where a reading costs about a microsecond. On the main actor
+    /// each reading requires a thread switch, which makes it twenty times as expensive.
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
         let playback = RecordingPlayback(of: self)
         return AsyncThrowingStream { try playback.next() }

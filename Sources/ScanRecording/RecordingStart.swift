@@ -2,15 +2,15 @@ import FoundationEssentials
 import IndoorVocabulary
 import Synchronization
 
-/// A recording's start as ISO 8601 text, and as microseconds since 1970-01-01 UTC.
+/// The start of a recording as ISO 8601 text, and as microseconds since 1970-01-01 UTC.
 package enum RecordingStart {
-    /// The text of a point in time, to the millisecond.
+    /// Returns the text of a point in time, to the millisecond.
     package static func text(_ microseconds: Int64) -> String {
         Date(timeIntervalSince1970: Double(microseconds) / 1e6).formatted(
             Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 
-    /// The point in time that a text stands for; nil if it is no ISO 8601.
+    /// Returns the point in time that a text represents; nil if the text is not ISO 8601.
     package static func microseconds(_ text: String) -> Int64? {
         let date = [true, false].lazy.compactMap { hasFraction in
             try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: hasFraction))
@@ -20,18 +20,18 @@ package enum RecordingStart {
 }
 
 extension WallClock {
-    /// The clock of a recording or a capture that began at that time; nil if the time stands for an unknown one.
+    /// Creates the clock of a recording or capture that began at that time; nil if the time represents no known start.
     ///
-    /// - Parameter startMicroseconds: when the instant zero was, in microseconds since 1970 (UTC).
+    /// - Parameter startMicroseconds: the time of instant zero, in microseconds since 1970 (UTC).
     init?(startMicroseconds: Int64) {
         guard startMicroseconds != BTSnoopWriter.unknownStart else { return nil }
         self.init(timeOfZero: .microseconds(startMicroseconds))
     }
 }
 
-/// When a file began, as the pass that has read furthest has found it.
+/// The start of a file, as the stream that has read furthest has found it.
 ///
-/// A class, as a source tells what its streams have read; the lock makes it safe to send.
+/// A class, because a source and its streams share it. The lock makes it safe to send.
 final class FoundStart: Sendable {
     private let state = Mutex<WallClock?>(nil)
 

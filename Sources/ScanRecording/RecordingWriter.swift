@@ -1,12 +1,12 @@
 import IndoorVocabulary
 
-/// Writes a recording: `.jsonl`, or compressed with gzip if the path ends in `.gz`.
+/// A writer of a recording: `.jsonl`, compressed with gzip if the path ends in `.gz`.
 ///
-/// The same entries give the same bytes, and each line is checked with the reader's own rules before it is written: what
-/// was written reads back equal. Members that FORMATS doesn't know are never written, but for the `addressType` of a
-/// `beacon`, which other readers pass over.
+/// The same entries give identical output. The writer checks each line with the rules of the reader before it writes
+/// it, so a written entry reads back equal. It writes only members of the documented file format, and the
+/// `addressType` of a `beacon`, which other readers ignore.
 public struct RecordingWriter: ~Copyable {
-    /// Path of the file.
+    /// The path of the file.
     public let path: String
 
     private let output: ArchiveOutput
@@ -15,22 +15,26 @@ public struct RecordingWriter: ~Copyable {
     private var lines = 1
     private var isClosed = false
 
-    /// Creates the file, or replaces the one that is there, and writes the header.
+    /// Creates the file, or replaces an existing one, and writes the header.
     ///
-    /// A new file is for its owner alone to read (mode 0600), as it tells where somebody was.
-    /// - Throws: `.unwritable` if the file can't be created, or what is wrong with the header.
+    /// Only its owner can read a new file (mode 0600), because it reveals where a person was.
+    /// - Throws: `.unwritable` if the file can't be created, or the error in an invalid header.
     public init(path: String, header: RecordingHeader = RecordingHeader()) throws(RecordingError) {
         self.path = path
         output = try Self.create(path, header)
     }
 
-    /// Writes to an open file, which stays open. The path is its name in errors, and tells whether to compress.
+    /// Writes to an open file and leaves it open.
+    ///
+    /// Errors show the path as the file's name. The path also decides whether the output is compressed.
     package init(path: String, header: RecordingHeader, descriptor: Int32) throws(RecordingError) {
         self.path = path
         output = try Self.create(path, header, descriptor)
     }
 
-    /// Goes on at the end of a recording whose last instant is known; the open file is written from where it stands.
+    /// Continues at the end of a recording whose last instant is known.
+    ///
+    /// The writer starts at the current position of the open file.
     package init(path: String, continuing latest: Instant, descriptor: Int32) throws(RecordingError) {
         self.path = path
         self.latest = latest
@@ -55,32 +59,32 @@ public struct RecordingWriter: ~Copyable {
         }
     }
 
-    /// Writes what the device sensed; instants must not go back.
+    /// Writes a sensor reading; instants must not decrease.
     ///
-    /// - Throws: the field that has no place in a recording, or `.unwritable`. The line is then not in the file.
+    /// - Throws: the field that a recording cannot represent, or `.unwritable`. The line is then not written.
     public mutating func write(_ reading: SensorReading) throws(RecordingError) {
         try append(.measurement(reading))
     }
 
-    /// Writes where the device really was; instants must not go back.
+    /// Writes the true position of the device; instants must not decrease.
     ///
-    /// - Throws: the field that has no place in a recording, or `.unwritable`. The line is then not in the file.
+    /// - Throws: the field that a recording cannot represent, or `.unwritable`. The line is then not written.
     public mutating func write(_ truth: Truth) throws(RecordingError) { try append(.truth(truth)) }
 
-    /// Writes an entry of another recording, but a header, which is written when the file is created.
+    /// Writes an entry of another recording. A header is an error, because `init` writes the only one.
     ///
-    /// - Throws: the field that has no place in a recording, or `.unwritable`. The line is then not in the file.
+    /// - Throws: the field that a recording cannot represent, or `.unwritable`. The line is then not written.
     public mutating func write(_ entry: RecordingEntry) throws(RecordingError) {
         if case .header = entry { throw RecordingError(file: path, line: lines + 1, problem: .repeatedHeader) }
         try append(entry)
     }
 
-    /// Hands everything to the system. In a compressed file the last bytes stay back until `close()`.
+    /// Passes all written lines to the system. In a compressed file the last bytes are only written by `close()`.
     public mutating func flush() throws(RecordingError) {
         do throws(ArchiveFailure) { try output.flush() } catch { throw unwritable(error) }
     }
 
-    /// Completes the file; only after this has returned is all of it sure to be there. A second call does nothing.
+    /// Completes the file. The data is only guaranteed to be in the file once this returns; a second call does nothing.
     public mutating func close() throws(RecordingError) {
         isClosed = true
         do throws(ArchiveFailure) { try output.close() } catch { throw unwritable(error) }
@@ -98,7 +102,7 @@ public struct RecordingWriter: ~Copyable {
         RecordingError(file: path, problem: .unwritable(failure.reason))
     }
 
-    /// The entry's line, read back by the reader's decoder so that the rules stand in one place.
+    /// Returns the entry's line after the reader's decoder has accepted it, so that the rules are defined in one place.
     private static func line(
         of entry: RecordingEntry, after latest: Instant?, checkedBy decoder: inout RecordDecoder, file: String,
         number: Int
@@ -109,7 +113,7 @@ public struct RecordingWriter: ~Copyable {
                 throw RecordProblem(nil, .lineTooLong(limit: LineBuffer.maximumLineLength))
             }
             guard case .entry = try decoder.decode(line.span) else {
-                throw RecordProblem(.rssi, .outOfRange(value: "no measurement", allowed: "-127 to below 0 dBm"))
+                throw RecordProblem(.rssi, .outOfRange(value: "not a measurement", allowed: "-127 to below 0 dBm"))
             }
             if let latest, let instant = entry.instant, instant < latest {
                 throw RecordProblem(.t, .timeWentBackwards(from: latest.seconds, to: instant.seconds))
@@ -121,6 +125,6 @@ public struct RecordingWriter: ~Copyable {
     }
 }
 
-// Not Sendable: it owns an open file, which one task writes at a time.
+// Not Sendable: the writer owns an open file, which one task writes at a time.
 @available(*, unavailable)
 extension RecordingWriter: Sendable {}

@@ -1,27 +1,27 @@
 import BeaconScanning
 import IndoorVocabulary
 
-/// A recording that tells in which rooms the device was.
+/// A recording that states in which rooms the device was.
 public struct RoomRecording: Hashable, Sendable {
-    /// What was heard while the device was in one room, or in one that is not told.
+    /// The scans while the device was in one room, or in an unknown one.
     public struct Stay: Hashable, Sendable {
-        /// The room's name; nil where it is not told.
+        /// The name of the room; nil if unknown.
         public var room: String?
-        /// What was heard, about a second at a time.
+        /// The scans, each about a second long.
         public var scans: [RoomScan]
     }
 
-    /// Model of the receiver; nil if unknown.
+    /// The model of the receiver; nil if unknown.
     public let device: String?
-    /// The stays, in their order; a stay in which nothing was heard is left out.
+    /// The stays in chronological order, without those that received no beacon.
     public private(set) var stays: [Stay]
 
-    /// Reads a recording: its truth with a room, and all sightings, also those within advertisements.
+    /// Reads a recording: its ground truth with a room, and all sightings, including those in advertisements.
     ///
-    /// - Throws: what is wrong with the file or, when strict, with a line.
+    /// - Throws: `RecordingError` if the file or, when strict, a line is invalid.
     public init(path: String, strictness: RecordingReader.Strictness = .strict) throws(RecordingError) {
         var reader = try RecordingReader(path: path, strictness: strictness)
-        var unfolding = AdvertisementUnfolding()
+        var decoder = ReadingDecoder()
         var device: String?
         var rooms: [(room: String?, sightings: [Sighting])] = [(nil, [])]
         while let entry = try reader.next() {
@@ -30,21 +30,20 @@ public struct RoomRecording: Hashable, Sendable {
             case .truth(let truth):
                 if truth.room != rooms[rooms.count - 1].room { rooms.append((truth.room, [])) }
             case .measurement(let recorded):
-                let (reading, decoded) = unfolding.unfold(recorded)
-                if case .sighting(let sighting) = reading { rooms[rooms.count - 1].sightings.append(sighting) }
-                if let decoded { rooms[rooms.count - 1].sightings.append(decoded) }
+                guard case .sighting(let sighting) = decoder.decode(recorded).content else { continue }
+                rooms[rooms.count - 1].sightings.append(sighting)
             }
         }
         self.device = device
         stays = rooms.map { Stay(room: $0.room, scans: RoomScan.scans(of: $0.sightings)) }.filter { !$0.scans.isEmpty }
     }
 
-    /// Gives a room to the stays that tell none.
+    /// Assigns a room to the stays in an unknown one.
     public mutating func name(_ room: String) {
         for index in stays.indices where stays[index].room == nil { stays[index].room = room }
     }
 
-    /// What the stays with a known room teach; the recording's beginning is 1970.
+    /// The training data from the stays in known rooms. Its time stamps treat the start of the recording as 1970.
     public var training: RoomTrainingSet {
         var training = RoomTrainingSet()
         for stay in stays {

@@ -1,10 +1,13 @@
+import BeaconScanning
 import IndoorVocabulary
 import VenueModel
 
 extension SurveyRecording {
-    /// Reads a survey from a recording: its truth with a point, and all sightings, also those within advertisements.
+    /// Reads a survey from a recording.
     ///
-    /// - Throws: what is wrong with the file or, when strict, with a line.
+    /// The survey consists of the ground truth with a point, and all sightings, including those in advertisements.
+    ///
+    /// - Throws: `RecordingError` if the file or, when strict, a line is invalid.
     public init(path: String, strictness: RecordingReader.Strictness = .strict) throws(RecordingError) {
         try self.init(path: path, strictness: strictness, limits: .standard)
     }
@@ -13,7 +16,7 @@ extension SurveyRecording {
         path: String, strictness: RecordingReader.Strictness, limits: InputLimits
     ) throws(RecordingError) {
         var reader = try RecordingReader(path: path, strictness: strictness)
-        var unfolding = AdvertisementUnfolding()
+        var decoder = ReadingDecoder()
         var waypoints: [Waypoint] = []
         var sightings: [Sighting] = []
         var end = Instant.zero
@@ -25,9 +28,7 @@ extension SurveyRecording {
             case .truth(let truth):
                 if let waypoint = truth.waypoint { waypoints.append(waypoint) }
             case .measurement(let recorded):
-                let (reading, decoded) = unfolding.unfold(recorded)
-                if case .sighting(let sighting) = reading { sightings.append(sighting) }
-                if let decoded { sightings.append(decoded) }
+                if case .sighting(let sighting) = decoder.decode(recorded).content { sightings.append(sighting) }
             }
             guard sightings.count + waypoints.count <= limits.surveyReadings else {
                 throw RecordingError(
@@ -39,7 +40,7 @@ extension SurveyRecording {
 }
 
 extension Truth {
-    /// The same as a way point; nil where only the room is known.
+    /// The ground truth as a waypoint; nil if only the room is known.
     package var waypoint: SurveyRecording.Waypoint? {
         guard let mapID, let point else { return nil }
         return SurveyRecording.Waypoint(instant: instant, mapID: mapID, point: point, isHold: isHold)

@@ -1,21 +1,21 @@
 import IndoorVocabulary
 
-/// Where the device really was: ground truth for surveys and scoring.
+/// The true position of the device at one instant: ground truth for surveys and scoring.
 public struct Truth: Hashable, Sendable {
-    /// When it was there.
+    /// The time of the position.
     public var instant: Instant
-    /// The map it was on; nil where only the room is known.
+    /// The map that the device was on; nil if only the room is known.
     public var mapID: MapID?
-    /// Where on that map, in metres; nil where only the room is known. Never there without `mapID`.
+    /// The position on that map, in metres; nil if only the room is known. Always nil without `mapID`.
     public var point: MapPoint?
-    /// The name of the room it was in; nil where only the point is known.
+    /// The name of the room that the device was in; nil if only the point is known.
     public var room: String?
-    /// Whether the device stood there until the next truth.
+    /// Whether the device stayed there until the next ground truth.
     ///
-    /// Otherwise this is a waypoint: between two of them the device walked straight at constant speed.
+    /// Otherwise this is a waypoint: the device moved in a straight line at constant speed between waypoints.
     public var isHold: Bool
 
-    /// Creates a truth from its parts; a point needs a map, and one of `point` and `room` must be there.
+    /// Creates a ground truth. A point requires a map, and at least one of `point` and `room` is required.
     public init(
         instant: Instant, mapID: MapID? = nil, point: MapPoint? = nil, room: String? = nil, isHold: Bool = false
     ) {

@@ -1,16 +1,16 @@
 import IndoorLocalization
 import VenuePackets
 
-/// How the tool ends.
+/// The exit status of the tool.
 enum ExitStatus: Int32 {
     case success = 0
-    /// What was asked for could not be done; standard error says why.
+    /// The command failed; standard error has the reason.
     case failure = 1
-    /// The call itself was wrong.
+    /// The command line is invalid.
     case usage = 2
 }
 
-/// The command line `indoorloc`: finds the command, runs it, and turns what is thrown into an exit status.
+/// The command line tool `indoorloc`: finds the command, runs it, and turns its errors into an exit status.
 enum CommandLineTool {
     /// The version that `--version` prints.
     static let version = PackageVersion.current
@@ -25,13 +25,13 @@ enum CommandLineTool {
         ConfigShowCommand.self, ConfigKeysCommand.self, ShareWatchCommand.self, ShareForgetCommand.self,
     ]
 
-    /// A command, and the words behind its name.
+    /// A command, and the words after its name.
     private struct Call {
         let command: any Command.Type
         let rest: [String]
     }
 
-    /// Runs the tool with the words behind its name.
+    /// Runs the tool with the words after its name.
     static func run(_ words: [String]) async -> ExitStatus {
         do {
             try await runCommand(words)
@@ -53,13 +53,13 @@ enum CommandLineTool {
         }
     }
 
-    /// What an error says, with the option's name where a library can only say what to do.
+    /// The text of an error, with the option's name in place of a library's advice.
     private static func text(of error: any Error, in words: [String]) -> String {
         let text = "\(error)"
         let options = (try? find(words))?.command.syntax.options ?? []
         guard options.contains(where: { $0.name == CommandOption.lenient.name }) else { return text }
-        return text.replacing("read leniently", with: "say --lenient").replacing(
-            "Read leniently", with: "Say --lenient")
+        return text.replacing("read leniently", with: "use --lenient").replacing(
+            "Read leniently", with: "Use --lenient")
     }
 
     private static func runCommand(_ words: [String]) async throws {
@@ -82,9 +82,9 @@ enum CommandLineTool {
         }
     }
 
-    /// The command that the first words name.
+    /// Returns the command named by the first words.
     ///
-    /// - Throws: `UsageError` if there is none.
+    /// - Throws: `UsageError` if no command has this name.
     private static func find(_ words: [String]) throws -> Call {
         for command in commands {
             let name = command.syntax.name.split(separator: " ").map(String.init)
@@ -93,36 +93,36 @@ enum CommandLineTool {
         throw UsageError(message: unknownCommand(words), command: "")
     }
 
-    /// That there is no such command, with the nearest one, or with those of the group that was named.
+    /// The message for an unknown command, with the nearest command name or the commands of the named group.
     private static func unknownCommand(_ words: [String]) -> String {
         let first = words.first ?? ""
         let names = commands.map { $0.syntax.name }
         let group = members(of: first).map { $0.syntax.name }
-        // Options and operands behind the name are no part of it.
+        // Options and operands after the name are not part of it.
         let called = group.isEmpty ? first : words.prefix(2).joined(separator: " ")
-        let whole = group.isEmpty ? "there is no command '\(called)'" : "'\(called)' is no command"
-        // Of two words the first may be a group that is misspelled; alone it may be one, too.
+        let whole = "unknown command '\(called)'"
+        // The first word may be a misspelled group, alone or before a second word.
         let near = group.isEmpty ? names + Set(names.compactMap(groupName)).sorted() : group
         let pair = words.prefix(2).joined(separator: " ")
         let nearest =
             EditDistance.nearestWord(to: pair, among: near.filter { $0.contains(" ") })
             ?? EditDistance.nearestWord(to: called, among: near)
         if let nearest { return whole + "; did you mean '\(nearest)'?" }
-        return group.isEmpty ? whole : whole + "; say '\(group.joined(separator: "' or '"))'"
+        return group.isEmpty ? whole : whole + "; use '\(group.joined(separator: "' or '"))'"
     }
 
-    /// The first word of a command of several: `venue`.
+    /// The first word of a command name that has several words, such as `venue`.
     private static func groupName(of command: String) -> String? {
         let words = command.split(separator: " ")
         return words.count > 1 ? words.first.map(String.init) : nil
     }
 
-    /// The commands whose first word, of several, is this one: those of `venue`.
+    /// The commands of a group, such as those of `venue`.
     private static func members(of group: String) -> [any Command.Type] {
         commands.filter { $0.syntax.name.hasPrefix(group + " ") }
     }
 
-    /// What `help` prints: of the tool if no words follow, else of the command or the group that they name.
+    /// The help of the tool, or of the command or group that the words name.
     private static func help(of words: [String]) throws -> String {
         guard let first = words.first else { return help }
         let group = members(of: first)
@@ -149,38 +149,14 @@ enum CommandLineTool {
         """
         usage: indoorloc COMMAND [options] [operands]
 
-        Tells from Bluetooth beacons where a device is indoors, and listens to them.
+        Locates this device indoors from Bluetooth LE beacons, and records what the radio receives.
 
         commands:
         \(list(of: commands))
 
-        'indoorloc COMMAND --help' tells more of a command. Results go to standard output, errors and
-        progress to standard error. Exit status: 0 success, 1 failure, 2 wrong call.
+        'indoorloc COMMAND --help' describes a command. Results are written to standard output, errors and
+        progress to standard error. Exit status: 0 success, 1 failure, 2 invalid command line.
 
         """
     }
 }
-
-/// A command of the tool.
-protocol Command: Sendable {
-    /// How it is called.
-    static var syntax: CommandSyntax { get }
-    /// Reads its arguments.
-    ///
-    /// - Throws: `UsageError` if one is wrong.
-    init(_ arguments: ParsedArguments) throws
-    /// Does it.
-    func run() async throws
-}
-
-/// An error that tells several problems, a line each; whatever stands in one of them, it stays one line.
-protocol ErrorOfSeveralLines: Error {}
-
-extension SettingsFailure: ErrorOfSeveralLines {}
-extension VenuePacketError: ErrorOfSeveralLines {}
-extension GeofenceFileError: ErrorOfSeveralLines {}
-extension IMDFError: ErrorOfSeveralLines {}
-extension VenueRepositoryError: ErrorOfSeveralLines {}
-
-/// A failure that has been told on standard output or standard error already.
-struct ReportedFailure: Error {}

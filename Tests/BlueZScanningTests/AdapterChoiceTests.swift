@@ -6,16 +6,16 @@ final class AdapterChoiceTests: XCTestCase {
     private let adapter = BluetoothAdapter(
         name: "hci1", address: DeviceAddress(rawValue: 0xC005_0403_0201, kind: .public), isPowered: true)
 
-    func testTheFirstOneIsAnyAdapter() {
+    func testFirstIncludesAnyAdapter() {
         XCTAssertTrue(AdapterChoice.first.includes(adapter))
     }
 
-    func testANameMeansThatAdapterOnly() {
+    func testANameIncludesOnlyThatAdapter() {
         XCTAssertTrue(AdapterChoice.named("hci1").includes(adapter))
         XCTAssertFalse(AdapterChoice.named("hci0").includes(adapter))
     }
 
-    func testAnAddressMeansItsAdapterWhateverKindOfAddressItIs() {
+    func testAnAddressIncludesItsAdapterForEveryKindOfAddress() {
         XCTAssertTrue(AdapterChoice.address(DeviceAddress(rawValue: 0xC005_0403_0201)).includes(adapter))
         XCTAssertFalse(AdapterChoice.address(DeviceAddress(rawValue: 1)).includes(adapter))
     }

@@ -5,7 +5,7 @@ import XCTest
 final class BluetoothScanSourceTests: XCTestCase {
     private static let noCapability = BluetoothError.notPermitted(capabilities: ["CAP_NET_RAW"], program: "/bin/scan")
 
-    func testTheRawRouteIsTakenWhereItIsPermittedAndTheBusIsNotEvenAsked() throws {
+    func testTheRawRouteIsChosenWhereItIsPermittedWithoutAskingTheBus() throws {
         var isBusAsked = false
         let choice = try BluetoothScanSource.chooseRoute(
             hci: {}, dbus: { () throws(BluetoothError) -> Void in isBusAsked = true })
@@ -13,14 +13,14 @@ final class BluetoothScanSourceTests: XCTestCase {
         XCTAssertFalse(isBusAsked)
     }
 
-    func testWithoutTheCapabilityTheServiceIsTakenAndTheReasonSaysWhatGrantsIt() throws {
+    func testWithoutTheCapabilityTheServiceIsChosenAndTheReasonNamesTheGrant() throws {
         let choice = try BluetoothScanSource.chooseRoute(
             hci: { () throws(BluetoothError) -> Void in throw Self.noCapability }, dbus: {})
         XCTAssertEqual(choice.route, .dbus)
         XCTAssertTrue(choice.reason.contains("sudo setcap cap_net_raw,cap_net_admin+eip /bin/scan"), choice.reason)
     }
 
-    func testWhereNeitherIsPermittedTheErrorTellsBothReasons() {
+    func testWhereNeitherRouteIsPermittedTheErrorContainsBothReasons() {
         XCTAssertThrowsError(
             try BluetoothScanSource.chooseRoute(
                 hci: { () throws(BluetoothError) -> Void in throw Self.noCapability },
@@ -33,7 +33,7 @@ final class BluetoothScanSourceTests: XCTestCase {
         }
     }
 
-    func testARouteThatIsAskedForIsTaken() throws {
+    func testARequestedRouteIsUsed() throws {
         for route in ScanRoute.allCases {
             let source = try BluetoothScanSource(route: route)
             XCTAssertEqual(source.choice.route, route)
@@ -41,10 +41,10 @@ final class BluetoothScanSourceTests: XCTestCase {
         }
     }
 
-    func testTheFirstEventSaysWhichRouteWasTakenAndWhyAndTheSecondDoesNot() async throws {
+    func testOnlyTheFirstEventNamesTheRouteAndTheReason() async throws {
         let bus = try PrivateBus()
         defer { bus.remove() }
-        let choice = BluetoothScanSource.Choice(route: .dbus, reason: "The test wants it.")
+        let choice = BluetoothScanSource.Choice(route: .dbus, reason: "selected by the test.")
         var details: [String?] = []
         var service: StandInService?
         for try await reading in BluetoothScanSource(choice, address: bus.address).readings() {
@@ -54,11 +54,11 @@ final class BluetoothScanSourceTests: XCTestCase {
             service = try StandInService(address: bus.address)
         }
         service?.end()
-        XCTAssertEqual(details.first??.hasSuffix("By the route dbus: The test wants it."), true, "\(details)")
-        XCTAssertEqual(details.last??.contains("By the route"), false, "\(details)")
+        XCTAssertEqual(details.first??.hasSuffix("Route dbus: selected by the test."), true, "\(details)")
+        XCTAssertEqual(details.last??.contains("Route"), false, "\(details)")
     }
 
-    func testABusThatIsThereIsAPermissionAndOneThatIsNotIsNone() throws {
+    func testTheCheckSucceedsWithABusAndFailsWithoutOne() throws {
         let bus = try PrivateBus()
         defer { bus.remove() }
         XCTAssertNoThrow(try BlueZScanSource.checkPermission(address: bus.address))

@@ -4,15 +4,15 @@ import IndoorLocalization
 import XCTest
 
 final class HCIErrorTests: XCTestCase {
-    /// Behaviour §4.1, row permissions: a right that is missing is told with how to grant it.
-    func testAMissingCapabilityComesWithTheCommandThatGrantsIt() {
+    /// Behaviour §4.1, row permissions: the error for a missing permission names the command that grants it.
+    func testAMissingCapabilityIsReportedWithTheCommandThatGrantsIt() {
         let error = BluetoothError.notPermitted(
             capabilities: ["CAP_NET_RAW", "CAP_NET_ADMIN"], program: "/usr/bin/indoorloc")
         XCTAssertTrue(
             "\(error)".hasSuffix("sudo setcap cap_net_raw,cap_net_admin+eip /usr/bin/indoorloc"), "\(error)")
     }
 
-    func testAPathThatAShellWouldSplitIsQuoted() {
+    func testAPathWithShellCharactersIsQuoted() {
         let error = BluetoothError.notPermitted(capabilities: ["CAP_NET_RAW"], program: "/usr/bin/my tool's")
         XCTAssertTrue("\(error)".hasSuffix("setcap cap_net_raw,cap_net_admin+eip '/usr/bin/my tool'\\''s'"), "\(error)")
     }
@@ -29,7 +29,7 @@ final class HCIErrorTests: XCTestCase {
     }
 
     /// Behaviour §2.1A, row error codes: PermissionDenied, SensorError and NotSupported.
-    func testProgramsTellErrorsByKindAndNumber() {
+    func testErrorsHaveAKindAndANumber() {
         let denied = BluetoothError.notPermitted(capabilities: ["CAP_NET_RAW"], program: "x")
         let errors: [(BluetoothError, LocalizationError.Kind, Int32?)] = [
             (denied, .permissionDenied, nil), (.busForbidden(reason: "no"), .permissionDenied, nil),

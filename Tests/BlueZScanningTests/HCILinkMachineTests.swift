@@ -8,12 +8,12 @@ final class HCILinkMachineTests: XCTestCase {
 
     // MARK: - Own scan
 
-    func testTheAdapterIsAskedForItsCommandsFirst() {
+    func testTheMachineAsksForTheSupportedCommandsFirst() {
         XCTAssertEqual(stage.handle(.opened), [.send(Stage.readCommands)])
         XCTAssertEqual(stage.machine.phase, .probing)
     }
 
-    func testWithoutExtendedCommandsTheLegacyOnesAreUsed() {
+    func testTheLegacyCommandsAreUsedWithoutExtendedOnes() {
         _ = stage.handle(.opened)
         XCTAssertEqual(stage.probed(extended: false), [Stage.setParameters(.legacy)])
         XCTAssertEqual(stage.answer(0x200B), [Stage.enable(.legacy)])
@@ -21,14 +21,14 @@ final class HCILinkMachineTests: XCTestCase {
         XCTAssertEqual(stage.machine.phase, .scanning)
     }
 
-    func testWithExtendedCommandsTheseAreUsed() {
+    func testTheExtendedCommandsAreUsedWhereTheyAreSupported() {
         _ = stage.handle(.opened)
         XCTAssertEqual(stage.probed(extended: true), [Stage.setParameters(.extended)])
         XCTAssertEqual(stage.answer(0x2041), [Stage.enable(.extended)])
         XCTAssertEqual(stage.answer(0x2042), [.report(.scanning, detail: nil)])
     }
 
-    func testExtendedCommandsCountOnlyIfBothAreThere() {
+    func testTheExtendedCommandsAreUsedOnlyIfBothAreSupported() {
         for bits: UInt8 in [0x20, 0x40] {
             var stage = HCILinkStage()
             _ = stage.handle(.opened)
@@ -37,7 +37,7 @@ final class HCILinkMachineTests: XCTestCase {
         }
     }
 
-    func testAnAdapterThatDoesNotTellItsCommandsGetsTheLegacyOnes() {
+    func testTheLegacyCommandsAreUsedIfTheAdapterReportsNoCommands() {
         for (status, parameters): (UInt8, [UInt8]) in [(1, []), (0, [0xFF, 0xFF])] {
             var stage = HCILinkStage()
             _ = stage.handle(.opened)
@@ -45,7 +45,7 @@ final class HCILinkMachineTests: XCTestCase {
         }
     }
 
-    func testTheLegacyCommandsAreTriedWhereTheExtendedOnesAreDisallowed() {
+    func testTheLegacyCommandsAreTriedIfTheExtendedOnesAreDisallowed() {
         _ = stage.handle(.opened)
         _ = stage.probed(extended: true)
         XCTAssertEqual(stage.answer(0x2041, 0x0C), [Stage.setParameters(.legacy)])
@@ -54,27 +54,29 @@ final class HCILinkMachineTests: XCTestCase {
         XCTAssertEqual(stage.machine.close(), [HCIScanCommands.legacy.enable(false)])
     }
 
-    func testAnAdapterWithoutLEIsRefused() {
+    func testAnAdapterWithoutLEIsReportedAsRefused() {
         _ = stage.handle(.opened)
         _ = stage.probed(extended: false)
-        XCTAssertEqual(stage.answer(0x200B, 0x01), [.report(.refused, detail: "it has no LE scan commands")])
+        XCTAssertEqual(stage.answer(0x200B, 0x01), [.report(.refused, detail: "the adapter has no LE scan commands")])
     }
 
-    func testAnErrorOfTheAdapterIsTold() {
+    func testAnErrorOfTheAdapterIsReported() {
         _ = stage.handle(.opened)
         _ = stage.probed(extended: false)
         XCTAssertEqual(
-            stage.answer(0x200B, 0x12), [.report(.refused, detail: "scan parameters were refused with error 0x12")])
+            stage.answer(0x200B, 0x12),
+            [.report(.refused, detail: "the adapter refused the scan parameters with error 0x12")])
         XCTAssertEqual(stage.machine.phase, .resting)
         XCTAssertEqual(stage.pass(.milliseconds(500)), [Stage.setParameters()])
         _ = stage.answer(0x200B)
-        XCTAssertEqual(stage.answer(0x200C, 0x0C), [.report(.refused, detail: "the scan was refused with error 0x0C")])
-        XCTAssertEqual(stage.machine.close(), [], "a scan that was refused is not ended")
+        XCTAssertEqual(
+            stage.answer(0x200C, 0x0C), [.report(.refused, detail: "the adapter refused the scan with error 0x0C")])
+        XCTAssertEqual(stage.machine.close(), [], "a refused scan is not stopped")
     }
 
     // MARK: - Silence of the air
 
-    func testAScanThatIsSilentForAMinuteIsBegunAnew() {
+    func testAScanIsRestartedAfterAMinuteOfSilence() {
         stage.scan()
         XCTAssertEqual(stage.pass(.seconds(60)), [.send(HCIScanCommands.legacy.enable(false))])
         XCTAssertEqual(stage.answer(0x200C), [])
@@ -84,7 +86,7 @@ final class HCILinkMachineTests: XCTestCase {
         XCTAssertEqual(stage.machine.close(), [HCIScanCommands.legacy.enable(false)])
     }
 
-    func testAScanThatHearsGoesOn() {
+    func testAScanWithReportsContinues() {
         stage.scan()
         for _ in 0..<5 {
             XCTAssertEqual(stage.handle(.heard), [])
@@ -94,15 +96,15 @@ final class HCILinkMachineTests: XCTestCase {
         XCTAssertEqual(stage.pass(.seconds(60)).count, 1)
     }
 
-    func testAnEndWhileASilentScanIsBegunAnewLeavesNothing() {
+    func testClosingDuringARestartLeavesNoScan() {
         stage.scan()
         _ = stage.pass(.seconds(60))
-        XCTAssertEqual(stage.machine.close(), [], "it was ended already")
+        XCTAssertEqual(stage.machine.close(), [], "the scan was already stopped")
     }
 
     // MARK: - The end
 
-    func testAnOwnScanIsEndedAtTheEnd() {
+    func testAnOwnScanIsStoppedAtTheEnd() {
         for extended in [false, true] {
             var stage = HCILinkStage()
             stage.scan(extended: extended)
@@ -112,14 +114,14 @@ final class HCILinkMachineTests: XCTestCase {
         }
     }
 
-    func testAScanThatMayHaveBegunIsEndedAtTheEnd() {
+    func testAScanThatMayHaveStartedIsStoppedAtTheEnd() {
         _ = stage.handle(.opened)
         _ = stage.probed(extended: false)
         _ = stage.answer(0x200B)
         XCTAssertEqual(stage.machine.close(), [HCIScanCommands.legacy.enable(false)])
     }
 
-    func testNothingIsEndedBeforeAScanBegan() {
+    func testNothingIsStoppedBeforeAScanStarts() {
         XCTAssertEqual(stage.machine.close(), [])
         _ = stage.handle(.opened)
         XCTAssertEqual(stage.machine.close(), [])
@@ -128,13 +130,13 @@ final class HCILinkMachineTests: XCTestCase {
         XCTAssertEqual(stage.machine.close(), [])
     }
 
-    func testAScanOfOthersGoesOnAtTheEnd() {
+    func testAScanOfAnotherProgramContinuesAfterTheEnd() {
         stage.share()
         XCTAssertEqual(stage.machine.phase, .sharing)
         XCTAssertEqual(stage.machine.close(), [])
     }
 
-    func testNothingHappensBehindTheEnd() {
+    func testNothingHappensAfterTheEnd() {
         stage.scan()
         _ = stage.machine.close()
         XCTAssertEqual(stage.foreign(Stage.foreignStart), [])
@@ -152,11 +154,12 @@ final class HCILinkMachineTests: XCTestCase {
         XCTAssertEqual(stage.pass(.milliseconds(1999)), [])
         XCTAssertEqual(stage.machine.phase, .probing)
         XCTAssertEqual(
-            stage.pass(.milliseconds(1)), [.report(.refused, detail: "it did not answer a command within 2 s")])
+            stage.pass(.milliseconds(1)), [.report(.refused, detail: "the adapter did not answer a command within 2 s")]
+        )
         XCTAssertEqual(stage.machine.phase, .resting)
     }
 
-    func testEveryCommandIsTriedAgain() {
+    func testEveryCommandIsRetried() {
         let directives: [HCILinkMachine.Directive] = [.send(Stage.readCommands), Stage.setParameters(), Stage.enable()]
         for (index, directive) in directives.enumerated() {
             var stage = HCILinkStage()
@@ -170,7 +173,7 @@ final class HCILinkMachineTests: XCTestCase {
         }
     }
 
-    func testRestsGrowLongerUpToHalfAMinute() {
+    func testRestsGrowUpToThirtySeconds() {
         _ = stage.handle(.opened)
         var rests: [Double] = []
         for _ in 0..<9 {
@@ -198,7 +201,7 @@ final class HCILinkMachineTests: XCTestCase {
         XCTAssertEqual(stage.machine.deadline, stage.now.advanced(by: .milliseconds(500)))
     }
 
-    func testALateAnswerCounts() {
+    func testALateAnswerIsAccepted() {
         _ = stage.handle(.opened)
         _ = stage.probed(extended: false)
         _ = stage.answer(0x200B)
@@ -208,25 +211,25 @@ final class HCILinkMachineTests: XCTestCase {
         XCTAssertEqual(stage.machine.close(), [HCIScanCommands.legacy.enable(false)])
     }
 
-    func testAScanWhoseAnswerWasLostIsStillTheOwnOne() {
+    func testAScanWithALostAnswerIsStillTheMachinesOwn() {
         _ = stage.handle(.opened)
         _ = stage.probed(extended: false)
         _ = stage.answer(0x200B)
         _ = stage.pass(.seconds(2))
         _ = stage.pass(.milliseconds(500))
-        // The scan runs, therefore no parameters are taken.
+        // The scan runs, so the adapter refuses parameters.
         XCTAssertEqual(stage.answer(0x200B, 0x0C), [Stage.enable()])
         XCTAssertEqual(stage.answer(0x200C), [.report(.scanning, detail: nil)])
     }
 
-    func testACommandThatCouldNotBeSentIsToldAndTriedAgain() {
+    func testAFailureToSendACommandIsReportedAndTheCommandIsRetried() {
         _ = stage.handle(.opened)
         XCTAssertEqual(
-            stage.handle(.notSent(100)), [.report(.refused, detail: "a command could not be sent: Network is down")])
+            stage.handle(.notSent(100)), [.report(.refused, detail: "sending a command failed: Network is down")])
         XCTAssertEqual(stage.pass(.milliseconds(500)), [.send(Stage.readCommands)])
     }
 
-    func testAScanThatCouldNotBeAskedForIsNotEnded() {
+    func testAScanWhoseStartWasNotSentIsNotStopped() {
         _ = stage.handle(.opened)
         _ = stage.probed(extended: false)
         _ = stage.answer(0x200B)

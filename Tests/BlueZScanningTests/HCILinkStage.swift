@@ -2,7 +2,7 @@ import BlueZScanning
 import IndoorLocalization
 import XCTest
 
-/// A link machine with a clock, and words for what happens to it.
+/// A link machine with a clock, and functions for its events.
 struct HCILinkStage {
     typealias Directive = HCILinkMachine.Directive
 
@@ -19,7 +19,7 @@ struct HCILinkStage {
 
     static func enable(_ commands: HCIScanCommands = .legacy) -> Directive { .send(commands.enable(true)) }
 
-    /// What a discovery of the kernel sends: it asks actively, and filters duplicates.
+    /// The commands of a discovery by the kernel, which scans actively and filters duplicates.
     static let foreignParameters = HCICommand(opcode: 0x200B, parameters: [1, 0x12, 0, 0x12, 0, 0, 0])
     static let foreignStart = HCICommand(opcode: 0x200C, parameters: [1, 1])
     static let foreignStop = HCICommand(opcode: 0x200C, parameters: [0, 0])
@@ -30,25 +30,25 @@ struct HCILinkStage {
         handle(.answer(HCIAnswer(opcode: opcode, status: status, parameters: parameters)))
     }
 
-    /// The adapter says whether it has the extended commands.
+    /// Answers whether the adapter has the extended commands.
     mutating func probed(extended: Bool) -> [Directive] {
         var bits = [UInt8](repeating: 0, count: 64)
         if extended { bits[37] = 0x60 }
         return answer(0x1002, 0, bits)
     }
 
-    /// Others send a command, and the adapter carries it out.
+    /// Sends a command of another program, which the adapter performs.
     mutating func foreign(_ command: HCICommand, status: UInt8 = 0) -> [Directive] {
         handle(.command(command)) + answer(command.opcode, status)
     }
 
-    /// Time passes, and the deadline is minded if it is reached.
+    /// Advances the clock, and sends a tick if the deadline has passed.
     mutating func pass(_ duration: Duration) -> [Directive] {
         now = now.advanced(by: duration)
         return handle(.tick)
     }
 
-    /// As far as an own scan.
+    /// Runs the machine until its own scan runs.
     mutating func scan(extended: Bool = false) {
         let commands: HCIScanCommands = extended ? .extended : .legacy
         _ = handle(.opened)
@@ -57,7 +57,7 @@ struct HCILinkStage {
         _ = answer(commands.enableOpcode)
     }
 
-    /// As far as a scan of others that was there first.
+    /// Runs the machine until it uses another program's scan that was already running.
     mutating func share() {
         _ = handle(.opened)
         _ = probed(extended: false)

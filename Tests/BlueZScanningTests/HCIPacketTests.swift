@@ -3,7 +3,7 @@ import IndoorLocalization
 import XCTest
 
 final class HCIPacketTests: XCTestCase {
-    func testAnAnswerTellsOpcodeStatusAndWhatFollows() {
+    func testAnAnswerHasOpcodeStatusAndParameters() {
         XCTAssertEqual(
             packet([4, 0x0E, 6, 1, 0x0B, 0x20, 0x0C, 7, 8]),
             .answer(HCIAnswer(opcode: 0x200B, status: 0x0C, parameters: [7, 8])))
@@ -13,11 +13,11 @@ final class HCIPacketTests: XCTestCase {
         XCTAssertEqual(packet([4, 0x0F, 4, 0x01, 1, 0x41, 0x20]), .answer(HCIAnswer(opcode: 0x2041, status: 1)))
     }
 
-    func testACommandOfOthersIsRead() {
+    func testACommandOfAnotherProgramIsDecoded() {
         XCTAssertEqual(packet([1, 0x0C, 0x20, 2, 1, 1]), .command(HCICommand(opcode: 0x200C, parameters: [1, 1])))
     }
 
-    func testTheKernelTellsWhatBecameOfAnAdapter() {
+    func testAKernelEventReportsAChangeOfAnAdapter() {
         let changes: [UInt8: HCIDeviceChange] = [1: .registered, 2: .unregistered, 3: .up, 4: .down]
         for (number, change) in changes {
             XCTAssertEqual(packet([4, 0xFD, 6, 1, 0, number, 0, 5, 1]), .device(change, id: 0x0105), "\(change)")
@@ -28,7 +28,7 @@ final class HCIPacketTests: XCTestCase {
         XCTAssertEqual(packet([4, 0x3E, 2, 2, 0]), .meta)
     }
 
-    func testPacketsThatAreCutOffOrOfAnotherKindSayNothing() {
+    func testTruncatedPacketsAndPacketsOfOtherKindsAreIgnored() {
         let whole: [[UInt8]] = [
             [4, 0x0E, 4, 1, 0x0B, 0x20, 0], [4, 0x0F, 4, 1, 1, 0x41, 0x20], [1, 0x0C, 0x20, 0],
             [4, 0xFD, 6, 1, 0, 3, 0, 0, 0],
@@ -50,29 +50,29 @@ final class HCIPacketTests: XCTestCase {
         XCTAssertEqual(HCICommand(opcode: 0x200C, parameters: [1, 0]).packet, [1, 0x0C, 0x20, 2, 1, 0])
     }
 
-    func testLegacyParametersAreLaidOutAsTheSpecificationSays() {
+    func testLegacyParametersHaveTheLayoutOfTheSpecification() {
         XCTAssertEqual(
             HCIScanCommands.legacy.parameters(scan).packet, [1, 0x0B, 0x20, 7, 0, 0x60, 0, 0x60, 0, 0, 0])
     }
 
-    func testExtendedParametersAreLaidOutAsTheSpecificationSays() {
+    func testExtendedParametersHaveTheLayoutOfTheSpecification() {
         XCTAssertEqual(
             HCIScanCommands.extended.parameters(scan).packet, [1, 0x41, 0x20, 8, 0, 0, 1, 0, 0x60, 0, 0x60, 0])
     }
 
-    func testTheScanBeginsWithTheDuplicateFilterOff() {
+    func testTheScanStartsWithTheDuplicateFilterOff() {
         XCTAssertEqual(HCIScanCommands.legacy.enable(true).packet, [1, 0x0C, 0x20, 2, 1, 0])
         XCTAssertEqual(HCIScanCommands.extended.enable(true).packet, [1, 0x42, 0x20, 6, 1, 0, 0, 0, 0, 0])
     }
 
-    func testAnActiveScanFromARandomAddressSaysSo() {
+    func testTheParametersContainTheScanTypeAndTheAddressType() {
         var scan = HCIScanParameters(isActive: true, window: .milliseconds(30), interval: .milliseconds(100))
         scan.usesRandomAddress = true
         XCTAssertEqual(HCIScanCommands.legacy.parameters(scan).parameters, [1, 0xA0, 0, 0x30, 0, 1, 0])
         XCTAssertEqual(HCIScanCommands.extended.parameters(scan).parameters, [1, 0, 1, 1, 0xA0, 0, 0x30, 0])
     }
 
-    func testTimesAreBroughtIntoWhatTheAdapterTakes() {
+    func testDurationsAreClampedToTheRangeOfTheAdapter() {
         let cases: [(window: Duration, interval: Duration, units: [UInt16])] = [
             (.zero, .zero, [4, 4]), (.seconds(60), .seconds(60), [0x4000, 0x4000]),
             (.milliseconds(100), .milliseconds(50), [80, 80]), (.microseconds(11_250), .seconds(1), [18, 1600]),
@@ -84,7 +84,7 @@ final class HCIPacketTests: XCTestCase {
         }
     }
 
-    func testCommandsOfOthersAreUnderstood() {
+    func testCommandsOfOtherProgramsAreDecoded() {
         let cases: [(HCICommand, HCIScanCommand?)] = [
             (HCICommand(opcode: 0x0C03, parameters: []), .reset),
             (

@@ -17,34 +17,34 @@ final class HCIScanMachineTests: XCTestCase {
         XCTAssertEqual(stage.machine.state, .linked(Stage.on, since: stage.now))
     }
 
-    func testAnAdapterThatIsOffIsPoweredUpFirst() {
+    func testAnAdapterThatIsOffIsPoweredOnFirst() {
         _ = stage.handle(.begin)
         XCTAssertEqual(stage.handle(.devices([Stage.off])), [.powerUp(0)])
         XCTAssertEqual(stage.handle(.poweredUp(0, nil)), [.open(0)])
     }
 
-    func testTheScanIsToldOnce() {
+    func testTheScanIsReportedOnce() {
         stage.scan()
         XCTAssertEqual(stage.machine.link.phase, .scanning)
         _ = stage.handle(.link(.command(HCILinkStage.foreignStop)))
         _ = stage.answer(0x200C)
         _ = stage.pass(.milliseconds(250))
         _ = stage.answer(0x200B)
-        XCTAssertEqual(stage.answer(0x200C), [], "it scanned all the time, as far as a listener can tell")
+        XCTAssertEqual(stage.answer(0x200C), [], "the reported status has not changed")
         XCTAssertEqual(stage.machine.link.phase, .scanning)
     }
 
-    func testWithoutAnAdapterOneIsWaitedFor() {
+    func testTheMachineWaitsForAnAdapter() {
         _ = stage.handle(.begin)
         XCTAssertEqual(stage.handle(.devices([])), [.yield(.unplugged, adapter: nil, detail: nil)])
         XCTAssertNil(stage.machine.deadline)
         XCTAssertEqual(stage.handle(.device(.registered, id: 3)), [.listDevices])
-        XCTAssertEqual(stage.handle(.devices([])), [], "nothing is told twice")
+        XCTAssertEqual(stage.handle(.devices([])), [], "no report is repeated")
         let device = HCIDevice(id: 3, address: Stage.address, isPowered: true)
         XCTAssertEqual(stage.handle(.devices([device])), [.open(3)])
     }
 
-    func testAnAdapterChosenByNameIsNamedWhenItIsMissing() {
+    func testTheReportOfAMissingAdapterContainsItsName() {
         stage = HCIScanStage(.named("hci1"))
         _ = stage.handle(.begin)
         XCTAssertEqual(stage.handle(.devices([Stage.on])), [.yield(.unplugged, adapter: "hci1", detail: nil)])
@@ -53,7 +53,7 @@ final class HCIScanMachineTests: XCTestCase {
         XCTAssertEqual(stage.handle(.devices([Stage.on, device])), [.open(1)])
     }
 
-    func testAnAdapterChosenByAddressIsFoundOnceItHasToldIt() {
+    func testAnAdapterChosenByAddressIsFoundOnceItReportsTheAddress() {
         stage = HCIScanStage(.address(Stage.address))
         _ = stage.handle(.begin)
         XCTAssertEqual(
@@ -64,7 +64,7 @@ final class HCIScanMachineTests: XCTestCase {
             stage.handle(.devices([HCIDevice(id: 2, address: Stage.address, isPowered: true)])), [.open(2)])
     }
 
-    func testAnAdapterWithoutAPublicAddressAsksFromARandomOne() {
+    func testAnAdapterWithoutAPublicAddressUsesARandomOne() {
         _ = stage.handle(.begin)
         _ = stage.handle(.devices([HCIDevice(id: 0, address: nil, isPowered: true)]))
         _ = stage.handle(.opened(nil))
@@ -73,7 +73,7 @@ final class HCIScanMachineTests: XCTestCase {
         XCTAssertEqual(stage.answer(0x1002), [.send(HCIScanCommands.legacy.parameters(parameters))])
     }
 
-    func testAnAddressThatIsToldOnlyWithPowerIsTaken() {
+    func testAnAddressReportedOnlyAfterPowerOnIsUsed() {
         _ = stage.handle(.begin)
         _ = stage.handle(.devices([HCIDevice(id: 0, address: nil, isPowered: false)]))
         _ = stage.handle(.poweredUp(0, nil))
@@ -98,21 +98,21 @@ final class HCIScanMachineTests: XCTestCase {
         XCTAssertEqual(stage.answer(0x200C), [.yield(.scanning, adapter: "hci0", detail: nil)])
     }
 
-    func testItIsNotPoweredUpAgainstAPersonsWish() {
+    func testAnAdapterThatAPersonSwitchedOffIsNotPoweredOn() {
         stage.scanForAMinute()
         _ = stage.handle(.device(.down, id: 0))
         _ = stage.handle(.device(.up, id: 0))
-        XCTAssertEqual(stage.handle(.devices([Stage.off])), [], "it went off again, which was told")
+        XCTAssertEqual(stage.handle(.devices([Stage.off])), [], "the loss of power was already reported")
         XCTAssertEqual(stage.machine.state, .off(Stage.off, .poweredOff, since: stage.now, retry: nil))
     }
 
-    func testAnAdapterThatWasPoweredUpIsPoweredDownAtTheEnd() {
+    func testAnAdapterThatTheScanPoweredOnIsPoweredOffAtTheEnd() {
         stage.scanPoweredUp()
         XCTAssertEqual(stage.handle(.stop), [end, .close, .powerDown(0)])
         XCTAssertEqual(stage.machine.state, .finished)
     }
 
-    func testSoIsOneThatTheKernelWasAboutToPowerDown() {
+    func testAnAdapterThatTheKernelWasAboutToPowerOffIsPoweredOffAtTheEnd() {
         _ = stage.handle(.begin)
         _ = stage.handle(.devices([Stage.off]))
         XCTAssertEqual(stage.handle(.poweredUp(0, EALREADY)), [.open(0)])
@@ -120,7 +120,7 @@ final class HCIScanMachineTests: XCTestCase {
         XCTAssertEqual(stage.handle(.stop), [.close, .powerDown(0)])
     }
 
-    func testAnAdapterThatSomebodyElsePoweredOnStaysOn() {
+    func testAnAdapterThatAnotherProgramPoweredOnStaysOn() {
         stage.scanPoweredUp()
         stage.now = stage.now.advanced(by: .seconds(60))
         _ = stage.handle(.device(.down, id: 0))
@@ -131,7 +131,7 @@ final class HCIScanMachineTests: XCTestCase {
         XCTAssertEqual(stage.handle(.stop), [end, .close])
     }
 
-    func testWithoutPermissionToPowerOnItIsSaidHowToGrantIt() {
+    func testWithoutPermissionToPowerOnTheReportNamesTheGrant() {
         _ = stage.handle(.begin)
         _ = stage.handle(.devices([Stage.off]))
         guard case .yield(.poweredOff, "hci0", let detail?)? = stage.handle(.poweredUp(0, EPERM)).first else {
@@ -141,16 +141,17 @@ final class HCIScanMachineTests: XCTestCase {
         XCTAssertNil(stage.machine.deadline)
     }
 
-    func testAnAdapterThatCannotBePoweredOnIsTriedAgainLessAndLess() {
+    func testAFailedPowerOnIsRetriedWithGrowingPauses() {
         _ = stage.handle(.begin)
         var rests: [Double] = []
         for attempt in 0..<7 {
             _ = stage.handle(.devices([Stage.off]))
-            let told = stage.handle(.poweredUp(0, EIO))
+            let directives = stage.handle(.poweredUp(0, EIO))
             XCTAssertEqual(
-                told,
+                directives,
                 attempt == 0
-                    ? [.yield(.refused, adapter: "hci0", detail: "it cannot be powered on: Input/output error")] : [])
+                    ? [.yield(.refused, adapter: "hci0", detail: "powering on the adapter failed: Input/output error")]
+                    : [])
             let deadline = stage.machine.deadline ?? stage.now
             rests.append(stage.now.duration(to: deadline).seconds)
             stage.now = deadline
@@ -171,13 +172,13 @@ final class HCIScanMachineTests: XCTestCase {
         }
     }
 
-    func testCommandsThatSetUpAnAdapterAreNoUseOfIt() {
+    func testSetupCommandsAreNotAScanOfAnotherProgram() {
         stage.scanPoweredUp()
         _ = stage.handle(.link(.command(HCICommand(opcode: 0x2001, parameters: [0, 0, 0, 0, 0, 0, 0, 0]))))
         XCTAssertEqual(stage.handle(.stop), [end, .close, .powerDown(0)])
     }
 
-    func testAnAdapterThatAnEndingScanPowersDownIsPoweredUpAgain() {
+    func testAnAdapterThatAnEndingScanPowersOffIsPoweredOnAgain() {
         stage.scan()
         stage.now = stage.now.advanced(by: .milliseconds(900))
         XCTAssertEqual(stage.handle(.device(.down, id: 0)), [.close, .listDevices])
@@ -190,7 +191,7 @@ final class HCIScanMachineTests: XCTestCase {
 
     // MARK: - Radio switches
 
-    func testABlockedAdapterIsPoweredUpOnceItIsFree() {
+    func testABlockedAdapterIsPoweredOnOnceItIsReleased() {
         _ = stage.handle(.begin)
         _ = stage.handle(.devices([Stage.off]))
         XCTAssertEqual(stage.handle(.poweredUp(0, ERFKILL)), [.yield(.blocked, adapter: "hci0", detail: nil)])
@@ -198,7 +199,7 @@ final class HCIScanMachineTests: XCTestCase {
         XCTAssertEqual(stage.handle(.devices([Stage.off])), [.powerUp(0)])
     }
 
-    func testABlockedAdapterIsTriedNowAndThen() {
+    func testABlockedAdapterIsRetriedPeriodically() {
         _ = stage.handle(.begin)
         _ = stage.handle(.devices([Stage.off]))
         _ = stage.handle(.poweredUp(0, ERFKILL))
@@ -207,7 +208,7 @@ final class HCIScanMachineTests: XCTestCase {
         XCTAssertEqual(stage.handle(.poweredUp(0, ERFKILL)), [])
     }
 
-    func testASwitchThatTakesThePowerGivesItBack() {
+    func testAnAdapterThatASwitchTurnedOffIsPoweredOnAfterItsRelease() {
         stage.scanForAMinute()
         _ = stage.handle(.device(.down, id: 0))
         XCTAssertEqual(stage.handle(.blocked([0])), [.yield(.blocked, adapter: "hci0", detail: nil)])
@@ -215,7 +216,7 @@ final class HCIScanMachineTests: XCTestCase {
         XCTAssertEqual(stage.handle(.devices([Stage.off])), [.powerUp(0)])
     }
 
-    func testASwitchDoesNotPowerUpWhatWasOffBefore() {
+    func testAnAdapterThatWasOffBeforeASwitchStaysOffAfterItsRelease() {
         stage.scanForAMinute()
         _ = stage.handle(.device(.down, id: 0))
         _ = stage.pass(.seconds(2))
@@ -225,7 +226,7 @@ final class HCIScanMachineTests: XCTestCase {
             stage.handle(.devices([Stage.off])), [.yield(.poweredOff, adapter: "hci0", detail: nil)])
     }
 
-    func testTheNewsOfASwitchMayComeFirst() {
+    func testTheReportOfASwitchMayPrecedeTheLossOfPower() {
         stage.scanForAMinute()
         XCTAssertEqual(stage.handle(.blocked([0])), [])
         XCTAssertEqual(
@@ -234,7 +235,7 @@ final class HCIScanMachineTests: XCTestCase {
         XCTAssertEqual(stage.handle(.devices([Stage.off])), [.powerUp(0)])
     }
 
-    func testSwitchesOfOtherAdaptersDoNotMatter() {
+    func testSwitchesOfOtherAdaptersAreIgnored() {
         stage.scanForAMinute()
         XCTAssertEqual(stage.handle(.blocked([1])), [])
         _ = stage.handle(.device(.down, id: 0))
@@ -244,7 +245,7 @@ final class HCIScanMachineTests: XCTestCase {
 
     // MARK: - Plugging
 
-    func testAnUnpluggedAdapterIsTakenBackUnderAnotherName() {
+    func testAnUnpluggedAdapterIsFoundAgainUnderAnotherName() {
         stage = HCIScanStage(.address(Stage.address))
         stage.scan()
         XCTAssertEqual(
@@ -254,7 +255,7 @@ final class HCIScanMachineTests: XCTestCase {
         _ = stage.handle(.device(.registered, id: 1))
         XCTAssertEqual(
             stage.handle(.devices([HCIDevice(id: 1, address: Stage.address, isPowered: false)])), [.powerUp(1)])
-        XCTAssertEqual(stage.handle(.poweredUp(0, nil)), [], "another adapter's news, too late")
+        XCTAssertEqual(stage.handle(.poweredUp(0, nil)), [], "a late event of another adapter")
         _ = stage.handle(.poweredUp(1, nil))
         _ = stage.handle(.opened(nil))
         _ = stage.answer(0x1002)
@@ -263,7 +264,7 @@ final class HCIScanMachineTests: XCTestCase {
         XCTAssertEqual(stage.handle(.stop), [end, .close, .powerDown(1)])
     }
 
-    func testAnotherAdapterStandsInForTheFirst() {
+    func testAnotherAdapterReplacesTheFirst() {
         stage.scan()
         _ = stage.handle(.device(.unregistered, id: 0))
         let device = HCIDevice(id: 1, address: nil, isPowered: true)
@@ -287,13 +288,13 @@ final class HCIScanMachineTests: XCTestCase {
                 "after \(begun[count - 1])")
             XCTAssertEqual(stage.machine.state, .searching)
             XCTAssertEqual(stage.handle(.devices([])), [])
-            // What the adapter said before comes too late.
+            // Earlier events of the adapter arrive too late.
             for event in [supported, parameters, enabled, .lost] { XCTAssertEqual(stage.handle(event), []) }
-            XCTAssertEqual(stage.handle(.stop), [], "nothing is left to be restored")
+            XCTAssertEqual(stage.handle(.stop), [], "nothing is left to restore")
         }
     }
 
-    func testWhatBecomesOfOtherAdaptersDoesNotMatter() {
+    func testChangesOfOtherAdaptersAreIgnored() {
         stage.scan()
         for change in HCIDeviceChange.allCases {
             XCTAssertEqual(stage.handle(.device(change, id: 7)), [], "\(change)")
@@ -301,48 +302,48 @@ final class HCIScanMachineTests: XCTestCase {
         XCTAssertEqual(stage.machine.state, .linked(Stage.on, since: stage.now))
     }
 
-    func testADeadSocketIsOpenedAnew() {
+    func testAFailedSocketIsReopened() {
         stage.scan()
         XCTAssertEqual(stage.handle(.lost), [.close])
         XCTAssertEqual(stage.pass(.seconds(1)), [.listDevices])
         XCTAssertEqual(stage.handle(.devices([Stage.on])), [.open(0)])
     }
 
-    func testAnAdapterThatIsGoneWhenItIsOpenedIsTriedAgain() {
+    func testAnAdapterThatIsGoneWhenOpenedIsRetried() {
         _ = stage.handle(.begin)
         _ = stage.handle(.devices([Stage.on]))
         XCTAssertEqual(
             stage.handle(.opened(ENODEV)),
-            [.yield(.refused, adapter: "hci0", detail: "it cannot be opened: No such device")])
+            [.yield(.refused, adapter: "hci0", detail: "opening the adapter failed: No such device")])
         XCTAssertEqual(stage.pass(.seconds(1)), [.listDevices])
     }
 
-    func testAnAdapterThatMayNotBeOpenedEndsTheScan() {
+    func testADeniedAdapterEndsTheScan() {
         stage = HCIScanStage()
         _ = stage.handle(.begin)
         _ = stage.handle(.devices([Stage.off]))
         _ = stage.handle(.poweredUp(0, nil))
         let directives = stage.handle(.opened(EPERM))
-        XCTAssertEqual(directives.first, .powerDown(0), "it is restored before it is told")
+        XCTAssertEqual(directives.first, .powerDown(0), "the adapter is restored before the report")
         guard case .fail(.notPermitted)? = directives.last else { return XCTFail("\(directives)") }
         XCTAssertEqual(stage.machine.state, .finished)
     }
 
     // MARK: - Losses and the end
 
-    func testLossesAreToldAsLongAsItHears() {
+    func testLossesAreReportedWhileTheAdapterScans() {
         stage.scanForAMinute()
         XCTAssertEqual(
             stage.handle(.overrun(packets: 3)),
             [
                 .yield(
-                    .scanning, adapter: "hci0", detail: "3 packets were lost, as they were not taken in time")
+                    .scanning, adapter: "hci0", detail: "3 packets were lost because they were not read fast enough")
             ])
         _ = stage.handle(.device(.down, id: 0))
         XCTAssertEqual(stage.handle(.overrun(packets: 3)), [])
     }
 
-    func testNothingIsDoneAfterTheEnd() {
+    func testNoDirectiveFollowsTheEnd() {
         stage.scan()
         XCTAssertEqual(stage.handle(.stop), [end, .close])
         let events: [HCIScanMachine.Event] = [
@@ -353,7 +354,7 @@ final class HCIScanMachineTests: XCTestCase {
         XCTAssertNil(stage.machine.deadline)
     }
 
-    func testAnAdapterThatGetsItsPowerBehindTheEndIsPoweredDownAgain() {
+    func testAnAdapterThatIsPoweredOnAfterTheEndIsPoweredOffAgain() {
         _ = stage.handle(.begin)
         _ = stage.handle(.devices([Stage.off]))
         XCTAssertEqual(stage.handle(.stop), [])
@@ -361,7 +362,7 @@ final class HCIScanMachineTests: XCTestCase {
         XCTAssertEqual(stage.handle(.poweredUp(0, nil)), [.powerDown(0)])
     }
 
-    func testAnEndBeforeTheBeginningRestoresNothing() {
+    func testStoppingBeforeTheStartRestoresNothing() {
         XCTAssertEqual(stage.handle(.stop), [])
         XCTAssertEqual(stage.handle(.begin), [])
     }

@@ -3,11 +3,11 @@ import IndoorLocalization
 import XCTest
 
 final class HCIScanSourceTests: XCTestCase {
-    func testItsTimePassesByItself() {
+    func testThePaceIsLive() {
         XCTAssertEqual(HCIScanSource().pace, .live)
     }
 
-    func testItListensAllTheTimeUnlessToldOtherwise() {
+    func testTheScanIsContinuousByDefault() {
         let source = HCIScanSource()
         XCTAssertEqual(source.mode, .passive)
         XCTAssertEqual(source.window, source.interval)
@@ -15,8 +15,9 @@ final class HCIScanSourceTests: XCTestCase {
         XCTAssertEqual(source.adapter, .first)
     }
 
-    /// Whether this machine lets us or not: either the stream says why not, or it says what the radio does.
-    func testTheStreamSaysAtOnceWhetherItMayScan() async throws {
+    /// With or without permission on this computer, the stream either throws an error or reports the status of the
+    /// radio.
+    func testTheStreamImmediatelyReportsAStatusOrThrows() async throws {
         let refusal: BluetoothError?
         do throws(BluetoothError) {
             try HCIScanSource.checkPermission()
@@ -24,7 +25,7 @@ final class HCIScanSourceTests: XCTestCase {
         } catch {
             refusal = error
         }
-        // An adapter that nobody has: nothing is touched.
+        // An adapter that doesn't exist, so that the test changes nothing.
         let nobody = AdapterChoice.address(DeviceAddress(rawValue: 0xFFFF_FFFF_FFFE))
         var readings = HCIScanSource(adapter: nobody).readings().makeAsyncIterator()
         do {
@@ -38,7 +39,7 @@ final class HCIScanSourceTests: XCTestCase {
         }
     }
 
-    func testTheListOfAdaptersFailsForTheSameReasonAsAScan() {
+    func testTheListOfAdaptersFailsWithTheSameErrorAsAScan() {
         do throws(BluetoothError) {
             _ = try BluetoothAdapter.all()
         } catch {

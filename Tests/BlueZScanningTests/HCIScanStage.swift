@@ -1,7 +1,7 @@
 import BlueZScanning
 import IndoorLocalization
 
-/// A scan machine with a clock, and words for what happens to it.
+/// A scan machine with a clock, and functions for its events.
 struct HCIScanStage {
     typealias Directive = HCIScanMachine.Directive
 
@@ -29,14 +29,14 @@ struct HCIScanStage {
         handle(.link(.answer(HCIAnswer(opcode: opcode, status: status))))
     }
 
-    /// Answers own commands until the scan runs.
+    /// Answers the machine's commands until the scan runs.
     mutating func answerUntilScanning() {
         _ = answer(0x1002)
         _ = answer(0x200B)
         _ = answer(0x200C)
     }
 
-    /// As far as an own scan on an adapter that was on.
+    /// Runs the machine until it scans with an adapter that was on.
     mutating func scan(_ device: HCIDevice = HCIScanStage.on) {
         _ = handle(.begin)
         _ = handle(.devices([device]))
@@ -44,13 +44,13 @@ struct HCIScanStage {
         answerUntilScanning()
     }
 
-    /// An own scan that runs for a while, on an adapter that was on.
+    /// Runs the machine until it has scanned for a while with an adapter that was on.
     mutating func scanForAMinute() {
         scan()
         now = now.advanced(by: .seconds(60))
     }
 
-    /// As far as an own scan on an adapter that was off.
+    /// Runs the machine until it scans with an adapter that was off.
     mutating func scanPoweredUp() {
         _ = handle(.begin)
         _ = handle(.devices([Self.off]))

@@ -2,9 +2,9 @@ import BlueZScanning
 import IndoorLocalization
 import XCTest
 
-/// Scans of several users of one adapter, in random order: nobody's discovery fails, and nothing is left behind.
+/// Scans of several programs with one adapter, in random order: no discovery fails, and no scan stays behind.
 final class HCISharedAdapterTests: XCTestCase {
-    func testTheAdapterScansAgainAfterWhateverOthersDid() {
+    func testTheAdapterScansAgainAfterAnyCommandsOfOtherPrograms() {
         for seed in UInt64(1)...300 {
             var adapter = SharedAdapter(seed: seed)
             adapter.live(steps: 200)
@@ -17,7 +17,7 @@ final class HCISharedAdapterTests: XCTestCase {
         }
     }
 
-    func testWhatOthersBeganGoesOnAsTheyBeganItWhenAllScannersHaveEnded() {
+    func testAnotherProgramsScanKeepsItsSettingsAfterAllScannersHaveEnded() {
         for seed in UInt64(1)...300 {
             var adapter = SharedAdapter(seed: seed)
             adapter.live(steps: 200)
@@ -31,7 +31,7 @@ final class HCISharedAdapterTests: XCTestCase {
         }
     }
 
-    func testNothingRunsAfterTheLastOneEnded() {
+    func testNoScanRunsAfterTheLastScannerEnded() {
         for seed in UInt64(1)...300 {
             var adapter = SharedAdapter(seed: seed)
             adapter.live(steps: 200)
@@ -45,18 +45,19 @@ final class HCISharedAdapterTests: XCTestCase {
         }
     }
 
-    /// Who begins in the very milliseconds in which a scanner begins as well may come too late: nobody can help that.
-    func testNoDiscoveryOfOthersThatTakesOverARunningScanIsRefused() {
+    /// A discovery that starts in the same milliseconds as a scanner may be refused. No scanner can prevent that.
+    func testNoDiscoveryThatReplacesARunningScanIsRefused() {
         for seed in UInt64(1)...300 {
             var adapter = SharedAdapter(seed: seed)
             adapter.live(steps: 200)
             XCTAssertEqual(adapter.refusedToOther, 0, "seed \(seed)")
-            XCTAssertGreaterThan(adapter.discoveries, 0, "seed \(seed): nothing was tested")
+            XCTAssertGreaterThan(adapter.discoveries, 0, "seed \(seed): no discovery ran")
         }
     }
 }
 
-/// An adapter, the kernel's queue before it, two scanners, and somebody who discovers devices as the kernel does.
+/// An adapter with the kernel's command queue, two scanners, and another program that discovers devices as the kernel
+/// does.
 private struct SharedAdapter {
     private enum Sender: Equatable { case scanner(Int), other }
 
@@ -74,10 +75,10 @@ private struct SharedAdapter {
 
     init(seed: UInt64) {
         generator = SeededGenerator(seed: seed)
-        for index in scanners.indices { tell(index, .opened) }
+        for index in scanners.indices { notify(index, .opened) }
     }
 
-    /// Random times pass, others begin and end discoveries.
+    /// Advances by random durations while the other program starts and ends discoveries.
     mutating func live(steps: Int) {
         for _ in 0..<steps {
             switch generator.uniform() {
@@ -88,7 +89,7 @@ private struct SharedAdapter {
         }
     }
 
-    /// Everything that is under way comes to an end.
+    /// Runs until nothing is pending.
     mutating func rest() {
         for _ in 0..<200 {
             while !queue.isEmpty { answerNext() }
@@ -97,7 +98,7 @@ private struct SharedAdapter {
         while !queue.isEmpty { answerNext() }
     }
 
-    /// As the kernel does: a running scan ends, then come parameters, then the start, each after the answer before.
+    /// Discovers as the kernel does: it stops a running scan, sets parameters and starts, each after the last answer.
     mutating func otherBegins() {
         guard !otherScans else { return }
         while !queue.isEmpty { answerNext() }
@@ -116,13 +117,13 @@ private struct SharedAdapter {
         sendFromOther(HCILinkStage.foreignStop)
     }
 
-    /// A scanner ends: its last commands are carried out.
+    /// Ends a scanner, and performs its last commands.
     mutating func end(_ index: Int) {
         for command in scanners[index].close() { queue.append((.scanner(index), command)) }
         while !queue.isEmpty { answerNext() }
     }
 
-    /// The kernel's queue is empty before its next command goes out, and the answer is waited for.
+    /// Sends a command of the other program once the kernel's queue is empty, and waits for the answer.
     private mutating func sendFromOther(_ command: HCICommand) {
         while !queue.isEmpty { answerNext() }
         queue.append((.other, command))
@@ -132,28 +133,29 @@ private struct SharedAdapter {
 
     private mutating func pass(_ duration: Duration) {
         now = now.advanced(by: duration)
-        // Answers take a few milliseconds, so that nobody waits for one in vain.
+        // Answers take a few milliseconds, so that no command times out.
         while !queue.isEmpty { answerNext() }
         for index in scanners.indices where scanners[index].deadline.map({ $0 <= now }) ?? false {
-            tell(index, .tick)
+            notify(index, .tick)
         }
     }
 
-    private mutating func tell(_ index: Int, _ event: HCILinkMachine.Event) {
+    private mutating func notify(_ index: Int, _ event: HCILinkMachine.Event) {
         for directive in scanners[index].handle(event, at: now) {
             if case .send(let command) = directive { queue.append((.scanner(index), command)) }
         }
     }
 
-    /// The first command in the queue goes to the adapter; everybody but its sender sees it, everybody its answer.
+    /// Sends the first command in the queue to the adapter. All except its sender see the command, and all see the
+    /// answer.
     private mutating func answerNext() {
         guard !queue.isEmpty else { return }
         let (sender, command) = queue.removeFirst()
-        for index in scanners.indices where sender != .scanner(index) { tell(index, .command(command)) }
+        for index in scanners.indices where sender != .scanner(index) { notify(index, .command(command)) }
         let status = carryOut(command)
         if sender == .other, status != 0 { refusedToOther += 1 }
         let answer = HCIAnswer(opcode: command.opcode, status: status)
-        for index in scanners.indices { tell(index, .answer(answer)) }
+        for index in scanners.indices { notify(index, .answer(answer)) }
     }
 
     private mutating func carryOut(_ command: HCICommand) -> UInt8 {

@@ -2,32 +2,32 @@ import BlueZScanning
 import IndoorLocalization
 import XCTest
 
-/// What the link machine makes of others who use the adapter.
+/// The link machine while other programs use the adapter.
 final class HCISharingTests: XCTestCase {
     private typealias Stage = HCILinkStage
     private var stage = HCILinkStage()
 
-    private let filtered = "it filters duplicates, so that most repeated reports are missing"
-    private let acceptList = "it hears devices of its accept list only"
+    private let filtered = "another program's scan filters duplicates, so most repeated reports are missing"
+    private let acceptList = "another program's scan reports only devices on its accept list"
 
-    // MARK: - A scan of others
+    // MARK: - Scans of other programs
 
-    func testAScanThatWasThereFirstIsListenedTo() {
+    func testTheMachineUsesAScanThatWasAlreadyRunning() {
         _ = stage.handle(.opened)
         _ = stage.probed(extended: false)
         XCTAssertEqual(stage.answer(0x200B, 0x0C), [.report(.sharing, detail: HCILinkMachine.unknownDetail)])
         XCTAssertFalse(stage.machine.ownsScan)
     }
 
-    func testItIsListenedToOnlyIfBothSetsOfCommandsAreRefused() {
+    func testTheMachineUsesARunningScanOnlyIfBothCommandSetsAreRefused() {
         _ = stage.handle(.opened)
         _ = stage.probed(extended: true)
         _ = stage.answer(0x2041, 0x0C)
         XCTAssertEqual(stage.answer(0x200B, 0x0C), [.report(.sharing, detail: HCILinkMachine.unknownDetail)])
-        XCTAssertEqual(stage.machine.commands, .extended, "the set that the adapter prefers is the first next time")
+        XCTAssertEqual(stage.machine.commands, .extended, "the next attempt starts with the preferred set")
     }
 
-    func testAnOwnScanBeginsWhenTheirsHasEnded() {
+    func testAnOwnScanStartsAfterTheOtherScanEnds() {
         stage.share()
         XCTAssertEqual(stage.foreign(Stage.foreignStop), [])
         XCTAssertEqual(stage.machine.phase, .resting)
@@ -38,7 +38,7 @@ final class HCISharingTests: XCTestCase {
         XCTAssertEqual(stage.machine.close(), [HCIScanCommands.legacy.enable(false)])
     }
 
-    func testAnEndThatWasMissedIsFoundOutWithinTenSeconds() {
+    func testAMissedEndIsDetectedWithinTenSeconds() {
         stage.share()
         XCTAssertEqual(stage.pass(.seconds(10)), [Stage.setParameters()])
         XCTAssertEqual(stage.answer(0x200B, 0x0C), [.report(.sharing, detail: HCILinkMachine.unknownDetail)])
@@ -46,7 +46,7 @@ final class HCISharingTests: XCTestCase {
         XCTAssertEqual(stage.answer(0x200B), [Stage.enable()])
     }
 
-    func testAListOfAcceptedDevicesIsTold() {
+    func testAnAcceptListIsReported() {
         stage.scan()
         _ = stage.foreign(Stage.foreignStop)
         _ = stage.foreign(HCICommand(opcode: 0x200B, parameters: [0, 0x60, 0, 0x30, 0, 0, 1]))
@@ -57,33 +57,33 @@ final class HCISharingTests: XCTestCase {
             stage.foreign(HCICommand(opcode: 0x200C, parameters: [1, 0])), [.report(.sharing, detail: nil)])
     }
 
-    // MARK: - An own scan that others touch
+    // MARK: - An own scan that other programs change
 
-    func testAnOwnScanThatOthersEndBeginsAgain() {
+    func testAnOwnScanThatAnotherProgramStopsIsRestarted() {
         stage.scan()
         XCTAssertEqual(stage.foreign(Stage.foreignStop), [])
         XCTAssertEqual(stage.pass(.milliseconds(250)), [Stage.setParameters()])
         XCTAssertEqual(stage.answer(0x200B), [Stage.enable()])
     }
 
-    func testOthersAreGivenTimeToBeginTheirs() {
+    func testTheMachineWaitsForTheScanOfAnotherProgram() {
         stage.scan()
         _ = stage.foreign(Stage.foreignStop)
         XCTAssertEqual(stage.pass(.milliseconds(200)), [])
         XCTAssertEqual(stage.foreign(Stage.foreignParameters), [])
-        XCTAssertEqual(stage.pass(.milliseconds(200)), [], "their parameters begin the time anew")
+        XCTAssertEqual(stage.pass(.milliseconds(200)), [], "the other program's parameters restart the wait")
         _ = stage.foreign(Stage.foreignStart)
         XCTAssertEqual(stage.machine.phase, .sharing)
     }
 
-    func testWhoBeginsLastOwnsTheScan() {
+    func testTheLastProgramToStartOwnsTheScan() {
         stage.scan()
         _ = stage.foreign(HCICommand(opcode: 0x200C, parameters: [1, 0]))
         XCTAssertEqual(stage.machine.phase, .sharing)
         XCTAssertEqual(stage.machine.close(), [])
     }
 
-    func testACommandOfOthersThatWasRefusedChangesNothing() {
+    func testARefusedCommandOfAnotherProgramIsIgnored() {
         stage.scan()
         for command in [Stage.foreignParameters, Stage.foreignStart, Stage.foreignStop] {
             XCTAssertEqual(stage.foreign(command, status: 0x0C), [])
@@ -91,16 +91,16 @@ final class HCISharingTests: XCTestCase {
         }
     }
 
-    func testTheirAnswerIsNotTakenForAnOwnOne() {
+    func testAnAnswerToAnotherProgramIsNotAnOwnAnswer() {
         _ = stage.handle(.opened)
         _ = stage.probed(extended: false)
-        // Theirs went to the adapter first, although the own one was sent already.
+        // The other program's command reached the adapter first, although the own command was already sent.
         XCTAssertEqual(stage.foreign(Stage.foreignParameters), [])
         XCTAssertEqual(stage.machine.phase, .settingParameters)
         XCTAssertEqual(stage.answer(0x200B), [Stage.enable()])
     }
 
-    func testAnOwnCommandOnItsWayComesBehindTheirs() {
+    func testAPendingOwnCommandFollowsTheOtherProgramsCommand() {
         for (command, own) in [(Stage.foreignStart, true), (Stage.foreignStop, true)] {
             var stage = HCILinkStage()
             _ = stage.handle(.opened)
@@ -112,15 +112,15 @@ final class HCISharingTests: XCTestCase {
         }
     }
 
-    func testTheirStartBeforeTheOwnOneIsListenedTo() {
+    func testTheMachineUsesAScanThatStartsBeforeItsOwn() {
         _ = stage.handle(.opened)
         XCTAssertEqual(stage.foreign(HCICommand(opcode: 0x200C, parameters: [1, 0])), [.report(.sharing, detail: nil)])
         _ = stage.probed(extended: true)
         _ = stage.foreign(Stage.foreignStop)
-        XCTAssertEqual(stage.pass(.milliseconds(250)), [.send(Stage.readCommands)], "the answer came too early")
+        XCTAssertEqual(stage.pass(.milliseconds(250)), [.send(Stage.readCommands)], "the early answer was ignored")
     }
 
-    func testTheSetOfCommandsThatOthersUseIsTaken() {
+    func testTheMachineUsesTheCommandSetOfTheOtherProgram() {
         stage.scan(extended: true)
         _ = stage.foreign(HCICommand(opcode: 0x0C03, parameters: []))
         _ = stage.foreign(Stage.foreignParameters)
@@ -130,58 +130,58 @@ final class HCISharingTests: XCTestCase {
         XCTAssertEqual(stage.pass(.milliseconds(250)), [Stage.setParameters(.legacy)])
     }
 
-    func testAfterAResetTheScanBeginsAgain() {
+    func testTheScanRestartsAfterAReset() {
         stage.scan()
         XCTAssertEqual(stage.foreign(HCICommand(opcode: 0x0C03, parameters: [])), [])
-        XCTAssertEqual(stage.machine.close(), [], "nothing is left to be ended")
+        XCTAssertEqual(stage.machine.close(), [], "no scan is left to stop")
         stage = HCILinkStage()
         stage.scan()
         _ = stage.foreign(HCICommand(opcode: 0x0C03, parameters: []))
         XCTAssertEqual(stage.pass(.milliseconds(250)), [Stage.setParameters()])
     }
 
-    func testCommandsThatDoNotConcernTheScanChangeNothing() {
+    func testUnrelatedCommandsAreIgnored() {
         stage.scan()
         XCTAssertEqual(stage.foreign(HCICommand(opcode: 0x2006, parameters: [UInt8](repeating: 0, count: 15))), [])
         XCTAssertEqual(stage.machine.phase, .scanning)
         stage.share()
     }
 
-    // MARK: - Their duplicate filter
+    // MARK: - The duplicate filter of other programs
 
-    func testTheirDuplicateFilterIsLifted() {
+    func testTheDuplicateFilterOfAnotherScanIsDisabled() {
         stage.scan()
         _ = stage.foreign(Stage.foreignStop)
         _ = stage.foreign(Stage.foreignParameters)
         XCTAssertEqual(stage.foreign(Stage.foreignStart), [Stage.enable()])
-        XCTAssertEqual(stage.answer(0x200C), [.report(.sharing, detail: HCILinkMachine.liftedDetail)])
+        XCTAssertEqual(stage.answer(0x200C), [.report(.sharing, detail: HCILinkMachine.disabledFilterDetail)])
         XCTAssertFalse(stage.machine.ownsScan)
     }
 
-    func testItIsSetAgainAtTheEnd() {
+    func testTheDuplicateFilterIsRestoredAtTheEnd() {
         stage.scan()
         _ = stage.foreign(Stage.foreignStart)
         _ = stage.answer(0x200C)
         XCTAssertEqual(stage.machine.close(), [HCIScanCommands.legacy.enable(true, filtersDuplicates: true)])
     }
 
-    func testAFilterThatCannotBeLiftedIsTold() {
+    func testAFilterThatCannotBeDisabledIsReported() {
         stage.scan()
         XCTAssertEqual(stage.foreign(Stage.foreignStart), [Stage.enable()])
         XCTAssertEqual(stage.answer(0x200C, 0x0C), [.report(.sharing, detail: filtered)])
         XCTAssertEqual(stage.machine.close(), [])
     }
 
-    func testAScanThatLiftingBeganAgainForNobodyIsEnded() {
+    func testAScanThatDisablingTheFilterRestartedIsStopped() {
         stage.scan()
         _ = stage.foreign(Stage.foreignStart)
         _ = stage.foreign(Stage.foreignStop)
         XCTAssertEqual(stage.answer(0x200C), [.send(HCIScanCommands.legacy.enable(false))])
-        XCTAssertEqual(stage.answer(0x200C), [], "the answer to that is no news")
+        XCTAssertEqual(stage.answer(0x200C), [], "the answer changes nothing")
         XCTAssertEqual(stage.pass(.milliseconds(250)), [Stage.setParameters()])
     }
 
-    func testAfterTheirScanNoFilterIsSetAgain() {
+    func testNoFilterIsRestoredAfterTheOtherScanEnded() {
         stage.scan()
         _ = stage.foreign(Stage.foreignStart)
         _ = stage.answer(0x200C)

@@ -6,7 +6,7 @@ import XCTest
 final class HCITimelineTests: XCTestCase {
     private let second: Int64 = 1_000_000_000
 
-    func testTheTimeOfReceptionIsTurnedIntoTimeSinceBoot() {
+    func testTheTimeOfReceptionIsConvertedToTimeSinceBoot() {
         var timeline = KernelTimeline(wall: 1000 * second, boot: 10 * second)
         timeline.wake(wall: 1005 * second, boot: 15 * second)
         XCTAssertEqual(timeline.instant(wall: 1003 * second), Instant(seconds: 13))
@@ -16,12 +16,12 @@ final class HCITimelineTests: XCTestCase {
     func testTheWallClockIsThatOfTheLastWakeUp() {
         var timeline = KernelTimeline(wall: 1000 * second, boot: 10 * second)
         XCTAssertEqual(timeline.wallClock.unixTime(at: Instant(seconds: 10)).milliseconds, 1_000_000)
-        // Somebody has set it an hour ahead.
+        // The wall clock is set an hour ahead.
         timeline.wake(wall: 4605 * second, boot: 15 * second)
         XCTAssertEqual(timeline.wallClock.unixTime(at: Instant(seconds: 13)).milliseconds, 4_603_000)
     }
 
-    func testEachRadioRouteTellsTheMachinesWallClock() throws {
+    func testEachRouteReportsTheSystemsWallClock() throws {
         var boot = timespec()
         clock_gettime(CLOCK_BOOTTIME, &boot)
         let now = Instant(nanoseconds: Int64(boot.tv_sec) * 1_000_000_000 + Int64(boot.tv_nsec))
@@ -30,8 +30,8 @@ final class HCITimelineTests: XCTestCase {
             try BluetoothScanSource(route: .dbus),
         ]
         for source in sources {
-            let told = try XCTUnwrap(source.wallClock).unixTime(at: now).seconds
-            XCTAssertEqual(told, Date().timeIntervalSince1970, accuracy: 60, "\(type(of: source))")
+            let time = try XCTUnwrap(source.wallClock).unixTime(at: now).seconds
+            XCTAssertEqual(time, Date().timeIntervalSince1970, accuracy: 60, "\(type(of: source))")
         }
     }
 
@@ -42,7 +42,7 @@ final class HCITimelineTests: XCTestCase {
         XCTAssertEqual(timeline.instant(wall: 1003 * second), Instant(seconds: 14))
     }
 
-    func testAPacketThatCameAfterTheWakeUpIsNotTakenForAnEarlierOne() {
+    func testAPacketAfterTheWakeUpGetsALaterInstant() {
         var timeline = KernelTimeline(wall: 1000 * second, boot: 10 * second)
         timeline.wake(wall: 1005 * second, boot: 15 * second)
         XCTAssertFalse(timeline.isBehind(wall: 1005 * second))
@@ -52,11 +52,12 @@ final class HCITimelineTests: XCTestCase {
         XCTAssertEqual(timeline.instant(wall: 1006 * second), Instant(seconds: 16))
     }
 
-    func testAClockOnTheWallThatIsSetChangesNothing() {
+    func testSettingTheWallClockDoesNotChangeInstants() {
         for jump in [-3600 * second, 3600 * second] {
             var timeline = KernelTimeline(wall: 10_000 * second, boot: 10 * second)
             XCTAssertEqual(timeline.instant(wall: 10_000 * second), Instant(seconds: 10))
-            // Set between the packet's reception and the wake-up: the packet stays between the last instant and now.
+            // The clock is set between the reception and the wake-up: the instant is clamped between the last instant
+            // and now.
             timeline.wake(wall: 10_011 * second + jump, boot: 21 * second)
             let instant = timeline.instant(wall: 10_010 * second)
             XCTAssertTrue((Instant(seconds: 10)...Instant(seconds: 21)).contains(instant), "\(jump): \(instant)")
@@ -65,13 +66,13 @@ final class HCITimelineTests: XCTestCase {
         }
     }
 
-    func testAPacketWithoutTimeIsOfThePresent() {
+    func testAPacketWithoutATimeGetsThePresentInstant() {
         var timeline = KernelTimeline(wall: 1000 * second, boot: 10 * second)
         timeline.wake(wall: 1002 * second, boot: 12 * second)
         XCTAssertEqual(timeline.instant(wall: -1), Instant(seconds: 12))
     }
 
-    func testWhatIsToldOfThePresentComesBehindTheLastReading() {
+    func testAPresentEventFollowsTheLastReading() {
         var timeline = KernelTimeline(wall: 1000 * second, boot: 10 * second)
         timeline.wake(wall: 1001 * second, boot: 11 * second)
         XCTAssertEqual(timeline.present(), Instant(seconds: 11))

@@ -34,14 +34,14 @@ final class ReadinessWatchTests: XCTestCase {
         XCTAssertEqual(write(descriptor, &byte, 1), 1)
     }
 
-    func testWhatComesIsSeenUntilTheEnd() async throws {
+    func testTheWatchCallsBackUntilItEnds() async throws {
         let (reading, writing) = try Self.pipe()
         defer { close(writing) }
         let seen = WatchedState(Seen())
         let watch = Self.watch(reading, seen)
         for byte: UInt8 in 1...3 { Self.send(byte, to: writing) }
         try await Bounded.wait(for: "three bytes") { try await seen.wait { $0.bytes == [1, 2, 3] } }
-        // On the queue, nothing is seen any more once the watch was ended.
+        // After the watch has ended, it doesn't call back on the queue.
         Self.queue.sync {
             watch.cancel()
             Self.send(4, to: writing)
@@ -50,7 +50,7 @@ final class ReadinessWatchTests: XCTestCase {
         XCTAssertEqual(seen.value.bytes, [1, 2, 3])
     }
 
-    func testEndingTwiceIsEndingOnce() async throws {
+    func testEndingTwiceHasTheEffectOfEndingOnce() async throws {
         let (reading, writing) = try Self.pipe()
         defer { close(writing) }
         let seen = WatchedState(Seen())
@@ -60,14 +60,14 @@ final class ReadinessWatchTests: XCTestCase {
         try await Bounded.wait(for: "the end") { try await seen.wait { $0.isDone } }
     }
 
-    func testADescriptorThatIsNoneEndsTheWatch() async throws {
+    func testAnInvalidDescriptorEndsTheWatch() async throws {
         let seen = WatchedState(Seen())
         let watch = ReadinessWatch(9_999, on: Self.queue, whenReady: {}, whenDone: { seen.update { $0.isDone = true } })
         try await Bounded.wait(for: "the end") { try await seen.wait { $0.isDone } }
         withExtendedLifetime(watch) {}
     }
 
-    /// The dispatch library's own sources crash in this (number 949 of swift-corelibs-libdispatch).
+    /// The dispatch library's own sources crash in this test (number 949 of swift-corelibs-libdispatch).
     func testWatchesMayComeAndGoOnManyThreads() async throws {
         let before = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -91,7 +91,7 @@ final class ReadinessWatchTests: XCTestCase {
             }
             try await group.waitForAll()
         }
-        // Alarms are closed with the watches, of which the last threads may still hold some.
+        // Alarms close with their watches, some of which the last threads may still retain.
         let after = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count
         XCTAssertLessThan(after, before + 20)
     }

@@ -4,11 +4,11 @@ import XCTest
 @testable import BlueZScanning
 
 final class RunningScansTests: XCTestCase {
-    func testWithoutAScanThereIsNothingToWaitFor() async {
+    func testWaitingReturnsImmediatelyWithoutAScan() async {
         await RunningScans().allEnded()
     }
 
-    func testEverybodyWaitsForTheLastScan() async {
+    func testAllCallersWaitForTheLastScan() async {
         let scans = RunningScans()
         scans.began()
         scans.began()
@@ -19,8 +19,8 @@ final class RunningScansTests: XCTestCase {
         for task in waiting + [stillRunning] { await task.value }
     }
 
-    func testAScanThatCannotBeginHasLetGoOfTheRadio() async throws {
-        // Where there is no such adapter, or no Bluetooth at all.
+    func testAScanThatCannotStartReleasesTheRadio() async throws {
+        // Either the adapter or Bluetooth itself is missing.
         let source = HCIScanSource(adapter: .named("hci4711"))
         let stream = source.readings()
         let reading = Task { for try await _ in stream {} }
@@ -29,7 +29,7 @@ final class RunningScansTests: XCTestCase {
         await source.released()
     }
 
-    func testACopyWithAnotherTimingKnowsTheSameScans() {
+    func testACopyWithAnotherTimingSharesTheScans() {
         let source = HCIScanSource()
         XCTAssertTrue(source.running === source.with(.half).running)
     }

@@ -2,9 +2,9 @@ import Foundation
 import IndoorLocalizationTesting
 import XCTest
 
-/// Files that are missing or wrong end with status 1 and a message that names the file, the line and the field.
+/// Missing or invalid files cause status 1 and a message with the file, the line and the field.
 final class BadInputTests: XCTestCase {
-    func testAMissingFileIsNamedByEveryCommand() throws {
+    func testEveryCommandNamesAMissingFile() throws {
         let missing = try temporaryFolder() + "/missing"
         for arguments in [
             ["replay", "--venue", "Fixtures/office", missing],
@@ -24,7 +24,7 @@ final class BadInputTests: XCTestCase {
         }
     }
 
-    func testARecordingWithoutABeaconOfTheVenueIsToldSo() throws {
+    func testReplayReportsARecordingWithoutABeaconOfTheVenue() throws {
         let folder = try temporaryFolder()
         var recording = try ShortRecording(lines: 60)
         recording.lines.removeAll { $0.contains("\"beacon\"") }
@@ -33,11 +33,11 @@ final class BadInputTests: XCTestCase {
         XCTAssertEqual(result.status, 0)
         XCTAssertEqual(
             result.errors,
-            "indoorloc: \(path): no position, as no beacon of 'Office' was heard in it; "
-                + "with --fix MAP,X,Y,RADIUS it is followed by motion alone\n")
+            "indoorloc: \(path): no position, as it contains no beacon of 'Office'; "
+                + "use --fix MAP,X,Y,RADIUS to follow it by motion alone\n")
     }
 
-    func testAVenueWithoutBeaconsIsToldSo() throws {
+    func testReplayReportsAVenueWithoutBeacons() throws {
         let folder = try temporaryFolder()
         try Self.writeKiosk(to: folder)
         var recording = try ShortRecording(lines: 60)
@@ -46,7 +46,7 @@ final class BadInputTests: XCTestCase {
         let result = try Tool.run(["replay", "--venue", folder, path])
         XCTAssertEqual(
             result.errors,
-            "indoorloc: \(path): no position, as 'Kiosk' has neither beacons nor a radio map; add beacons, or survey it\n"
+            "indoorloc: \(path): no position, as 'Kiosk' has neither beacons nor a radio map; add beacons, or make a survey\n"
         )
         XCTAssertTrue(
             try Tool.run(["venue", "info", folder]).output.contains(
@@ -54,7 +54,7 @@ final class BadInputTests: XCTestCase {
     }
 
     /// The recordings' maps have the same numbers as the venue's.
-    func testASurveyThatHeardNoneOfTheVenuesBeaconsIsToldSo() throws {
+    func testSurveyWarnsOfRecordingsWithoutABeaconOfTheVenue() throws {
         let folder = try temporaryFolder()
         let venue = """
             {"format": "indoor-localization-venue", "formatVersion": 1, "id": 7, "name": "Kiosk", "version": 1,
@@ -71,13 +71,13 @@ final class BadInputTests: XCTestCase {
         XCTAssertEqual(survey.status, 0)
         XCTAssertEqual(
             survey.errors,
-            "indoorloc: no beacon of 'Kiosk' was heard; are the recordings of another venue?\n")
+            "indoorloc: no beacon of 'Kiosk' was received; are the recordings of another venue?\n")
         let replay = try Tool.run(["replay", "--venue", folder, "--radio-map", map, walk])
-        XCTAssertTrue(replay.errors.contains("none of the venue's beacons; is it of another venue?"), replay.errors)
+        XCTAssertTrue(replay.errors.contains("none of the venue's beacons; is it for another venue?"), replay.errors)
     }
 
-    /// A survey of hundreds of recordings takes a while, all of which would be lost.
-    func testAnOutputThatCannotBeWrittenIsToldBeforeTheWork() throws {
+    /// A long survey must not end with an output that can't be written.
+    func testCommandsReportAnUnwritableOutputBeforeTheWork() throws {
         let folder = try temporaryFolder()
         for (path, reason) in [(folder + "/none/out.json", "No such file or directory"), (folder, "Is a directory")] {
             for arguments in [
@@ -98,22 +98,22 @@ final class BadInputTests: XCTestCase {
         XCTAssertTrue(result.errors.contains("the path is empty"), result.errors)
     }
 
-    func testARecordingWhoseBeaconsDoNotCountIsToldSo() throws {
+    func testReplayReportsWhyBeaconsOfTheVenueAreIgnored() throws {
         let path = try ShortRecording(lines: 100).write(to: temporaryFolder())
         let call = ["replay", "--venue", "Fixtures/office", path, "--set"]
         let weak = try Tool.run(call + ["rssiThreshold=-20"])
         XCTAssertEqual(weak.status, 0)
         let sentence =
-            #/indoorloc: .+: no position, as all beacons of 'Office', heard \d+ times, are below the rssiThreshold of -20 dBm; the strongest has -\d+ dBm\n/#
+            #/indoorloc: .+: no position, as all beacons of 'Office', received \d+ times, are below the rssiThreshold of -20 dBm; the strongest is -\d+ dBm\n/#
         XCTAssertNotNil(try sentence.wholeMatch(in: weak.errors), weak.errors)
         let forced = try Tool.run(call + ["forcedVenue=2"])
         XCTAssertEqual(forced.status, 0)
         XCTAssertEqual(
             forced.errors,
-            "indoorloc: \(path): no position, as forcedVenue accepts venue 2 alone, and 'Office' is venue 1\n")
+            "indoorloc: \(path): no position, as forcedVenue accepts only venue 2, but 'Office' is venue 1\n")
     }
 
-    func testAVenueWithAWrongSettingIsLocatedInAllTheSame() throws {
+    func testAVenueWithAnInvalidSettingStillGivesPositions() throws {
         let folder = try temporaryFolder()
         let office = try String(contentsOf: URL(filePath: FixtureFolder("office").file("venue.json")), encoding: .utf8)
         var object = try XCTUnwrap(JSONSerialization.jsonObject(with: Data(office.utf8)) as? [String: Any])
@@ -129,7 +129,7 @@ final class BadInputTests: XCTestCase {
         let replay = try Tool.run(["replay", "--venue", venue, recording])
         XCTAssertEqual(replay.status, 0)
         XCTAssertEqual(
-            replay.errors, "indoorloc: \(venue): warning: $.settings.rssiThreshold: is of no effect; \(problem)\n")
+            replay.errors, "indoorloc: \(venue): warning: $.settings.rssiThreshold: has no effect; \(problem)\n")
         XCTAssertTrue(replay.output.contains("$.settings.rssiThreshold: \(problem)"), replay.output)
         XCTAssertTrue(replay.output.contains(#""type":"position""#), replay.output)
         for command in ["info", "check"] {
@@ -149,10 +149,10 @@ final class BadInputTests: XCTestCase {
         let path = try recording.write(to: temporaryFolder())
         let result = try Tool.run(["replay", "--venue", "Fixtures/office", path])
         XCTAssertEqual(result.status, 0)
-        XCTAssertEqual(result.errors, "indoorloc: \(path): 2 lines of unknown types passed over\n")
+        XCTAssertEqual(result.errors, "indoorloc: \(path): 2 lines of unknown types ignored\n")
     }
 
-    func testASurveyOfAnotherVenueIsToldSo() throws {
+    func testSurveyReportsRecordingsOfAnotherVenue() throws {
         let folder = try temporaryFolder()
         try Self.writeKiosk(to: folder)
         let result = try Tool.run(
@@ -160,17 +160,18 @@ final class BadInputTests: XCTestCase {
         XCTAssertEqual(result.status, 1)
         XCTAssertEqual(
             result.errors,
-            "indoorloc: the recordings are of another venue: their truth is on maps 1, and 'Kiosk' has maps 77\n")
+            "indoorloc: the recordings are of another venue: their ground truth is on maps 1, but 'Kiosk' has maps 77\n"
+        )
     }
 
-    func testADataSetWithoutTracksIsToldSo() throws {
+    func testEvaluateReportsADataSetWithoutTracks() throws {
         let path = try FixtureFolder("packets/accepted/smallest").path
         let result = try Tool.run(["evaluate", path])
         XCTAssertEqual(result.status, 1)
-        XCTAssertTrue(result.errors.contains("\(path)/tracks holds no recording"), result.errors)
+        XCTAssertTrue(result.errors.contains("\(path)/tracks has no recording"), result.errors)
     }
 
-    func testASurveyWithoutTruthIsToldSo() throws {
+    func testSurveyReportsRecordingsWithoutGroundTruth() throws {
         let folder = try temporaryFolder()
         var recording = try ShortRecording(lines: 60)
         recording.lines.removeAll { $0.contains("\"truth\"") }
@@ -178,13 +179,13 @@ final class BadInputTests: XCTestCase {
         let map = folder + "/map.json"
         let result = try Tool.run(["survey", "--venue", "Fixtures/office", "--output", map, path])
         XCTAssertEqual(result.status, 1)
-        XCTAssertTrue(result.errors.contains("they need truth with mapId, x, y"), result.errors)
+        XCTAssertTrue(result.errors.contains("their ground truth requires mapId, x, y"), result.errors)
         XCTAssertFalse(FileManager.default.fileExists(atPath: map))
     }
 
-    // MARK: - A bad line
+    // MARK: - Invalid lines
 
-    /// A recording whose line 101 is wrong, and the same without that line.
+    /// A recording with an invalid line 101, and the same without that line.
     private func badAndGood(in folder: String) throws -> (bad: String, good: String) {
         let good = try ShortRecording(lines: 160)
         var bad = good
@@ -192,15 +193,15 @@ final class BadInputTests: XCTestCase {
         return (try bad.write(to: folder, as: "bad.jsonl"), try good.write(to: folder, as: "good.jsonl"))
     }
 
-    func testABadLineEndsTheReplayWithFileLineAndField() throws {
+    func testAnInvalidLineEndsTheReplayWithFileLineAndField() throws {
         let (bad, _) = try badAndGood(in: temporaryFolder())
         let result = try Tool.run(["replay", "--venue", "Fixtures/office", bad])
         XCTAssertEqual(result.status, 1)
         XCTAssertTrue(result.errors.hasPrefix("indoorloc: \(bad):101: field `"), result.errors)
-        XCTAssertTrue(result.errors.contains("or say --lenient to skip such lines"), result.errors)
+        XCTAssertTrue(result.errors.contains("or use --lenient to skip such lines"), result.errors)
     }
 
-    func testWhatCameBeforeABadLineIsPrinted() throws {
+    func testReplayPrintsTheOutputsBeforeAnInvalidLine() throws {
         let (bad, good) = try badAndGood(in: temporaryFolder())
         let before = try Tool.run(["replay", "--venue", "Fixtures/office", bad]).output
         let whole = try Tool.run(["replay", "--venue", "Fixtures/office", good]).output
@@ -208,18 +209,18 @@ final class BadInputTests: XCTestCase {
         XCTAssertTrue(whole.hasPrefix(before))
     }
 
-    func testALenientReplayCountsTheBadLineAndPrintsTheRest() throws {
+    func testALenientReplayCountsAnInvalidLineAndPrintsTheRest() throws {
         let (bad, good) = try badAndGood(in: temporaryFolder())
         let lenient = try Tool.run(["replay", "--venue", "Fixtures/office", "--lenient", bad])
         XCTAssertEqual(lenient.status, 0)
         XCTAssertTrue(
-            lenient.errors.hasPrefix("indoorloc: \(bad): 1 bad line skipped: \(bad):101: field `"), lenient.errors)
-        // Nobody needs to be told to do what was done.
+            lenient.errors.hasPrefix("indoorloc: \(bad): 1 invalid line skipped: \(bad):101: field `"), lenient.errors)
+        // A lenient replay doesn't suggest --lenient.
         XCTAssertFalse(lenient.errors.contains("lenient"), lenient.errors)
         XCTAssertEqual(lenient.output, try Tool.run(["replay", "--venue", "Fixtures/office", good]).output)
     }
 
-    func testReadingsThatAreNoneAreCounted() throws {
+    func testReplayCountsSightingsWithoutAMeasuredRSSI() throws {
         var recording = try ShortRecording(lines: 60)
         let beacon = try XCTUnwrap(recording.lines.firstIndex { $0.contains("\"beacon\"") })
         let silent = recording.lines[beacon].replacing(/"rssi":-[0-9]+/, with: "\"rssi\":127")
@@ -227,10 +228,10 @@ final class BadInputTests: XCTestCase {
         let path = try recording.write(to: temporaryFolder())
         let result = try Tool.run(["replay", "--venue", "Fixtures/office", path])
         XCTAssertEqual(result.status, 0)
-        XCTAssertTrue(result.errors.contains("1 sighting dropped whose RSSI is no measurement"), result.errors)
+        XCTAssertTrue(result.errors.contains("1 sighting dropped: the RSSI is not a measurement"), result.errors)
     }
 
-    /// A venue without beacons, whose map no fixture has.
+    /// A venue without beacons, whose map is in no fixture.
     private static func writeKiosk(to folder: String) throws {
         let venue = """
             {"format": "indoor-localization-venue", "formatVersion": 1, "id": 7, "name": "Kiosk", "version": 1,

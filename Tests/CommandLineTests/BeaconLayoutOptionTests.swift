@@ -3,11 +3,11 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import XCTest
 
-/// Beacons of a maker's own layout on the command line.
+/// Beacons of a vendor's layout on the command line.
 final class BeaconLayoutOptionTests: XCTestCase {
     private static let layout = "m:2-3=cafe,i:4-19,i:20-21,i:22-23,p:24-24"
 
-    /// The lines of a walk, each sighting as an advertisement of that layout.
+    /// The lines of a walk, with each sighting as an advertisement of the layout.
     private func recording() throws -> String {
         let layout = try BeaconLayout(Self.layout)
         var recording = try ShortRecording(lines: 400)
@@ -32,7 +32,7 @@ final class BeaconLayoutOptionTests: XCTestCase {
     }
 
     /// Behaviour §1.1, row legacy extras: layouts beside the known ones.
-    func testALayoutMakesBeaconsOfItHeard() throws {
+    func testReplayDecodesBeaconsOfTheGivenLayout() throws {
         let recording = try recording()
         let call = ["replay", "--venue", "Fixtures/office", recording]
         let without = try Tool.run(call)
@@ -42,7 +42,7 @@ final class BeaconLayoutOptionTests: XCTestCase {
         XCTAssertGreaterThan(with.lines.count { $0.contains(#""type":"position""#) }, 3)
     }
 
-    func testAWrongLayoutIsAUsageError() throws {
+    func testAnInvalidLayoutIsAUsageError() throws {
         let result = try Tool.run([
             "replay", "--venue", "Fixtures/office", "--beacon-layout", "m:2-3=cafe",
             "Fixtures/recordings/one-floor/scan.jsonl.gz",

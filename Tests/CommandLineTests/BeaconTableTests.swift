@@ -24,7 +24,7 @@ final class BeaconTableTests: XCTestCase {
         return table
     }
 
-    func testAScanThatHearsThreeBeaconsAndTwoOtherDevices() throws {
+    func testTheTableShowsThreeBeaconsAndCountsTwoOtherDevices() throws {
         let event = RadioEvent(instant: .zero, status: .scanning, adapter: "hci0", detail: "raw HCI")
         var readings: [SensorReading] = [.radio(event)]
         for tenth in 0..<60 {
@@ -39,7 +39,7 @@ final class BeaconTableTests: XCTestCase {
             table.lines(at: Instant(seconds: 6), width: 100, height: 24).joined(separator: "\n") + "\n")
     }
 
-    func testABeaconThatWasSilentForFiveSecondsIsForgotten() {
+    func testTheTableRemovesABeaconAfterFiveSecondsOfSilence() {
         var table = table([heard(1, -60, at: 0), heard(2, -60, at: 3), advertisement(9, at: 0)])
         let lines = table.lines(at: Instant(seconds: 5.1), width: 100, height: 24)
         XCTAssertEqual(lines.count, 5)
@@ -47,13 +47,13 @@ final class BeaconTableTests: XCTestCase {
         XCTAssertTrue(lines[4].hasPrefix("1 beacon, 0 other devices"), lines[4])
     }
 
-    func testTheStrongestBeaconsAreShownWhereTheTerminalIsLow() {
+    func testALowTerminalShowsTheStrongestBeacons() {
         var table = table((1...20).map { heard($0, -50 - Double($0), at: 1) })
         let lines = table.lines(at: Instant(seconds: 1), width: 100, height: 10)
         XCTAssertEqual(lines.count, 10)
         XCTAssertTrue(lines[3].contains("    1     1 "), lines[3])
         XCTAssertTrue(lines[7].contains("    1     5 "), lines[7])
-        XCTAssertEqual(lines[8], "and 15 weaker ones")
+        XCTAssertEqual(lines[8], "and 15 weaker beacons")
     }
 
     func testNoLineIsWiderThanTheTerminal() {
@@ -71,7 +71,7 @@ final class BeaconTableTests: XCTestCase {
         XCTAssertFalse(table.lines(at: .zero, width: 80, height: 1).isEmpty)
     }
 
-    func testAnAdvertisementThatHoldsABeaconIsNoOtherDevice() throws {
+    func testTheAdvertisementOfABeaconDoesNotCountAsAnotherDevice() throws {
         let frame = BeaconFrame(
             format: .iBeacon,
             beacon: BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 4), measuredPower: -59)

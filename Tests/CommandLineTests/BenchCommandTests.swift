@@ -5,20 +5,20 @@ import XCTest
 @testable import indoorloc
 
 final class BenchCommandTests: XCTestCase {
-    func testWeighingComesToWhatPlainCComesTo() {
+    func testWeighingGivesTheResultOfPlainC() {
         var (bench, reference) = (WeighBench(particles: 3001), WeighBench(particles: 3001))
         bench.weigh()
         reference.weighInC()
-        // Sums of about -50, of 16 logarithms that are right to 1e-7 each.
+        // The sums are about -50, of 16 logarithms that are each accurate to 1e-7.
         XCTAssertLessThan(bench.difference(to: reference), 1e-3)
     }
 
-    func testAFilterOfABenchmarkKeepsItsPlace() throws {
+    func testTheFilterBenchmarkKeepsItsPosition() throws {
         var bench = FilterBench(particles: 500)
         for step in 0..<100 { XCTAssertNotNil(bench.step(), "step \(step)") }
     }
 
-    func testBothKindsOfFixFindAPlaceInTheRoom() throws {
+    func testBothFixBenchmarksFindAPositionInTheRoom() throws {
         var bench = FixBench(BenchVenue(width: 12, height: 10, beacons: 8), surveyedEvery: nil, heard: 8)
         for _ in 0..<50 {
             for place in [try XCTUnwrap(bench.grid()), try XCTUnwrap(bench.leastSquares())] {
@@ -27,7 +27,7 @@ final class BenchCommandTests: XCTestCase {
         }
     }
 
-    func testAWalkOfABenchmarkEntersAndLeavesAreasAndStayingDoesNot() {
+    func testTheAreaBenchmarkEntersAndLeavesAreasOnlyOnItsWalk() {
         var bench = AreaBench(areas: 2_000, positions: 400)
         XCTAssertGreaterThan(bench.go(), 20)
         XCTAssertGreaterThan(bench.label(), 100)
@@ -35,16 +35,16 @@ final class BenchCommandTests: XCTestCase {
         XCTAssertEqual(bench.stay(), 0)
     }
 
-    func testASessionOfABenchmarkTellsPositionsAndHoldsMemory() throws {
+    func testTheSessionBenchmarkReportsPositionsAndHoldsMemory() throws {
         let bench = try SessionBench(BenchVenue(width: 20, height: 15, beacons: 6), rounds: 1, motionRate: 0)
         XCTAssertGreaterThan(bench.seconds, 30)
         XCTAssertGreaterThan(Double(bench.play()), bench.seconds)
         let bytes = bench.memory(sessions: 2)
-        // A sanitizer brings an allocator of its own, which does not count.
+        // The allocator of a sanitizer doesn't count allocations.
         XCTAssertTrue(bytes > 10_000 || bytes == 0, "\(bytes)")
     }
 
-    func testBytesAreCountedUntilTheyAreGivenBack() {
+    func testBytesAreCountedUntilTheyAreFreed() {
         let before = cbench_bytes()
         let held = malloc(100_000)
         let with = cbench_bytes()
@@ -53,7 +53,7 @@ final class BenchCommandTests: XCTestCase {
         XCTAssertTrue(with - before >= 100_000 || with == 0, "\(with - before)")
     }
 
-    func testABenchmarkThatIsNotThereIsAWrongCall() throws {
+    func testAnUnknownBenchmarkIsAUsageError() throws {
         let result = try Tool.run(["bench", "--only", "flying"])
         XCTAssertEqual(result.status, 2)
         XCTAssertTrue(result.errors.contains("filter-step-1k"), result.errors)
@@ -64,7 +64,7 @@ final class BenchCommandTests: XCTestCase {
         let array = (0..<100).map { [UInt8](repeating: UInt8($0), count: 1000) }
         XCTAssertEqual(array.count, 100)
         let counted = cbench_allocations() - before
-        // A sanitizer brings an allocator of its own, which does not count.
+        // The allocator of a sanitizer doesn't count allocations.
         XCTAssertTrue(counted >= 100 || counted == 0, "\(counted)")
     }
 

@@ -2,7 +2,7 @@ import CLibArchive
 import Foundation
 import XCTest
 
-/// Files that are small, and would be large or slow for whoever reads them without limits.
+/// Small files that cost much memory or time if they are read without limits.
 struct Bomb {
     /// A folder that is removed after the test.
     let folder: String
@@ -20,12 +20,12 @@ struct Bomb {
         "[" + Array(repeating: element, count: count).joined(separator: ",") + "]"
     }
 
-    /// A document that is nested that deep.
+    /// A document with the given nesting depth.
     static func nested(_ depth: Int) -> String {
         String(repeating: "{\"a\":", count: depth) + "1" + String(repeating: "}", count: depth)
     }
 
-    /// Writes a file as it is.
+    /// Writes a file with this content.
     func plain(_ name: String, _ text: String) throws -> String {
         let file = URL(filePath: folder + "/" + name)
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
@@ -33,7 +33,7 @@ struct Bomb {
         return file.path
     }
 
-    /// Writes a file of 4 GB without anything in it, which takes no room on the disk.
+    /// Writes a sparse file of 4 GB, which needs no disk space.
     func sparse(_ name: String) throws -> String {
         let path = try plain(name, "")
         XCTAssertEqual(truncate(path, 4 << 30), 0)
@@ -45,7 +45,7 @@ struct Bomb {
         try pack(name, entry: "venue.json", [text], archive_write_set_format_zip)
     }
 
-    /// Writes a file in the gzip format: all of the pieces, the second as often as given.
+    /// Writes a gzip file with all pieces, the second one repeated.
     func gzip(_ name: String, _ first: String, _ piece: String = "", times: Int = 0) throws -> String {
         try pack(name, entry: name, [first] + Array(repeating: piece, count: times)) { archive in
             archive_write_add_filter_gzip(archive)

@@ -2,11 +2,11 @@ import Foundation
 import LoopbackServers
 import XCTest
 
-/// No small input costs much memory or time, and each that would is refused with a reason.
+/// Small inputs that would cost much memory or time are refused with a reason.
 final class BombTests: XCTestCase {
-    /// KiB of address space: those of an ordinary run, and 200 MB.
+    /// The limit of address space in KiB: that of an ordinary run plus 200 MB.
     private static let memory = 500_000
-    /// Seconds of processor time: 5 for a program that was built for speed, which is some ten times as fast as this one.
+    /// The limit of processor time in seconds: 5 for an optimized build, which is about ten times as fast as a debug build.
     private static let seconds = 50
 
     private static let recording = "Fixtures/recordings/one-floor/scan.jsonl.gz"
@@ -14,7 +14,7 @@ final class BombTests: XCTestCase {
 
     /// Runs the tool with little memory and time.
     ///
-    /// - Parameter reason: what is in the error; nil if the tool ends well.
+    /// - Parameter reason: a part of the expected error; nil if success is expected.
     private func run(_ arguments: [String], _ reason: String?, line: UInt = #line) throws {
         let limits = "ulimit -c 0; ulimit -v \(Self.memory); ulimit -t \(Self.seconds)"
         let result = try Tool.run(arguments, under: limits)
@@ -43,18 +43,18 @@ final class BombTests: XCTestCase {
 
     // MARK: - Packets
 
-    func testADeepPacketIsRefusedByEveryCommand() throws {
+    func testEveryCommandRefusesADeepPacket() throws {
         try runVenueCommands(try bomb().plain("venue.json", Bomb.nested(8_000)), "nested deeper than 64 levels")
     }
 
-    func testAPacketOfManyMapsIsRefusedByEveryCommand() throws {
+    func testEveryCommandRefusesAPacketOfManyMaps() throws {
         let map = #"{"id":1,"name":"","level":0,"widthMeters":9,"heightMeters":9}"#
         let venue = Bomb.venue().replacing(/\[\{"id.*\}\]/, with: Bomb.list(map, 5_000))
-        try runVenueCommands(try bomb().plain("venue.json", venue), "has 5000 entries, more than the 1000")
+        try runVenueCommands(try bomb().plain("venue.json", venue), "has 5000 entries, more than the limit of 1000")
     }
 
-    func testASparsePacketIsRefusedByEveryCommand() throws {
-        try runVenueCommands(try bomb().sparse("venue.json"), "has 4294967296 bytes, more than the 16777216")
+    func testEveryCommandRefusesASparsePacket() throws {
+        try runVenueCommands(try bomb().sparse("venue.json"), "has 4294967296 bytes, more than the limit of 16777216")
     }
 
     func testZipsThatUnpackToMillionsOfValuesAreRefused() throws {
@@ -68,13 +68,13 @@ final class BombTests: XCTestCase {
         try run(["venue", "check", try bomb.sparse("sparse.zip")], "cannot be read as a zip")
     }
 
-    /// As large as a document may be, in the values that take the most memory.
+    /// A document of the maximum size, with the values that need the most memory.
     func testADocumentAtTheLimitIsReadInLittleMemory() throws {
         let objects = Bomb.venue("\"beacons\": [], \"unknown\": \(Bomb.list("{\"a\":0}", 600_000))")
         try run(["venue", "check", try bomb().zip("objects.zip", objects)], nil)
     }
 
-    func testPacketsThatMakeALargeModelAreRefused() throws {
+    func testPacketsOfALargeModelAreRefused() throws {
         let bomb = try bomb()
         let diagonals = Bomb.venue(map: "\"walls\": \(Bomb.list("[[0,0],[800,400]]", 40_000))")
         try run(["venue", "check", try bomb.plain("venue.json", diagonals)], "simplify the walls")
@@ -116,7 +116,7 @@ final class BombTests: XCTestCase {
 
     // MARK: - Other files
 
-    func testDeepFilesAreRefusedByEveryCommandThatReadsThem() throws {
+    func testEveryCommandRefusesDeepFiles() throws {
         let bomb = try bomb()
         let deep = try bomb.plain("deep.json", Bomb.nested(8_000))
         let deepTraining = try bomb.plain("training.json", "{\"rooms\":" + Bomb.nested(8_000) + "}")
@@ -151,7 +151,8 @@ final class BombTests: XCTestCase {
         let replay = ["replay", "--venue", "Fixtures/office", Self.recording, "--radio-map"]
         let zeros = String(repeating: ",0", count: 500_000)
         try run(
-            replay + [try bomb.gzip("zeros.json.gz", start, zeros, times: 131)], "unpacks to more than the 16777216")
+            replay + [try bomb.gzip("zeros.json.gz", start, zeros, times: 131)],
+            "unpacks to more than the limit of 16777216")
         try run(replay + [try bomb.sparse("sparse.json")], "has 4294967296 bytes")
         try run(replay + [try bomb.sparse("sparse.json.gz")], "has 4294967296 bytes")
         let deep = try bomb.plain("map.json", start + ",\(Bomb.nested(8_000))")
@@ -178,9 +179,9 @@ final class BombTests: XCTestCase {
             #"{"t":0,"type":"beacon","uuid":"00000000-0000-4000-8000-000000000001","major":1,"minor":1,"rssi":-70}"#
         let many = String(repeating: sighting + "\n", count: 10_000)
         let path = try bomb.gzip("many.jsonl.gz", Self.header, many, times: 50)
-        try run(["replay", "--venue", "Fixtures/office", path], "as no recording does")
+        try run(["replay", "--venue", "Fixtures/office", path], "which no recording does")
         let survey = ["survey", "--venue", "Fixtures/office", "--output", bomb.folder + "/map.json"]
-        try run(survey + [path], "as no recording does")
+        try run(survey + [path], "which no recording does")
         let long = try bomb.gzip("long.jsonl.gz", Self.header, String(repeating: "x", count: 1_000_000), times: 100)
         for command in [["replay", "--venue", "Fixtures/office"], survey] { try run(command + [long], "longer than") }
     }
@@ -195,6 +196,6 @@ final class BombTests: XCTestCase {
         let path = try bomb.plain("beacons.jsonl", lines)
         try run(
             ["survey", "--venue", "Fixtures/office", "--output", bomb.folder + "/map.json", path],
-            "the recordings hold 30001 beacons, more than the 30000")
+            "the recordings up to this one have 30001 beacons, more than the limit of 30000")
     }
 }

@@ -3,10 +3,10 @@ import XCTest
 
 final class BoundCommandTests: XCTestCase {
     private static let call = ["simulate", "--bound", "--venue", "Fixtures/office"]
-    /// What a debug build computes at once.
+    /// Options of a fast computation.
     private static let small = ["--places", "6", "--seconds", "1", "--grid", "1", "--particles", "100"]
 
-    func testTheBoundIsPrintedWithTheRatioLast() throws {
+    func testSimulatePrintsTheBoundWithTheRatioLast() throws {
         let result = try Tool.run(Self.call + Self.small)
         XCTAssertEqual(result.status, 0, result.errors)
         let names = result.output.split(separator: "\n").map { $0.prefix(23).trimmingCharacters(in: .whitespaces) }
@@ -18,7 +18,7 @@ final class BoundCommandTests: XCTestCase {
             ])
     }
 
-    func testTheSameAsJSON() throws {
+    func testSimulatePrintsTheBoundAsJSON() throws {
         let result = try Tool.run(Self.call + Self.small + ["--json", "--area", "100"])
         XCTAssertEqual(result.status, 0, result.errors)
         let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Double]
@@ -30,13 +30,13 @@ final class BoundCommandTests: XCTestCase {
         XCTAssertEqual(figures["beacons"], 8)
     }
 
-    func testWrongCallsAreToldSo() throws {
+    func testInvalidBoundOptionsAreUsageErrors() throws {
         for (words, message) in [
             (["simulate", "--bound"], "--venue is missing"),
-            (Self.call + ["--output", "walk.jsonl"], "--bound and --output don't go together"),
+            (Self.call + ["--output", "walk.jsonl"], "--output can't be combined with --bound"),
             (Self.call + ["--sigma", "0"], "--sigma must be a number from 0.1 to 20.0, not '0'"),
             (Self.call + ["--places", "0"], "--places must be a whole number from 1 to 1000000, not '0'"),
-            (["simulate", "--venue", "Fixtures/office", "--area", "50"], "--area goes with --bound alone"),
+            (["simulate", "--venue", "Fixtures/office", "--area", "50"], "--area requires --bound"),
         ] {
             let result = try Tool.run(words)
             XCTAssertEqual(result.status, 2, "\(words)")
@@ -44,9 +44,10 @@ final class BoundCommandTests: XCTestCase {
         }
     }
 
-    func testAMapThatTheVenueDoesNotHaveIsAFailure() throws {
+    func testAnUnknownMapIsAFailure() throws {
         let result = try Tool.run(Self.call + Self.small + ["--map", "77"])
         XCTAssertEqual(result.status, 1)
-        XCTAssertEqual(result.errors, "indoorloc: Fixtures/office: the venue has no map 77. Take an id of its maps.\n")
+        XCTAssertEqual(
+            result.errors, "indoorloc: Fixtures/office: the venue has no map 77. Use the id of one of its maps.\n")
     }
 }

@@ -13,8 +13,8 @@ final class ConfigCommandTests: XCTestCase {
     func testHelpOfConfigKeys() throws { try assertSnapshot(try Tool.run(["config", "keys", "--help"]).output) }
     func testConfigKeys() throws { try assertSnapshot(try Tool.run(["config", "keys"]).output) }
 
-    /// Behaviour §4.1, row showConfig: every value is shown with who gives it.
-    func testConfigShowTellsWhereEachValueComesFrom() throws {
+    /// Behaviour §4.1, row showConfig: every value is shown with its source.
+    func testConfigShowPrintsTheSourceOfEachValue() throws {
         let result = try Tool.run([
             "config", "show", "--given", "--venue", "Fixtures/office", "--settings", "Fixtures/settings/service.json",
             "--set", "areaDwell=3", "--set", "positioning.method=fingerprint", "--set", "forcedVenue=null",
@@ -39,8 +39,8 @@ final class ConfigCommandTests: XCTestCase {
         XCTAssertTrue(rows.contains { $0["value"] is NSNull && $0["source"] as? String == "default" })
     }
 
-    /// Behaviour §4.1, row dtn.use-cellular: it is shown as of no effect, and why.
-    func testKeysOfOthersAreShownWithWhyTheyHaveNoEffect() throws {
+    /// Behaviour §4.1, row dtn.use-cellular: it is shown with the reason why it has no effect.
+    func testConfigShowPrintsWhyCompatibilityKeysHaveNoEffect() throws {
         let path = try file(
             "nodle.json",
             """
@@ -67,7 +67,7 @@ final class ConfigCommandTests: XCTestCase {
         XCTAssertTrue(json.output.contains("\"noEffect\":\"cellular networks are not scanned\""))
     }
 
-    func testAllProblemsOfFilesAreToldWithTheirLines() throws {
+    func testAllProblemsOfSettingsFilesAreReportedWithTheirLines() throws {
         let first = try file("a.json", "{\n\"areaDwel\": 1,\n\"areaDwell\": \"long\"}")
         let second = try file("b.json", "{\"rssiThreshold\":\n5}")
         let result = try Tool.run(["config", "show", "--settings", first, "--settings", second])
@@ -83,7 +83,7 @@ final class ConfigCommandTests: XCTestCase {
             """)
     }
 
-    func testALaterFileCountsMore() throws {
+    func testALaterSettingsFileOverridesAnEarlierOne() throws {
         let first = try file("a.json", "{\"areaDwell\": 1, \"positionInterval\": 1}")
         let second = try file("b.json", "{\"areaDwell\": 2}")
         let result = try Tool.run(["config", "show", "--given", "--settings", first, "--settings", second])
@@ -91,7 +91,7 @@ final class ConfigCommandTests: XCTestCase {
             result.lines.map { $0.split(separator: " ").prefix(2) }, [["positionInterval", "1"], ["areaDwell", "2"]])
     }
 
-    func testAWrongSetIsAWrongCall() throws {
+    func testAnInvalidSetIsAUsageError() throws {
         for (word, message) in [
             ("areaDwell", "--set must be KEY=VALUE, not 'areaDwell'"),
             ("=3", "--set must be KEY=VALUE, not '=3'"),
@@ -106,7 +106,7 @@ final class ConfigCommandTests: XCTestCase {
         }
     }
 
-    func testSettingsThatContradictEachOtherAreAWrongCallIfTheCallGivesThem() throws {
+    func testContradictorySettingsOfOptionsAreAUsageError() throws {
         let message = "scanner.timing.window must be in [0.0025, 0.1] s, not 0.2"
         let sets = ["--set", "scanner.timing.interval=0.1", "--set", "scanner.timing.window=0.2"]
         let call = try Tool.run(["config", "show"] + sets)
@@ -119,14 +119,14 @@ final class ConfigCommandTests: XCTestCase {
         XCTAssertEqual(given.errors, "indoorloc: \(path):2: \(message)\n")
     }
 
-    func testASettingOfAVenueIsToldWithItsPathInTheDocument() throws {
+    func testConfigShowPrintsThePathOfAVenuesSetting() throws {
         let result = try Tool.run(["config", "show", "--given", "--venue", "Fixtures/packets/accepted/every-field"])
         XCTAssertEqual(result.status, 0, result.errors)
         XCTAssertTrue(result.output.contains("venue ($.settings.positioning.particleCount)"), result.output)
         XCTAssertTrue(result.output.contains("venue ($.settings[\"floor.patience\"])"), result.output)
     }
 
-    func testSettingsOfAReplayAreThoseOfItsOptions() throws {
+    func testReplayUsesTheSettingsOfItsOptions() throws {
         let recording = "Fixtures/recordings/one-floor/scan.jsonl.gz"
         let call = ["replay", "--venue", "Fixtures/office", recording]
         let byMethod = try Tool.run(call + ["--method", "trilateration"])
@@ -142,13 +142,13 @@ final class ConfigCommandTests: XCTestCase {
     }
 }
 
-/// The page of the documentation that is made from the list of settings.
+/// The documentation's page that is generated from the list of settings.
 final class ConfigurationPageTests: XCTestCase {
     private func page() throws -> URL {
         try Checkout.root().appending(path: "Sources/IndoorLocalization/IndoorLocalization.docc/Configuration.md")
     }
 
-    func testThePageIsWhatTheListSays() throws {
+    func testTheConfigurationPageIsUpToDate() throws {
         let wanted = try Tool.run(["config", "keys", "--markdown"]).output
         if ProcessInfo.processInfo.environment["UPDATE_CONFIGURATION"] == "1" {
             return try Data(wanted.utf8).write(to: try page())

@@ -4,10 +4,10 @@ import IndoorLocalizationTesting
 import ScanRecording
 import XCTest
 
-/// Recordings into captures and back.
+/// Conversion between recordings and captures.
 final class ConvertCommandTests: XCTestCase {
-    /// A recording's sightings as `convert` gives them back: with the measured power and the kind of address that it
-    /// had to assume.
+    /// A recording's sightings after a conversion to a capture and back: with the assumed measured power and kind of
+    /// address.
     private func sightings(_ path: String) throws -> [Sighting] {
         try SurveyRecording(path: path).sightings.map { sighting in
             var sighting = sighting
@@ -28,10 +28,10 @@ final class ConvertCommandTests: XCTestCase {
         try String(contentsOf: URL(filePath: path), encoding: .utf8).split(separator: "\n").map(String.init)
     }
 
-    func testARecordingGoesThroughEveryKindOfCaptureAndBack() throws {
+    func testARecordingSurvivesConversionToEachCaptureFormatAndBack() throws {
         let folder = try temporaryFolder()
         var recording = try ShortRecording(lines: 200)
-        // As a recording of the radio: with a start.
+        // With a start time, as in a recording of the radio.
         recording.lines[0] =
             #"{"type":"header","format":"indoor-localization-recording","version":1,"startedAt":"2025-03-04T05:06:07Z"}"#
         let path = try recording.write(to: folder)
@@ -51,7 +51,7 @@ final class ConvertCommandTests: XCTestCase {
         }
     }
 
-    func testWhatACaptureCannotKeepIsTold() throws {
+    func testConvertReportsDataThatACaptureCannotStore() throws {
         let folder = try temporaryFolder()
         let recording = try ShortRecording(lines: 100)
         let path = try recording.write(to: folder)
@@ -61,10 +61,10 @@ final class ConvertCommandTests: XCTestCase {
         XCTAssertTrue(errors.contains("\(count("truth")) truth"), errors)
         XCTAssertTrue(errors.contains("the header's venueId"), errors)
         XCTAssertTrue(errors.contains("\(count("beacon")) beacon lines without bytes"), errors)
-        XCTAssertTrue(errors.contains("-59 dBm for an unknown measured power"), errors)
+        XCTAssertTrue(errors.contains("-59 dBm as the unknown measured power"), errors)
     }
 
-    func testARecordingIsPackedWithoutLosingAnything() throws {
+    func testConvertCompressesARecordingWithoutLoss() throws {
         let folder = try temporaryFolder()
         let path = try ShortRecording(lines: 100).write(to: folder)
         XCTAssertEqual(try convert(path, folder + "/packed.jsonl.gz").errors, "")
@@ -74,7 +74,7 @@ final class ConvertCommandTests: XCTestCase {
         XCTAssertEqual(try before.readAll(), try after.readAll())
     }
 
-    func testACaptureReplaysAsTheRecordingOfItDoes() throws {
+    func testACaptureReplaysLikeItsRecording() throws {
         let folder = try temporaryFolder()
         let path = try ShortRecording(lines: 300).write(to: folder)
         _ = try convert(path, folder + "/a.btsnoop")
@@ -86,7 +86,7 @@ final class ConvertCommandTests: XCTestCase {
         XCTAssertTrue(outputs[0] == outputs[1])
     }
 
-    func testTheAdapterIsWrittenAndChosen() throws {
+    func testConvertWritesAndSelectsTheAdapter() throws {
         let folder = try temporaryFolder()
         let path = try ShortRecording(lines: 30).write(to: folder)
         _ = try convert("--adapter", "3", path, folder + "/a.btsnoop")
@@ -98,16 +98,16 @@ final class ConvertCommandTests: XCTestCase {
         XCTAssertEqual(try text(folder + "/name.jsonl"), try text(folder + "/three.jsonl"))
     }
 
-    func testAnAdapterThatHeardNothingIsToldSo() throws {
+    func testConvertReportsAnAdapterWithoutAdvertisements() throws {
         let folder = try temporaryFolder()
         let path = try ShortRecording(lines: 30).write(to: folder)
         _ = try convert("--adapter", "3", path, folder + "/a.btsnoop")
         XCTAssertEqual(
             try convert("--adapter", "7", folder + "/a.btsnoop", folder + "/seven.jsonl").errors,
-            "indoorloc: \(folder)/a.btsnoop: hci7 heard no advertisement, but hci3 did\n")
+            "indoorloc: \(folder)/a.btsnoop: hci7 received no advertisement, but hci3 did\n")
     }
 
-    func testACutCaptureIsAnErrorAndLenientlyAWarning() throws {
+    func testATruncatedCaptureIsAnErrorOrAWarningIfLenient() throws {
         let folder = try temporaryFolder()
         let path = try ShortRecording(lines: 30).write(to: folder)
         _ = try convert(path, folder + "/whole.btsnoop")
@@ -116,12 +116,12 @@ final class ConvertCommandTests: XCTestCase {
         XCTAssertEqual(strict.status, 1)
         XCTAssertTrue(strict.errors.hasPrefix("indoorloc: \(folder)/cut.btsnoop: record at byte "), strict.errors)
         let lenient = try convert("--lenient", folder + "/cut.btsnoop", folder + "/a.jsonl")
-        XCTAssertTrue(lenient.errors.contains("cut.btsnoop: 1 bad record skipped: "), lenient.errors)
+        XCTAssertTrue(lenient.errors.contains("cut.btsnoop: 1 invalid record skipped: "), lenient.errors)
         XCTAssertFalse(lenient.errors.contains("eniently"), lenient.errors)
-        XCTAssertTrue(strict.errors.contains("Say --lenient to take what is before it"), strict.errors)
+        XCTAssertTrue(strict.errors.contains("--lenient to get the records before this one"), strict.errors)
     }
 
-    func testABeaconThatCannotBeEncodedIsAnErrorAndLenientlyAWarning() throws {
+    func testABeaconThatCannotBeEncodedIsAnErrorOrAWarningIfLenient() throws {
         let folder = try temporaryFolder()
         var recording = try ShortRecording(lines: 30)
         let beacon = try XCTUnwrap(recording.lines.firstIndex { $0.contains("\"beacon\"") })
@@ -131,10 +131,10 @@ final class ConvertCommandTests: XCTestCase {
         XCTAssertEqual(strict.status, 1)
         XCTAssertTrue(strict.errors.contains("Measured power 4 dBm"), strict.errors)
         let lenient = try convert("--lenient", path, folder + "/a.btsnoop")
-        XCTAssertTrue(lenient.errors.contains("1 reading refused: "), lenient.errors)
+        XCTAssertTrue(lenient.errors.contains("1 reading rejected: "), lenient.errors)
     }
 
-    func testWrongCallsAreToldSo() throws {
+    func testInvalidConvertOptionsAreUsageErrors() throws {
         let folder = try temporaryFolder()
         let path = try ShortRecording(lines: 3).write(to: folder)
         let before = try bytes(path)

@@ -21,14 +21,14 @@ final class DecodeBenchTests: XCTestCase {
         return (count, found[0])
     }
 
-    func testBothDecodersFindTheSame() throws {
+    func testBothDecodersFindTheSameSightings() throws {
         let bench = try DecodeBench(advertisements: 500, seed: 7)
         XCTAssertEqual(bench.decode(), bench.decodeInC())
         XCTAssertGreaterThan(bench.decode().count, 300)
     }
 
-    /// The reference is only worth comparing with if it refuses what the package refuses.
-    func testWhatIsDecodedComesThroughTheStream() async throws {
+    /// The comparison requires that the reference rejects the same input as the package.
+    func testDecodedSightingsPassThroughTheStream() async throws {
         let bench = try DecodeBench(advertisements: 500, seed: 7)
         let sum = try await bench.decodeThroughStream()
         XCTAssertEqual(sum, bench.decode())
@@ -44,11 +44,11 @@ final class DecodeBenchTests: XCTestCase {
             for _ in 0..<Int.random(in: 0...2, using: &generator) {
                 event[Int.random(in: event.indices, using: &generator)] = UInt8.random(in: 0...255, using: &generator)
             }
-            // Fragments, which the reference does not put together, and what is no report at all.
+            // Fragments, which the reference doesn't reassemble, and events that are not reports.
             if event[2] == 0x0D, event[4] >> 5 & 3 != 0 { continue }
             let (count, first) = sightingsInC(event)
             let ours = sightings(event)
-            guard event[3] == 1 else { continue }  // of several reports, the sound ones before a fault count
+            guard event[3] == 1 else { continue }  // valid reports before an invalid one are counted
             XCTAssertEqual(ours.count, max(0, count), "\(event)")
             guard let sighting = ours.first, count > 0 else { continue }
             found += 1

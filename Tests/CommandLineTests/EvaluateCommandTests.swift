@@ -12,7 +12,7 @@ final class EvaluateCommandTests: XCTestCase {
         try XCTUnwrap(JSONSerialization.jsonObject(with: Data(text.utf8)) as? Figures, text)
     }
 
-    func testTheOfficeHasAllFiguresAndAnyNumberOfJobsGivesTheSame() throws {
+    func testEvaluatePrintsAllFiguresIndependentOfTheNumberOfJobs() throws {
         let replays = try temporaryFolder()
         let one = try Tool.run(["evaluate", "Fixtures/office", "--json", "-j", "1", "--replays", replays])
         let two = try Tool.run(["evaluate", "Fixtures/office", "--json", "-j", "2"])
@@ -36,7 +36,7 @@ final class EvaluateCommandTests: XCTestCase {
         try assertSameAsTheOtherScorer(figures, replays: replays)
     }
 
-    /// Compares with a scorer that others have written, where it lies beside the checkout.
+    /// Compares with an independent scorer, if it exists beside the checkout.
     private func assertSameAsTheOtherScorer(_ figures: Figures, replays: String) throws {
         let scorer = try Checkout.root().appending(path: "../shared/tools/score.py").standardizedFileURL
         let python = ["/usr/bin/python3", "/usr/local/bin/python3"].first {
@@ -52,12 +52,12 @@ final class EvaluateCommandTests: XCTestCase {
         XCTAssertEqual(others["n"] as? Int, figures["n"] as? Int)
         for key in Self.keys.dropFirst(3) {
             let (ours, theirs) = (try XCTUnwrap(figures[key] as? Double), try XCTUnwrap(others[key] as? Double))
-            // Ours is printed with four decimals.
+            // `evaluate` prints four decimals.
             XCTAssertEqual(ours, theirs, accuracy: 0.000_051, key)
         }
     }
 
-    func testAReplayOfEvaluateHoldsWhatReplayPrintsAndThePlacesAtTheTruths() throws {
+    func testReplaysOfEvaluateHaveTheLinesOfReplayAndTheScoredPositions() throws {
         let folder = try temporaryFolder()
         let set = try shortSet(in: folder, lines: 60)
         let result = try Tool.run(["evaluate", set, "--replays", folder + "/replays"])
@@ -83,17 +83,17 @@ final class EvaluateCommandTests: XCTestCase {
         }
     }
 
-    func testATrackTooShortToScoreIsToldSo() throws {
+    func testEvaluateReportsATrackTooShortToScore() throws {
         let set = try shortSet(in: temporaryFolder(), lines: 1)
         XCTAssertEqual(
-            try Tool.run(["evaluate", set]).output, "set: no truth with a place to score on\n")
+            try Tool.run(["evaluate", set]).output, "set: no ground truth with a position to score\n")
         let figures = try figures(Tool.run(["evaluate", set, "--json"]).output)
         XCTAssertEqual(figures["n"] as? Int, 0)
         XCTAssertTrue(figures["mean"] is NSNull)
         XCTAssertEqual(Set(figures.keys), Set(Self.keys))
     }
 
-    func testABadLineOfATrackIsAFailureUnlessLenient() throws {
+    func testAnInvalidLineOfATrackIsAFailureUnlessLenient() throws {
         let folder = try temporaryFolder()
         let set = try shortSet(in: folder, lines: 60)
         var recording = try ShortRecording(lines: 60)
@@ -104,10 +104,10 @@ final class EvaluateCommandTests: XCTestCase {
         XCTAssertTrue(strict.errors.hasPrefix("indoorloc: \(track):11: "), strict.errors)
         let lenient = try Tool.run(["evaluate", set, "--lenient"])
         XCTAssertEqual(lenient.status, 0)
-        XCTAssertTrue(lenient.errors.contains("\(track): 1 bad line skipped"), lenient.errors)
+        XCTAssertTrue(lenient.errors.contains("\(track): 1 invalid line skipped"), lenient.errors)
     }
 
-    /// A data set without survey: the office's packet without files beside it, and one short track.
+    /// A data set without survey: the office's packet without other files, and one short track.
     private func shortSet(in folder: String, lines: Int) throws -> String {
         let set = folder + "/set"
         try FileManager.default.createDirectory(atPath: set + "/tracks", withIntermediateDirectories: true)

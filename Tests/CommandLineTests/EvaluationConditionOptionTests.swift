@@ -2,9 +2,9 @@ import Foundation
 import IndoorLocalizationTesting
 import XCTest
 
-/// `evaluate` under other conditions than those recorded.
+/// `evaluate` under conditions that differ from the recorded ones.
 final class EvaluationConditionOptionTests: XCTestCase {
-    func testAListOfShiftsPrintsALineEach() throws {
+    func testEvaluatePrintsOneLineForEachShift() throws {
         let set = try ShortDataSet.write(to: temporaryFolder())
         let plain = try evaluate(set)
         let result = try evaluate(set, "--shift", "-15,0,7.5")
@@ -13,12 +13,12 @@ final class EvaluationConditionOptionTests: XCTestCase {
         for (line, shift) in zip(lines, ["-15.0", "0.0", "7.5"]) {
             XCTAssertTrue(line.hasPrefix("set \(shift) dB: n "), line)
         }
-        // 0 dB is what was recorded.
+        // A shift of 0 dB changes nothing.
         XCTAssertEqual(plain.output, lines[1].replacing("set 0.0 dB", with: "set") + "\n")
         XCTAssertNotEqual(lines[0].split(separator: ":").last, lines[1].split(separator: ":").last)
     }
 
-    func testJSONTellsTheShiftWhereThereIsOne() throws {
+    func testJSONHasTheShiftIfItIsGiven() throws {
         let set = try ShortDataSet.write(to: temporaryFolder())
         let plain = try ShortDataSet.figures(evaluate(set, "--json").output)
         XCTAssertNil(plain["shift"])
@@ -29,7 +29,7 @@ final class EvaluationConditionOptionTests: XCTestCase {
         for figures in shifted { XCTAssertEqual(figures["n"] as? Int, plain["n"] as? Int) }
     }
 
-    func testOfflineTellsTheShiftToo() throws {
+    func testOfflineLinesHaveTheShift() throws {
         let set = try ShortDataSet.write(to: temporaryFolder())
         let lines = try evaluate(set, "--offline", "--shift", "-6").output.split(separator: "\n").map(String.init)
         XCTAssertEqual(lines.count, 2)
@@ -37,11 +37,11 @@ final class EvaluationConditionOptionTests: XCTestCase {
         XCTAssertTrue(lines.last?.hasPrefix("set -6.0 dB offline: n ") ?? false, "\(lines)")
     }
 
-    func testWithoutMotionNoSampleTells() throws {
+    func testWithoutMotionNoSampleIsUsed() throws {
         let set = try ShortDataSet.write(to: temporaryFolder())
         let removed = try evaluate(set, "--without", "motion")
         XCTAssertNotEqual(removed.output, try evaluate(set).output)
-        // The same as of a recording that has none.
+        // The result equals that of a recording without motion.
         var recording = try ShortRecording(lines: 250)
         recording.lines.removeAll { line in
             ["motion", "step", "pressure"].contains { line.contains("\"type\":\"\($0)\"") }
@@ -53,7 +53,7 @@ final class EvaluationConditionOptionTests: XCTestCase {
         XCTAssertEqual(without as NSDictionary, never as NSDictionary)
     }
 
-    func testWithoutSurveyIsWithoutItsRecordings() throws {
+    func testWithoutSurveyNoSurveyRecordingIsUsed() throws {
         let (plain, surveyed) = (try ShortDataSet.write(to: temporaryFolder()), try surveyedSet())
         let bare = try evaluate(plain).output
         XCTAssertNotEqual(try evaluate(surveyed).output, bare)
@@ -63,7 +63,7 @@ final class EvaluationConditionOptionTests: XCTestCase {
             try evaluate(plain, "--without", "motion").output)
     }
 
-    func testAShareOfTheSurveyIsLearnedFrom() throws {
+    func testEvaluateLearnsFromAShareOfTheSurvey() throws {
         let set = try surveyedSet()
         let whole = try evaluate(set).output
         XCTAssertEqual(try evaluate(set, "--survey-share", "1").output, whole)
@@ -72,13 +72,13 @@ final class EvaluationConditionOptionTests: XCTestCase {
         XCTAssertEqual(try evaluate(set, "--survey-share", "0.5").output, half, "equal seeds give the same")
     }
 
-    func testWhatIsNoConditionIsAWrongCall() throws {
+    func testAnInvalidConditionIsAUsageError() throws {
         let shift = "--shift must be a number of decibels from -60 to 60, not "
         for (text, word) in [("loud", "loud"), ("", ""), ("1,,2", ""), ("61", "61"), ("nan", "nan"), ("-61,0", "-61")] {
             try assertUsageError("--shift=\(text)", shift + "'\(word)'")
         }
         for (text, word) in [("radio", "radio"), ("motion,plan", "plan"), ("Motion", "Motion")] {
-            try assertUsageError("--without=\(text)", "--without takes motion or survey, not '\(word)'")
+            try assertUsageError("--without=\(text)", "--without must be motion or survey, not '\(word)'")
         }
         let share = "--survey-share must be a number above 0 and at most 1, not "
         for text in ["0", "-0.5", "1.01", "half", "nan", ""] {
@@ -86,14 +86,14 @@ final class EvaluationConditionOptionTests: XCTestCase {
         }
     }
 
-    func testWithoutNothingIsAWrongCall() throws {
+    func testAnEmptyWithoutIsAUsageError() throws {
         for text in ["", "motion,"] {
-            try assertUsageError("--without=\(text)", "--without takes motion or survey, not ''")
+            try assertUsageError("--without=\(text)", "--without must be motion or survey, not ''")
         }
     }
 
-    /// A replay's file is named by its track: of several shifts only one would be left.
-    func testSeveralShiftsWriteNoReplays() throws {
+    /// Replay files are named by track, so that each shift would replace the files of the one before.
+    func testReplaysWithSeveralShiftsAreAUsageError() throws {
         let folder = try temporaryFolder()
         let set = try ShortDataSet.write(to: folder)
         let result = try Tool.run(["evaluate", set, "--shift", "-6,6", "--replays", folder + "/replays"])
@@ -101,8 +101,8 @@ final class EvaluationConditionOptionTests: XCTestCase {
         XCTAssertTrue(result.errors.contains("--replays"), result.errors)
     }
 
-    /// Motion alone hears no beacon and learns from no survey.
-    func testMotionAloneHasNoConditions() throws {
+    /// The evaluation of motion alone uses neither beacons nor a survey.
+    func testMotionWithConditionsIsAUsageError() throws {
         for option in ["--shift=3", "--without=motion", "--survey-share=0.5"] {
             let result = try Tool.run(["evaluate", "Fixtures/office", "--motion", option])
             XCTAssertEqual(result.status, 2, option)

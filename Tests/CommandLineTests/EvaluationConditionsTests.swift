@@ -3,7 +3,7 @@ import XCTest
 
 @testable import indoorloc
 
-/// What `evaluate` changes in what was recorded.
+/// The changes of `evaluate` to recorded data.
 final class EvaluationConditionsTests: XCTestCase {
     private static let beacon = BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 4)
     private static let surveys = (0..<10).map { "survey/\($0).jsonl" }
@@ -12,11 +12,11 @@ final class EvaluationConditionsTests: XCTestCase {
         var conditions = EvaluationConditions()
         conditions.shift = -15
         XCTAssertEqual(conditions.adapted(Self.sighting(-60)), Self.sighting(-75))
-        // 127 says that nothing was measured.
+        // An RSSI of 127 is not a measurement.
         XCTAssertEqual(conditions.adapted(Self.sighting(127)), Self.sighting(127))
     }
 
-    func testWithoutConditionsAllIsAsItWasRecorded() {
+    func testWithoutConditionsReadingsStayAsRecorded() {
         let conditions = EvaluationConditions()
         for reading in Self.readings { XCTAssertEqual(conditions.adapted(reading), reading) }
         XCTAssertEqual(conditions.kept(Self.surveys, seed: 1), Self.surveys)
@@ -29,7 +29,7 @@ final class EvaluationConditionsTests: XCTestCase {
         XCTAssertEqual(conditions.kept(Self.surveys, seed: 1), Self.surveys)
     }
 
-    func testWithoutSurveyNeitherItsRecordingsNorTheRadioMapAreLeft() {
+    func testWithoutSurveyRecordingsAndRadioMapAreRemoved() {
         var conditions = EvaluationConditions()
         conditions.without = [.survey]
         XCTAssertEqual(conditions.kept(Self.surveys, seed: 1), [])
@@ -40,7 +40,7 @@ final class EvaluationConditionsTests: XCTestCase {
         for reading in Self.readings { XCTAssertEqual(conditions.adapted(reading), reading) }
     }
 
-    func testAShareOfTheSurveyIsAsManyOfItsRecordingsInTheirOrder() {
+    func testAShareOfTheSurveyKeepsThatManyRecordingsInOrder() {
         for (share, count) in [(1.0, 10), (0.5, 5), (0.24, 2), (0.01, 1)] {
             var conditions = EvaluationConditions()
             conditions.surveyShare = share
@@ -54,7 +54,7 @@ final class EvaluationConditionsTests: XCTestCase {
         }
     }
 
-    func testOtherSeedsKeepOtherParts() {
+    func testDifferentSeedsKeepDifferentRecordings() {
         var conditions = EvaluationConditions()
         conditions.surveyShare = 0.5
         XCTAssertGreaterThan(Set((UInt64(0)..<20).map { conditions.kept(Self.surveys, seed: $0) }).count, 5)
@@ -64,7 +64,7 @@ final class EvaluationConditionsTests: XCTestCase {
         .sighting(Sighting(instant: .zero, beacon: beacon, rssi: rssi))
     }
 
-    /// A sighting, what motion is told by, and a fix.
+    /// A sighting, motion readings, and a fix.
     private static let readings: [SensorReading] = [
         sighting(-60), .motion(MotionSample(instant: .zero, acceleration: Vector3(x: 0, y: 0, z: 9.8))),
         .step(Step(instant: .zero, length: 0.7, heading: 90)),

@@ -26,7 +26,7 @@ final class EventOutputTests: XCTestCase {
             #"{"t":1.500,"type":"event","event":"exitFence","venueId":7,"id":3,"name":"Desk","payload":null}"#)
     }
 
-    func testWhereTheWallClockIsKnownItsTimeIsTold() {
+    func testAnEventHasTheWallClockTimeIfKnown() {
         let event = LocalizationEvent(
             instant: Instant(seconds: 1.5), unixTime: UnixTime(milliseconds: 1_700_000_000_123), venueID: 7,
             kind: .exitRoom(Room(id: 4, name: "Hall", mapID: 1)))
@@ -36,7 +36,7 @@ final class EventOutputTests: XCTestCase {
                 + #""unixMilliseconds":1700000000123}"#)
     }
 
-    func testAnInteractionIsALineOfItsOwn() {
+    func testAnInteractionHasItsOwnLine() {
         let interaction = Interaction(
             id: 4, name: "Welcome", target: .room(1), genericContent: "hello",
             contents: [Interaction.Content(id: 1, language: "de", text: "Guten Tag", link: "https://example.org")],
@@ -51,7 +51,7 @@ final class EventOutputTests: XCTestCase {
                 + #""link":"https://example.org"}],"payload":true,"unixMilliseconds":5}"#)
     }
 
-    /// Behaviour §1.1, row getErrorsObservable: code, kind and status as fields, so that no text must be read.
+    /// Behaviour §1.1, row getErrorsObservable: code, kind and status as fields, so that programs need not parse texts.
     func testAnErrorHasCodeKindAndStatusAsFields() {
         func json(_ error: LocalizationError) -> String {
             SessionReplay.Output(instant: .zero, content: .error(error)).json
@@ -73,7 +73,7 @@ final class EventOutputTests: XCTestCase {
                 + #""message":"credential error: no"}"#)
     }
 
-    func testWithoutAPayloadThereIsNone() {
+    func testAnEventWithoutAPayloadHasNoPayloadMember() {
         XCTAssertEqual(
             json(.enterFence(fence(nil))),
             #"{"t":1.500,"type":"event","event":"enterFence","venueId":7,"id":3,"name":"Desk"}"#)

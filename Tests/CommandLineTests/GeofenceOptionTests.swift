@@ -6,7 +6,7 @@ import XCTest
 
 @testable import indoorloc
 
-/// Geofences of a file, beside those of the packet.
+/// Geofences of a file, in addition to the packet's fences.
 final class GeofenceOptionTests: XCTestCase {
     private static let recording = "Fixtures/recordings/one-floor/scan.jsonl.gz"
     private static let fences = "Fixtures/geofences/office.geojson"
@@ -24,8 +24,8 @@ final class GeofenceOptionTests: XCTestCase {
         }
     }
 
-    /// The walk passes the printer first and then the stand; the shelf is above that, on the other floor.
-    func testAReplayTellsOfTheGeofencesOnItsWay() throws {
+    /// The walk passes the printer first and then the stand. The shelf is above the stand, on the other floor.
+    func testReplayPrintsTheGeofencesOnTheRoute() throws {
         let result = try replay(Self.fences)
         XCTAssertEqual(result.status, 0, result.errors)
         XCTAssertEqual(result.errors, "")
@@ -39,12 +39,12 @@ final class GeofenceOptionTests: XCTestCase {
         XCTAssertEqual(stand["venueId"] as? Int, 1)
     }
 
-    func testTheRestOfTheOutputStaysAsItIs() throws {
+    func testGeofencesDoNotChangeTheOtherOutput() throws {
         let rest = try replay(Self.fences).lines.filter { !$0.contains("Geofence\"") }
         XCTAssertTrue(rest == (try replay(nil)).lines)
     }
 
-    func testAFileThatIsWrongEndsTheCommandBeforeAnythingIsTold() throws {
+    func testAnInvalidGeofenceFileEndsTheCommandBeforeAnyOutput() throws {
         let file = try temporaryFolder() + "/fences.geojson"
         try Data(#"{"type":"FeatureCollection","features":[{"type":"Feature"}]}"#.utf8).write(to: URL(filePath: file))
         for command in [
@@ -60,14 +60,15 @@ final class GeofenceOptionTests: XCTestCase {
         }
     }
 
-    func testAFileWithoutANameIsAWrongCall() throws {
+    func testAnEmptyPathOfGeofencesIsAUsageError() throws {
         let result = try replay("")
         XCTAssertEqual(result.status, 2)
         XCTAssertTrue(
-            result.errors.hasPrefix("indoorloc replay: --geofences must be a GeoJSON file, not ''\n"), result.errors)
+            result.errors.hasPrefix("indoorloc replay: --geofences must be the path of a GeoJSON file, not ''\n"),
+            result.errors)
     }
 
-    func testAGeofenceThatCanNeverBeEnteredIsTold() throws {
+    func testAGeofenceThatCannotBeEnteredIsReported() throws {
         var plain = try office()
         plain.id = 2
         for index in plain.maps.indices { plain.maps[index].georeference = nil }
@@ -79,10 +80,10 @@ final class GeofenceOptionTests: XCTestCase {
         }
         for (fence, reason) in [
             (fence(center), nil), (fence(center, venue: 1, map: 2, level: 1), nil),
-            (fence(center, venue: 2), "its map has no georeference"), (fence(center, venue: 9), "there is no venue 9"),
-            (fence(center, map: 9), "no map has its mapId and its level"),
-            (fence(center, map: 1, level: 1), "no map has its mapId and its level"),
-            (fence(swapped), "it lies outside of the plan; coordinates are [longitude, latitude]"),
+            (fence(center, venue: 2), "its map has no georeference"), (fence(center, venue: 9), "unknown venue 9"),
+            (fence(center, map: 9), "no map has its mapId and level"),
+            (fence(center, map: 1, level: 1), "no map has its mapId and level"),
+            (fence(swapped), "it lies outside the plan; coordinates must be [longitude, latitude]"),
         ] {
             let remarks = GeofenceOption(file: "f", fences: [fence]).remarks(on: [try office(), plain])
             XCTAssertEqual(remarks.count, reason == nil ? 0 : 1, "\(remarks)")
@@ -90,7 +91,7 @@ final class GeofenceOptionTests: XCTestCase {
         }
     }
 
-    func testAReplaySaysWhichGeofencesItCannotEnter() throws {
+    func testReplayWarnsOfGeofencesThatCannotBeEntered() throws {
         let file = try temporaryFolder() + "/fences.geojson"
         let text = try String(contentsOf: Checkout.root().appending(path: Self.fences), encoding: .utf8)
         try Data(text.replacing(#""level":1"#, with: #""level":5"#).utf8).write(to: URL(filePath: file))
@@ -98,10 +99,10 @@ final class GeofenceOptionTests: XCTestCase {
         XCTAssertEqual(result.status, 0)
         XCTAssertEqual(
             result.errors,
-            "indoorloc: \(file): geofence \"shelf\" is never entered: no map has its mapId and its level\n")
+            "indoorloc: \(file): geofence \"shelf\" can't be entered: no map has its mapId and level\n")
     }
 
-    func testAServiceWatchesGeofencesAndReadsThemAgain() throws {
+    func testAServiceMonitorsGeofencesAndReloadsThem() throws {
         let folder = try temporaryFolder()
         let file = URL(filePath: folder + "/fences.geojson")
         let text = try String(contentsOf: Checkout.root().appending(path: Self.fences), encoding: .utf8)
@@ -111,9 +112,9 @@ final class GeofenceOptionTests: XCTestCase {
         try service.wait(for: #""type":"position""#)
         try Data("{".utf8).write(to: file)
         service.send(SIGHUP)
-        try service.waitForError("the earlier settings and geofences stay")
+        try service.waitForError("the earlier settings and geofences stay in effect")
         try service.wait(for: #""event":"enterGeofence""#, #""id":"demo-stand""#)
-        // The same place by another name, while the walk is in it.
+        // The same area under another name, while the walk is in it.
         try Data(text.replacing("demo-stand", with: "stall").utf8).write(to: file)
         service.send(SIGHUP)
         try service.wait(for: #""event":"enterGeofence""#, #""id":"stall""#)

@@ -2,7 +2,7 @@ import IndoorLocalization
 import XCTest
 
 final class HelpTests: XCTestCase {
-    /// Asserts that the call succeeds, writes no error, and prints what the test's snapshot holds.
+    /// Asserts that the command succeeds without errors, and prints the test's snapshot.
     private func assertPrints(_ arguments: String..., test: String = #function, line: UInt = #line) throws {
         let result = try Tool.run(arguments)
         XCTAssertEqual(result.status, 0, line: line)
@@ -43,7 +43,7 @@ final class HelpTests: XCTestCase {
         XCTAssertEqual(result.output, "indoorloc \(PackageVersion.current)\n")
     }
 
-    func testHelpCanBeAskedForInFourWays() throws {
+    func testHelpHasFourSpellings() throws {
         for (long, others) in [
             (["--help"], [["-h"], ["help"]]),
             (["replay", "--help"], [["replay", "-h"], ["help", "replay"], ["replay", "walk.jsonl", "--help"]]),
@@ -63,7 +63,7 @@ final class HelpTests: XCTestCase {
         "config show", "config keys", "share watch", "share forget",
     ]
 
-    func testEveryCommandIsInTheHelpOfTheTool() throws {
+    func testTheHelpOfTheToolListsEveryCommand() throws {
         let help = try Tool.run(["--help"]).output
         for name in Self.commands { XCTAssertTrue(help.contains("\n  \(name) "), name) }
         let listed = help.split(separator: "\n").count { $0.hasPrefix("  ") }

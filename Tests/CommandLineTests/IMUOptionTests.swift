@@ -7,9 +7,9 @@ import XCTest
 
 @testable import indoorloc
 
-/// Inertial sensors beside the radio, from the command line.
+/// Inertial sensors on the command line.
 final class IMUOptionTests: XCTestCase {
-    func testSensorsAreNamedWithTheirRate() throws {
+    func testTheOptionGivesTheSensorsAndTheirRate() throws {
         let named = ["iio": IIOSource(), "iio:100": IIOSource(rate: 100), "iio:1": IIOSource(rate: 1)]
         for (text, source) in named {
             XCTAssertEqual(IIOSource(argument: text), source, text)
@@ -19,7 +19,7 @@ final class IMUOptionTests: XCTestCase {
         XCTAssertNil(try ParsedArguments([], syntax: LocateCommand.syntax).imu())
     }
 
-    func testSensorsThatAreNoneAreRefused() throws {
+    func testInvalidSensorsAreRefused() throws {
         for text in ["", "imu", "iio:", "iio:0", "iio:201", "iio:fast", "iio:5.5"] {
             let arguments = try ParsedArguments(["--imu", text], syntax: ScanCommand.syntax)
             XCTAssertThrowsError(try arguments.imu(), text) { error in
@@ -29,26 +29,26 @@ final class IMUOptionTests: XCTestCase {
         }
     }
 
-    func testARecordingHasItsOwnSensors() throws {
+    func testSensorsCannotBeCombinedWithARecording() throws {
         let result = try Tool.run(["serve", "--venue", "x", "--replay", "y", "--imu", "iio"])
         XCTAssertEqual(result.status, 2)
         XCTAssertTrue(
-            result.errors.contains("--imu is of the machine's sensors, which --replay takes the place of"),
+            result.errors.contains("--imu can't be combined with --replay"),
             result.errors)
     }
 
-    /// The readings of the sensors are located by and recorded; what is wrong with them is told, and the session goes on.
-    func testASessionWithoutItsSensorsGoesOnAndTellsIt() async throws {
+    /// The session uses and records sensor readings. An error of the sensors is reported, and the session continues.
+    func testASessionWithoutItsSensorsContinuesAndReportsThem() async throws {
         let packet = try VenuePacketReader().read(try FixtureFolder("office").path)
         let radio = ScriptedSource()
         let nowhere = IIOSource(devices: try temporaryFolder() + "/nowhere")
         let session = LiveSession(
             venue: packet.venue, settings: SettingsStack(localization: LocalizationSettings()), seed: 0)
         let causes = WatchedState<[String?]>([])
-        // The radio ends the session, once the error was told.
+        // The radio ends the session after the error.
         try await Bounded.wait(for: "the end of the session") { [causes] in
             try await session.run(radio.combined(with: nowhere), givesReadings: true) { news in
-                guard case .told(let output) = news, case .error(let error) = output.content else { return }
+                guard case .output(let output) = news, case .error(let error) = output.content else { return }
                 causes.update { $0.append(error.cause) }
                 radio.finish()
             }
@@ -56,16 +56,16 @@ final class IMUOptionTests: XCTestCase {
         XCTAssertEqual(causes.value.first ?? nil, "\(IIOError.noDevice(folder: nowhere.devices))")
     }
 
-    // MARK: - Sharing by settings
+    // MARK: - Sharing from settings
 
     private func sharing(_ words: [String]) throws -> SharingOptions? {
         try SharingOptions(ParsedArguments(words, syntax: LocateCommand.syntax))
     }
 
     /// Behaviour §5.1, row startServices: the host and the room of the settings are connected to.
-    func testTheBrokerAndTheRoomMayBeSettings() throws {
+    func testSettingsCanGiveTheBrokerAndTheRoom() throws {
         let words = ["--set", "sharing.host=mqtts://me@broker:99", "--set", "sharing.room=fork lifts/2"]
-        // A room has no slash; the settings are checked as an address is.
+        // A room must not contain a slash; settings are checked like an address.
         XCTAssertThrowsError(try sharing(words))
         let options = try XCTUnwrap(
             try sharing(["--set", "sharing.host=mqtts://broker:99", "--set", "sharing.room=fork lifts"]))
@@ -80,7 +80,7 @@ final class IMUOptionTests: XCTestCase {
         XCTAssertNil(try sharing(["--set", "sharing.room=yard"]))
         XCTAssertThrowsError(try sharing(["--set", "sharing.host=mqtt://broker"])) { error in
             XCTAssertEqual(
-                (error as? UsageError)?.message, "the setting sharing.host needs sharing.room, the room of devices")
+                (error as? UsageError)?.message, "the setting sharing.host requires sharing.room, the room of devices")
         }
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import XCTest
 
 final class IdealEvaluationTests: XCTestCase {
-    func testIdealReadingsAreScoredInPlaceOfTheRecordedOnes() throws {
+    func testIdealReadingsReplaceTheRecordedOnes() throws {
         let set = try ShortDataSet.write(to: temporaryFolder())
         let plain = try ShortDataSet.figures(Tool.run(["evaluate", set, "--json"]).output)
         let one = try Tool.run(["evaluate", set, "--json", "--ideal", "-j", "1"])
@@ -15,11 +15,11 @@ final class IdealEvaluationTests: XCTestCase {
         XCTAssertNotEqual(one.output, other.output)
     }
 
-    func testIdealReadingsGoWithCausalScoresAlone() throws {
+    func testIdealCannotBeCombinedWithOfflineOrMotion() throws {
         for option in ["--offline", "--motion"] {
             let result = try Tool.run(["evaluate", "Fixtures/office", "--ideal", option])
             XCTAssertEqual(result.status, 2)
-            XCTAssertTrue(result.errors.contains("--ideal goes with neither --offline nor --motion"), result.errors)
+            XCTAssertTrue(result.errors.contains("--ideal can't be combined with --offline or --motion"), result.errors)
         }
     }
 }

@@ -2,9 +2,9 @@ import XCTest
 
 @testable import indoorloc
 
-/// What waits for a slow reader is bounded, and what is lost is counted.
+/// Queues for a slow reader are bounded, and lost items are counted.
 final class LiveQueueTests: XCTestCase {
-    func testLinesForWhichThereIsNoRoomAreLostAsAWhole() {
+    func testAFullQueueLosesWholeLines() {
         var queue = LineQueue()
         let line = String(repeating: "x", count: 1023)
         for _ in 0..<2000 { queue.append(line) }
@@ -13,26 +13,26 @@ final class LiveQueueTests: XCTestCase {
         XCTAssertGreaterThan(queue.lines, 1000)
         XCTAssertEqual(queue.count % 1024, 0, "a line was torn")
         let lost = queue.lost
-        XCTAssertEqual(queue.takeLosses(), lost)
-        XCTAssertEqual(queue.takeLosses(), 0)
-        queue.take(1024 * 10)
+        XCTAssertEqual(queue.drainLosses(), lost)
+        XCTAssertEqual(queue.drainLosses(), 0)
+        queue.consume(1024 * 10)
         queue.append(line)
-        XCTAssertEqual(queue.lost, 0, "there is room again")
+        XCTAssertEqual(queue.lost, 0, "the queue has room again")
     }
 
-    func testBytesAreGivenInTheirOrderWhateverIsTaken() {
+    func testTheQueueReturnsBytesInOrder() {
         var queue = LineQueue()
         var given: [UInt8] = []
         for index in 0..<50_000 {
             queue.append("line \(index)")
             let piece = queue.next(index % 31)
             given += piece
-            queue.take(piece.count)
+            queue.consume(piece.count)
         }
         while !queue.isEmpty {
             let piece = queue.next(4096)
             given += piece
-            queue.take(piece.count)
+            queue.consume(piece.count)
         }
         let lines = String(decoding: given, as: UTF8.self).split(separator: "\n")
         XCTAssertEqual(lines.count + queue.lost, 50_000)
@@ -40,12 +40,12 @@ final class LiveQueueTests: XCTestCase {
         XCTAssertEqual(lines.map { Int($0.dropFirst(5)) ?? -1 }, lines.map { Int($0.dropFirst(5)) ?? -1 }.sorted())
     }
 
-    func testWhatIsLeftAtTheEndIsLostByLines() {
+    func testDroppedLinesCountAsLost() {
         var queue = LineQueue()
         for _ in 0..<3 { queue.append("abc") }
-        queue.take(5)
+        queue.consume(5)
         queue.drop()
-        XCTAssertEqual(queue.takeLosses(), 2, "the line that was begun, and the last one")
+        XCTAssertEqual(queue.drainLosses(), 2, "the line that was begun, and the last one")
         XCTAssertTrue(queue.isEmpty)
     }
 
@@ -64,7 +64,7 @@ final class LiveQueueTests: XCTestCase {
             switch occurrence {
             case .element(let element): elements.append(element)
             case .tick: ticks += 1
-            case .ended, .limitReached: XCTFail("nobody said so")
+            case .ended, .limitReached: XCTFail("unexpected occurrence")
             case .interrupted: break loop
             }
         }
@@ -72,7 +72,7 @@ final class LiveQueueTests: XCTestCase {
         XCTAssertEqual(ticks, 1)
         mailbox.put(.element(7))
         for await occurrence in mailbox {
-            guard case .element(7) = occurrence else { return XCTFail("there is room again") }
+            guard case .element(7) = occurrence else { return XCTFail("the queue has room again") }
             break
         }
     }

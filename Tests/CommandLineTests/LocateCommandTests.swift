@@ -7,11 +7,11 @@ import XCTest
 
 @testable import indoorloc
 
-/// What `locate` makes of what a radio delivers; the radio itself is tested where one is.
+/// `locate` with a scripted source; guest tests cover the radio.
 final class LocateCommandTests: XCTestCase {
     private struct Failure: Error {}
 
-    /// The first seconds of a walk, as a radio delivers them: live, and with instants that begin anywhere.
+    /// The first seconds of a walk as a live source, with an arbitrary first instant.
     private func walk(failure: (any Error)? = nil) throws -> ScriptedSource {
         let path = try FixtureFolder("recordings/one-floor").file("scan.jsonl.gz")
         var reader = try RecordingReader(path: path)
@@ -24,19 +24,19 @@ final class LocateCommandTests: XCTestCase {
         return ScriptedSource(readings, pace: .live, failure: failure)
     }
 
-    private func news(_ source: ScriptedSource, givesReadings: Bool = false) async throws -> [LiveSession.News] {
+    private func news(_ source: ScriptedSource, givesReadings: Bool = false) async throws -> [LiveSession.Update] {
         let packet = try VenuePacketReader().read(try FixtureFolder("office").path)
         let session = LiveSession(venue: packet.venue, settings: SettingsStack(), seed: 0)
-        let news = Mutex<[LiveSession.News]>([])
+        let news = Mutex<[LiveSession.Update]>([])
         try await session.run(source, givesReadings: givesReadings) { item in news.withLock { $0.append(item) } }
         return news.withLock { $0 }
     }
 
-    private func told(_ news: [LiveSession.News]) -> [SessionReplay.Output.Content] {
-        news.compactMap { if case .told(let output) = $0 { output.content } else { nil } }
+    private func told(_ news: [LiveSession.Update]) -> [SessionReplay.Output.Content] {
+        news.compactMap { if case .output(let output) = $0 { output.content } else { nil } }
     }
 
-    func testASessionTellsItsStatesAndPositionsUntilTheSourceEnds() async throws {
+    func testASessionOutputsStatesAndPositionsUntilTheSourceEnds() async throws {
         let contents = told(try await news(try walk()))
         let states = contents.compactMap { if case .state(let state) = $0 { state.name } else { nil } }
         XCTAssertEqual(states.first, "started", "the state before the start is no news")
@@ -46,12 +46,12 @@ final class LocateCommandTests: XCTestCase {
         XCTAssertGreaterThan(positions.count, 3)
     }
 
-    func testReadingsAreHandedOnWhereTheyAreRecorded() async throws {
+    func testASessionPassesReadingsOnForARecording() async throws {
         let with = try await news(try walk(), givesReadings: true)
-        let heard = with.count { if case .heard = $0 { true } else { false } }
+        let heard = with.count { if case .reading = $0 { true } else { false } }
         XCTAssertEqual(heard, 1500)
         let without = try await news(try walk())
-        XCTAssertFalse(without.contains { if case .heard = $0 { true } else { false } })
+        XCTAssertFalse(without.contains { if case .reading = $0 { true } else { false } })
     }
 
     func testASourceThatFailsEndsTheSessionWithItsError() async throws {
@@ -59,16 +59,17 @@ final class LocateCommandTests: XCTestCase {
         guard case .state(.error(let error))? = contents.last(where: { if case .state = $0 { true } else { false } })
         else { return XCTFail("\(String(describing: contents.last))") }
         XCTAssertTrue("\(error)".contains("Failure"), "\(error)")
+        XCTAssertEqual(contents.suffix(2), [.error(error), .state(.error(error))], "the last state comes last")
     }
 
-    func testGeofencesOfAFileAreWatched() async throws {
+    func testLocateMonitorsTheGeofencesOfAFile() async throws {
         let file = try Checkout.root().appending(path: "Fixtures/geofences/office.geojson").path
         let words = ["--venue", "unused", "--geofences", file, "--set", "areaDwell=0"]
         let command = try LocateCommand(ParsedArguments(words, syntax: LocateCommand.syntax))
         let venue = try VenuePacketReader().read(try FixtureFolder("office").path).venue
         let events = Mutex<[String]>([])
         try await command.session(in: venue).run(try walk(), givesReadings: false) { news in
-            guard case .told(let output) = news, case .event(let event) = output.content, event.geofence != nil else {
+            guard case .output(let output) = news, case .event(let event) = output.content, event.geofence != nil else {
                 return
             }
             events.withLock { $0.append("\(event)") }
@@ -77,7 +78,7 @@ final class LocateCommandTests: XCTestCase {
         XCTAssertTrue(told.contains("enterGeofence Printer"), "\(told)")
     }
 
-    /// The session, its recording and its log lines have one name.
+    /// The session, its recording and its log lines have the same trace identifier.
     func testTheRecordingHasTheSessionsTraceID() throws {
         let path = try temporaryFolder() + "/walk.jsonl"
         var target = try XCTUnwrap(
@@ -91,7 +92,7 @@ final class LocateCommandTests: XCTestCase {
         XCTAssertEqual(header.traceID, TraceID(rawValue: 0x1F))
     }
 
-    func testWithoutAVenueTheCallIsWrong() throws {
+    func testLocateWithoutAVenueIsAUsageError() throws {
         let result = try Tool.run(["locate"])
         XCTAssertEqual(result.status, 2)
         XCTAssertEqual(result.errors, "indoorloc locate: --venue is missing\nTry 'indoorloc locate --help'.\n")

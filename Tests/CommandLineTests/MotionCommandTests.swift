@@ -2,7 +2,7 @@ import Foundation
 import IndoorLocalizationTesting
 import XCTest
 
-/// What the tool prints of motion, and of a walk without beacons.
+/// Motion output, and walks without beacons.
 final class MotionCommandTests: XCTestCase {
     private static let recording = "Fixtures/recordings/without-beacons/scan.jsonl.gz"
     private static let call = ["replay", "--venue", "Fixtures/office", "--fix", "1,13,5,1"]
@@ -15,7 +15,7 @@ final class MotionCommandTests: XCTestCase {
         }
     }
 
-    func testAFixBeginsAReplayWithoutBeacons() throws {
+    func testAReplayWithAFixNeedsNoBeacons() throws {
         XCTAssertEqual(try Self.replayed.get().status, 0)
         XCTAssertEqual(try Self.replayed.get().errors, "")
         let first = try XCTUnwrap(objects("position").first)
@@ -24,7 +24,7 @@ final class MotionCommandTests: XCTestCase {
         XCTAssertEqual(try XCTUnwrap(first["y"] as? Double), 5, accuracy: 0.5)
     }
 
-    func testLinesOfMotionHoldWhatIsDocumented() throws {
+    func testMotionLinesHaveTheDocumentedMembers() throws {
         let lines = try objects("motion")
         XCTAssertGreaterThan(lines.count, 500, "ten a second")
         let fields: Set<String> = [
@@ -44,28 +44,28 @@ final class MotionCommandTests: XCTestCase {
         for field in fields { XCTAssertTrue(guide.contains("`\(field)`"), "\(field) is not documented") }
     }
 
-    func testWithoutTheOptionNoMotionIsTold() throws {
+    func testWithoutTheOptionNoMotionIsPrinted() throws {
         let plain = try Tool.run(Self.call + [Self.recording])
         XCTAssertFalse(plain.output.contains(#""type":"motion""#))
         let positions = try Self.replayed.get().lines.filter { $0.contains(#""type":"position""#) }
         XCTAssertEqual(plain.lines.filter { $0.contains(#""type":"position""#) }, positions, "telling changes nothing")
     }
 
-    func testAFixThatIsNoneIsRefused() throws {
+    func testAnInvalidFixIsRefused() throws {
         for fix in ["1,2,3", "1,2,3,0", "a,2,3,1", "1,2,3,4,5", "1,nan,3,1", ""] {
             let result = try Tool.run(["replay", "--venue", "Fixtures/office", "--fix", fix, Self.recording])
             XCTAssertEqual(result.status, 2, fix)
             XCTAssertTrue(
                 result.errors.contains(
-                    "--fix must be MAP,X,Y,RADIUS, as in 1,3.5,7,1 with a radius above 0, not '\(fix)'"),
+                    "--fix must be MAP,X,Y,RADIUS with a radius above 0, such as 1,3.5,7,1, not '\(fix)'"),
                 result.errors)
         }
     }
 
-    func testAFixOnAMapThatIsNotThereIsRefused() throws {
+    func testAFixOnAnUnknownMapIsRefused() throws {
         let result = try Tool.run(["replay", "--venue", "Fixtures/office", "--fix", "9,2,3,1", Self.recording])
         XCTAssertEqual(result.status, 2)
-        XCTAssertTrue(result.errors.contains("--fix names map 9, which 'Office' does not have"), result.errors)
+        XCTAssertTrue(result.errors.contains("--fix: 'Office' has no map 9"), result.errors)
     }
 
     func testAFixFarOffThePlanIsRefused() throws {
@@ -76,26 +76,26 @@ final class MotionCommandTests: XCTestCase {
         XCTAssertEqual(result.output, "")
     }
 
-    func testWithoutAFixTheOptionIsNamed() throws {
+    func testReplayWithoutBeaconsSuggestsAFix() throws {
         let result = try Tool.run(["replay", "--venue", "Fixtures/office", Self.recording])
         XCTAssertEqual(result.status, 0)
         XCTAssertTrue(
             result.errors.hasSuffix(
-                "no position, as no beacon of 'Office' was heard in it; "
-                    + "with --fix MAP,X,Y,RADIUS it is followed by motion alone\n"), result.errors)
+                "no position, as it contains no beacon of 'Office'; "
+                    + "use --fix MAP,X,Y,RADIUS to follow it by motion alone\n"), result.errors)
     }
 
-    func testMotionIsEvaluatedAlone() throws {
+    func testEvaluateScoresMotionAlone() throws {
         let result = try Tool.run(["evaluate", "Fixtures/office", "--motion"])
         XCTAssertEqual(result.status, 0, result.errors)
         XCTAssertEqual(result.lines.count, 3, result.output)
         XCTAssertTrue(result.lines.first?.hasPrefix("office: walked ") ?? false, result.output)
-        // Its one track with steps has neither a heading nor a barometer.
+        // The only track with steps has neither heading nor air pressure.
         XCTAssertTrue(
-            result.lines.first?.hasSuffix("climbing told 0.0% of the time  heading median -  P90 -") ?? false,
+            result.lines.first?.hasSuffix("climbing detected 0.0% of the time  heading median -  P90 -") ?? false,
             result.output)
         let wrong = try Tool.run(["evaluate", "Fixtures/office", "--motion", "--json"])
         XCTAssertEqual(wrong.status, 2)
-        XCTAssertTrue(wrong.errors.contains("--motion goes with neither --json nor --offline nor --replays"))
+        XCTAssertTrue(wrong.errors.contains("--motion can't be combined with --json, --offline or --replays"))
     }
 }

@@ -1,21 +1,21 @@
 import Foundation
 
-/// The socket on which a manager of services listens to them, as systemd does.
+/// The notification socket of a service manager such as systemd.
 final class NotifySocket {
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Its path, for NOTIFY_SOCKET.
+    /// The path, for NOTIFY_SOCKET.
     let path: String
     private let descriptor: Int32
     private let texts = ReadTexts()
-    /// How many messages were waited for already.
+    /// The number of messages that were returned.
     private var taken = 0
 
-    /// What was told so far, its lines as they came.
+    /// The messages so far, with their lines in order.
     var messages: [String] { texts.all }
-    /// The latest message that was waited for.
+    /// The message that was returned last.
     var latest: String? { taken > 0 ? texts.all[taken - 1] : nil }
 
     init(in folder: String) throws {
@@ -23,7 +23,7 @@ final class NotifySocket {
         descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         let status = try Self.withAddress(path) { bind(descriptor, $0, $1) }
         guard status == 0 else { throw Failure(description: "\(path): \(String(cString: strerror(errno)))") }
-        // Read all the time, as a service waits until its messages have room.
+        // Read continuously, as a service blocks while the socket is full.
         texts.follow(datagrams: descriptor)
     }
 
@@ -32,7 +32,7 @@ final class NotifySocket {
         close(descriptor)
     }
 
-    /// Waits until all is read that was told so far; nothing comes afterwards.
+    /// Waits until all messages are read, and stops reading.
     func finish() throws {
         try sayEnd()
         guard texts.waitForEnd() else { throw Failure(description: "\(path) is not read to its end") }
@@ -60,14 +60,14 @@ final class NotifySocket {
         }
     }
 
-    /// The next message that was not waited for yet; nil if none comes within that time.
+    /// Waits for the next message; returns nil after the time limit.
     @discardableResult func next(within seconds: Double) -> String? {
         guard let message = texts.first(from: taken, within: seconds, where: { _ in true }) else { return nil }
         taken += 1
         return message
     }
 
-    /// Waits for a message with a line that begins so; those that were waited for before do not count.
+    /// Waits for a new message with a line that has this prefix.
     func wait(for line: String) throws {
         let deadline = ContinuousClock.now + .seconds(Tool.bound)
         while ContinuousClock.now < deadline, let message = next(within: Tool.bound) {

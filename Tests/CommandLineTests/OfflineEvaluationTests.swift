@@ -3,7 +3,7 @@ import IndoorLocalizationTesting
 import XCTest
 
 final class OfflineEvaluationTests: XCTestCase {
-    func testTheCausalFiguresAreThoseOfEvaluateAndTheOfflineOnesAreOfTheSameInstants() throws {
+    func testOfflineAddsFiguresOfTheSameInstantsToThoseOfEvaluate() throws {
         let set = try ShortDataSet.write(to: temporaryFolder())
         let plain = try ShortDataSet.figures(Tool.run(["evaluate", set, "--json"]).output)
         let result = try Tool.run(["evaluate", set, "--json", "--offline"])
@@ -18,7 +18,7 @@ final class OfflineEvaluationTests: XCTestCase {
         XCTAssertNotEqual(offline["mean"] as? Double, plain["mean"] as? Double)
     }
 
-    func testOfflineTellsTwoLinesAndAnyNumberOfJobsGivesTheSame() throws {
+    func testOfflinePrintsTwoLinesIndependentOfTheNumberOfJobs() throws {
         let set = try ShortDataSet.write(to: temporaryFolder())
         let result = try Tool.run(["evaluate", set, "--offline", "-j", "1"])
         XCTAssertEqual(result.status, 0, result.errors)
@@ -29,15 +29,15 @@ final class OfflineEvaluationTests: XCTestCase {
         XCTAssertEqual(result.output, try Tool.run(["evaluate", set, "--offline", "-j", "2"]).output)
     }
 
-    func testOfflineGoesWithTheParticleFilterAlone() throws {
+    func testOfflineRequiresTheParticleFilter() throws {
         let result = try Tool.run(["evaluate", "Fixtures/office", "--offline", "--method", "fingerprint"])
         XCTAssertEqual(result.status, 2)
-        XCTAssertTrue(result.errors.contains("--offline goes with the method particle alone"), result.errors)
+        XCTAssertTrue(result.errors.contains("--offline requires the method particle"), result.errors)
     }
 
-    func testOfflineWritesNoReplays() throws {
+    func testOfflineCannotBeCombinedWithReplays() throws {
         let result = try Tool.run(["evaluate", "Fixtures/office", "--offline", "--replays", temporaryFolder()])
         XCTAssertEqual(result.status, 2)
-        XCTAssertTrue(result.errors.contains("--offline and --replays don't go together"), result.errors)
+        XCTAssertTrue(result.errors.contains("--offline can't be combined with --replays"), result.errors)
     }
 }

@@ -1,11 +1,11 @@
 import Foundation
 import XCTest
 
-/// No command destroys a file that it reads, or one that was there.
+/// Commands never destroy their inputs or existing files.
 final class OutputFileTests: XCTestCase {
     private let venue = ["--venue", "Fixtures/office"]
 
-    /// Calls of every command that writes a file, with the output last.
+    /// Command lines of every command that writes a file, with the output last.
     private func calls(_ folder: String) throws -> [[String]] {
         let walk = try ShortRecording(lines: 60).write(to: folder, as: "walk.jsonl")
         return [
@@ -19,7 +19,7 @@ final class OutputFileTests: XCTestCase {
         ]
     }
 
-    func testAFileThatIsThereIsKeptUnlessItIsToBeReplaced() throws {
+    func testAnExistingFileIsKeptUnlessOverwriteIsGiven() throws {
         for (index, call) in try calls(temporaryFolder()).enumerated() {
             let folder = try temporaryFolder()
             let file = folder + "/there-\(index).jsonl"
@@ -28,7 +28,7 @@ final class OutputFileTests: XCTestCase {
             let refused = try Tool.run(call + [file])
             XCTAssertEqual(refused.status, 1, "\(call)")
             XCTAssertEqual(refused.output, "", "\(call)")
-            XCTAssertTrue(refused.errors.contains("\(file) is there already"), refused.errors)
+            XCTAssertTrue(refused.errors.contains("\(file) already exists"), refused.errors)
             XCTAssertTrue(refused.errors.contains("--overwrite"), refused.errors)
             XCTAssertEqual(try bytes(file), before, "\(call)")
             let replaced = try Tool.run(call + [file, "--overwrite"])
@@ -38,7 +38,7 @@ final class OutputFileTests: XCTestCase {
         }
     }
 
-    func testAnOutputThatIsAnInputIsRefusedUnderWhateverName() throws {
+    func testAnOutputThatIsAnInputIsRefusedUnderAnyName() throws {
         for index in try calls(temporaryFolder()).indices {
             let folder = try temporaryFolder()
             let call = try calls(folder)[index]
@@ -50,13 +50,13 @@ final class OutputFileTests: XCTestCase {
             for name in ["walk.jsonl", "./walk.jsonl", "symbolic.jsonl", "hard.jsonl"] {
                 let result = try Tool.run(call + [folder + "/" + name, "--overwrite"])
                 XCTAssertEqual(result.status, 1, "\(call) \(name)")
-                XCTAssertTrue(result.errors.contains("is read by this command, too"), result.errors)
+                XCTAssertTrue(result.errors.contains("is also an input of this command"), result.errors)
                 XCTAssertEqual(try bytes(walk), before, "\(call) \(name)")
             }
         }
     }
 
-    func testTheDocumentOfAVenueIsNoOutput() throws {
+    func testTheDocumentOfAVenueIsRefusedAsOutput() throws {
         let folder = try temporaryFolder() + "/office"
         try FileManager.default.copyItem(
             atPath: Checkout.root().path + "/Fixtures/packets/accepted/smallest", toPath: folder)
@@ -64,7 +64,7 @@ final class OutputFileTests: XCTestCase {
         let result = try Tool.run(
             ["venue", "export", folder, "-o", folder + "/venue.json", "--overwrite"])
         XCTAssertEqual(result.status, 1)
-        XCTAssertTrue(result.errors.contains("is read by this command, too"), result.errors)
+        XCTAssertTrue(result.errors.contains("is also an input of this command"), result.errors)
         XCTAssertEqual(try bytes(folder + "/venue.json"), before)
     }
 
@@ -75,7 +75,7 @@ final class OutputFileTests: XCTestCase {
         let before = try bytes(zip)
         let result = try Tool.run(["venue", "import", zip, "-o", folder + "/./museum.zip", "--overwrite"])
         XCTAssertEqual(result.status, 1)
-        XCTAssertTrue(result.errors.contains("is read by this command, too"), result.errors)
+        XCTAssertTrue(result.errors.contains("is also an input of this command"), result.errors)
         XCTAssertEqual(try bytes(zip), before)
     }
 
@@ -86,12 +86,12 @@ final class OutputFileTests: XCTestCase {
         for option in [[], ["--overwrite"]] {
             let result = try Tool.run(["evaluate", set, "--replays", set + "/tracks"] + option)
             XCTAssertEqual(result.status, 1)
-            XCTAssertTrue(result.errors.contains("is read by this command, too"), result.errors)
+            XCTAssertTrue(result.errors.contains("is also an input of this command"), result.errors)
             XCTAssertEqual(try tracks.map { try bytes(set + "/tracks/" + $0) }, before)
         }
     }
 
-    func testACommandThatFailsLeavesWhatWasThere() throws {
+    func testAFailedCommandLeavesTheExistingFile() throws {
         let folder = try temporaryFolder()
         var recording = try ShortRecording(lines: 60)
         recording.lines[40] = "{"
@@ -106,7 +106,7 @@ final class OutputFileTests: XCTestCase {
             try FileManager.default.contentsOfDirectory(atPath: folder).sorted(), ["short.jsonl", "there.jsonl"])
     }
 
-    func testBehindASymbolicLinkTheFileIsReplacedAndKeepsItsMode() throws {
+    func testTheTargetOfASymbolicLinkIsReplacedAndKeepsItsMode() throws {
         let folder = try temporaryFolder()
         let (file, link) = (folder + "/there.geojson", folder + "/link.geojson")
         XCTAssertTrue(
@@ -120,7 +120,7 @@ final class OutputFileTests: XCTestCase {
         XCTAssertEqual(try mode(file), 0o640)
     }
 
-    func testWhatTellsWhereSomebodyWasIsForItsOwnerAlone() throws {
+    func testFilesWithLocationsAreReadableByTheOwnerOnly() throws {
         let folder = try temporaryFolder()
         let walk = try ShortRecording(lines: 60).write(to: folder)
         for (call, name) in [
@@ -133,13 +133,13 @@ final class OutputFileTests: XCTestCase {
         }
     }
 
-    func testDevicesAndPipesAreWrittenInto() throws {
+    func testCommandsWriteToDevicesAndPipes() throws {
         let export = ["venue", "export", "Fixtures/office", "-o"]
         XCTAssertEqual(try Tool.run(export + ["/dev/null"]).status, 0)
         let result = try Tool.run(export + ["/dev/stdout"])
         XCTAssertEqual(result.status, 0, result.errors)
         XCTAssertTrue(result.output.hasPrefix("{\"type\":\"FeatureCollection\""))
-        // A file in the place of standard output is there already: the shell has made it.
+        // A file as standard output already exists, as the shell creates it.
         let folder = try temporaryFolder()
         let words = ["-c", "\"$@\" -o /dev/stdout > \(folder)/out.geojson", "bash", try Tool.path()]
         let redirected = try Tool.run(words + export.dropLast(), program: "/bin/bash")

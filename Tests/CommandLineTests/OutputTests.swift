@@ -1,6 +1,6 @@
 import XCTest
 
-/// What happens where results and errors go.
+/// Failures of standard output and standard error.
 final class OutputTests: XCTestCase {
     private func replay() throws -> [String] {
         ["replay", "--venue", "Fixtures/office", try ShortRecording(lines: 60).write(to: temporaryFolder())]
@@ -18,13 +18,13 @@ final class OutputTests: XCTestCase {
         }
     }
 
-    func testAnErrorThatNobodyCanReadKeepsItsStatus() throws {
+    func testAnErrorWithAClosedStandardErrorKeepsItsStatus() throws {
         XCTAssertEqual(try Tool.run(["locate"], errorDevice: "/dev/full").status, 2)
         XCTAssertEqual(try Tool.run(["venue", "info", "/missing"], errorDevice: "/dev/full").status, 1)
     }
 
-    func testAReaderThatGoesAwayEndsTheToolWithoutAReport() throws {
-        // Longer than the pipe holds, so that the tool writes to it after the reader has gone.
+    func testAReaderThatClosesThePipeEndsTheToolWithoutAnError() throws {
+        // The output exceeds the pipe's capacity, so that the tool writes after the reader has closed it.
         let recording = "Fixtures/office/tracks/upper.jsonl"
         let arguments = ["replay", "--venue", "Fixtures/office", recording]
         let result = try Tool.run(arguments, closesEarly: true)

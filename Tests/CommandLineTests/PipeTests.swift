@@ -1,14 +1,14 @@
 import Foundation
 import XCTest
 
-/// Files may come through pipes.
+/// Input files from pipes.
 final class PipeTests: XCTestCase {
-    /// Runs a line of the shell in which `$T` is the tool.
+    /// Runs a shell command in which `$T` is the tool.
     private func shell(_ line: String) throws -> Tool.Result {
         try Tool.run(["-c", "set -o pipefail; T='\(try Tool.path())'; " + line], program: "/bin/bash")
     }
 
-    /// A call with the file as it is, and lines of the shell that give it through a pipe.
+    /// A command line with the file's path, and shell commands that pass the file through a pipe.
     private func assertPipes(
         _ file: String, _ call: (String) -> String, line: UInt = #line
     ) throws {
@@ -28,7 +28,7 @@ final class PipeTests: XCTestCase {
 
     private let replay = "$T replay --venue Fixtures/office"
 
-    func testARecordingAndACaptureMayBePipes() throws {
+    func testReplayReadsARecordingAndACaptureFromPipes() throws {
         let folder = try temporaryFolder()
         let walk = try ShortRecording(lines: 100).write(to: folder)
         try assertPipes(walk) { "\(replay) \($0)" }
@@ -38,7 +38,7 @@ final class PipeTests: XCTestCase {
         try assertPipes(folder + "/walk.jsonl.gz") { "\(replay) \($0)" }
     }
 
-    func testOtherFilesMayBePipes() throws {
+    func testCommandsReadOtherFilesFromPipes() throws {
         let folder = try temporaryFolder()
         let walk = try ShortRecording(lines: 100).write(to: folder)
         let (settings, zip, map) = (folder + "/settings.json", folder + "/office.zip", folder + "/map.json.gz")
@@ -56,26 +56,26 @@ final class PipeTests: XCTestCase {
         }
     }
 
-    func testAnOutputIsNotTheFileBehindStandardInput() throws {
+    func testAnOutputThatIsStandardInputIsRefused() throws {
         let walk = try ShortRecording(lines: 60).write(to: temporaryFolder())
         let before = try bytes(walk)
         let result = try shell("\(replay) --geojson \(walk) --overwrite - < \(walk)")
         XCTAssertEqual(result.status, 1)
-        XCTAssertTrue(result.errors.contains("is read by this command, too"), result.errors)
+        XCTAssertTrue(result.errors.contains("is also an input of this command"), result.errors)
         XCTAssertEqual(try bytes(walk), before)
     }
 
-    func testStandardInputIsOneFileOnly() throws {
+    func testStandardInputCanBeGivenOnlyOnce() throws {
         let result = try Tool.run(["replay", "--venue", "-", "-"])
         XCTAssertEqual(result.status, 2)
-        XCTAssertTrue(result.errors.contains("'-' is standard input, which can be one file only"), result.errors)
+        XCTAssertTrue(result.errors.contains("'-' (standard input) can be given only once"), result.errors)
     }
 
-    /// A pipe that stays open gives its positions while it fills, not at its end.
-    func testARecordingIsReadAsItComes() throws {
+    /// Positions are printed while the pipe is open, not at its end.
+    func testReplayPrintsPositionsWhileThePipeIsOpen() throws {
         let folder = try temporaryFolder()
         let walk = try ShortRecording(lines: 400).write(to: folder)
-        // The second half comes only when the service has ended, with the first position.
+        // The second half is written only after the service has ended with its first position.
         let result = try shell(
             """
             mkfifo \(folder)/in \(folder)/go

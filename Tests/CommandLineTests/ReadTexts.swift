@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Texts that a thread reads from a descriptor, for others to wait for.
+/// Texts that a thread reads from a descriptor, and for which tests wait.
 final class ReadTexts: Sendable {
     private struct State {
         var texts: [String] = []
@@ -11,7 +11,7 @@ final class ReadTexts: Sendable {
     private let state = Mutex(State())
     private let news = NSCondition()
 
-    /// Those that have come so far.
+    /// The texts read so far.
     var all: [String] { state.withLock { $0.texts } }
 
     /// Reads lines until the end.
@@ -22,7 +22,7 @@ final class ReadTexts: Sendable {
             while let part = Self.read(own) {
                 rest += part
                 while let end = rest.firstIndex(of: 10) {
-                    take(String(decoding: rest[..<end], as: UTF8.self))
+                    append(String(decoding: rest[..<end], as: UTF8.self))
                     rest.removeFirst(end + 1)
                 }
             }
@@ -34,12 +34,12 @@ final class ReadTexts: Sendable {
     func follow(datagrams descriptor: Int32) {
         let own = dup(descriptor)
         Thread.detachNewThread { [self] in
-            while let message = Self.read(own) { take(String(decoding: message, as: UTF8.self)) }
+            while let message = Self.read(own) { append(String(decoding: message, as: UTF8.self)) }
             end(own)
         }
     }
 
-    /// Waits for a text from `index` on; nil if it has not come in time, or cannot come any more.
+    /// Waits for a text from `index` on; returns nil after the time limit or at the end.
     func first(from index: Int, within seconds: Double, where isWanted: (String) -> Bool) -> String? {
         let deadline = Date(timeIntervalSinceNow: seconds)
         return news.withLock {
@@ -53,7 +53,7 @@ final class ReadTexts: Sendable {
         }
     }
 
-    /// Waits until nothing more can come; false if that takes too long.
+    /// Waits for the end; returns false after the time limit.
     func waitForEnd() -> Bool {
         let deadline = Date(timeIntervalSinceNow: Tool.bound)
         return news.withLock {
@@ -64,7 +64,7 @@ final class ReadTexts: Sendable {
         }
     }
 
-    /// What is there as soon as something is; nil at the end.
+    /// Waits for bytes and returns them; nil at the end.
     private static func read(_ descriptor: Int32) -> ArraySlice<UInt8>? {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while true {
@@ -74,7 +74,7 @@ final class ReadTexts: Sendable {
         }
     }
 
-    private func take(_ text: String) {
+    private func append(_ text: String) {
         news.withLock {
             state.withLock { $0.texts.append(text) }
             news.broadcast()

@@ -2,10 +2,10 @@ import Foundation
 import IndoorLocalizationTesting
 import XCTest
 
-/// What `replay` prints of a walk on one floor.
+/// The output of `replay` for a walk on one floor.
 final class ReplayCommandTests: XCTestCase {
     private static let call = ["replay", "--venue", "Fixtures/office", "Fixtures/recordings/one-floor/scan.jsonl.gz"]
-    /// Replayed once for all tests.
+    /// The result of one run, shared by all tests.
     private static let replayed = Swift.Result { try Tool.run(call) }
 
     private func replayed() throws -> Tool.Result { try Self.replayed.get() }
@@ -20,16 +20,16 @@ final class ReplayCommandTests: XCTestCase {
 
     private func time(_ object: [String: Any]) throws -> Double { try XCTUnwrap(object["t"] as? Double) }
 
-    func testAReplayEndsWellAndSilently() throws {
+    func testAReplaySucceedsWithoutErrors() throws {
         XCTAssertEqual(try replayed().status, 0)
         XCTAssertEqual(try replayed().errors, "")
     }
 
-    func testTheSameInputGivesTheSameBytes() throws {
+    func testTheSameInputGivesIdenticalOutput() throws {
         XCTAssertTrue(try Tool.run(Self.call).output == replayed().output)
     }
 
-    func testSeedZeroIsTheDefaultAndAnotherGivesOtherBytes() throws {
+    func testSeedZeroIsTheDefaultAndAnotherSeedGivesOtherOutput() throws {
         let recording = try ShortRecording(lines: 100).write(to: temporaryFolder())
         func output(_ seed: [String]) throws -> String {
             try Tool.run(["replay", "--venue", "Fixtures/office"] + seed + [recording]).output
@@ -38,7 +38,7 @@ final class ReplayCommandTests: XCTestCase {
         XCTAssertNotEqual(try output(["--seed", "1"]), try output([]))
     }
 
-    func testTruthChangesNothing() throws {
+    func testGroundTruthDoesNotChangeTheOutput() throws {
         let folder = try temporaryFolder()
         let recording = try ShortRecording(lines: 300)
         var blind = recording
@@ -51,7 +51,7 @@ final class ReplayCommandTests: XCTestCase {
         XCTAssertTrue(outputs[0] == outputs[1])
     }
 
-    func testADutyCycleLeavesOutWhatTheRadioWouldHaveMissedAndKeepsTheVenue() throws {
+    func testADutyCycleRemovesReadingsAndKeepsTheVenue() throws {
         let lines = try Tool.run(
             Self.call + ["--set", "scanner.powerMode=eco", "--set", "venueLostTimeout=10"]
         ).lines
@@ -87,7 +87,7 @@ final class ReplayCommandTests: XCTestCase {
         }
     }
 
-    func testStatesFollowTheSessionsTable() throws {
+    func testStatesFollowTheTransitionsOfASession() throws {
         let states = try objects().compactMap { $0["state"] as? String }
         XCTAssertEqual(
             states,
@@ -113,7 +113,7 @@ final class ReplayCommandTests: XCTestCase {
         for (earlier, later) in zip(times, times.dropFirst()) { XCTAssertLessThanOrEqual(later - earlier, 1.001) }
     }
 
-    func testEveryMethodFindsPositions() throws {
+    func testEveryMethodReportsPositions() throws {
         let recording = try ShortRecording(lines: 100).write(to: temporaryFolder())
         var outputs: Set<String> = []
         for method in ["particle", "fingerprint", "trilateration"] {

@@ -3,12 +3,12 @@ import IndoorLocalization
 import VenuePackets
 import XCTest
 
-/// `rooms train`, `classify` and `evaluate` on a made-up house of three rooms and two phones.
+/// `rooms train`, `classify` and `evaluate` on simulated data of three rooms and two phones.
 final class RoomsCommandTests: XCTestCase {
     private static let rooms = ["attic", "bath", "cellar"]
     private static let seed: UInt64 = 12
 
-    /// A recording of stays of 40 s each; a room has two beacons that are strong in it, and all six are heard.
+    /// A recording of stays of 40 s each. Each room has two strong beacons; all six are received.
     private func recording(
         device: String, rooms: [String], offset: Double, using random: inout SeededGenerator
     ) -> String {
@@ -63,7 +63,7 @@ final class RoomsCommandTests: XCTestCase {
         return (path, try Tool.run(["rooms", "train", "-o", path] + arguments))
     }
 
-    func testTrainingTellsEachRoomWithItsScore() throws {
+    func testTrainingPrintsEachRoomWithItsScore() throws {
         let set = try dataSet()
         let (path, result) = try train(set, set + "/survey/one.jsonl")
         XCTAssertEqual(result.status, 0, result.errors)
@@ -75,7 +75,7 @@ final class RoomsCommandTests: XCTestCase {
         XCTAssertEqual(try RoomTrainingFile.read(path).rooms.keys.sorted(), Self.rooms)
     }
 
-    func testTrainingCanBeAddedToAndAMovedBeaconForgotten() throws {
+    func testTrainingCanBeExtendedAndAMovedBeaconRemoved() throws {
         let set = try dataSet()
         let (path, _) = try train(set, set + "/survey/one.jsonl")
         let beacon = "7C2F0A10-0000-4000-8000-000000000010_Maj:1_Min:3"
@@ -87,7 +87,7 @@ final class RoomsCommandTests: XCTestCase {
             "attic: enough; 80 samples, 5 of 5 beacons (100 %); Crownstone's score 43 (pocket -20, samples -37)")
     }
 
-    func testATrainingThatIsThereIsNotReplacedUnasked() throws {
+    func testAnExistingTrainingIsNotReplacedUnasked() throws {
         let set = try dataSet()
         let (path, _) = try train(set, set + "/survey/one.jsonl")
         let before = try Data(contentsOf: URL(filePath: path))
@@ -95,7 +95,7 @@ final class RoomsCommandTests: XCTestCase {
         XCTAssertEqual(refused.status, 1)
         XCTAssertEqual(
             refused.errors,
-            "indoorloc: \(path) is there already: say --add \(path) to add to it, or --overwrite to lose its rooms\n")
+            "indoorloc: \(path) already exists: use --add \(path) to extend it, or --overwrite to discard its rooms\n")
         XCTAssertEqual(try Data(contentsOf: URL(filePath: path)), before, "nothing is lost")
 
         let other = set + "/other.json"
@@ -109,25 +109,25 @@ final class RoomsCommandTests: XCTestCase {
         XCTAssertNotEqual(try Data(contentsOf: URL(filePath: path)), before)
     }
 
-    func testABeaconToForgetThatIsNotInTheTrainingIsTold() throws {
+    func testForgettingAnUnknownBeaconIsReported() throws {
         let set = try dataSet()
         let beacon = "7C2F0A10-0000-4000-8000-000000000010_Maj:1_Min:77"
         let (_, result) = try train(set, "--forget", beacon, set + "/survey/one.jsonl")
         XCTAssertEqual(result.status, 0)
         XCTAssertEqual(
-            result.errors, "indoorloc: --forget \(beacon): the training does not have it; nothing was forgotten\n")
+            result.errors, "indoorloc: --forget \(beacon): the training has no such beacon; nothing was removed\n")
     }
 
-    func testARoomForARecordingThatTellsItsOwnIsToldToBeUnused() throws {
+    func testARoomForARecordingWithRoomNamesIsReportedAsUnused() throws {
         let set = try dataSet()
         let survey = set + "/survey/one.jsonl"
         let (path, result) = try train(set, "--room", "garage", survey)
         XCTAssertEqual(result.status, 0)
-        XCTAssertEqual(result.errors, "indoorloc: \(survey) tells its rooms itself: --room garage was not used\n")
+        XCTAssertEqual(result.errors, "indoorloc: \(survey) has room names; --room garage was not used\n")
         XCTAssertEqual(try RoomTrainingFile.read(path).rooms.keys.sorted(), Self.rooms)
     }
 
-    func testClassifyingWithAnotherHousesTrainingSaysSo() throws {
+    func testClassifyingWithTheTrainingOfAnotherBuildingIsReported() throws {
         let set = try dataSet()
         let path = set + "/other.json"
         let beacons = (1...4).compactMap { minor in
@@ -143,10 +143,11 @@ final class RoomsCommandTests: XCTestCase {
         XCTAssertEqual(result.output, "")
         XCTAssertEqual(
             result.errors,
-            "indoorloc: \(track): no room, as none of the 6 beacons heard is in \(path): is it another house's?\n")
+            "indoorloc: \(track): no room, as none of the 6 received beacons is in \(path); is it the training of another building?\n"
+        )
     }
 
-    func testATrainingDocumentIsThatOfTheRoomThatIsNamed() throws {
+    func testTheRoomOptionNamesTheRoomOfATrainingDocument() throws {
         let set = try dataSet()
         let document = set + "/kitchen.json"
         let text = "[{\"devices\": {\"7C2F0A10-0000-4000-8000-000000000010_Maj:1_Min:2\": -70}, \"timestamp\": 1.0}]"
@@ -157,13 +158,13 @@ final class RoomsCommandTests: XCTestCase {
         let (path, named) = try train(set, "--room", "kitchen", document)
         XCTAssertEqual(
             named.output,
-            "kitchen: train it longer, 1 of 30 samples; place beacons nearer, 100 % of the samples hold fewer than 3; "
+            "kitchen: train longer, 1 of 30 samples; place beacons closer, 100 % of the samples have fewer than 3; "
                 + "1 sample, 1 of 1 beacons (100 %); Crownstone's score 1 (pocket -20, samples -79)\n")
         let kitchen = try XCTUnwrap(RoomTrainingFile.read(path).rooms["kitchen"])
         XCTAssertEqual(String(decoding: TrainingDocument.bytes(of: kitchen), as: UTF8.self), text)
     }
 
-    func testClassifyingTellsTheRoomsOfAWalk() throws {
+    func testClassifyingPrintsTheRoomsOfAWalk() throws {
         let set = try dataSet()
         let (path, _) = try train(set, set + "/survey/one.jsonl")
         for track in ["one", "two"] {
@@ -182,7 +183,7 @@ final class RoomsCommandTests: XCTestCase {
         }
     }
 
-    func testClassifyingPrintsEachScanWhereThatIsWanted() throws {
+    func testClassifyingPrintsEachScanOnRequest() throws {
         let set = try dataSet()
         let (path, _) = try train(set, set + "/survey/one.jsonl")
         for classifier in ["naiveBayes", "nearestNeighbor", "adaptive"] {
@@ -236,13 +237,13 @@ final class RoomsCommandTests: XCTestCase {
         XCTAssertTrue(result.lines[(table + 2)...].contains { $0.hasPrefix("same    90-100%") }, result.output)
     }
 
-    func testASetWithoutRoomsIsToldSo() throws {
+    func testEvaluatingReportsADataSetWithoutRooms() throws {
         let result = try Tool.run(["rooms", "evaluate", "Fixtures/office"])
         XCTAssertEqual(result.status, 1)
-        XCTAssertTrue(result.errors.contains("the recordings in survey of office tell no room"), result.errors)
+        XCTAssertTrue(result.errors.contains("the recordings in survey of office have no room"), result.errors)
     }
 
-    func testWrongCallsSayWhatIsWrong() throws {
+    func testInvalidRoomsOptionsAreUsageErrors() throws {
         for (arguments, message) in [
             (["train", "-o", "x"], "RECORDING is missing"),
             (

@@ -7,7 +7,7 @@ import XCTest
 
 @testable import indoorloc
 
-/// What the tool makes of satellite positions.
+/// Satellite positions on the command line.
 final class SatelliteTests: XCTestCase {
     private func replayed(_ lines: [String]) throws -> [String] {
         var recording = try ShortRecording(lines: 0)
@@ -17,7 +17,7 @@ final class SatelliteTests: XCTestCase {
         return result.lines.map(String.init)
     }
 
-    func testAReplayTellsWhereTheDeviceIsOutdoors() throws {
+    func testReplayPrintsOutdoorPositions() throws {
         let lines = try replayed([
             #"{"t":1,"type":"gnss","latitude":10.5,"longitude":-20.25,"accuracy":4.5}"#,
             #"{"t":2.5,"type":"gnss","latitude":10.5,"longitude":-20.25,"accuracy":4,"altitude":-3,"speed":1.5,"course":90}"#,
@@ -31,7 +31,7 @@ final class SatelliteTests: XCTestCase {
             ])
     }
 
-    func testASessionBesideAReceiverTellsAndHandsOnItsPositions() async throws {
+    func testASessionOutputsAndPassesOnTheReceiversPositions() async throws {
         let packet = try VenuePacketReader().read(try FixtureFolder("office").path)
         let radio = ScriptedSource()
         let fixes = (0..<3).map { second in
@@ -43,22 +43,22 @@ final class SatelliteTests: XCTestCase {
         let session = LiveSession(
             venue: packet.venue, settings: SettingsStack(localization: LocalizationSettings()), seed: 0,
             gnss: satellites)
-        let news = Mutex<[LiveSession.News]>([])
+        let news = Mutex<[LiveSession.Update]>([])
         try await session.run(radio, givesReadings: true) { item in
             let count = news.withLock { news in
                 news.append(item)
                 return news.count {
-                    if case .told(let output) = $0, case .outdoorPosition = output.content { true } else { false }
+                    if case .output(let output) = $0, case .outdoorPosition = output.content { true } else { false }
                 }
             }
-            // The radio ends the session, once all positions were told.
+            // The radio ends the session after all positions.
             if count == 3 { radio.finish() }
         }
         let all = news.withLock { $0 }
-        let heard = all.compactMap { if case .heard(let reading) = $0 { reading } else { nil } }
+        let heard = all.compactMap { if case .reading(let reading) = $0 { reading } else { nil } }
         XCTAssertEqual(heard, fixes.map(SensorReading.gnss))
         let told = all.compactMap { item -> OutdoorPosition? in
-            guard case .told(let output) = item, case .outdoorPosition(let position) = output.content else {
+            guard case .output(let output) = item, case .outdoorPosition(let position) = output.content else {
                 return nil
             }
             return position
@@ -66,7 +66,7 @@ final class SatelliteTests: XCTestCase {
         XCTAssertEqual(told.map(\.coordinate.latitude), [10, 10, 10])
     }
 
-    func testAReceiverIsNamedAsHostAndPort() {
+    func testTheOptionGivesTheReceiversHostAndPort() {
         let named: [String: GPSDSource] = [
             "gpsd": GPSDSource(), "gpsd:roof": GPSDSource(host: "roof"),
             "gpsd:192.168.1.7:3000": GPSDSource(host: "192.168.1.7", port: 3000),

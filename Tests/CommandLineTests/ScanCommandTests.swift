@@ -7,11 +7,11 @@ import XCTest
 
 @testable import indoorloc
 
-/// What `scan` does with what a radio delivers; the radio itself is tested where one is.
+/// `scan` with a scripted source; guest tests cover the radio.
 final class ScanCommandTests: XCTestCase {
     private let beacon = BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 4)
 
-    /// Readings of a machine that has been up for a while: the instants begin anywhere.
+    /// Readings with an arbitrary first instant, as of a machine with a long uptime.
     private func readings() throws -> [SensorReading] {
         let at = { (seconds: Double) in Instant(seconds: 5000 + seconds) }
         let frame = BeaconFrame(format: .iBeacon, beacon: beacon, measuredPower: -59)
@@ -33,7 +33,7 @@ final class ScanCommandTests: XCTestCase {
         return path
     }
 
-    func testWhatIsRecordedReplaysFromZero() async throws {
+    func testARecordedScanReplaysFromZero() async throws {
         for name in ["walk.jsonl", "walk.jsonl.gz"] {
             let path = try await record(name, ScriptedSource(try readings(), pace: .live))
             var reader = try RecordingReader(path: path)
@@ -68,7 +68,7 @@ final class ScanCommandTests: XCTestCase {
         XCTAssertEqual(rssis, [-60, -90])
     }
 
-    func testWhatWasHeardBeforeAnErrorIsInTheFile() async throws {
+    func testTheRecordingHasTheReadingsBeforeAnError() async throws {
         struct Unplugged: Error {}
         let path = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).jsonl").path
         addTeardownBlock { try? FileManager.default.removeItem(atPath: path) }
@@ -84,7 +84,7 @@ final class ScanCommandTests: XCTestCase {
         XCTAssertEqual(count, 1 + (try readings().count))
     }
 
-    func testWhatIsHeardIsInTheUploadQueueBeforeTheEnd() async throws {
+    func testReadingsAreInTheUploadQueueBeforeTheEnd() async throws {
         let folder = try temporaryFolder()
         let queue = folder + "/new/uploads.db"
         let arguments = try ParsedArguments(
@@ -101,12 +101,12 @@ final class ScanCommandTests: XCTestCase {
             to: source)
     }
 
-    func testARadioThatCannotBeUsedLeavesWhatWasThere() async throws {
+    func testARadioThatCannotBeUsedLeavesTheExistingFile() async throws {
         struct NoRadio: Error {}
         let path = try temporaryFolder() + "/walk.jsonl"
         try await scan(path, source: ScriptedSource(try readings(), pace: .live))
         let before = try bytes(path)
-        // The radio tells of itself, but hears nothing.
+        // The radio reports its status but no reading.
         let events = Array(try readings().prefix(1))
         for readings in [[], events] {
             do {
@@ -118,7 +118,7 @@ final class ScanCommandTests: XCTestCase {
         }
     }
 
-    func testARecordingThatIsThereIsRefusedReplacedOrContinued() async throws {
+    func testAnExistingRecordingIsRefusedReplacedOrContinued() async throws {
         for name in ["walk.jsonl", "walk.jsonl.gz"] {
             let path = try temporaryFolder() + "/" + name
             let source = ScriptedSource(try readings(), pace: .live)
@@ -130,7 +130,7 @@ final class ScanCommandTests: XCTestCase {
             } catch {
                 XCTAssertEqual(
                     "\(error)",
-                    "\(path) is there already: say --append to go on with it, or --overwrite to replace it")
+                    "\(path) already exists: use --append to continue it, or --overwrite to replace it")
             }
             XCTAssertEqual(try bytes(path), before)
             try await scan(path, "--append", source: source)
@@ -145,7 +145,7 @@ final class ScanCommandTests: XCTestCase {
         }
     }
 
-    func testALineThatWasCutOffIsNotContinued() async throws {
+    func testAnIncompleteLastLineIsNotContinued() async throws {
         let path = try temporaryFolder() + "/walk.jsonl"
         let source = ScriptedSource(try readings(), pace: .live)
         try await scan(path, source: source)
@@ -155,7 +155,7 @@ final class ScanCommandTests: XCTestCase {
         XCTAssertEqual(try reader.readAll().count, 1 + 2 * (try readings().count))
     }
 
-    func testBeaconLinesTellSmoothedRSSIDistanceAndProximity() throws {
+    func testBeaconLinesHaveSmoothedRSSIDistanceAndProximity() throws {
         var lines = ScanLines()
         let sighting = Sighting(instant: Instant(seconds: 1.5), beacon: beacon, rssi: -59, measuredPower: -59)
         XCTAssertEqual(
@@ -166,25 +166,25 @@ final class ScanCommandTests: XCTestCase {
             """)
     }
 
-    func testWrongOptionsAreRefused() throws {
+    func testInvalidOptionsAreRefused() throws {
         for (words, message) in [
-            (["--adapter", "foo"], "--adapter must be a name such as hci0, or an address, not 'foo'"),
-            (["--adapter", "hci"], "--adapter must be a name such as hci0, or an address, not 'hci'"),
+            (["--adapter", "foo"], "--adapter must be a name such as hci0 or an address, not 'foo'"),
+            (["--adapter", "hci"], "--adapter must be a name such as hci0 or an address, not 'hci'"),
             (["--route", "usb"], "--route must be hci or dbus, not 'usb'"),
             (
                 ["--record", "walk.txt"],
                 "--record 'walk.txt' must end in .jsonl, .jsonl.gz, .btsnoop, .snoop, .log or .cfa"
             ),
             (["--seconds", "0"], "--seconds must be a whole number from 1 to 31536000, not '0'"),
-            (["--append"], "--append needs --record"),
+            (["--append"], "--append requires --record"),
             (
-                ["--record", "a.jsonl", "--append", "--overwrite"], "--append and --overwrite contradict each other"
+                ["--record", "a.jsonl", "--append", "--overwrite"], "--append and --overwrite can't be combined"
             ),
             (
                 ["--record", "a.snoop", "--append"],
-                "--append goes with a recording, .jsonl or .jsonl.gz; a capture cannot go on"
+                "--append requires a recording, .jsonl or .jsonl.gz; a capture can't be continued"
             ),
-            (["extra"], "'extra' is one operand too many"),
+            (["extra"], "unexpected operand 'extra'"),
         ] {
             let result = try Tool.run(["scan"] + words)
             XCTAssertEqual(result.status, 2)

@@ -3,7 +3,7 @@ import IndoorLocalization
 import VenuePackets
 import XCTest
 
-/// `serve` on a recording that is heard at its pace: what it keeps, and how it ends.
+/// `serve` on a recording in real time: its memory and its end.
 final class ServeCommandTests: XCTestCase {
     private func content(_ folder: String) throws -> SessionMemoryStore.Content {
         try SessionMemoryStore(folder: folder).read()
@@ -24,7 +24,7 @@ final class ServeCommandTests: XCTestCase {
         return try XCTUnwrap(object?[name] as? Double, "\(name) of \(line)")
     }
 
-    func testSIGTERMAndSIGINTEndItWithTheMemoryKept() throws {
+    func testSIGTERMAndSIGINTEndTheServiceAndSaveTheMemory() throws {
         for signal in [SIGTERM, SIGINT] {
             let folder = try temporaryFolder()
             let service = try ServiceProcess(
@@ -43,7 +43,7 @@ final class ServeCommandTests: XCTestCase {
     }
 
     /// `timeout` sends its signal twice, to the program and to its group.
-    func testASignalThatComesTwiceAtOnceEndsItOnce() throws {
+    func testARepeatedSignalEndsTheServiceOnce() throws {
         let folder = try temporaryFolder()
         let service = try ServiceProcess(
             ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--save-every", "3600"])
@@ -55,7 +55,7 @@ final class ServeCommandTests: XCTestCase {
         XCTAssertEqual(try memory(folder).stay?.venueID, 1)
     }
 
-    /// Behaviour §3.1, row logger: log lines go to standard error, where the journal takes them, each with its session.
+    /// Behaviour §3.1, row logger: log lines go to standard error, for the journal, each with its session.
     func testLogLinesHaveTheSessionsTraceID() throws {
         let folder = try temporaryFolder()
         var names: Set<Substring> = []
@@ -81,7 +81,7 @@ final class ServeCommandTests: XCTestCase {
         }
     }
 
-    func testOnceEndsWithTheFirstPosition() throws {
+    func testOnceEndsTheServiceAfterTheFirstPosition() throws {
         let folder = try temporaryFolder()
         let service = try ServiceProcess(
             ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--once"])
@@ -90,11 +90,11 @@ final class ServeCommandTests: XCTestCase {
         XCTAssertEqual(try memory(folder).stay?.mapID, 1)
     }
 
-    func testAPassOfSomeSecondsEndsAndKeepsItsMemory() throws {
+    func testAServiceWithATimeLimitEndsAndSavesItsMemory() throws {
         let folder = try temporaryFolder()
         let service = try ServiceProcess(
             ServiceProcess.walk("one-floor", from: 5), environment: ["STATE_DIRECTORY": folder + ":/nowhere"])
-        // The first of systemd's directories is where the memory is.
+        // The memory is in the first of systemd's directories.
         try service.wait(for: "\"position\"")
         service.send(SIGTERM)
         XCTAssertEqual(try service.end(), 0)
@@ -102,10 +102,10 @@ final class ServeCommandTests: XCTestCase {
         let pass = try ServiceProcess(
             ServiceProcess.walk("one-floor", from: 8) + ["--state-directory", folder, "--seconds", "1"])
         XCTAssertEqual(try pass.end(), 0)
-        XCTAssertTrue(pass.errors.contains { $0.contains("remembering venue 1") }, "\(pass.errors)")
+        XCTAssertTrue(pass.errors.contains { $0.contains("restored the memory of venue 1") }, "\(pass.errors)")
     }
 
-    func testRoomsAreNotLeftByARestart() throws {
+    func testARestartDoesNotLeaveRooms() throws {
         let folder = try temporaryFolder()
         let state = ["--state-directory", folder]
         let first = try ServiceProcess(ServiceProcess.walk("stairs", from: 50) + state)
@@ -115,7 +115,7 @@ final class ServeCommandTests: XCTestCase {
         XCTAssertFalse(first.told.contains { $0.contains("\"exitRoom\"") }, "\(first.told)")
         let rooms = try XCTUnwrap(try memory(folder).stay?.rooms)
         XCTAssertFalse(rooms.isEmpty)
-        // The device stands there until the end of the recording.
+        // The device stays there until the end of the recording.
         let second = try ServiceProcess(ServiceProcess.walk("stairs", from: 53.5) + state)
         try second.wait(for: "\"position\"")
         second.send(SIGTERM)
@@ -125,7 +125,7 @@ final class ServeCommandTests: XCTestCase {
         }
     }
 
-    func testLinesAreWrittenBehindTheEndOfAFile() throws {
+    func testTheServiceAppendsLinesToAFile() throws {
         let folder = try temporaryFolder()
         let file = folder + "/positions.jsonl"
         for run in 1...2 {
@@ -138,10 +138,10 @@ final class ServeCommandTests: XCTestCase {
         }
     }
 
-    func testAMemoryThatCannotBeReadIsSetAsideAndTold() throws {
+    func testAnUnreadableMemoryIsMovedAndReported() throws {
         let folder = try temporaryFolder()
         for (text, words) in [
-            ("{", "is not JSON"), ("{\"format\":\"other\"}", "is no memory"),
+            ("{", "is not JSON"), ("{\"format\":\"other\"}", "is not a session memory"),
             ("{\"format\":\"indoor-localization-memory\",\"version\":99}", "is of version 99"),
         ] {
             try Data(text.utf8).write(to: URL(filePath: folder + "/memory.json"))
@@ -149,9 +149,9 @@ final class ServeCommandTests: XCTestCase {
                 ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--once"])
             XCTAssertEqual(try service.end(), 0)
             XCTAssertTrue(
-                service.errors.contains { $0.contains(words) && $0.contains("set aside") }, "\(service.errors)")
+                service.errors.contains { $0.contains(words) && $0.contains("moved to") }, "\(service.errors)")
             XCTAssertEqual(try bytes(folder + "/memory.json.unusable"), Data(text.utf8))
-            XCTAssertNotNil(try memory(folder).stay, "begun without a memory")
+            XCTAssertNotNil(try memory(folder).stay, "the session begins without a memory")
         }
     }
 
@@ -167,21 +167,21 @@ final class ServeCommandTests: XCTestCase {
         XCTAssertEqual(try first.end(), 0)
     }
 
-    func testWhereNothingCanBeKeptIsToldAndTheServiceGoesOn() throws {
+    func testAnUnwritableStateFolderIsReportedAndTheServiceContinues() throws {
         let folder = try temporaryFolder()
-        // The place of the new file is taken by a folder.
+        // A folder has the path of the new file.
         try FileManager.default.createDirectory(
             atPath: folder + "/memory.json.new/inside", withIntermediateDirectories: true)
         let service = try ServiceProcess(
             ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", folder, "--save-every", "0.05"])
-        try service.waitForError("the memory is not kept")
+        try service.waitForError("the memory can't be saved")
         try service.wait(for: "\"position\"")
         service.send(SIGTERM)
         XCTAssertEqual(try service.end(), 0)
-        XCTAssertEqual(service.errors.count { $0.contains("the memory is not kept") }, 1, "\(service.errors)")
+        XCTAssertEqual(service.errors.count { $0.contains("the memory can't be saved") }, 1, "\(service.errors)")
     }
 
-    func testTheStartOfARecordingLiesWithinIt() throws {
+    func testAStartOffsetBeyondTheRecordingIsAFailure() throws {
         let service = try ServiceProcess(
             ServiceProcess.walk("one-floor", from: 9999) + ["--state-directory", try temporaryFolder()])
         XCTAssertEqual(try service.end(), 1)
@@ -190,7 +190,7 @@ final class ServeCommandTests: XCTestCase {
         XCTAssertEqual(service.told, [])
     }
 
-    func testTheOutputIsForItsOwnerAloneAndNoInput() throws {
+    func testTheOutputIsPrivateAndNeverAnInput() throws {
         let folder = try temporaryFolder()
         let walk = try ServiceProcess.walk("one-floor", from: 5)
         let file = folder + "/positions.jsonl"
@@ -203,11 +203,11 @@ final class ServeCommandTests: XCTestCase {
         let refused = try ServiceProcess(
             walk + ["--state-directory", folder, "--once", "--settings", settings, "--output", settings])
         XCTAssertEqual(try refused.end(), 1)
-        XCTAssertTrue(refused.errors.contains { $0.contains("is read by this command, too") }, "\(refused.errors)")
+        XCTAssertTrue(refused.errors.contains { $0.contains("is also an input of this command") }, "\(refused.errors)")
         XCTAssertEqual(try bytes(settings), Data("{}".utf8))
     }
 
-    func testItEndsWellWhenNobodyReadsAnyMore() throws {
+    func testTheServiceSucceedsWhenTheReaderClosesThePipe() throws {
         let call = try ServiceProcess.walk("one-floor", from: 5) + ["--state-directory", try temporaryFolder()]
         let words = ["-c", "set -o pipefail; \"$@\" | head -1", "bash", try Tool.path(), "serve"] + call
         let result = try Tool.run(words, program: "/bin/bash")
@@ -216,17 +216,17 @@ final class ServeCommandTests: XCTestCase {
         XCTAssertFalse(result.errors.contains("Broken pipe"), result.errors)
     }
 
-    func testWrongCallsAreRefused() throws {
+    func testInvalidServeOptionsAreRefused() throws {
         for (arguments, words) in [
             ([], "--venue is missing"), (["--venue", "x", "--save-every", "0"], "--save-every must be"),
             (["--venue", "x", "--replay-from", "-1"], "--replay-from must be"),
             (["--venue", "x", "--seconds", "none"], "--seconds must be"),
             (["--venue", "x", "--save-every", "0"], "from 0.01 to 86400, not '0'"),
-            (["--venue", "x", "--replay-from", "1"], "--replay-from needs --replay"),
-            (["--venue", "x", "--replay", "y", "--adapter", "hci0"], "--adapter is of the radio"),
-            (["--venue", "x", "--replay", "y", "--route", "hci"], "--route is of the radio"),
+            (["--venue", "x", "--replay-from", "1"], "--replay-from requires --replay"),
+            (["--venue", "x", "--replay", "y", "--adapter", "hci0"], "--adapter can't be combined with --replay"),
+            (["--venue", "x", "--replay", "y", "--route", "hci"], "--route can't be combined with --replay"),
             (["--venue", "x", "--state-directory", ""], "--state-directory must be a folder"),
-            (["--venue", "Fixtures/office", "--venue", "Fixtures/office"], "is of the same venue"),
+            (["--venue", "Fixtures/office", "--venue", "Fixtures/office"], "has the same venue id"),
         ] as [([String], String)] {
             let result = try Tool.run(["serve"] + arguments)
             XCTAssertEqual(result.status, 2, "\(arguments)")

@@ -5,7 +5,7 @@ import LoopbackServers
 import MQTTSharing
 import XCTest
 
-/// What `serve` uploads, counts, and is told by a server.
+/// Uploads, heartbeats and server settings of `serve`.
 final class ServeUploadTests: XCTestCase {
     private func server(_ status: String = "204 No Content") throws -> UploadServer {
         let server = try UploadServer(status)
@@ -25,8 +25,8 @@ final class ServeUploadTests: XCTestCase {
         ]
     }
 
-    /// Behaviour §4.1, row core.heartbeat.history: a heartbeat tells what was counted, at its interval.
-    /// Behaviour §1.1, row setSendPositionToServer: positions and detected tags are uploaded where that is asked for.
+    /// Behaviour §4.1, row core.heartbeat.history: a heartbeat reports the counts at its interval.
+    /// Behaviour §1.1, row setSendPositionToServer: positions and detected tags are uploaded on request.
     func testBeaconsAndPositionsAreUploadedAndCounted() async throws {
         let server = try server()
         let service = try ServiceProcess(
@@ -53,8 +53,8 @@ final class ServeUploadTests: XCTestCase {
         XCTAssertFalse(heartbeat.contains("positions 0"), heartbeat)
     }
 
-    /// Behaviour §4.1, row network loss: what was heard while the server is away survives a kill, and is sent by the next run.
-    func testWhatIsHeardWhileTheServerIsAwayIsSentByTheNextRunAlsoAfterAKill() async throws {
+    /// Behaviour §4.1, row network loss: readings from an outage survive a kill, and the next run sends them.
+    func testTheNextRunSendsReadingsFromAnOutageEvenAfterAKill() async throws {
         let folder = try temporaryFolder()
         let server = try server("503 Service Unavailable")
         let first = try ServiceProcess(
@@ -73,15 +73,15 @@ final class ServeUploadTests: XCTestCase {
         XCTAssertEqual(try second.end(), 0)
     }
 
-    /// Behaviour §4.1, row precedence: settings of a server count less than those of the call, and more than the defaults.
-    func testSettingsOfAServerCountBetweenDefaultsAndTheCallAndABrokenDocumentTakesNothingAway() async throws {
+    /// Behaviour §4.1, row precedence: settings of a server override the defaults, and options override them.
+    func testServerSettingsOverrideDefaultsOnlyAndSurviveAnInvalidDocument() async throws {
         let root = try temporaryFolder()
         func serve(_ text: String) throws {
             try Data(text.utf8).write(to: URL(filePath: root + "/device.json"), options: .atomic)
         }
         try serve("{\"heartbeat.interval\": 0.4, \"areaDwel\": 1, \"upload.beacons\": true}")
         let nginx = try NginxServer(root: root, folder: try temporaryFolder())
-        // XCTest wants a block that may run anywhere; it runs after the test, when nobody else uses the server.
+        // XCTest requires a Sendable block; it runs after the test, when nothing else uses the server.
         nonisolated(unsafe) let stopped = nginx
         addTeardownBlock { stopped.stop() }
         let uploads = try server()
@@ -91,11 +91,11 @@ final class ServeUploadTests: XCTestCase {
                 "--set", "remote.interval=1", "--set", "upload.interval=0.2", "--upload-url", uploads.url,
             ])
         try service.waitForError("device.json:1: there is no setting areaDwel; did you mean areaDwell?")
-        // By default, a heartbeat comes once a minute, and nothing is uploaded.
+        // By default, the heartbeat's interval is a minute, and nothing is uploaded.
         try service.waitForError("heartbeat: up")
         try await uploads.wait { !$0.isEmpty }
         try serve("{\"heartbeat.interval\": ")
-        try service.waitForError("the earlier settings of the server stay")
+        try service.waitForError("the server's earlier settings stay in effect")
         try service.waitForError("heartbeat: up", from: service.errors.count)
         service.send(SIGTERM)
         XCTAssertEqual(try service.end(), 0)
@@ -104,7 +104,7 @@ final class ServeUploadTests: XCTestCase {
         XCTAssertEqual(requests.first?.status, 200)
     }
 
-    func testABrokerGetsTheBatchesUnderTheDevicesTopic() async throws {
+    func testABrokerReceivesTheBatchesUnderTheDevicesTopic() async throws {
         let mosquitto = try broker()
         let (link, events) = MQTTLink.open(
             MQTTBroker(host: "127.0.0.1", port: mosquitto.port), clientID: "reader", will: nil, keepAliveSeconds: 60)
@@ -129,24 +129,27 @@ final class ServeUploadTests: XCTestCase {
         XCTAssertEqual(try service.end(), 0, "\(service.errors)")
     }
 
-    func testWrongCallsAreRefused() throws {
+    func testInvalidUploadOptionsAreRefused() throws {
         let mqtt = "mqtt://127.0.0.1/tags"
         let secret = ["--upload-beacons", "--upload-token-file", try file("opensesame")]
         for (arguments, words) in [
-            (["--upload-url", "http://x.example/y"], "--upload-url needs --upload-beacons or --upload-positions"),
-            (["--upload-beacons"], "--upload-beacons needs --upload-url"),
-            (["--upload-name", "x"], "--upload-name needs --upload-url"),
+            (["--upload-url", "http://x.example/y"], "--upload-url requires --upload-beacons, --upload-positions"),
+            (["--upload-beacons"], "--upload-beacons requires --upload-url"),
+            (["--upload-name", "x"], "--upload-name requires --upload-url"),
             (["--upload-url", "ftp://x", "--upload-beacons"], "--upload-url: "),
-            (["--upload-url", "http://x.example"] + secret, "http would send the credentials unencrypted; use https"),
-            (["--upload-url", "https://x.example", "--upload-password-file", "f"] + secret, "contradict each other"),
+            (["--upload-url", "http://x.example"] + secret, "http sends the credentials unencrypted; use https"),
+            (["--upload-url", "https://x.example", "--upload-password-file", "f"] + secret, "can't be combined"),
             (["--upload-url", "http://x.example", "--upload-beacons", "--upload-name", "a/b"], "--upload-name: "),
-            (["--upload-url", mqtt, "--upload-beacons", "--upload-token-file", "t"], "is of a web server"),
-            (["--upload-url", mqtt, "--upload-beacons", "--upload-password-file", "t"], "needs a user: mqtt://USER@"),
-            (["--upload-url", "mqtt://a:b@x/tags", "--upload-beacons"], "it holds a password"),
+            (["--upload-url", mqtt, "--upload-beacons", "--upload-token-file", "t"], "requires a web server"),
+            (
+                ["--upload-url", mqtt, "--upload-beacons", "--upload-password-file", "t"],
+                "requires a user: mqtt://USER@"
+            ),
+            (["--upload-url", "mqtt://a:b@x/tags", "--upload-beacons"], "it contains a password"),
             (["--settings-url", "http://x.example/settings.json"], "--settings-url: others could change"),
             (["--settings-url", "https://x.example/"], "--settings-url must name a document"),
             (["--settings-url", "https://x.example"], "--settings-url must name a document"),
-            (["--settings-ca", "x"], "--settings-ca needs --settings-url"),
+            (["--settings-ca", "x"], "--settings-ca requires --settings-url"),
         ] as [([String], String)] {
             let result = try Tool.run(["serve", "--venue", "Fixtures/office"] + arguments)
             XCTAssertEqual(result.status, 2, "\(arguments)")

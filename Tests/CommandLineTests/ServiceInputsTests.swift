@@ -4,7 +4,7 @@ import XCTest
 
 @testable import indoorloc
 
-/// What a service makes of the settings of its call, its files and a server.
+/// The precedence of a service's settings from options, files and a server.
 final class ServiceInputsTests: XCTestCase {
     private func stack(_ file: [(String, JSONValue)]) -> SettingsStack {
         var settings = SettingsStack()
@@ -22,47 +22,47 @@ final class ServiceInputsTests: XCTestCase {
         .settings(entries.map { SettingsEntry(key: $0.0, value: $0.1, place: "server:1") })
     }
 
-    /// Behaviour §4.1, row precedence: what the files say beats the server, whenever either of them comes.
-    func testFilesThatAreReadAgainBeatTheServerWhichKeepsTheRest() throws {
+    /// Behaviour §4.1, row precedence: files override the server, in any order.
+    func testReloadedFilesOverrideTheServersSettings() throws {
         var inputs = inputs([("areaDwell", 1)], then: [("retryPause", 7)])
-        XCTAssertEqual(inputs.take(update([("areaDwell", 5), ("retryPause", 6), ("positionInterval", 2)])), [])
+        XCTAssertEqual(inputs.apply(update([("areaDwell", 5), ("retryPause", 6), ("positionInterval", 2)])), [])
         XCTAssertEqual(inputs.settings.resolved.localization.areaDwell, .seconds(1))
         XCTAssertEqual(inputs.settings.resolved.localization.retryPause, .seconds(6))
         XCTAssertEqual(try inputs.reload(), [])
         XCTAssertEqual(inputs.settings.resolved.localization.areaDwell, .seconds(5))
         XCTAssertEqual(inputs.settings.resolved.localization.retryPause, .seconds(7))
         XCTAssertEqual(inputs.settings.resolved.localization.positionInterval, .seconds(2))
-        XCTAssertEqual(inputs.take(update([])), [])
+        XCTAssertEqual(inputs.apply(update([])), [])
         XCTAssertEqual(inputs.settings.resolved.localization.positionInterval, .milliseconds(500))
     }
 
-    func testWrongSettingsOfAServerAreToldAndThoseThatContradictEachOtherAreNotTakenAtAll() throws {
+    func testInvalidServerSettingsAreReportedAndContradictoryOnesRejected() throws {
         var inputs = inputs([], then: [])
         XCTAssertEqual(
-            inputs.take(update([("areaDwel", 5), ("areaDwell", 3)])),
+            inputs.apply(update([("areaDwel", 5), ("areaDwell", 3)])),
             ["server:1: there is no setting areaDwel; did you mean areaDwell?"])
         XCTAssertEqual(inputs.settings.resolved.localization.areaDwell, .seconds(3))
-        let told = inputs.take(
+        let told = inputs.apply(
             update([("scanner.timing.interval", 0.1), ("scanner.timing.window", 0.2), ("areaDwell", 4)]))
         XCTAssertEqual(
             told,
             [
                 "server:1: scanner.timing.window must be in [0.0025, 0.1] s, not 0.2",
-                "the earlier settings of the server stay",
+                "the server's earlier settings stay in effect",
             ])
         XCTAssertEqual(inputs.settings.resolved.localization.areaDwell, .seconds(3))
         _ = try inputs.reload()
         XCTAssertEqual(inputs.settings.resolved.localization.areaDwell, .seconds(3))
     }
 
-    func testAFailureIsToldOnceAndTakesNothingAway() {
+    func testAServerFailureIsReportedOnceAndKeepsTheSettings() {
         var inputs = inputs([], then: [])
-        _ = inputs.take(update([("areaDwell", 3)]))
+        _ = inputs.apply(update([("areaDwell", 3)]))
         let failure = RemoteSettings.Update.failure(LocalizationError(code: .network, message: "it is away"))
-        XCTAssertEqual(inputs.take(failure), ["it is away; the earlier settings of the server stay"])
-        XCTAssertEqual(inputs.take(failure), [])
+        XCTAssertEqual(inputs.apply(failure), ["it is away; the server's earlier settings stay in effect"])
+        XCTAssertEqual(inputs.apply(failure), [])
         XCTAssertEqual(inputs.settings.resolved.localization.areaDwell, .seconds(3))
-        _ = inputs.take(update([("areaDwell", 3)]))
-        XCTAssertEqual(inputs.take(failure).count, 1, "it was there in between")
+        _ = inputs.apply(update([("areaDwell", 3)]))
+        XCTAssertEqual(inputs.apply(failure).count, 1, "it was there in between")
     }
 }

@@ -4,14 +4,14 @@ import IndoorLocalizationTesting
 import VenuePackets
 import XCTest
 
-/// A service that is killed, and begun again.
+/// A service that is killed and restarted.
 final class ServiceKillTests: XCTestCase {
     private func number(_ name: String, of line: String) throws -> Double {
         let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
         return try XCTUnwrap(object?[name] as? Double, "\(name) of \(line)")
     }
 
-    func testKilledAtAnyInstantItLeavesTheOldMemoryOrTheNewOne() throws {
+    func testAKillLeavesTheOldOrTheNewMemory() throws {
         let folder = try temporaryFolder()
         let seed: UInt64 = 20_261_121
         var generator = SeededGenerator(seed: seed)
@@ -24,7 +24,7 @@ final class ServiceKillTests: XCTestCase {
                     + ["--state-directory", folder, "--save-every", "0.01", "--set", "positioning.particleCount=100"],
                 environment: ["NOTIFY_SOCKET": socket.path])
             try socket.wait(for: "READY=1")
-            // A pause of a random length, for which the socket is listened to.
+            // Waits for a random time on the socket.
             let pause = Double(generator.next() % 400_000) / 1e6
             let until = ContinuousClock.now + .seconds(pause)
             while ContinuousClock.now < until {
@@ -51,12 +51,12 @@ final class ServiceKillTests: XCTestCase {
             Set(try FileManager.default.contentsOfDirectory(atPath: folder)), ["memory.json", "memory.json.new"])
     }
 
-    func testAfterAKillItGoesOnWhereItWas() throws {
+    func testTheServiceContinuesItsSessionAfterAKill() throws {
         let folder = try temporaryFolder()
         let state = ["--state-directory", folder, "--save-every", "0.1"]
         let first = try ServiceProcess(ServiceProcess.walk("stairs", from: 42) + state)
         try first.wait(for: "\"position\"", "\"mapId\":2", "\"floorCertainty\":1.000")
-        // What is known now is kept within a tenth of a second; then come two more positions.
+        // The memory is saved every tenth of a second, so that two more positions give time to save it.
         for _ in 0..<3 { try first.wait(for: "\"position\"", from: first.told.count) }
         first.send(SIGKILL)
         XCTAssertEqual(try first.end(), 128 + SIGKILL)
@@ -79,7 +79,7 @@ final class ServiceKillTests: XCTestCase {
             XCTAssertEqual(try service.end(), 0)
         }
         print("warm: \(sooner)\ncold: \(later)")
-        XCTAssertTrue(warm.errors.contains { $0.contains("remembering venue 1") }, "\(warm.errors)")
+        XCTAssertTrue(warm.errors.contains { $0.contains("restored the memory of venue 1") }, "\(warm.errors)")
         XCTAssertEqual(try number("venueId", of: sooner), 1)
         XCTAssertEqual(try number("mapId", of: sooner), 2)
         // Four seconds of the walk later, at 1.2 m/s.

@@ -1,7 +1,7 @@
 import Foundation
 import XCTest
 
-/// What `serve` tells a manager of services, over a socket such as systemd's.
+/// The messages of `serve` to a service manager, over a socket such as systemd's.
 final class ServiceManagerTests: XCTestCase {
     private func start(
         _ socket: NotifySocket, watchdog: String? = nil, readsOutput: Bool = true, _ arguments: [String] = []
@@ -13,7 +13,7 @@ final class ServiceManagerTests: XCTestCase {
             environment: environment, readsOutput: readsOutput)
     }
 
-    func testItTellsThatItIsReadyAliveAndStopping() throws {
+    func testTheServiceReportsReadyWatchdogAndStopping() throws {
         let socket = try NotifySocket(in: temporaryFolder())
         let service = try start(socket, watchdog: "400000")
         try socket.wait(for: "READY=1")
@@ -24,7 +24,7 @@ final class ServiceManagerTests: XCTestCase {
         XCTAssertEqual(try service.end(), 0)
         try socket.finish()
         let statuses = socket.messages.filter { $0.contains("STATUS=") }
-        XCTAssertTrue(statuses.contains { $0.contains("looking for a venue") }, "\(statuses)")
+        XCTAssertTrue(statuses.contains { $0.contains("searching for a venue") }, "\(statuses)")
         XCTAssertTrue(statuses.contains { $0.contains("on Ground floor") }, "\(statuses)")
         XCTAssertEqual(socket.messages.count { $0.contains("READY=1") }, 1)
         let last = try XCTUnwrap(statuses.last)
@@ -35,7 +35,7 @@ final class ServiceManagerTests: XCTestCase {
             socket.messages[stopping...].contains { $0.contains("WATCHDOG=1") }, "whoever stops is not watched")
     }
 
-    func testWithoutAWatchdogNoneIsFed() throws {
+    func testWithoutAWatchdogNoWatchdogMessageIsSent() throws {
         let socket = try NotifySocket(in: temporaryFolder())
         let service = try start(socket)
         try service.wait(for: "\"position\"")
@@ -45,10 +45,10 @@ final class ServiceManagerTests: XCTestCase {
         XCTAssertFalse(socket.messages.contains { $0.contains("WATCHDOG") }, "\(socket.messages)")
     }
 
-    func testAServiceWhoseLinesNobodyTakesStaysAliveKeepsItsMemoryAndEndsOnASignal() throws {
+    func testAServiceWithAStoppedReaderStaysAliveSavesItsMemoryAndEndsOnASignal() throws {
         let folder = try temporaryFolder()
         let socket = try NotifySocket(in: folder)
-        // A page of lines, which are long before the end, and then a mebibyte that is kept for whoever reads.
+        // The pipe holds a page of lines, and the tool buffers another mebibyte for the reader.
         let service = try start(
             socket, watchdog: "400000", readsOutput: false,
             ["--set", "positionInterval=0.05", "--save-every", "0.1", "--state-directory", folder])
@@ -63,11 +63,11 @@ final class ServiceManagerTests: XCTestCase {
             service.errors.contains { $0.contains("standard output: ") && $0.contains("lost") }, "\(service.errors)")
     }
 
-    func testAFullDiskIsToldOnceAndTheServiceGoesOn() throws {
+    func testAFullDiskIsReportedOnceAndTheServiceContinues() throws {
         let socket = try NotifySocket(in: temporaryFolder())
         let service = try start(socket, ["--output", "/dev/full"])
-        try service.waitForError("/dev/full: No space left on device; the service goes on")
-        // It finds its place, which it does some time after the first line.
+        try service.waitForError("/dev/full: No space left on device; the service continues")
+        // The first position comes some time after the first line.
         try socket.wait(for: "STATUS=in ")
         service.send(SIGTERM)
         XCTAssertEqual(try service.end(), 0, "\(service.errors)")
@@ -75,7 +75,7 @@ final class ServiceManagerTests: XCTestCase {
         XCTAssertTrue(service.errors.contains { $0.contains("lines were lost") }, "\(service.errors)")
     }
 
-    func testSIGHUPReadsTheSettingsAgain() throws {
+    func testSIGHUPReloadsTheSettings() throws {
         let folder = try temporaryFolder()
         let settings = URL(filePath: folder + "/settings.json")
         let file = folder + "/positions.jsonl"
@@ -96,18 +96,18 @@ final class ServiceManagerTests: XCTestCase {
         try FileManager.default.removeItem(atPath: file)
         try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: false)
         service.send(SIGHUP)
-        try service.waitForError("positions.jsonl cannot be written: Is a directory; the earlier file stays")
+        try service.waitForError("positions.jsonl cannot be written: Is a directory; the earlier file stays open")
         try socket.wait(for: "READY=1")
 
         try Data("{\"positionInterval\": -1}".utf8).write(to: settings)
         service.send(SIGHUP)
-        try service.waitForError("the earlier settings and geofences stay")
+        try service.waitForError("the earlier settings and geofences stay in effect")
         try socket.wait(for: "READY=1")
         service.send(SIGTERM)
         XCTAssertEqual(try service.end(), 0)
     }
 
-    func testAVenueThatCannotBeReadNeverGetsReady() throws {
+    func testAServiceWithAnUnreadableVenueNeverReportsReady() throws {
         let socket = try NotifySocket(in: temporaryFolder())
         let service = try ServiceProcess(
             ["--venue", "Fixtures/packets/rejected", "--state-directory", try temporaryFolder()],

@@ -2,9 +2,9 @@ import Foundation
 import IndoorLocalizationTesting
 import Synchronization
 
-/// `indoorloc serve` as a process of its own, that a test watches and ends.
+/// A process of `indoorloc serve` that a test observes and ends.
 final class ServiceProcess {
-    /// What stands behind `serve` in every test: the office, and a walk that is heard at its pace.
+    /// The options of `serve` in every test: the office, and a walk in real time.
     static func walk(_ name: String, from start: Double = 0) throws -> [String] {
         [
             "--venue", try FixtureFolder("office").path, "--replay",
@@ -18,7 +18,7 @@ final class ServiceProcess {
         var description: String { "no \(awaited) within \(Int(Tool.bound)) s, but \(lines.suffix(5))" }
     }
 
-    /// `F_SETPIPE_SZ` of fcntl, which glibc declares for GNU programs alone.
+    /// `F_SETPIPE_SZ` of fcntl, which glibc declares only with `_GNU_SOURCE`.
     private static let setPipeSize: Int32 = 1031
 
     private let process = Process()
@@ -29,8 +29,8 @@ final class ServiceProcess {
     private let readsOutput: Bool
 
     /// - Parameters:
-    ///   - environment: beside that of the tests.
-    ///   - readsOutput: whether somebody takes the lines; otherwise the pipe becomes full.
+    ///   - environment: variables in addition to those of the tests.
+    ///   - readsOutput: whether the test reads the output; otherwise the pipe becomes full.
     init(_ arguments: [String], environment: [String: String] = [:], readsOutput: Bool = true) throws {
         self.readsOutput = readsOutput
         process.executableURL = URL(filePath: try Tool.path())
@@ -43,7 +43,7 @@ final class ServiceProcess {
         process.standardOutput = output
         process.standardError = errorPipe
         if !readsOutput {
-            // The least that the system allows: a page.
+            // The minimum that the system allows: one page.
             _ = fcntl(output.fileHandleForWriting.fileDescriptor, Self.setPipeSize, 4096)
         }
         try process.run()
@@ -57,12 +57,12 @@ final class ServiceProcess {
 
     /// The lines on standard output so far.
     var told: [String] { lines.all }
-    /// Those on standard error.
+    /// The lines on standard error so far.
     var errors: [String] { errorLines.all }
 
     func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
-    /// Waits for the first line from `index` on that contains all of these texts; returns it.
+    /// Waits for the first line from `index` on that contains all of these texts, and returns it.
     @discardableResult func wait(for texts: String..., from index: Int = 0) throws -> String {
         guard
             let line = lines.first(from: index, within: Tool.bound, where: { line in texts.allSatisfy(line.contains) })
@@ -79,9 +79,9 @@ final class ServiceProcess {
         }
     }
 
-    /// Waits for the end; the exit status, or 128 and the number of the signal that ended it.
+    /// Waits for the end; returns the exit status, or 128 plus the number of the signal that ended the process.
     func end() throws -> Int32 {
-        // All that it has written, and then its end: both pipes close with it.
+        // Both pipes close when the process ends.
         guard errorLines.waitForEnd(), !readsOutput || lines.waitForEnd() else {
             throw TooSlow(awaited: "end", lines: told + errors)
         }

@@ -2,7 +2,7 @@ import Foundation
 import IndoorLocalizationTesting
 import XCTest
 
-/// The units for systemd among the fixtures.
+/// The systemd units in the fixtures.
 final class ServiceUnitTests: XCTestCase {
     private static let units = ["indoorloc.service", "indoorloc-pass.service", "indoorloc-pass.timer"]
 
@@ -10,34 +10,34 @@ final class ServiceUnitTests: XCTestCase {
         String(decoding: try bytes(try FixtureFolder("systemd").file(unit)), as: UTF8.self)
     }
 
-    func testEveryUnitIsAmongThem() throws {
+    func testTheTestCoversEveryUnit() throws {
         let folder = try FixtureFolder("systemd").path
         XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder).sorted(), Self.units.sorted())
     }
 
-    func testSystemdFindsNothingWrong() throws {
+    func testSystemdVerifiesTheUnits() throws {
         let folder = try temporaryFolder()
         for unit in Self.units {
-            // Where the program is installed there, it is the built one here.
+            // The path of the installed program is replaced with the built one.
             let installed = try text(unit).replacing("/usr/local/bin/indoorloc", with: try Tool.path())
             try Data(installed.utf8).write(to: URL(filePath: folder + "/" + unit))
         }
         let result = try Tool.run(
             ["verify", "--man=no"] + Self.units.map { folder + "/" + $0 }, program: "/usr/bin/systemd-analyze")
         XCTAssertEqual(result.status, 0, result.errors)
-        // It also tells of what it does not know in other units of the machine.
+        // systemd-analyze also reports problems of other units on the machine.
         let own = result.errors.split(separator: "\n").filter { $0.contains("indoorloc") }
         XCTAssertEqual(own, [])
     }
 
-    /// The words of a unit's call, behind the program.
+    /// The arguments of a unit's command line, without the program.
     private func call(_ unit: String) throws -> [String] {
         let joined = try text(unit).replacing("\\\n", with: " ")
         let start = try XCTUnwrap(joined.split(separator: "\n").first { $0.hasPrefix("ExecStart=") })
         return start.split(separator: " ").dropFirst().map(String.init)
     }
 
-    func testAPassReadsAndKeepsWhatTheServiceDoes() throws {
+    func testThePassUnitUsesTheFilesOfTheService() throws {
         let calls = try ["indoorloc.service", "indoorloc-pass.service"].map { unit in
             let call = try call(unit)
             return ["--venue", "--settings", "--output"].map { option in
@@ -51,18 +51,18 @@ final class ServiceUnitTests: XCTestCase {
                 XCTAssertTrue(try text(unit).contains("\n\(folder)=indoorloc\n"), "\(unit): \(folder)")
             }
         }
-        // Both have one memory.
+        // Both units share one memory.
         XCTAssertTrue(try text("indoorloc-pass.service").contains("\nConflicts=indoorloc.service\n"))
         XCTAssertTrue(try text("indoorloc-pass.timer").contains("\nConflicts=indoorloc.service\n"))
     }
 
-    func testAWrongCallIsNotRepeated() throws {
+    func testAUsageErrorIsNotRestarted() throws {
         let status = try Tool.run(["serve", "--venue"]).status
         XCTAssertTrue(try text("indoorloc.service").contains("\nRestartPreventExitStatus=\(status)\n"), "\(status)")
         XCTAssertNotEqual(status, try Tool.run(["serve", "--venue", "/nowhere"]).status, "a venue may come yet")
     }
 
-    func testTheirCallsAreUnderstood() throws {
+    func testTheToolAcceptsTheCommandLinesOfTheUnits() throws {
         for unit in Self.units where unit.hasSuffix(".service") {
             let result = try Tool.run(try call(unit) + ["--help"])
             XCTAssertEqual(result.status, 0, "\(unit): \(result.errors)")

@@ -9,7 +9,7 @@ import XCTest
 
 @testable import indoorloc
 
-/// What the tool shares through a real broker, and what it prints of others.
+/// Sharing through a real broker.
 final class ShareCommandTests: XCTestCase {
     /// The first seconds of a walk.
     private func walk() throws -> [SensorReading] {
@@ -21,7 +21,7 @@ final class ShareCommandTests: XCTestCase {
         return readings
     }
 
-    func testLocatingIsSeenByWhoeverWatchesTheRoom() async throws {
+    func testShareWatchPrintsThePositionsOfLocate() async throws {
         let broker = try broker()
         let address = "mqtt://127.0.0.1:\(broker.port)/office"
         let watcher = try Watcher([address, "--share-name", "watcher"])
@@ -33,7 +33,7 @@ final class ShareCommandTests: XCTestCase {
         let locating = Task { try await locate.locate(in: venue, radio) }
         try await Bounded.wait(for: "the scan") { try await radio.waitForScans() }
         for reading in try walk() { radio.send(reading) }
-        // The radio is there for as long as it takes to come to the broker.
+        // The radio stays on until the tool has connected to the broker.
         _ = try watcher.line(#"{"type":"occupancy","room":"office","devices":2}"#)
         let line = try watcher.line(#"{"type":"position""#)
         radio.finish()
@@ -60,10 +60,10 @@ final class ShareCommandTests: XCTestCase {
         let again = try Tool.run(removal)
         XCTAssertEqual(again.status, 0, again.errors)
         XCTAssertEqual(again.output, "")
-        XCTAssertEqual(again.errors, "indoorloc: the broker retains nothing of 'walker'\n")
+        XCTAssertEqual(again.errors, "indoorloc: the broker retains no message of 'walker'\n")
     }
 
-    func testAServiceWhoseNameIsTakenSaysThatItSharesNoMore() throws {
+    func testAServiceWhoseNameIsTakenReportsTheEndOfSharing() throws {
         let address = "mqtt://127.0.0.1:\(try broker().port)/office"
         let service = try ServiceProcess(
             ServiceProcess.walk("one-floor") + [
@@ -77,7 +77,7 @@ final class ShareCommandTests: XCTestCase {
         XCTAssertEqual(try thief.interrupt(), 0)
     }
 
-    func testWhoeverWatchesIsNotCalledAsTheHost() throws {
+    func testShareWatchUsesANameOtherThanTheHosts() throws {
         let arguments = try ParsedArguments(["mqtt://h/r"], syntax: ShareWatchCommand.syntax)
         let host = try SharingOptions(address: "mqtt://h/r", what: "ADDRESS", arguments).device.rawValue
         let suffix = "-watch-4194304"
@@ -86,7 +86,7 @@ final class ShareCommandTests: XCTestCase {
         XCTAssertTrue(watcher.device.rawValue.hasPrefix(String(host.prefix(40))), watcher.device.rawValue)
     }
 
-    func testAServiceSharesAsSoonAsTheBrokerIsThere() throws {
+    func testAServiceSharesAsSoonAsTheBrokerStarts() throws {
         let broker = try broker()
         let address = "mqtt://127.0.0.1:\(broker.port)/office"
         broker.kill()
@@ -94,7 +94,7 @@ final class ShareCommandTests: XCTestCase {
             ServiceProcess.walk("one-floor") + [
                 "--state-directory", temporaryFolder(), "--share", address, "--share-name", "walker",
             ])
-        try service.waitForError("no broker can be reached")
+        try service.waitForError("no broker is reachable")
         try service.wait(for: "\"type\":\"position\"")
         try broker.restart()
         try service.waitForError("sharing with")
@@ -107,24 +107,24 @@ final class ShareCommandTests: XCTestCase {
         XCTAssertEqual(try watcher.interrupt(), 0)
     }
 
-    func testABrokerThatIsNotThereEndsTheCommandWithTheReason() throws {
+    func testAnUnreachableBrokerEndsTheCommandWithTheReason() throws {
         let port = try TestPort.free()
         let result = try Tool.run(["share", "watch", "mqtt://127.0.0.1:\(port)/hall", "--share-name", "watcher"])
         XCTAssertEqual(result.status, 1)
         XCTAssertTrue(
-            result.errors.hasPrefix("indoorloc: no broker can be reached at 127.0.0.1:\(port) (Connection refused)"),
+            result.errors.hasPrefix("indoorloc: no broker is reachable at 127.0.0.1:\(port) (Connection refused)"),
             result.errors)
     }
 
-    func testWrongOptionsOfSharingSaySo() throws {
+    func testInvalidSharingOptionsAreUsageErrors() throws {
         let file = try temporaryFolder() + "/password"
         for (words, message) in [
-            (["--share", "hall"], "--share: 'hall' is no address of a room"),
-            (["--share-name", "x"], "--share-name needs --share"),
-            (["--home-assistant"], "--home-assistant needs --share"),
+            (["--share", "hall"], "--share: 'hall' is not a valid room address"),
+            (["--share-name", "x"], "--share-name requires --share"),
+            (["--home-assistant"], "--home-assistant requires --share"),
             (["--share", "mqtt://h/r", "--share-name", "a/b"], "--share-name: the name \"a/b\" has \"/\""),
-            (["--share", "mqtt://h/r", "--share-ca", "x"], "--share-ca needs an address that begins with mqtts"),
-            (["--share", "mqtt://h/r", "--share-password-file", "x"], "--share-password-file needs a user"),
+            (["--share", "mqtt://h/r", "--share-ca", "x"], "--share-ca requires an address that begins with mqtts"),
+            (["--share", "mqtt://h/r", "--share-password-file", "x"], "--share-password-file requires a user"),
             (["--share", "mqtt://u@h/r", "--share-password-file", file], "\(file): No such file or directory"),
         ] {
             let arguments = try ParsedArguments(words, syntax: LocateCommand.syntax)
@@ -135,7 +135,7 @@ final class ShareCommandTests: XCTestCase {
         }
     }
 
-    func testAPasswordInTheClearIsRefusedUnlessAskedFor() throws {
+    func testAnUnencryptedPasswordIsRefusedUnlessAllowed() throws {
         let file = try temporaryFolder() + "/password"
         try Data("s3cret\n".utf8).write(to: URL(filePath: file))
         let words = ["share", "watch", "mqtt://cart@broker.invalid/hall", "--share-password-file", file]
@@ -148,7 +148,7 @@ final class ShareCommandTests: XCTestCase {
         XCTAssertTrue(
             asked.errors.hasPrefix("indoorloc: warning: the password is sent to broker.invalid unencrypted"),
             asked.errors)
-        XCTAssertTrue(asked.errors.contains("no address of the host 'broker.invalid' is known"), asked.errors)
+        XCTAssertTrue(asked.errors.contains("the host 'broker.invalid' is unknown"), asked.errors)
     }
 
     func testThePasswordComesFromAFileAndTheAuthorityFromAnOption() throws {

@@ -7,11 +7,11 @@ import XCTest
 
 @testable import indoorloc
 
-/// Prefix, interval and limits of what is shared, from the command line.
+/// The prefix, interval and limits of sharing on the command line.
 final class SharingOptionsTests: XCTestCase {
     private func options(_ words: [String]) throws -> SharingOptions {
         let arguments = try ParsedArguments(["--share", "mqtt://h/r"] + words, syntax: ServeCommand.syntax)
-        // Not within the assertion, which would take an error for its own failure.
+        // Outside the assertion, which would report an error as its own failure.
         let options = try SharingOptions(arguments)
         return try XCTUnwrap(options)
     }
@@ -29,10 +29,10 @@ final class SharingOptionsTests: XCTestCase {
         XCTAssertEqual(try options(words).settings, settings)
     }
 
-    func testWrongValuesSayWhatIsAllowed() throws {
+    func testAnInvalidValueIsReportedWithTheAllowedOnes() throws {
         for (option, value, message) in [
-            ("--share-prefix", "a/+", "--share-prefix: 'a/+' cannot begin a topic: give names"),
-            ("--share-prefix", "", "--share-prefix: '' cannot begin a topic: give names"),
+            ("--share-prefix", "a/+", "--share-prefix: 'a/+' is not a valid topic prefix: give names"),
+            ("--share-prefix", "", "--share-prefix: '' is not a valid topic prefix: give names"),
             ("--share-interval", "-1", "--share-interval must be a number of seconds from 0 to 86400, not '-1'"),
             ("--share-interval", "nan", "--share-interval must be a number of seconds from 0 to 86400, not 'nan'"),
             (
@@ -51,17 +51,17 @@ final class SharingOptionsTests: XCTestCase {
         }
     }
 
-    func testEachOptionNeedsShare() throws {
+    func testEachOptionRequiresShare() throws {
         for option in SharingOptions.options where option.name != "share" {
             let words = ["--" + option.name] + (option.argument == nil ? [] : ["1"])
             let arguments = try ParsedArguments(words, syntax: LocateCommand.syntax)
             XCTAssertThrowsError(try SharingOptions(arguments), option.name) { error in
-                XCTAssertEqual((error as? UsageError)?.message, "--\(option.name) needs --share")
+                XCTAssertEqual((error as? UsageError)?.message, "--\(option.name) requires --share")
             }
         }
     }
 
-    func testDevicesUnderOnePrefixSeeOneAnother() throws {
+    func testDevicesWithOnePrefixReceiveEachOthersPositions() throws {
         let address = "mqtt://127.0.0.1:\(try broker().port)/office"
         let prefix = ["--share-prefix", "plant/a"]
         let stranger = try Watcher([address, "--share-name", "stranger"])
@@ -85,7 +85,7 @@ final class SharingOptionsTests: XCTestCase {
         XCTAssertFalse(heard.contains { $0.contains("walker") || $0.contains(#""devices":2"#) }, "\(heard)")
     }
 
-    func testWhoComesIntoAFullRoomIsToldTheLimit() throws {
+    func testJoiningAFullRoomReportsTheLimit() throws {
         let address = "mqtt://127.0.0.1:\(try broker().port)/office"
         let first = try Watcher([address, "--share-name", "first"])
         _ = try first.line(#"{"type":"joined""#)
@@ -95,7 +95,7 @@ final class SharingOptionsTests: XCTestCase {
             let second = ["share", "watch", address, "--share-name", "second", option]
             let full = try Tool.run(second + ["1"])
             XCTAssertEqual(full.status, 1)
-            XCTAssertTrue(full.errors.hasPrefix("indoorloc: \(what) takes no more than 1 device: wait"), full.errors)
+            XCTAssertTrue(full.errors.hasPrefix("indoorloc: \(what) is limited to 1 device: wait"), full.errors)
             XCTAssertTrue(full.errors.contains("(\(option))"), full.errors)
             let free = try Tool.run(second + ["2", "--seconds", "1"])
             XCTAssertEqual(free.status, 0, free.errors)
@@ -103,7 +103,7 @@ final class SharingOptionsTests: XCTestCase {
         XCTAssertEqual(try first.interrupt(), 0)
     }
 
-    func testAServiceComesIntoARoomAsSoonAsThereIsAPlace() async throws {
+    func testAServiceJoinsARoomAsSoonAsAPlaceIsFree() async throws {
         let port = try broker().port
         let address = "mqtt://127.0.0.1:\(port)/office"
         let first = try Watcher([address, "--share-name", "first"])
@@ -113,9 +113,9 @@ final class SharingOptionsTests: XCTestCase {
                 "--state-directory", temporaryFolder(), "--share", address, "--share-name", "walker",
                 "--share-room-capacity", "1",
             ])
-        try service.waitForError("takes no more than 1 device")
+        try service.waitForError("is limited to 1 device")
         XCTAssertEqual(try first.interrupt(), 0)
-        // Looks on from outside, so that the place stays free.
+        // Observes without joining, so that the place stays free.
         let tracker = try MQTTPositionSharing(MQTTBroker(host: "127.0.0.1", port: port), device: DeviceID("tracker"))
         let events = tracker.events
         try await tracker.connect()

@@ -2,7 +2,7 @@ import Foundation
 import IndoorLocalizationTesting
 import XCTest
 
-/// A data set without survey: the office's packet, and the first seconds of a track.
+/// A data set without survey: the office's packet and the first seconds of a track.
 enum ShortDataSet {
     /// Writes it as `set` into a folder.
     ///
@@ -18,7 +18,7 @@ enum ShortDataSet {
         return set
     }
 
-    /// What `evaluate --json` printed.
+    /// The output of `evaluate --json`.
     static func figures(_ text: String) throws -> [String: Any] {
         try XCTUnwrap(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any], text)
     }

@@ -1,12 +1,12 @@
 import Foundation
 import IndoorLocalizationTesting
 
-/// The beginning of a walk through the office as lines of text, to spoil them: a debug build replays them at once.
+/// The first seconds of a walk through the office as editable lines, which a debug build replays quickly.
 struct ShortRecording {
     /// The lines, the header first.
     var lines: [String]
 
-    /// Takes the header and that many lines after it; a hundred lines are about three seconds.
+    /// Reads the header and `lines` lines after it; a hundred lines are about three seconds.
     init(lines count: Int) throws {
         let path = try FixtureFolder("office/tracks").file("ground.jsonl")
         let text = try String(contentsOf: URL(filePath: path), encoding: .utf8)

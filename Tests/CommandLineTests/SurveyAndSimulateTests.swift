@@ -8,7 +8,7 @@ final class SurveyAndSimulateTests: XCTestCase {
         return try Tool.run(["survey", "--venue", "Fixtures/office", "--output", map] + recordings)
     }
 
-    func testASurveyGivesTheSameBytesTwice() throws {
+    func testASurveyGivesIdenticalOutputTwice() throws {
         let folder = try temporaryFolder()
         for name in ["a.json", "b.json"] {
             let result = try survey(into: folder + "/" + name)
@@ -16,8 +16,8 @@ final class SurveyAndSimulateTests: XCTestCase {
             XCTAssertEqual(result.errors, "")
             XCTAssertTrue(result.output.hasPrefix("\(folder)/\(name): "), result.output)
             XCTAssertTrue(result.output.contains(" 32 beacons, "), result.output)
-            XCTAssertTrue(result.output.contains("\nlearned: readings lie "), result.output)
-            XCTAssertTrue(result.output.contains(", a floor takes "), result.output)
+            XCTAssertTrue(result.output.contains("\nlearned: readings deviate by "), result.output)
+            XCTAssertTrue(result.output.contains(", a floor attenuates by "), result.output)
         }
         XCTAssertEqual(try bytes(folder + "/a.json"), try bytes(folder + "/b.json"))
     }
@@ -41,10 +41,10 @@ final class SurveyAndSimulateTests: XCTestCase {
         let result = try Tool.run(
             ["replay", "--venue", venue, "--radio-map", map, "Fixtures/office/tracks/ground.jsonl"])
         XCTAssertEqual(result.status, 1)
-        XCTAssertTrue(result.errors.contains("\(map) is of another venue"), result.errors)
+        XCTAssertTrue(result.errors.contains("\(map) is for another venue"), result.errors)
     }
 
-    func testARecordingWithoutTruthAmongOthersIsNamed() throws {
+    func testSurveyNamesARecordingWithoutGroundTruth() throws {
         let folder = try temporaryFolder()
         var recording = try ShortRecording(lines: 60)
         recording.lines.removeAll { $0.contains("\"truth\"") }
@@ -53,12 +53,12 @@ final class SurveyAndSimulateTests: XCTestCase {
         let result = try Tool.run(
             ["survey", "--venue", "Fixtures/office", "--output", folder + "/map.json", survey, path])
         XCTAssertEqual(result.status, 0)
-        XCTAssertEqual(result.errors, "indoorloc: \(path) has no truth with a place and taught nothing\n")
+        XCTAssertEqual(result.errors, "indoorloc: \(path) has no ground truth with a position and was not used\n")
     }
 
     // MARK: - Simulate
 
-    func testASimulatedWalkIsTheFixtureOfTheSameSeed() throws {
+    func testASimulatedWalkEqualsTheFixtureOfItsSeed() throws {
         let folder = try temporaryFolder()
         for (path, seed, fixture, name) in [
             ("one-floor", "101", "recordings/one-floor/scan.jsonl.gz", "walk.jsonl.gz"),
@@ -75,7 +75,7 @@ final class SurveyAndSimulateTests: XCTestCase {
         }
     }
 
-    func testAWalkThroughAWallIsToldAndAnEndlessOneIsRefused() throws {
+    func testAWalkThroughAWallIsReportedAndAnEndlessOneIsRefused() throws {
         let folder = try temporaryFolder()
         func simulate(_ points: String) throws -> Tool.Result {
             let walk = folder + "/walk.json"
@@ -86,11 +86,11 @@ final class SurveyAndSimulateTests: XCTestCase {
         }
         let through = try simulate(#"{"mapId": 1, "x": 1, "y": 1}, {"mapId": 1, "x": 35, "y": 19}"#)
         XCTAssertEqual(through.status, 0, through.errors)
-        XCTAssertTrue(through.errors.contains("the way to points[1] goes through "), through.errors)
+        XCTAssertTrue(through.errors.contains("the segment to points[1] crosses "), through.errors)
         let before = try bytes(folder + "/walk.jsonl")
         let endless = try simulate(#"{"mapId": 1, "x": 1, "y": 1}, {"mapId": 1, "x": 1000000, "y": 1}"#)
         XCTAssertEqual(endless.status, 1)
-        XCTAssertTrue(endless.errors.contains("at most 24 h and 3000000 are simulated"), endless.errors)
+        XCTAssertTrue(endless.errors.contains("at most 24 h and 3000000 are allowed"), endless.errors)
         XCTAssertEqual(try bytes(folder + "/walk.jsonl"), before)
     }
 

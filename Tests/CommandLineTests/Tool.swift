@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-/// The built command line, as a process of its own.
+/// The built command line tool in a process.
 enum Tool {
-    /// How a run ended, and what it has printed.
+    /// The status and the output of a run.
     struct Result: Sendable {
         /// The exit status; 128 and the signal's number if a signal ended it, as shells count.
         var status: Int32
@@ -26,10 +26,10 @@ enum Tool {
         }
     }
 
-    /// Seconds after which a run counts as hanging: many times what the longest one takes.
+    /// The time limit of a run in seconds: many times the longest run.
     static let bound = 180.0
 
-    /// The tool lies beside the program that the tests are in.
+    /// The tool is in the folder of the test program.
     static func path() throws -> String {
         let program = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
         let path = program.resolvingSymlinksInPath().deletingLastPathComponent().appending(path: "indoorloc").path
@@ -57,7 +57,7 @@ enum Tool {
         let errors = Pipe()
         process.standardOutput = try device.map { try FileHandle(forWritingTo: URL(filePath: $0)) } ?? output
         process.standardError = try errorDevice.map { try FileHandle(forWritingTo: URL(filePath: $0)) } ?? errors
-        // Both pipes are read while the tool runs: it would wait for ever at a full one.
+        // Both pipes are read while the tool runs, as it would block on a full pipe.
         let group = DispatchGroup()
         process.terminationHandler = { _ in group.leave() }
         group.enter()
@@ -74,16 +74,16 @@ enum Tool {
             errors: String(decoding: errorBytes.value, as: UTF8.self))
     }
 
-    /// Runs the tool in a shell that has set limits first.
+    /// Runs the tool in a shell with limits.
     ///
     /// - Parameter limits: commands of the shell, as `ulimit -v 500000`.
     static func run(_ arguments: [String], under limits: String) throws -> Result {
-        // Coverage counts are dropped: written under a limit they are cut off, and no other could be merged with them.
+        // Coverage counts are discarded: written under a limit, they could be truncated and not be merged.
         let line = "export LLVM_PROFILE_FILE=/dev/null; \(limits); exec \"$0\" \"$@\""
         return try run(["-c", line, try path()] + arguments, program: "/bin/sh")
     }
 
-    /// What a pipe has given; a class, as the thread that reads shares it.
+    /// The content of a pipe. A class, as the reading thread shares it.
     private final class Bytes: Sendable {
         private let bytes = Mutex(Data())
         var value: Data { bytes.withLock { $0 } }
@@ -95,7 +95,7 @@ enum Tool {
         guard let handle = pipe?.fileHandleForReading else { return bytes }
         let descriptor = dup(handle.fileDescriptor)
         try? handle.close()
-        // A thread of its own: a queue could keep it waiting behind other work.
+        // A separate thread, as a queue could delay it behind other work.
         group.enter()
         Thread.detachNewThread {
             let reader = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)

@@ -1,9 +1,9 @@
 import Foundation
 import XCTest
 
-/// Names come from packets, whoever wrote them: they neither steer the terminal nor pass for lines of the tool.
+/// Names in untrusted packets can neither control the terminal nor forge lines of the tool.
 final class UntrustedNameTests: XCTestCase {
-    /// Clears the screen, forges a line, writes from right to left, and moves the cursor by a C1 control.
+    /// A name that clears the screen, forges a line, writes from right to left, and moves the cursor with a C1 control.
     private let hostile = #"Shop\u001b[2J\nerror: $.forged: line\u202egpj\u009b1A"#
     private let shown = #"Shop\u001B[2J\u000Aerror: $.forged: line\u202Egpj\u009B1A"#
 
@@ -23,7 +23,7 @@ final class UntrustedNameTests: XCTestCase {
         return folder
     }
 
-    func testWhatATerminalObeysIsEscaped() throws {
+    func testControlCharactersAreEscaped() throws {
         let (good, bad) = (try packet(), try packet(nameless: true))
         let calls = [
             (["venue", "info", good], 0), (["venue", "check", good], 0), (["venue", "check", bad], 1),

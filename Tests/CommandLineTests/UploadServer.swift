@@ -2,9 +2,9 @@ import Foundation
 import IndoorLocalizationTesting
 import LoopbackServers
 
-/// A web server that batches of records are uploaded to, and that answers all of them alike.
+/// A web server for uploads that answers all requests with the same response.
 final class UploadServer: Sendable {
-    /// A record as it came.
+    /// A received record.
     struct Record: Hashable, Sendable {
         var type: String
         var number: Int
@@ -25,10 +25,10 @@ final class UploadServer: Sendable {
     var url: String { server.url }
     /// All requests, with their bodies.
     var requests: [String] { server.requests }
-    /// All records so far, also those that were not taken.
+    /// All records so far, including rejected ones.
     var records: [Record] { arrived.value }
 
-    /// Waits until these records have come.
+    /// Waits until the records satisfy the condition.
     func wait(until condition: @escaping @Sendable ([Record]) -> Bool) async throws {
         let arrived = arrived
         try await Bounded.wait(for: "records") { try await arrived.wait(until: condition) }

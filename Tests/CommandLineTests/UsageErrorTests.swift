@@ -1,6 +1,6 @@
 import XCTest
 
-/// Wrong calls end with status 2, print nothing, and say what is wrong and where to look.
+/// Usage errors cause status 2, no output, and a message with the problem and the help command.
 final class UsageErrorTests: XCTestCase {
     private func assertUsageError(
         _ arguments: [String], _ message: String, of command: String = "", line: UInt = #line
@@ -12,69 +12,70 @@ final class UsageErrorTests: XCTestCase {
         XCTAssertEqual(result.errors, "\(name): \(message)\nTry '\(name) --help'.\n", "\(arguments)", line: line)
     }
 
-    func testNoCommand() throws { try assertUsageError([], "a command is missing") }
+    func testAMissingCommandIsReported() throws { try assertUsageError([], "a command is missing") }
 
-    func testAnUnknownCommand() throws {
-        try assertUsageError(["teleport"], "there is no command 'teleport'")
-        try assertUsageError(["help", "teleport"], "there is no command 'teleport'")
-        try assertUsageError(["--teleport"], "there is no command '--teleport'")
+    func testAnUnknownCommandIsReported() throws {
+        try assertUsageError(["teleport"], "unknown command 'teleport'")
+        try assertUsageError(["help", "teleport"], "unknown command 'teleport'")
+        try assertUsageError(["--teleport"], "unknown command '--teleport'")
     }
 
-    func testAMisspelledCommandIsToldWithTheNearest() throws {
-        try assertUsageError(["repaly", "x"], "there is no command 'repaly'; did you mean 'replay'?")
-        try assertUsageError(["venue", "chekc", "x"], "'venue chekc' is no command; did you mean 'venue check'?")
-        try assertUsageError(["vneue", "check"], "there is no command 'vneue'; did you mean 'venue check'?")
-        try assertUsageError(["vneue"], "there is no command 'vneue'; did you mean 'venue'?")
+    func testAMisspelledCommandIsReportedWithTheNearest() throws {
+        try assertUsageError(["repaly", "x"], "unknown command 'repaly'; did you mean 'replay'?")
+        try assertUsageError(["venue", "chekc", "x"], "unknown command 'venue chekc'; did you mean 'venue check'?")
+        try assertUsageError(["vneue", "check"], "unknown command 'vneue'; did you mean 'venue check'?")
+        try assertUsageError(["vneue"], "unknown command 'vneue'; did you mean 'venue'?")
     }
 
-    func testAGroupWithoutACommandOfIt() throws {
+    func testAGroupWithoutACommandIsReportedWithItsCommands() throws {
         let names = ["check", "info", "import", "export", "route", "publish", "fetch"].map { "'venue \($0)'" }
-        let advice = "is no command; say " + names.joined(separator: " or ")
-        try assertUsageError(["venue"], "'venue' \(advice)")
-        try assertUsageError(["venue", "burn"], "'venue burn' \(advice)")
+        let advice = "; use " + names.joined(separator: " or ")
+        try assertUsageError(["venue"], "unknown command 'venue'\(advice)")
+        try assertUsageError(["venue", "burn"], "unknown command 'venue burn'\(advice)")
     }
 
-    func testAnUnknownOptionIsNamedWhereverItStands() throws {
-        try assertUsageError(["replay", "--loud"], "there is no option '--loud'", of: "replay")
-        try assertUsageError(["replay", "--venue", "V", "-xl", "R"], "there is no option '-x'", of: "replay")
-        try assertUsageError(["evaluate", "D", "-z"], "there is no option '-z'", of: "evaluate")
-        try assertUsageError(["venue", "check", "V", "--all"], "there is no option '--all'", of: "venue check")
+    func testAnUnknownOptionIsReportedAtAnyPlace() throws {
+        try assertUsageError(["replay", "--loud"], "unknown option '--loud'", of: "replay")
+        try assertUsageError(["replay", "--venue", "V", "-xl", "R"], "unknown option '-x'", of: "replay")
+        try assertUsageError(["evaluate", "D", "-z"], "unknown option '-z'", of: "evaluate")
+        try assertUsageError(["venue", "check", "V", "--all"], "unknown option '--all'", of: "venue check")
     }
 
-    func testAnOptionThatMayBeSeveralIsToldWithThem() throws {
-        let message = "option '--r' may be --radio-map or --replays; write it out"
+    func testAnAmbiguousOptionIsReportedWithTheCandidates() throws {
+        let message = "option '--r' is ambiguous: --radio-map or --replays"
         try assertUsageError(["evaluate", "D", "--r", "x"], message, of: "evaluate")
     }
 
-    func testAnOptionWithoutItsArgument() throws {
-        try assertUsageError(["replay", "R", "--venue"], "option '--venue' needs an argument", of: "replay")
-        try assertUsageError(["evaluate", "D", "-j"], "option '-j' needs an argument", of: "evaluate")
+    func testAnOptionWithoutItsArgumentIsReported() throws {
+        try assertUsageError(["replay", "R", "--venue"], "option '--venue' requires an argument", of: "replay")
+        try assertUsageError(["evaluate", "D", "-j"], "option '-j' requires an argument", of: "evaluate")
     }
 
-    func testAnArgumentThatAnOptionDoesNotTake() throws {
-        try assertUsageError(["replay", "--lenient=3", "R"], "option '--lenient' takes no argument", of: "replay")
+    func testAnUnexpectedArgumentIsReported() throws {
+        try assertUsageError(
+            ["replay", "--lenient=3", "R"], "option '--lenient' does not take an argument", of: "replay")
     }
 
-    func testAnOptionThatMustBeGiven() throws {
+    func testAMissingRequiredOptionIsReported() throws {
         try assertUsageError(["replay", "R"], "--venue is missing", of: "replay")
         try assertUsageError(["survey", "--venue", "V", "R"], "--output is missing", of: "survey")
         try assertUsageError(["simulate", "--venue", "V", "-o", "R"], "--path is missing", of: "simulate")
     }
 
-    func testAMissingOperand() throws {
+    func testAMissingOperandIsReported() throws {
         try assertUsageError(["replay", "--venue", "V"], "RECORDING is missing", of: "replay")
         try assertUsageError(["survey", "--venue", "V", "-o", "M"], "RECORDING is missing", of: "survey")
         try assertUsageError(["evaluate"], "DATASET is missing", of: "evaluate")
         try assertUsageError(["venue", "check"], "V is missing", of: "venue check")
     }
 
-    func testTooManyOperands() throws {
-        try assertUsageError(["replay", "--venue", "V", "a", "b"], "'b' is one operand too many", of: "replay")
-        try assertUsageError(["simulate", "a"], "'a' is one operand too many", of: "simulate")
-        try assertUsageError(["venue", "info", "a", "--", "-b"], "'-b' is one operand too many", of: "venue info")
+    func testAnUnexpectedOperandIsReported() throws {
+        try assertUsageError(["replay", "--venue", "V", "a", "b"], "unexpected operand 'b'", of: "replay")
+        try assertUsageError(["simulate", "a"], "unexpected operand 'a'", of: "simulate")
+        try assertUsageError(["venue", "info", "a", "--", "-b"], "unexpected operand '-b'", of: "venue info")
     }
 
-    func testABadNumber() throws {
+    func testAnInvalidNumberIsReported() throws {
         let seed = "--seed must be a whole number from 0 to 18446744073709551615, not "
         for text in ["one", "-1", "1.5", "", "18446744073709551616"] {
             let arguments = ["replay", "--venue", "V", "--seed=\(text)", "R"]
@@ -84,41 +85,41 @@ final class UsageErrorTests: XCTestCase {
         try assertUsageError(["evaluate", "D", "-j", "0"], jobs, of: "evaluate")
     }
 
-    func testAnUnknownMethod() throws {
+    func testAnUnknownMethodIsReported() throws {
         let message = "--method must be one of particle, fingerprint, trilateration, not 'dice'"
         try assertUsageError(["replay", "--venue", "V", "--method", "dice", "R"], message, of: "replay")
     }
 
-    func testAMethodThatASetContradicts() throws {
+    func testAContradictionOfMethodAndSetIsReported() throws {
         for (setting, other) in [
             ("positioning.method=fingerprint", "fingerprint"), ("positioning.particleFilter=false", "fingerprint"),
         ] {
             let call = ["replay", "--venue", "V", "--set", setting, "--method", "particle", "R"]
-            let message = "--method particle and --set, which makes it \"\(other)\", contradict each other"
+            let message = "--method particle contradicts --set, which gives the method \"\(other)\""
             try assertUsageError(call, message, of: "replay")
         }
     }
 
-    func testASatelliteReceiverThatIsNone() throws {
+    func testAnInvalidSatelliteReceiverIsReported() throws {
         for text in ["", "gps", "gpsd:", "gpsd:host:0", "gpsd:host:65536", "gpsd:::1", "gpsd:[::1"] {
             let message =
-                "--gnss must be gpsd, gpsd:HOST or gpsd:HOST:PORT, with brackets about an IPv6 address, not '\(text)'"
+                "--gnss must be gpsd, gpsd:HOST or gpsd:HOST:PORT, with an IPv6 address in brackets, not '\(text)'"
             try assertUsageError(["locate", "--venue", "V", "--gnss", text], message, of: "locate")
         }
     }
 
-    func testASettingOfTheSimulatorThatItDoesNotTake() throws {
+    func testAnInvalidSettingOfTheSimulatorIsReported() throws {
         let call = ["simulate", "--venue", "V", "--path", "P", "-o", "R", "--set"]
         try assertUsageError(call + ["loud"], "--set must be NAME=VALUE, not 'loud'", of: "simulate")
         let notANumber = "--set radio.power must be a number, true or false, not 'high'"
         try assertUsageError(call + ["radio.power=high"], notANumber, of: "simulate")
-        let outOfRange = "--set radio.power: is 9.0, allowed is from -100.0 to -20.0."
+        let outOfRange = "--set radio.power: is 9.0; expected -100.0 to -20.0."
         try assertUsageError(call + ["radio.power=9"], outOfRange, of: "simulate")
         let unknown = try Tool.run(call + ["radio.volume=9"])
         XCTAssertEqual(unknown.status, 2)
-        XCTAssertTrue(unknown.errors.contains("radio.volume: there is no such setting"), unknown.errors)
+        XCTAssertTrue(unknown.errors.contains("radio.volume: no such setting"), unknown.errors)
         XCTAssertTrue(unknown.errors.contains("radio.power,"), unknown.errors)
-        let near = "--set radio.walLoss: there is no such setting; did you mean radio.wallLoss?"
+        let near = "--set radio.walLoss: no such setting; did you mean radio.wallLoss?"
         try assertUsageError(call + ["radio.walLoss=9"], near, of: "simulate")
     }
 }

@@ -15,7 +15,7 @@ final class VenueCommandTests: XCTestCase {
         XCTAssertEqual(result.status, 0)
         XCTAssertEqual(result.lines.last, "Fixtures/office: no problems")
         let beacon = "C4:7C:8D:00:01:01 is 6C1D5B0E-3A47-4F0B-9C7E-0D5A1E2B3C4F/1/1"
-        let known = "Fixtures/office: beacons known by their address, too: 4 of 32: \(beacon), "
+        let known = "Fixtures/office: beacons also known by their address: 4 of 32: \(beacon), "
         XCTAssertTrue(result.lines.first?.hasPrefix(known) ?? false, result.output)
         XCTAssertEqual(result.lines.count, 2)
     }
@@ -33,7 +33,7 @@ final class VenueCommandTests: XCTestCase {
         try assertSnapshot(result.output)
     }
 
-    func testCheckTellsAllProblemsInOnePass() throws {
+    func testCheckListsAllProblemsInOnePass() throws {
         for name in ["unknown-map", "polygon-with-two-corners"] {
             let folder = try FixtureFolder("packets/rejected/\(name)")
             let expected = try String(contentsOf: URL(filePath: folder.file("expected.txt")), encoding: .utf8)

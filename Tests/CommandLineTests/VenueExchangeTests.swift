@@ -3,9 +3,9 @@ import IndoorLocalizationTesting
 import VenuePackets
 import XCTest
 
-/// The commands that bring venues in from other formats and out to them.
+/// The import and export of venues.
 final class VenueExchangeTests: XCTestCase {
-    /// The path of a file in a folder of its own that goes away with the test.
+    /// The path of a file in a temporary folder.
     private func temporary(_ name: String) throws -> String {
         let folder = FileManager.default.temporaryDirectory.appending(path: "exchange-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -32,12 +32,12 @@ final class VenueExchangeTests: XCTestCase {
         XCTAssertEqual(check.status, 0)
         XCTAssertEqual(
             check.output,
-            "warning: $.beacons: there is none, and no radio map: no position is found by what is heard; add beacons, or "
-                + "survey the venue\nwarning: $.rooms[7]: no path reaches Office: a wall lies between; lead one through the "
-                + "door, or open the wall there\n\(packet): 0 errors, 2 warnings\n")
+            "warning: $.beacons: there is none, and no radio map: no position can be estimated from beacons; add "
+                + "them, or survey the venue\nwarning: $.rooms[7]: no path reaches Office: a wall is in between; "
+                + "add one through the door, or open the wall there\n\(packet): 0 errors, 2 warnings\n")
     }
 
-    func testAnImportTakesNumberEditionAndLanguage() throws {
+    func testAnImportUsesNumberEditionAndLanguage() throws {
         let packet = try temporary("museum.zip")
         let report = try temporary("report.json")
         let result = try Tool.run([
@@ -73,7 +73,7 @@ final class VenueExchangeTests: XCTestCase {
         let old = try VenuePacketReader().read(packet).venue
         let refused = try Tool.run(["venue", "import", "-o", packet, "Fixtures/imdf/museum"])
         XCTAssertEqual(refused.status, 1)
-        XCTAssertTrue(refused.errors.contains("is there already: say --keep"), refused.errors)
+        XCTAssertTrue(refused.errors.contains("already exists: use --keep"), refused.errors)
         XCTAssertEqual(try VenuePacketReader().read(packet).venue, old)
         XCTAssertEqual(
             try Tool.run(["venue", "import", "--overwrite", "-o", packet, "Fixtures/imdf/museum"]).status, 0)
@@ -99,7 +99,7 @@ final class VenueExchangeTests: XCTestCase {
         XCTAssertEqual(next.beacons, old.beacons)
     }
 
-    func testAKeptPacketIsNotReplacedByOneThatHasLess() throws {
+    func testAKeptPacketIsNotReplacedByASmallerOne() throws {
         let packet = try furnishedMuseum()
         var venue = try VenuePacketReader().read(packet).venue
         venue.rooms.append(venue.rooms[0])
@@ -117,7 +117,7 @@ final class VenueExchangeTests: XCTestCase {
         XCTAssertEqual(try VenuePacketReader().read(packet).venue.beacons, venue.beacons)
     }
 
-    func testAPlanImageComesAlongIntoAnotherPacket() throws {
+    func testAPlanImageIsCopiedToAnotherPacket() throws {
         let packet = try furnishedMuseum()
         var venue = try VenuePacketReader().read(packet).venue
         venue.maps[0].imagePath = "plans/a.png"
@@ -137,7 +137,7 @@ final class VenueExchangeTests: XCTestCase {
         XCTAssertEqual(try Data(contentsOf: URL(filePath: folder + "/plans/a.png")), Data([1, 2, 3]))
     }
 
-    func testAnOutputThatIsAFileIsNamed() throws {
+    func testAnOutputOfTheWrongKindIsReported() throws {
         let file = try temporary("README.md")
         try Data("text".utf8).write(to: URL(filePath: file))
         let result = try Tool.run(["venue", "import", "-o", file, "Fixtures/imdf/museum"])
@@ -148,7 +148,7 @@ final class VenueExchangeTests: XCTestCase {
         XCTAssertEqual(try String(contentsOf: URL(filePath: file), encoding: .utf8), "text")
     }
 
-    func testAnArchiveThatIsNoneIsRefusedWithItsProblems() throws {
+    func testAnInvalidArchiveIsRefusedWithItsProblems() throws {
         let packet = try temporary("museum")
         let result = try Tool.run(["venue", "import", "-o", packet, "Fixtures/office"])
         XCTAssertEqual(result.status, 1)
@@ -183,7 +183,7 @@ final class VenueExchangeTests: XCTestCase {
         XCTAssertFalse(FileManager.default.fileExists(atPath: file))
     }
 
-    func testAFileThatCannotBeWrittenIsTold() throws {
+    func testAnUnwritableFileIsReported() throws {
         let result = try Tool.run(["venue", "export", "Fixtures/office", "-o", "/nonexistent/a.geojson"])
         XCTAssertEqual(result.status, 1)
         XCTAssertTrue(result.errors.contains("/nonexistent/a.geojson cannot be written: No such file"), result.errors)
@@ -201,7 +201,7 @@ final class VenueExchangeTests: XCTestCase {
         XCTAssertEqual(points, positions)
         XCTAssertGreaterThan(points, 10)
     }
-    func testATrackDoesNotBridgeTheTimeOutdoors() throws {
+    func testATrackHasAGapForTheTimeOutdoors() throws {
         let file = try temporary("track.geojson")
         let recording = "Fixtures/recordings/outdoors/scan.jsonl.gz"
         let result = try Tool.run(["replay", "--venue", "Fixtures/office", recording, "--geojson", file])
@@ -220,7 +220,7 @@ final class VenueExchangeTests: XCTestCase {
         }
     }
 
-    func testAVenueWithoutAPlaceOnEarthIsToldBeforeTheReplay() throws {
+    func testAVenueWithoutGeoreferenceIsReportedBeforeTheReplay() throws {
         let file = try temporary("track.geojson")
         let result = try Tool.run([
             "replay", "--venue", "Fixtures/packets/accepted/smallest", "Fixtures/office/tracks/ground.jsonl",
@@ -231,15 +231,15 @@ final class VenueExchangeTests: XCTestCase {
         XCTAssertTrue(result.errors.contains("has no georeference"), result.errors)
     }
 
-    func testATrackOfAnotherVenueIsToldAsSuch() throws {
+    func testATrackOfAnotherVenueIsReported() throws {
         let packet = try temporary("museum")
         XCTAssertEqual(try Tool.run(["venue", "import", "-o", packet, "Fixtures/imdf/museum"]).status, 0)
         let file = try temporary("track.geojson")
         let recording = "Fixtures/recordings/one-floor/scan.jsonl.gz"
         let result = try Tool.run(["replay", "--venue", packet, recording, "--geojson", file])
         XCTAssertEqual(result.status, 1)
-        XCTAssertTrue(result.errors.contains("the truth of the recording is on map 1, which"), result.errors)
-        XCTAssertTrue(result.errors.contains("the venue that it was recorded in"), result.errors)
+        XCTAssertTrue(result.errors.contains("the ground truth of the recording is on map 1, which"), result.errors)
+        XCTAssertTrue(result.errors.contains("the venue of the recording"), result.errors)
         XCTAssertFalse(FileManager.default.fileExists(atPath: file))
     }
 }

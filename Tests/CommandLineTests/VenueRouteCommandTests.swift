@@ -6,7 +6,7 @@ import XCTest
 
 @testable import indoorloc
 
-/// Routes through the office, whose ways can be checked on its plans.
+/// Routes through the office, whose paths can be checked on its plans.
 final class VenueRouteCommandTests: XCTestCase {
     private func route(_ arguments: String...) throws -> Tool.Result {
         try Tool.run(["venue", "route", "Fixtures/office"] + arguments)
@@ -59,12 +59,12 @@ final class VenueRouteCommandTests: XCTestCase {
         }
     }
 
-    func testTheNearestOfPointsOfInterestWithOneNameCounts() throws {
+    func testARouteLeadsToTheNearestPointOfInterestOfAName() throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "route-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let office = try String(contentsOf: URL(filePath: FixtureFolder("office").file("venue.json")), encoding: .utf8)
-        // The packet's images are not needed for routes, and not there beside the copy.
+        // Routes don't need the packet's images, which are missing beside the copy.
         var object = try XCTUnwrap(JSONSerialization.jsonObject(with: Data(office.utf8)) as? [String: Any])
         var maps = try XCTUnwrap(object["maps"] as? [[String: Any]])
         for index in maps.indices { ["image", "tiles"].forEach { maps[index][$0] = nil } }
@@ -81,7 +81,7 @@ final class VenueRouteCommandTests: XCTestCase {
         }
     }
 
-    func testWhatCannotBeRoutedIsTold() throws {
+    func testImpossibleRoutesAreReported() throws {
         for (arguments, part) in [
             (["--from", "1,5,10", "--to-poi", "Nix"], "has no point of interest 'Nix'; it has 'Books', "),
             (
@@ -97,10 +97,10 @@ final class VenueRouteCommandTests: XCTestCase {
         }
     }
 
-    func testWrongCallsAreTold() throws {
+    func testInvalidRouteOptionsAreUsageErrors() throws {
         for (arguments, part) in [
             (["--to", "1,1,1"], "--from is missing"), (["--from", "1,1,1"], "--to or --to-poi is missing"),
-            (["--from", "1,1,1", "--to", "1,1,1", "--to-poi", "Books"], "give one of --to and --to-poi"),
+            (["--from", "1,1,1", "--to", "1,1,1", "--to-poi", "Books"], "--to and --to-poi can't be combined"),
             (["--from", "1,1", "--to", "1,1,1"], "--from must be MAP,X,Y"),
             (["--from", "1,1,1", "--to", "1,nan,1"], "--to must be MAP,X,Y"),
             (["--from", "1,1,1", "--to", "1,1,1", "--algorithm", "x"], "--algorithm must be one of astar, dijkstra"),
@@ -111,7 +111,7 @@ final class VenueRouteCommandTests: XCTestCase {
         }
     }
 
-    func testARouteOfABenchmarkLeadsToTheTop() throws {
+    func testTheRouteBenchmarkReachesTheTopFloor() throws {
         var bench = RouteBench(floors: 3, side: 40, algorithm: .aStar)
         var other = RouteBench(floors: 3, side: 40, algorithm: .dijkstra)
         XCTAssertEqual(bench.nodes, 4800)

@@ -17,7 +17,7 @@ final class VenueServerCommandTests: XCTestCase {
         return server
     }
 
-    func testPublishAgainSaysUnchanged() throws {
+    func testPublishingAnUnchangedPacketReportsUnchanged() throws {
         let root = try temporaryFolder()
         for change in ["added", "unchanged"] {
             let result = try Tool.run(["venue", "publish", root, "Fixtures/office"])
@@ -25,7 +25,7 @@ final class VenueServerCommandTests: XCTestCase {
         }
     }
 
-    func testPublishRefusesABadPacketWithItsProblems() throws {
+    func testPublishRefusesAnInvalidPacketWithItsProblems() throws {
         let root = try temporaryFolder()
         let result = try Tool.run(["venue", "publish", root, "Fixtures/packets/rejected/unknown-map"])
         XCTAssertEqual(result.status, 1)
@@ -34,14 +34,14 @@ final class VenueServerCommandTests: XCTestCase {
         XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: root), [])
     }
 
-    func testFetchTellsWhatTheServerHas() throws {
+    func testFetchListsTheVenuesOfTheServer() throws {
         let server = try server()
         let result = try Tool.run(["venue", "fetch", "--server", server.url(), "--cache", try temporaryFolder()])
         XCTAssertEqual(result.status, 0, result.errors)
         XCTAssertEqual(result.output, "1\t1\tOffice\n7\t12\tMuseum\n")
     }
 
-    func testWhatWasFetchedIsAPacketThatOtherCommandsTake() throws {
+    func testOtherCommandsReadAFetchedPacket() throws {
         let server = try server()
         let cache = try temporaryFolder()
         let all = try Tool.run(["venue", "fetch", "--server", server.url(), "--cache", cache, "--all"])
@@ -50,7 +50,7 @@ final class VenueServerCommandTests: XCTestCase {
         XCTAssertEqual(all.lines.count, 2)
         for line in all.lines { XCTAssertEqual(try Tool.run(["venue", "check", String(line)]).status, 0) }
         server.stop()
-        // Stored, it comes without the server, whose absence is told.
+        // The stored venue is used without the server, and the server's absence is reported.
         let again = try Tool.run(["venue", "fetch", "--server", server.url(), "--cache", cache, "7"])
         XCTAssertEqual(again.status, 0, again.errors)
         XCTAssertEqual(again.output, "\(all.lines[1])\n")
@@ -61,7 +61,7 @@ final class VenueServerCommandTests: XCTestCase {
         XCTAssertEqual(list.errors, again.errors)
     }
 
-    func testABrokenEntryIsToldInOneLineEachTime() throws {
+    func testAnInvalidCatalogueEntryIsReportedInOneLineEachTime() throws {
         let root = try temporaryFolder()
         XCTAssertEqual(try Tool.run(["venue", "publish", root, "Fixtures/office"]).status, 0)
         let path = URL(filePath: root + "/catalogue.json")
@@ -80,7 +80,7 @@ final class VenueServerCommandTests: XCTestCase {
         }
         let one = try Tool.run(["venue", "fetch", "--server", server.url(), "--cache", cache, "1"])
         XCTAssertEqual(one.status, 1)
-        XCTAssertTrue(one.errors.contains("indoorloc: venue 1 cannot be fetched, as its entry in "), one.errors)
+        XCTAssertTrue(one.errors.contains("indoorloc: venue 1 cannot be fetched, because its entry in "), one.errors)
     }
 
     func testAWithdrawnVenueIsNoLongerListed() throws {
@@ -98,7 +98,7 @@ final class VenueServerCommandTests: XCTestCase {
         }
     }
 
-    func testAReplayWithAVenueOfAServerIsThatWithThePacket() throws {
+    func testAReplayWithAServersVenueEqualsAReplayWithThePacket() throws {
         let server = try server()
         let recording = "Fixtures/recordings/one-floor/scan.jsonl.gz"
         let local = try Tool.run(["replay", "--venue", "Fixtures/office", recording])
@@ -110,7 +110,7 @@ final class VenueServerCommandTests: XCTestCase {
         XCTAssertFalse(remote.output.isEmpty)
     }
 
-    func testServeBeginsFromTheCacheWhileTheServerIsSilent() throws {
+    func testServeStartsFromTheCacheWhileTheServerIsSilent() throws {
         let cache = try temporaryFolder()
         let good = try server()
         XCTAssertEqual(try Tool.run(["venue", "fetch", "--server", good.url(), "--cache", cache, "1"]).status, 0)
@@ -126,13 +126,14 @@ final class VenueServerCommandTests: XCTestCase {
             let seconds = begin.duration(to: .now).seconds
             print("first position of serve \(venue) with a silent server after \(seconds) s")
             XCTAssertTrue(service.told.contains { $0.contains("\"position\"") }, "\(service.told)")
-            // With a venue's number the server is asked before the session, whose own errors are lines of output.
+            // With a venue's number the server is asked before the session; later errors are lines of output.
             let lines = venue.isEmpty ? service.told : service.errors
-            XCTAssertTrue(lines.contains { $0.contains("it has not come within 1.0 s; going on with") }, "\(lines)")
+            XCTAssertTrue(
+                lines.contains { $0.contains("no complete response within 1.0 s; going on with") }, "\(lines)")
         }
     }
 
-    func testAnEndlessErrorDoesNotKeepFetchWaiting() throws {
+    func testFetchDoesNotWaitForAnEndlessErrorResponse() throws {
         let rude = try RudeServer { _, _ in
             .endless("HTTP/1.1 404 Not Found", .init([UInt8](repeating: 65, count: 1 << 16)))
         }
@@ -142,7 +143,7 @@ final class VenueServerCommandTests: XCTestCase {
         XCTAssertTrue(result.errors.contains("(status 404)"), result.errors)
     }
 
-    func testAFullDiskIsNotCalledABadPacket() throws {
+    func testAFullDiskIsNotReportedAsAnInvalidPacket() throws {
         let folder = try temporaryFolder()
         let beacons = (1...500).map { minor in
             #"{"uuid": "6C1D5B0E-3A47-4F0B-9C7E-0D5A1E2B3C4F", "major": 1, "minor": \#(minor), "mapId": 1, "x": 1, "y": 1}"#
@@ -158,7 +159,7 @@ final class VenueServerCommandTests: XCTestCase {
         XCTAssertEqual(published.status, 0, published.errors)
         let server = try NginxServer(root: root, folder: try temporaryFolder())
         addTeardownBlock { server.stop() }
-        // Files of at most 32 blocks of 512 bytes: enough for the download, not for what it unpacks to.
+        // Files of at most 32 blocks of 512 bytes: enough for the download, but not for the unpacked packet.
         let arguments = ["venue", "fetch", "--server", server.url(), "--cache", try temporaryFolder(), "1"]
         let result = try Tool.run(arguments, under: "trap '' XFSZ; ulimit -f 32")
         XCTAssertEqual(result.status, 1)
@@ -166,7 +167,7 @@ final class VenueServerCommandTests: XCTestCase {
         XCTAssertFalse(result.errors.contains("not a usable"), result.errors)
     }
 
-    func testADeviceThatHoldsNothingIsReportedAsEmpty() throws {
+    func testAnEmptyDeviceFileIsReportedAsEmpty() throws {
         let recording = "Fixtures/recordings/one-floor/scan.jsonl.gz"
         let replay = ["replay", "--venue", "Fixtures/office", recording]
         for arguments in [
@@ -177,12 +178,12 @@ final class VenueServerCommandTests: XCTestCase {
             let result = try Tool.run(arguments)
             XCTAssertNotEqual(result.status, 0)
             XCTAssertTrue(result.errors.contains("/dev/null"), result.errors)
-            XCTAssertTrue(["is not JSON", "holds no token"].contains(where: result.errors.contains), result.errors)
+            XCTAssertTrue(["is not JSON", "has no token"].contains(where: result.errors.contains), result.errors)
             XCTAssertFalse(result.errors.contains("Permission denied"), result.errors)
         }
     }
 
-    func testCredentialsInTheClearAreRefusedUnlessAskedFor() throws {
+    func testUnencryptedCredentialsAreRefusedUnlessAllowed() throws {
         let folder = try temporaryFolder()
         try Data("s3cret\n".utf8).write(to: URL(filePath: folder + "/token"))
         let words = [
@@ -233,15 +234,15 @@ final class VenueServerCommandTests: XCTestCase {
         }
     }
 
-    func testHTTPSToAPortOfHTTPIsToldAsThat() throws {
+    func testHTTPSToAnHTTPPortIsReported() throws {
         let server = try server()
         let url = "https://127.0.0.1:\(server.port)"
         let result = try Tool.run(["venue", "fetch", "--server", url, "--cache", try temporaryFolder()])
         XCTAssertEqual(result.status, 1)
-        XCTAssertTrue(result.errors.contains("does that port speak https"), result.errors)
+        XCTAssertTrue(result.errors.contains("does that port accept https"), result.errors)
     }
 
-    func testAUserFileHoldsUserAndPassword() throws {
+    func testAUserFileGivesUserAndPassword() throws {
         let server = try server(
             NginxServer.Configuration(location: "if ($http_authorization != 'Basic YTpiOmM=') { return 401; }"))
         let folder = try temporaryFolder()
@@ -254,17 +255,17 @@ final class VenueServerCommandTests: XCTestCase {
         }
     }
 
-    func testWrongCallsOfFetch() throws {
+    func testInvalidFetchOptionsAreUsageErrors() throws {
         for (arguments, message) in [
             (["1"], "--server is missing"), (["--server", "http://x", "one"], "ID must be a whole number, not 'one'"),
-            (["--server", "http://x", "--all", "1"], "--all and '1' contradict each other"),
+            (["--server", "http://x", "--all", "1"], "--all can't be combined with '1'"),
             (
                 ["--server", "http://x", "--token-file", "a", "--user-file", "b"],
-                "--token-file and --user-file contradict each other"
+                "--token-file and --user-file can't be combined"
             ),
-            (["--server", ""], "'' is none; give one such as https://"),
-            (["--server", "127.0.0.1:18473"], "'127.0.0.1:18473' is none; give one such as https://"),
-            (["--server", "ftp://host"], "'ftp://host' is not of http or https"),
+            (["--server", ""], "'' is not valid; give one such as https://"),
+            (["--server", "127.0.0.1:18473"], "'127.0.0.1:18473' is not valid; give one such as https://"),
+            (["--server", "ftp://host"], "'ftp://host' is not an http or https address"),
         ] {
             let result = try Tool.run(["venue", "fetch"] + arguments)
             XCTAssertEqual(result.status, 2)
@@ -275,6 +276,6 @@ final class VenueServerCommandTests: XCTestCase {
         XCTAssertTrue(replay.errors.contains("--venue must be a venue's number"), replay.errors)
         let offline = try Tool.run(["replay", "--venue", "1", "--cache", "venues", "R"])
         XCTAssertEqual(offline.status, 2)
-        XCTAssertTrue(offline.errors.contains("--cache needs --server"), offline.errors)
+        XCTAssertTrue(offline.errors.contains("--cache requires --server"), offline.errors)
     }
 }

@@ -6,7 +6,7 @@ import XCTest
 
 @testable import indoorloc
 
-/// `regions watch`, `rooms watch` and `rooms train --live`, which hear a recording in place of the radio.
+/// `regions watch`, `rooms watch` and `rooms train --live` on a recording instead of the radio.
 final class WatchCommandTests: XCTestCase {
     private static let home = "7C2F0A10-0000-4000-8000-000000000010"
     private static let other = "7C2F0A10-0000-4000-8000-000000000011"
@@ -17,7 +17,7 @@ final class WatchCommandTests: XCTestCase {
         #"{"t":\#(seconds),"type":"beacon","uuid":"\#(uuid)","major":1,"minor":\#(minor),"rssi":\#(rssi),"measuredPower":-59}"#
     }
 
-    /// A stay in each room, of so many seconds: six beacons, of which two are strong in each room.
+    /// A recording with one stay per room of the given seconds. Each room has two strong beacons of six.
     private func stays(_ rooms: [Int], seconds: Int = 40, from begin: Double = 100) -> [String] {
         rooms.enumerated().flatMap { stay, room in
             (0..<seconds).flatMap { second in
@@ -44,7 +44,7 @@ final class WatchCommandTests: XCTestCase {
     // MARK: - Regions
 
     /// Behaviour §3.1, row enterRegion: on the command line.
-    func testRegionsThatAreEnteredAndLeftArePrinted() throws {
+    func testRegionsWatchPrintsEnteredAndLeftRegions() throws {
         let lines = (0..<60).map { beacon(100 + Double($0), uuid: $0 < 10 ? Self.home : Self.other) }
         let path = try write(lines, "scan.jsonl", to: try temporaryFolder())
         let result = try Tool.run([
@@ -62,10 +62,10 @@ final class WatchCommandTests: XCTestCase {
     }
 
     /// Behaviour §3.1, row iBeaconAdvertisement: once a second, and never empty.
-    func testTheBeaconsOfARegionArePrintedOnceASecond() throws {
+    func testRegionsWatchPrintsTheBeaconsOfARegionOncePerSecond() throws {
         let lines = (0..<5).flatMap { [beacon(Double($0) + 0.2, 1), beacon(Double($0) + 0.4, 2, rssi: -70)] }
         let path = try write(lines, "scan.jsonl", to: try temporaryFolder())
-        // From a pipe, as 'indoorloc scan' writes into one.
+        // Through a pipe, as from 'indoorloc scan'.
         let tool = try Tool.path()
         let command = "cat '\(path)' | '\(tool)' regions watch --rangings --region 'home=\(Self.home)' --replay -"
         let result = try Tool.run(["-c", command], program: "/bin/sh")
@@ -81,7 +81,7 @@ final class WatchCommandTests: XCTestCase {
         XCTAssertNotNil(beacons[0]["proximity"])
     }
 
-    func testTheExitTimeoutIsThatOfTheSettings() throws {
+    func testTheSettingsGiveTheExitTimeout() throws {
         let lines = [beacon(0)] + (1..<40).map { beacon(Double($0), uuid: Self.other) }
         let path = try write(lines, "scan.jsonl", to: try temporaryFolder())
         let result = try Tool.run([
@@ -95,7 +95,7 @@ final class WatchCommandTests: XCTestCase {
         XCTAssertEqual(try objects(short).map { $0["event"] as? String }, ["enter"], "it ends before the exit")
     }
 
-    func testWrongRegionsAreRefused() throws {
+    func testInvalidRegionsAreRefused() throws {
         for words in [
             ["--region", Self.home], ["--region", "a=b"], ["--region", "=\(Self.home)"],
             ["--region", "a=\(Self.home):x"], ["--region", "a=\(Self.home):1:2:3"],
@@ -108,17 +108,17 @@ final class WatchCommandTests: XCTestCase {
         }
     }
 
-    /// What a live source delivers goes the same way, and what it ends with is told.
-    func testALiveSourceIsHeardUntilItEnds() async throws {
+    /// A live source is handled like a recording, and its error is reported.
+    func testALiveSourceIsReadUntilItEnds() async throws {
         struct Collector: ScannerListener {
             var told: [String] = []
             var unixTime: Double?
             mutating func begin(unixTime: Double?) { self.unixTime = unixTime }
-            mutating func take(_ directive: ScanMachine.Directive) throws {
+            mutating func receive(_ directive: ScanMachine.Directive) throws {
                 if case .emitRegionEvent(let event) = directive {
                     told.append("\(event.kind) \(event.instant.seconds)")
                 }
-                try tellTrouble(directive)
+                try reportTrouble(directive)
             }
             mutating func write() throws -> Bool { true }
             mutating func end() throws {}
@@ -173,7 +173,7 @@ final class WatchCommandTests: XCTestCase {
         XCTAssertEqual(rooms.last?["room"] as? String, "cellar")
     }
 
-    func testALiveTrainingInAPocketIsMarkedAndEndsInTime() throws {
+    func testALiveTrainingInAPocketIsMarkedAndEndsAtTheTimeLimit() throws {
         let folder = try temporaryFolder()
         let stay = try write(stays([0]), "stay.jsonl", to: folder)
         let training = folder + "/home.json"
@@ -183,14 +183,14 @@ final class WatchCommandTests: XCTestCase {
             "--replay", stay,
         ])
         XCTAssertEqual(result.status, 0, result.errors)
-        XCTAssertTrue(result.output.contains("train it longer, "), result.output)
+        XCTAssertTrue(result.output.contains("train longer, "), result.output)
         let samples = try XCTUnwrap(try RoomTrainingFile.read(training).rooms["attic"]?.samples)
         XCTAssertLessThanOrEqual(samples.count, 10)
         XCTAssertGreaterThan(samples.count, 7)
         XCTAssertEqual(Set(samples.map(\.placement)), [.pocket])
     }
 
-    func testATrainingThatHearsNothingWritesNothing() throws {
+    func testALiveTrainingWithoutBeaconsWritesNoFile() throws {
         let folder = try temporaryFolder()
         let stay = try write(stays([0]), "stay.jsonl", to: folder)
         let training = folder + "/home.json"
@@ -202,7 +202,7 @@ final class WatchCommandTests: XCTestCase {
         XCTAssertFalse(FileManager.default.fileExists(atPath: training))
     }
 
-    func testWrongCallsOfLiveTrainingAreRefused() throws {
+    func testInvalidLiveTrainingOptionsAreRefused() throws {
         for words in [
             ["--live", "attic"], ["--replay", "x", "walk.jsonl"], ["--pocket", "walk.jsonl"],
             ["--seconds", "3", "walk.jsonl"],

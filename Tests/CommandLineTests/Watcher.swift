@@ -2,12 +2,12 @@ import Foundation
 import IndoorLocalizationTesting
 import LoopbackServers
 
-/// `indoorloc share watch` in a process, read line by line while it runs.
+/// A process of `indoorloc share watch` whose lines are read while it runs.
 final class Watcher {
     private let process = Process()
     private let output = Pipe()
     private var rest = ""
-    /// Lines that nobody has asked for yet.
+    /// Lines that were read but not returned yet.
     private var lines: [String] = []
 
     init(_ words: [String]) throws {
@@ -20,7 +20,7 @@ final class Watcher {
 
     deinit { if process.isRunning { kill(process.processIdentifier, SIGKILL) } }
 
-    /// A line that begins so and was not asked for before, waited for with a bound.
+    /// Waits for a new line with this prefix, up to a time limit.
     func line(_ start: String) throws -> String {
         let deadline = ContinuousClock.now + .seconds(60)
         while ContinuousClock.now < deadline {
@@ -38,13 +38,13 @@ final class Watcher {
         throw Bounded.Expired(awaited: start)
     }
 
-    /// All lines to the end that were not asked for: once it has ended.
+    /// All lines that were not returned yet, after the process has ended.
     func remainingLines() throws -> [String] {
         rest += String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
         return lines + rest.split(separator: "\n").map(String.init)
     }
 
-    /// Presses Ctrl-C; the exit status.
+    /// Sends SIGINT and returns the exit status.
     func interrupt() throws -> Int32 {
         process.interrupt()
         process.waitUntilExit()

@@ -1,4 +1,4 @@
-// Appends records to a geofence log, and prints the number of each once it is written, until it is killed:
+// Appends records to a geofence log until it is killed, and prints the number of each record once it is written:
 // FenceLogWriter PATH LIMIT
 
 import GeofenceLogging
@@ -15,14 +15,14 @@ settings.recordLimit = limit
 let log = try GeofenceLog(path: words[1], settings: settings)
 while true {
     let time = GeofenceLogger.deviceTime()
-    // Two at once: both are there, or none.
+    // Two at once: both are written, or none.
     let records = [true, false].map { isEntry in
         GeofenceRecord(
             time: time, instant: Instant(seconds: time), venueID: 1, kind: .fence, areaID: "7", name: "door",
             isEntry: isEntry)
     }
     for number in try await log.append(records) {
-        // One write a line, so that the reader never gets half a one.
+        // One write for each line, so that the reader never receives half a line.
         let line = Array("\(number)\n".utf8)
         guard write(STDOUT_FILENO, line, line.count) == line.count else { exit(1) }
     }

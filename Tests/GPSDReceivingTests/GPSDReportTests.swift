@@ -4,7 +4,7 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import XCTest
 
-/// What a report of gpsd becomes.
+/// The conversion of gpsd's reports.
 final class GPSDReportTests: XCTestCase {
     private let instant = Instant(seconds: 7)
 
@@ -17,7 +17,7 @@ final class GPSDReportTests: XCTestCase {
         return report
     }
 
-    func testEverythingThatIsKnownIsTold() {
+    func testAFixContainsAllKnownValues() {
         XCTAssertEqual(
             GNSSFix(report(), at: instant),
             GNSSFix(
@@ -26,7 +26,7 @@ final class GPSDReportTests: XCTestCase {
                 course: 5))
     }
 
-    func testWhatHasNoPlaceOrNoAccuracyIsNoPosition() {
+    func testAReportWithoutPositionOrAccuracyIsNoFix() {
         let changes: [String: (inout cgps_report) -> Void] = [
             "no position": { $0.has_position = false }, "no latitude": { $0.latitude = .nan },
             "no longitude": { $0.longitude = .infinity }, "beyond the pole": { $0.latitude = 90.1 },
@@ -36,12 +36,12 @@ final class GPSDReportTests: XCTestCase {
         for (name, change) in changes { XCTAssertNil(GNSSFix(report(change), at: instant), name) }
     }
 
-    func testErrorsAlongTheAxesStandInForThatOfThePosition() throws {
+    func testErrorsAlongTheAxesReplaceAMissingPositionError() throws {
         let fix = try XCTUnwrap(GNSSFix(report { $0.eph = .nan }, at: instant))
         XCTAssertEqual(fix.accuracy, 50 * 0.6167, accuracy: 1e-9)
     }
 
-    func testWhatIsNotKnownOfHeightAndMotionIsNotTold() throws {
+    func testUnknownAltitudeAndMotionAreNil() throws {
         for change in [
             { ($0.mode, $0.speed, $0.track) = (2, .nan, .nan) },
             { ($0.altitude, $0.speed, $0.track) = (.nan, -1, 360) },
@@ -53,8 +53,8 @@ final class GPSDReportTests: XCTestCase {
         }
     }
 
-    /// Draws from the distribution that the conversion assumes.
-    func testTheConvertedRadiusHoldsSixtyEightOfAHundredErrors() {
+    /// The errors are drawn from the distribution that the conversion assumes.
+    func testTheConvertedRadiusContains68PercentOfErrors() {
         var generator = SeededGenerator(seed: 5)
         let errors = (0..<100_000).map { _ in
             let (north, east) = generator.normalPair()

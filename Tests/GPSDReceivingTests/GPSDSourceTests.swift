@@ -58,7 +58,7 @@ final class GPSDSourceTests: XCTestCase {
         }
     }
 
-    func testAPositionOfTwoDimensionsHasNoAltitude() async throws {
+    func testATwoDimensionalFixHasNoAltitude() async throws {
         try await withDaemon { daemon in
             try daemon.start(NMEAReceiver(mode: 2))
             let fix = try await first(1, of: daemon.source)[0]
@@ -67,7 +67,7 @@ final class GPSDSourceTests: XCTestCase {
         }
     }
 
-    func testTheSouthAndTheWestAreNegative() async throws {
+    func testSouthAndWestAreNegative() async throws {
         try await withDaemon { daemon in
             try daemon.start(NMEAReceiver(place: "3352.1160,S,07039.2840,W"))
             let fix = try await first(1, of: daemon.source)[0]
@@ -76,17 +76,17 @@ final class GPSDSourceTests: XCTestCase {
         }
     }
 
-    func testWhileThereIsNoFixNothingIsInvented() async throws {
+    func testTheSourceDeliversNothingWithoutAFix() async throws {
         try await withDaemon { daemon in
             try daemon.start(NMEAReceiver(isSearching: 20, place: "5231.2000,N,01324.6000,E"))
             let fix = try await first(1, of: daemon.source)[0]
-            XCTAssertEqual(fix.coordinate.latitude, 52.52, accuracy: 1e-7, "the first that was delivered")
+            XCTAssertEqual(fix.coordinate.latitude, 52.52, accuracy: 1e-7, "the first delivered fix")
         }
     }
 
-    // MARK: - Coming and going
+    // MARK: - Reconnection
 
-    func testAGpsdThatIsKilledAndStartedAgainGoesOn() async throws {
+    func testTheStreamContinuesAfterAGpsdRestart() async throws {
         try await withDaemon { daemon in
             try daemon.start(NMEAReceiver())
             var fixes = daemon.source.fixes().makeAsyncIterator()
@@ -100,7 +100,7 @@ final class GPSDSourceTests: XCTestCase {
         }
     }
 
-    func testAGpsdThatStaysAwayEndsTheStreamWithAnError() async throws {
+    func testTheStreamThrowsIfGpsdDoesNotReturn() async throws {
         try await withDaemon { daemon in
             try daemon.start(NMEAReceiver())
             var source = daemon.source
@@ -110,17 +110,17 @@ final class GPSDSourceTests: XCTestCase {
             daemon.kill()
             do {
                 while try await fixes.next() != nil {}
-                XCTFail("the stream has ended without an error")
+                XCTFail("the stream ended without an error")
             } catch let error as GPSDError {
                 guard case .connectionLost("127.0.0.1", daemon.port, _) = error else { return XCTFail("\(error)") }
                 let text = error.description
-                XCTAssertTrue(text.contains("127.0.0.1:\(daemon.port) is lost"), text)
+                XCTAssertTrue(text.contains("127.0.0.1:\(daemon.port) was lost"), text)
                 XCTAssertTrue(text.contains("systemctl status gpsd"), text)
             }
         }
     }
 
-    func testWithoutAGpsdTheErrorSaysHowToStartIt() async throws {
+    func testTheErrorForAMissingGpsdNamesTheCommandToStartIt() async throws {
         let port = try LoopbackListener().port
         let error = try await failure(of: GPSDSource(host: "127.0.0.1", port: port))
         XCTAssertEqual(error, .unreachable(host: "127.0.0.1", port: port))
@@ -128,31 +128,31 @@ final class GPSDSourceTests: XCTestCase {
         XCTAssertTrue(text.contains("systemctl start gpsd.socket") && text.contains("gpsd -n /dev/"), text)
     }
 
-    func testAHostThatNobodyKnowsIsNamed() async throws {
+    func testTheErrorNamesAnUnknownHost() async throws {
         let error = try await failure(of: GPSDSource(host: "no..host"))
         XCTAssertEqual(error, .unknownHost("no..host"))
         let text = error?.description ?? ""
         XCTAssertTrue(text.contains("'no..host'") && text.contains("correct the name"), text)
     }
 
-    func testWhatDoesNotGreetIsNoGpsd() async throws {
+    func testAServerWithoutAGreetingIsNoGpsd() async throws {
         let listener = try LoopbackListener()
         var source = GPSDSource(host: "127.0.0.1", port: listener.port)
         source.greetingTime = .milliseconds(100)
         let error = try await failure(of: source)
         XCTAssertEqual(error, .noAnswer(host: "127.0.0.1", port: listener.port))
         let text = error?.description ?? ""
-        XCTAssertTrue(text.contains("127.0.0.1:\(listener.port) is no gpsd") && text.contains("2947"), text)
+        XCTAssertTrue(text.contains("127.0.0.1:\(listener.port) is not gpsd") && text.contains("2947"), text)
     }
 
-    func testASystemCallThatFailedIsNamedWithWhatTheSystemSays() {
+    func testTheErrorNamesAFailedSystemCallAndTheReason() {
         let error = GPSDError.system(call: "pipe", number: EMFILE)
         XCTAssertEqual(error.description, "pipe failed: Too many open files (error 24).")
         let lost = GPSDError.connectionLost(host: "::1", port: 2947, reason: "Connection reset by peer")
         XCTAssertTrue(lost.description.contains("(Connection reset by peer)"), lost.description)
     }
 
-    func testACancelledStreamEndsAtOnceAndGivesTheConnectionBack() async throws {
+    func testACancelledStreamEndsImmediatelyAndClosesTheConnection() async throws {
         let listener = try LoopbackListener()
         let source = GPSDSource(host: "127.0.0.1", port: listener.port)
         let task = Task { for try await _ in source.fixes() {} }
@@ -166,7 +166,7 @@ final class GPSDSourceTests: XCTestCase {
 
     // MARK: - In a session
 
-    func testASessionTellsWhereItIsOutdoors() async throws {
+    func testASessionDeliversOutdoorPositions() async throws {
         try await withDaemon { daemon in
             try daemon.start(NMEAReceiver())
             let radio = ScriptedSource()
@@ -175,7 +175,7 @@ final class GPSDSourceTests: XCTestCase {
             await localizer.start()
             let position = try await Bounded.wait(for: "an outdoor position") {
                 for await position in positions { return position }
-                throw StageError("the stream has ended")
+                throw StageError("the stream ended")
             }
             XCTAssertEqual(position.coordinate.latitude, 52.52, accuracy: 1e-7)
             XCTAssertEqual(position.radius, 19 * 1.2 * 0.6167, accuracy: 0.01)

@@ -3,7 +3,7 @@ import GPSDReceiving
 import IndoorLocalizationTesting
 import XCTest
 
-/// The real gpsd on loopback, with a receiver behind it that a test holds in its hands.
+/// The real gpsd on loopback, with a receiver that the test controls.
 final class GPSDaemon {
     /// A port that was free a moment ago.
     let port: UInt16
@@ -16,10 +16,10 @@ final class GPSDaemon {
         port = try LoopbackListener().port
     }
 
-    /// Where a program finds it.
+    /// The source that connects to the daemon.
     var source: GPSDSource { GPSDSource(host: "127.0.0.1", port: port) }
 
-    /// Starts gpsd and waits until it has opened the receiver, behind which it listens already.
+    /// Starts gpsd and waits until it has opened the receiver; it already listens at that time.
     func start(_ content: NMEAReceiver) throws {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/sbin/gpsd")
@@ -30,7 +30,7 @@ final class GPSDaemon {
         deliver(content, over: try receiver.accept())
     }
 
-    /// Sends cycle after cycle, at a pace that gpsd can follow.
+    /// Sends cycles at a rate that gpsd can process.
     private func deliver(_ content: NMEAReceiver, over connection: LoopbackConnection) {
         feed = Task {
             for second in 0... {
@@ -40,7 +40,7 @@ final class GPSDaemon {
         }
     }
 
-    /// Kills gpsd, which gives nobody notice.
+    /// Kills gpsd without notice to its clients.
     func kill() {
         feed?.cancel()
         guard let process, process.isRunning else { return }

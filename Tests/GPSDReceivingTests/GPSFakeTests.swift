@@ -4,9 +4,9 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import XCTest
 
-/// A receiver that is a serial device, as gpsd's own test harness plays one from a log.
+/// A serial receiver that gpsd's test harness emulates from a log.
 final class GPSFakeTests: XCTestCase {
-    /// Starts gpsfake, which starts a gpsd and begins to play once somebody listens.
+    /// Starts gpsfake, which starts gpsd and plays the log once a client connects.
     private func start(_ log: URL, port: UInt16) throws -> Process {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/gpsfake")
@@ -17,7 +17,7 @@ final class GPSFakeTests: XCTestCase {
         return process
     }
 
-    /// The first position; while nobody listens yet, it is tried again.
+    /// Returns the first position. Retries until gpsd listens.
     private static func firstFix(of source: GPSDSource) async throws -> GNSSFix {
         while true {
             do {
@@ -26,7 +26,7 @@ final class GPSFakeTests: XCTestCase {
         }
     }
 
-    func testPositionsOfALogThatGpsfakePlaysArrive() async throws {
+    func testPositionsFromALogThatGpsfakePlaysArrive() async throws {
         let log = FileManager.default.temporaryDirectory.appendingPathComponent("log-\(UUID().uuidString).nmea")
         defer { try? FileManager.default.removeItem(at: log) }
         let receiver = NMEAReceiver(isSearching: 3)
@@ -34,7 +34,7 @@ final class GPSFakeTests: XCTestCase {
         let port = try LoopbackListener().port
         let process = try start(log, port: port)
         defer {
-            // It is the head of a group of processes, to which its gpsd belongs.
+            // gpsfake leads a process group that its gpsd belongs to.
             kill(-process.processIdentifier, SIGKILL)
             process.waitUntilExit()
             try? FileManager.default.removeItem(atPath: "/tmp/gpsfake-\(process.processIdentifier).sock")

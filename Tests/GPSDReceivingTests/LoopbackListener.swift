@@ -1,8 +1,8 @@
 import Glibc
 
-/// A socket that listens on loopback, on a port of the kernel's choice. Its waits are bounded.
+/// A socket that listens on loopback, on a port that the kernel chooses. Its waits have a time limit.
 final class LoopbackListener {
-    /// Far longer than anything takes, also on a busy machine and under a sanitizer.
+    /// The time limit of a wait: far longer than any operation takes, even on a busy computer and with a sanitizer.
     private static let patience: Int32 = 60_000
 
     let port: UInt16
@@ -27,7 +27,7 @@ final class LoopbackListener {
 
     /// Returns the next connection.
     func accept() throws -> LoopbackConnection {
-        guard Self.isReadable(descriptor) else { throw StageError("nobody connects") }
+        guard Self.isReadable(descriptor) else { throw StageError("no client connects") }
         return LoopbackConnection(descriptor: Glibc.accept(descriptor, nil, nil))
     }
 
@@ -45,13 +45,13 @@ final class LoopbackConnection: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Returns false once nobody is at the other end.
+    /// Sends a text. Returns false if the other end has closed the connection.
     @discardableResult func send(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         return Glibc.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
     }
 
-    /// Reads until the other end has closed; returns what came.
+    /// Reads until the other end closes the connection, and returns the received text.
     func readToEnd() throws -> String {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -64,7 +64,7 @@ final class LoopbackConnection: Sendable {
     }
 }
 
-/// Why a test cannot be set up; it fails then.
+/// An error in the setup of a test.
 struct StageError: Error, CustomStringConvertible {
     let description: String
 

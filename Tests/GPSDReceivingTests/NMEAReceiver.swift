@@ -1,15 +1,15 @@
 import IndoorLocalizationTesting
 
-/// A satellite receiver that sends what NMEA 0183 prescribes, as fast as it is read.
+/// A satellite receiver that sends NMEA 0183 sentences as fast as the client reads them.
 struct NMEAReceiver: Sendable {
     var mode = 3
-    /// For so many seconds, it has no fix yet.
+    /// The number of seconds without a fix at the start.
     var isSearching = 0
-    /// Degrees and minutes, as the sentences have them: 52.52° north, 13.41° east.
+    /// Degrees and minutes in the form of the sentences: 52.52° north, 13.41° east.
     var place = "5231.2000,N,01324.6000,E"
     var horizontalDilution = 1.2
 
-    /// What is sent in one second of the receiver's.
+    /// Returns the sentences for one second of the receiver's time.
     func cycle(_ second: Int) -> String {
         let digits = [second / 3600, second / 60 % 60, second % 60].map { $0 < 10 ? "0\($0)" : "\($0)" }
         let time = digits.joined() + ".00"

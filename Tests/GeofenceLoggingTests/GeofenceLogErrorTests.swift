@@ -4,7 +4,7 @@ import GeofenceLogging
 import IndoorLocalization
 import XCTest
 
-/// Files that are no logs, and logs that cannot be written.
+/// Files that are not logs, and logs that are not writable.
 final class GeofenceLogErrorTests: XCTestCase {
     private func run(_ statements: String, on path: String) {
         var database: OpaquePointer?
@@ -20,7 +20,7 @@ final class GeofenceLogErrorTests: XCTestCase {
         } catch { return error }
     }
 
-    func testAFolderThatIsNotThereIsNamed() throws {
+    func testTheErrorForAMissingFolderContainsThePath() throws {
         let path = try temporaryLog() + "/nowhere/log.db"
         let error = try XCTUnwrap(error(opening: path))
         XCTAssertEqual(error.reason, .cannotOpen)
@@ -30,7 +30,7 @@ final class GeofenceLogErrorTests: XCTestCase {
         XCTAssertTrue(error.description.hasPrefix(path + ": the log cannot be opened"), error.description)
     }
 
-    func testAFileThatIsNoDatabaseIsLeftAlone() throws {
+    func testAFileThatIsNotADatabaseIsNotChanged() throws {
         let path = try temporaryLog()
         let text = Data(String(repeating: "no database at all\n", count: 1000).utf8)
         try text.write(to: URL(filePath: path))
@@ -40,7 +40,7 @@ final class GeofenceLogErrorTests: XCTestCase {
         XCTAssertEqual(try Data(contentsOf: URL(filePath: path)), text)
     }
 
-    func testADatabaseOfSomethingElseIsLeftAlone() throws {
+    func testAForeignDatabaseIsNotChanged() throws {
         let path = try temporaryLog()
         run("CREATE TABLE bookmark (title TEXT); INSERT INTO bookmark VALUES ('home')", on: path)
         let before = try Data(contentsOf: URL(filePath: path))
@@ -48,7 +48,7 @@ final class GeofenceLogErrorTests: XCTestCase {
         XCTAssertEqual(try Data(contentsOf: URL(filePath: path)), before)
     }
 
-    func testALogOfALaterEditionIsLeftAlone() async throws {
+    func testALogWithANewerVersionIsNotChanged() async throws {
         let path = try temporaryLog()
         let log = try GeofenceLog(path: path)
         try await log.append([record(at: 1)])

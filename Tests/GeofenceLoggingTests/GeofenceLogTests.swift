@@ -5,7 +5,7 @@ import IndoorLocalization
 import XCTest
 
 final class GeofenceLogTests: XCTestCase {
-    func testWhatIsWrittenIsReadAgainInAllItsParts() async throws {
+    func testAWrittenRecordReadsBackWithAllItsFields() async throws {
         let path = try temporaryLog()
         let log = try GeofenceLog(path: path)
         let written = [
@@ -22,7 +22,7 @@ final class GeofenceLogTests: XCTestCase {
         XCTAssertEqual(read, [expected[2], expected[0], expected[1]], "ordered by time")
     }
 
-    func testTheTimeOfTheSourcesWallClockIsKept() async throws {
+    func testTheLogStoresTheTimeOfTheSourcesWallClock() async throws {
         let path = try temporaryLog()
         let log = try GeofenceLog(path: path)
         var timed = record(at: 100)
@@ -37,7 +37,7 @@ final class GeofenceLogTests: XCTestCase {
         XCTAssertEqual(GeofenceRecord(event, at: 100).unixTime, UnixTime(milliseconds: 5))
     }
 
-    func testALogWithoutAColumnForTheWallClockGetsIt() async throws {
+    func testOpeningALogAddsAMissingColumnForTheWallClock() async throws {
         let path = try temporaryLog()
         let begun = try GeofenceLog(path: path)
         try await begun.append([record(at: 100)])
@@ -55,7 +55,7 @@ final class GeofenceLogTests: XCTestCase {
         XCTAssertEqual(read.map(\.unixTime), [nil, UnixTime(milliseconds: 7)])
     }
 
-    func testTheLogAndItsJournalsAreForTheirOwnerAlone() async throws {
+    func testOnlyTheirOwnerCanReadTheLogAndItsJournals() async throws {
         let path = try temporaryLog()
         let log = try GeofenceLog(path: path)
         try await log.append([record(at: 100)])
@@ -74,12 +74,12 @@ final class GeofenceLogTests: XCTestCase {
         await log.close()
         log = try GeofenceLog(path: path)
         let numbers = try await log.append([record(at: 200)])
-        XCTAssertEqual(numbers, [2], "numbers go on")
+        XCTAssertEqual(numbers, [2], "numbers continue")
         let times = try await log.records().map(\.time)
         XCTAssertEqual(times, [100, 200])
     }
 
-    func testRecordsAreAskedForByTimeAndByFence() async throws {
+    func testAQuerySelectsRecordsByTimeAndByGeofence() async throws {
         let log = try GeofenceLog(path: temporaryLog())
         try await log.append([
             record(at: 100), record(at: 110, isEntry: false), record(at: 120, fence: 8), record(at: 130, venue: 2),
@@ -95,7 +95,7 @@ final class GeofenceLogTests: XCTestCase {
             ("entries", GeofenceQuery(venueID: 1, kind: .fence, areaID: "7", isEntry: true), [100, 150]),
             ("the newest", GeofenceQuery(limit: 2), [150, 160]),
             ("none", GeofenceQuery(limit: 0), []),
-            ("for ever", GeofenceQuery(times: -.infinity ..< .infinity, limit: 1), [160]),
+            ("no time limit", GeofenceQuery(times: -.infinity ..< .infinity, limit: 1), [160]),
         ]
         for (what, query, times) in cases {
             let read = try await log.records(query).map(\.time)
@@ -103,7 +103,7 @@ final class GeofenceLogTests: XCTestCase {
         }
     }
 
-    func testTheOldestRecordsGoWhenTheLimitIsReached() async throws {
+    func testTheOldestRecordsAreDeletedAtTheLimit() async throws {
         var settings = GeofenceLogSettings()
         settings.recordLimit = 10
         let log = try GeofenceLog(path: temporaryLog(), settings: settings)
@@ -115,7 +115,7 @@ final class GeofenceLogTests: XCTestCase {
         XCTAssertEqual(count, 10)
     }
 
-    func testTheFileStaysBoundedHoweverMuchIsWritten() async throws {
+    func testTheFileSizeIsBounded() async throws {
         let path = try temporaryLog()
         var settings = GeofenceLogSettings()
         settings.recordLimit = 500
@@ -128,37 +128,37 @@ final class GeofenceLogTests: XCTestCase {
         }
         _ = try await write(100)
         let bytes = try await write(300)
-        // 500 records are about 75 kB, and the write-ahead file holds 1000 pages of 4 kB before it begins anew.
+        // 500 records are about 75 kB, and the write-ahead file holds 1000 pages of 4 kB before it is reused.
         XCTAssertLessThan(bytes, 6_000_000)
         print("\(bytes) bytes after 40,000 records of which 500 are kept")
     }
 
-    func testRecordsOlderThanTheRetentionAreForgotten() async throws {
+    func testRecordsOlderThanTheRetentionAreDeleted() async throws {
         var settings = GeofenceLogSettings()
         settings.retention = .seconds(3600)
         let log = try GeofenceLog(path: temporaryLog(), settings: settings)
         for time in [0.0, 1000, 3600, 4000] { try await log.append([record(at: time)]) }
         let times = try await log.records().map(\.time)
-        XCTAssertEqual(times, [1000, 3600, 4000], "an hour before the newest is 400")
+        XCTAssertEqual(times, [1000, 3600, 4000], "one hour before the newest record is 400")
     }
 
-    func testAWriteIsWholeOrNotAtAll() async throws {
+    func testAWriteIsAtomic() async throws {
         let log = try GeofenceLog(path: temporaryLog())
-        await assertThrows(.failed, "a time that is none") {
+        await assertThrows(.failed, "an invalid time") {
             try await log.append([record(at: 1), record(at: .nan)])
         }
         var count = try await log.count
         XCTAssertEqual(count, 0)
         try await log.append([record(at: 2)])
         count = try await log.count
-        XCTAssertEqual(count, 1, "and the log goes on")
+        XCTAssertEqual(count, 1, "the log still works")
     }
 
     func testAReaderDoesNotWaitForAWriter() async throws {
         let path = try temporaryLog()
         let log = try GeofenceLog(path: path)
         try await log.append([record(at: 1)])
-        // Another program amid a write.
+        // Another program during a write.
         var other: OpaquePointer?
         XCTAssertEqual(sqlite3_open(path, &other), SQLITE_OK)
         defer { sqlite3_close(other) }
@@ -175,7 +175,7 @@ final class GeofenceLogTests: XCTestCase {
         XCTAssertEqual(count, 2)
     }
 
-    func testTwoLogsOfOneFileWriteSideBySide() async throws {
+    func testTwoLogsWriteToOneFileConcurrently() async throws {
         let path = try temporaryLog()
         let logs = [try GeofenceLog(path: path), try GeofenceLog(path: path)]
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -189,20 +189,20 @@ final class GeofenceLogTests: XCTestCase {
         XCTAssertEqual(numbers.sorted(), Array(1...200))
     }
 
-    func testAClosedLogSaysSo() async throws {
+    func testAClosedLogThrows() async throws {
         let log = try GeofenceLog(path: temporaryLog())
         await log.close()
         await assertThrows(.closed) { try await log.append([record(at: 1)]) }
         await assertThrows(.closed) { _ = try await log.records() }
     }
 
-    func testAllIsForgottenOnDemand() async throws {
+    func testRemoveAllDeletesAllRecords() async throws {
         let log = try GeofenceLog(path: temporaryLog())
         try await log.append([record(at: 1), record(at: 2)])
         try await log.removeAll()
         let count = try await log.count
         XCTAssertEqual(count, 0)
         let numbers = try await log.append([record(at: 3)])
-        XCTAssertEqual(numbers, [3], "no number comes twice")
+        XCTAssertEqual(numbers, [3], "no number is used twice")
     }
 }

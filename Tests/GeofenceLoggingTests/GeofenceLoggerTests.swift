@@ -4,7 +4,7 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import XCTest
 
-/// The plugin beside a real session, whose events come from a fence around the place that a test gives.
+/// The plugin with a real session, whose events come from a geofence around the position that a test provides.
 final class GeofenceLoggerTests: XCTestCase {
     private let clock = ManualClock()
     private let source = ScriptedSource()
@@ -26,7 +26,7 @@ final class GeofenceLoggerTests: XCTestCase {
             source: source, venues: ScriptedVenueSource([venue]), settings: settings, clock: clock, seed: 1)
     }
 
-    /// Lets the beacon be heard until the session has told of an event, and returns what it has told.
+    /// Starts a session, sends readings of the beacon, and waits for the first event of the geofence.
     private func enter(_ localizer: Localizer) async throws {
         let (states, events) = (localizer.states, localizer.events)
         await localizer.start()
@@ -41,7 +41,7 @@ final class GeofenceLoggerTests: XCTestCase {
         }
     }
 
-    func testAllThatWasToldBeforeStopIsInTheLog() async throws {
+    func testAllEventsBeforeStopAreInTheLog() async throws {
         let path = try temporaryLog()
         let localizer = localizer()
         let host = PluginHost(localizer: localizer)
@@ -52,9 +52,9 @@ final class GeofenceLoggerTests: XCTestCase {
         let isStopped = await host.stopAll()
         XCTAssertTrue(isStopped)
         let read = try await GeofenceLog(path: path).records()
-        let told = await localizer.eventHistory.events
-        XCTAssertEqual(told.count, 4)
-        XCTAssertEqual(read.map(\.instant), told.map(\.instant))
+        let reported = await localizer.eventHistory.events
+        XCTAssertEqual(reported.count, 4)
+        XCTAssertEqual(read.map(\.instant), reported.map(\.instant))
         XCTAssertEqual(read.map(\.name), ["hall", "door", "hall", "door"])
         XCTAssertEqual(read.map(\.kind), [.room, .fence, .room, .fence])
         XCTAssertEqual(read.map(\.areaID), ["3", "7", "3", "7"])
@@ -62,7 +62,7 @@ final class GeofenceLoggerTests: XCTestCase {
         XCTAssertEqual(Set(read.map(\.time)), [1_700_000_000])
     }
 
-    func testOnlyTheKindsThatAreWantedAreWritten() async throws {
+    func testTheLoggerWritesOnlyTheRequestedKinds() async throws {
         let path = try temporaryLog()
         let localizer = localizer()
         let host = PluginHost(localizer: localizer)
@@ -72,10 +72,10 @@ final class GeofenceLoggerTests: XCTestCase {
         await host.stopAll()
         let read = try await GeofenceLog(path: path).records()
         XCTAssertEqual(read.map(\.name), ["door", "door"])
-        XCTAssertGreaterThan(try XCTUnwrap(read.first).time, 1_700_000_000, "the device's clock")
+        XCTAssertGreaterThan(try XCTUnwrap(read.first).time, 1_700_000_000, "the time is that of the device's clock")
     }
 
-    func testALogThatCannotBeOpenedKeepsThePluginAway() async throws {
+    func testAPluginWhoseLogCannotBeOpenedIsNotAdded() async throws {
         let path = try temporaryLog() + "/nowhere/log.db"
         let host = PluginHost(localizer: localizer())
         let failures = host.failures
@@ -90,7 +90,7 @@ final class GeofenceLoggerTests: XCTestCase {
         }
     }
 
-    func testWhatCouldNotBeWrittenIsWrittenLater() async throws {
+    func testTheLoggerWritesRecordsAfterAFailureLater() async throws {
         let path = try temporaryLog()
         let localizer = localizer()
         let host = PluginHost(localizer: localizer)
@@ -99,7 +99,7 @@ final class GeofenceLoggerTests: XCTestCase {
         let failures = host.failures
         let added = await host.add(GeofenceLogger(), arguments: .init(path: path, settings: settings))
         let logger = try XCTUnwrap(added)
-        // Another program that keeps the log to itself.
+        // Another program that keeps the log locked.
         var other: OpaquePointer?
         XCTAssertEqual(sqlite3_open(path, &other), SQLITE_OK)
         defer { sqlite3_close(other) }

@@ -4,7 +4,7 @@ import IndoorLocalization
 import XCTest
 
 extension XCTestCase {
-    /// The path of a log that is not there yet, in a folder that goes with the test.
+    /// Returns the path of a log that does not exist yet, in a folder that is removed after the test.
     func temporaryLog() throws -> String {
         let folder = FileManager.default.temporaryDirectory.appending(path: "geofences-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -12,7 +12,7 @@ extension XCTestCase {
         return folder.appending(path: "log.db").path
     }
 
-    /// A record of fence 7 of venue 1, unless something else is asked for.
+    /// Returns a record, by default of geofence 7 of venue 1.
     func record(
         at time: Double, fence: Int = 7, venue: VenueID = 1, kind: GeofenceRecord.Kind = .fence, name: String = "door",
         isEntry: Bool = true
@@ -22,14 +22,14 @@ extension XCTestCase {
             name: name, isEntry: isEntry)
     }
 
-    /// Asserts that an asynchronous call throws that error of a log.
+    /// Asserts that an asynchronous call throws a log error with that reason.
     func assertThrows(
         _ reason: GeofenceLogError.Reason, _ message: String = "", line: UInt = #line,
         _ body: () async throws -> Void
     ) async {
         do {
             try await body()
-            XCTFail("nothing was thrown. \(message)", line: line)
+            XCTFail("no error. \(message)", line: line)
         } catch {
             XCTAssertEqual((error as? GeofenceLogError)?.reason, reason, "\(error). \(message)", line: line)
         }

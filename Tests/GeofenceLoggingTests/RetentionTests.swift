@@ -4,22 +4,22 @@ import XCTest
 
 @testable import GeofenceLogging
 
-/// How old records are when the clock jumps.
+/// The age of records when the clock jumps.
 final class RetentionTests: XCTestCase {
-    /// A device whose clock and uptime a test sets.
+    /// A device with a clock and an uptime that a test sets.
     private final class Device: Sendable {
         private let moment = Mutex(DeviceMoment(clock: 1_700_000_000, boot: "a", uptime: 1000))
         var now: DeviceMoment { moment.withLock { $0 } }
 
-        /// Time passes, which the clock follows.
+        /// Lets time pass, on the clock and in the uptime.
         func pass(_ seconds: Double) {
             moment.withLock { $0 = DeviceMoment(clock: $0.clock + seconds, boot: $0.boot, uptime: $0.uptime + seconds) }
         }
 
-        /// Somebody sets the clock.
+        /// Sets the clock, as a user would.
         func setClock(by seconds: Double) { moment.withLock { $0.clock += seconds } }
 
-        /// The machine is off for a while.
+        /// Turns the machine off for a while and starts it again.
         func restart(after seconds: Double) {
             moment.withLock { $0 = DeviceMoment(clock: $0.clock + seconds, boot: $0.boot + "a", uptime: 1) }
         }
@@ -33,7 +33,7 @@ final class RetentionTests: XCTestCase {
         return try GeofenceLog(path: path, settings: settings, now: { device.now })
     }
 
-    func testOneEventOfTheFarFutureForgetsNoOther() async throws {
+    func testAnEventInTheFarFutureDeletesNoOther() async throws {
         var settings = GeofenceLogSettings()
         settings.retention = .seconds(30 * day)
         let log = try GeofenceLog(path: try temporaryLog(), settings: settings)
@@ -44,7 +44,7 @@ final class RetentionTests: XCTestCase {
         XCTAssertEqual(count, 1001)
     }
 
-    func testAClockThatIsSetForwardForgetsNothing() async throws {
+    func testSettingTheClockForwardDeletesNoRecord() async throws {
         let (device, path) = (Device(), try temporaryLog())
         var log = try log(device, at: path)
         for _ in 0..<10 {
@@ -58,20 +58,20 @@ final class RetentionTests: XCTestCase {
         }
         var count = try await log.count
         XCTAssertEqual(count, 20)
-        // Another process on the same run of the machine knows it, too.
+        // Another process in the same run of the machine gets the same age.
         await log.close()
         log = try self.log(device, at: path)
         try await log.append([record(at: device.now.clock)])
         count = try await log.count
         XCTAssertEqual(count, 21)
-        // And the first ones are forgotten when their time has come.
+        // The first records are deleted once they are too old.
         device.pass(15 * day)
         try await log.append([record(at: device.now.clock)])
         count = try await log.count
-        XCTAssertEqual(count, 22 - 4, "on day 35, those of the days 1 to 4 are more than 30 days old")
+        XCTAssertEqual(count, 22 - 4, "on day 35, the records of days 1 to 4 are more than 30 days old")
     }
 
-    func testARestartAgesRecordsByWhatTheClockTellsUpToAMonth() async throws {
+    func testARestartAgesRecordsByTheClockButByAtMostAMonth() async throws {
         for (off, kept) in [(2.0, 2), (29.5, 2), (30.5, 1), (25_000, 1)] {
             let (device, path) = (Device(), try temporaryLog())
             let log = try log(device, at: path)
@@ -81,7 +81,7 @@ final class RetentionTests: XCTestCase {
             let count = try await log.count
             XCTAssertEqual(count, kept, "off for \(off) days")
         }
-        // Younger than what a restart may age it by, a record outlives a clock that was wrong at the start.
+        // A record that is newer than the maximum age minus a month survives a clock that was wrong at the start.
         let (device, path) = (Device(), try temporaryLog())
         let log = try log(device, at: path, days: 60)
         try await log.append([record(at: device.now.clock)])
@@ -91,7 +91,7 @@ final class RetentionTests: XCTestCase {
         XCTAssertEqual(count, 2)
     }
 
-    func testAClockThatIsSetBackForgetsNothing() async throws {
+    func testSettingTheClockBackDeletesNoRecord() async throws {
         let device = Device()
         let log = try log(device, at: try temporaryLog())
         device.pass(day)
@@ -102,7 +102,7 @@ final class RetentionTests: XCTestCase {
         XCTAssertEqual(count, 2)
     }
 
-    func testALogWithoutAStoredClockBeginsWithItsLastRecord() async throws {
+    func testALogWithoutAStoredClockStartsAtItsLastRecord() async throws {
         let (device, path) = (Device(), try temporaryLog())
         let old = try GeofenceLog(path: path)
         try await old.append([record(at: device.now.clock)])

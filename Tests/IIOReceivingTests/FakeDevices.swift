@@ -4,9 +4,9 @@ import XCTest
 
 @testable import IIOReceiving
 
-/// A tree of files as sysfs has it under `/sys/bus/iio/devices`, with a folder of device nodes beside it.
+/// A tree of files in the form of sysfs under `/sys/bus/iio/devices`, and a folder of device nodes.
 ///
-/// The kernel's own dummy device, `iio_dummy`, is not in Debian's kernels: CONFIG_IIO_SW_DEVICE, which it needs, is not set there.
+/// Debian's kernels don't contain the kernel's dummy device, `iio_dummy`, because it needs CONFIG_IIO_SW_DEVICE.
 struct FakeDevices {
     let folder: String
     let nodes: String
@@ -27,13 +27,13 @@ struct FakeDevices {
         IIOSource(rate: rate, usesBuffers: usesBuffers, devices: folder, nodes: nodes)
     }
 
-    /// Writes attributes of a device; those that are there already are replaced.
+    /// Writes attributes of a device, and replaces existing ones.
     func write(_ attributes: [String: String], to device: String = "iio:device0") throws {
         for (name, text) in attributes {
             let path = "\(folder)/\(device)/\(name)"
             let parent = URL(filePath: path).deletingLastPathComponent().path
             try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
-            // As the kernel does: a line with its end. Not atomically, which would replace the file.
+            // A line with its end, as the kernel writes it. Not atomically, which would replace the file.
             try Data((text + "\n").utf8).write(to: URL(filePath: path))
         }
     }
@@ -48,7 +48,7 @@ struct FakeDevices {
 }
 
 extension FakeDevices {
-    /// An accelerometer of 16 bits with 4 g, as a driver for the ST chips shows it, lying on its back.
+    /// A 16-bit accelerometer with a range of 4 g, in the form of the driver for ST chips, lying on its back.
     static let accelerometer = [
         "name": "lis3dh", "in_accel_x_raw": "-100", "in_accel_y_raw": "200", "in_accel_z_raw": "8190",
         "in_accel_scale": "0.001197", "in_accel_x_offset": "10",
@@ -63,7 +63,7 @@ extension FakeDevices {
     ]
     static let barometer = ["name": "bmp280", "in_pressure_input": "101.325000", "in_temp_input": "21500"]
 
-    /// What a buffer with a trigger needs beside the channels of an accelerometer.
+    /// The attributes of a buffer with a trigger, in addition to the channels of an accelerometer.
     static let buffer = [
         "scan_elements/in_accel_x_en": "0", "scan_elements/in_accel_x_index": "0",
         "scan_elements/in_accel_x_type": "le:s16/16>>0", "scan_elements/in_accel_y_en": "0",

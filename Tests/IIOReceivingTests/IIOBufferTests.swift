@@ -7,7 +7,7 @@ import XCTest
 
 /// A buffer whose node is a pipe.
 final class IIOBufferTests: XCTestCase {
-    /// An accelerometer with a buffer and its own trigger; returns what writes into the node.
+    /// Adds an accelerometer with a buffer and its own trigger, and returns a handle that writes to the node.
     private func accelerometer(_ devices: FakeDevices) throws -> FileHandle {
         try devices.write(FakeDevices.accelerometer)
         try devices.write(FakeDevices.buffer)
@@ -15,13 +15,13 @@ final class IIOBufferTests: XCTestCase {
         try devices.write(["name": "lis3dh-dev0"], to: "trigger1")
         let node = devices.nodes + "/iio:device0"
         guard mkfifo(node, 0o600) == 0 else { throw CocoaError(.fileWriteUnknown) }
-        // For both directions, so that opening waits for nobody.
+        // For both directions, so that opening doesn't block.
         let descriptor = open(node, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
         return FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
     }
 
-    /// A scan: three axes, two bytes that fill up, and the time.
+    /// Returns a scan: three axes, two padding bytes, and the timestamp.
     private func scan(_ x: Int16, _ y: Int16, _ z: Int16, at instant: Instant) -> Data {
         var data = Data()
         for axis in [x, y, z, 0] { withUnsafeBytes(of: axis.littleEndian) { data.append(contentsOf: $0) } }
@@ -35,7 +35,7 @@ final class IIOBufferTests: XCTestCase {
         IIOBuffer(try sensors(devices), among: devices.root, nodes: devices.nodes, rate: rate)
     }
 
-    func testABufferIsSetUpAndAfterwardsLeftAsItWas() throws {
+    func testABufferIsSetUpAndRestoredAfterwards() throws {
         let devices = try FakeDevices(self)
         let writer = try accelerometer(devices)
         var buffer = try buffer(devices, rate: 30)
@@ -51,7 +51,7 @@ final class IIOBufferTests: XCTestCase {
         try writer.close()
     }
 
-    func testScansAreReadWithTheirTimesAlsoInPieces() throws {
+    func testScansAreReadWithTheirTimesEvenInPieces() throws {
         let devices = try FakeDevices(self)
         let writer = try accelerometer(devices)
         let buffer = try XCTUnwrap(try buffer(devices))
@@ -70,17 +70,19 @@ final class IIOBufferTests: XCTestCase {
         XCTAssertTrue(try buffer.values(now: now).isEmpty)
     }
 
-    func testATimeThatIsNoneOfThatClockIsNotBelieved() throws {
+    func testATimestampOfAnotherClockIsIgnored() throws {
         let devices = try FakeDevices(self)
         let writer = try accelerometer(devices)
         let buffer = try XCTUnwrap(try buffer(devices))
         let now = BootTime.now
         try writer.write(contentsOf: scan(0, 0, 0, at: now.advanced(by: .seconds(-3600))))
         try writer.write(contentsOf: scan(0, 0, 0, at: now.advanced(by: .seconds(1))))
-        XCTAssertEqual(try buffer.values(now: now).map(\.instant), [now, now], "neither from an hour ago nor to come")
+        XCTAssertEqual(
+            try buffer.values(now: now).map(\.instant), [now, now],
+            "timestamps an hour ago and in the future are ignored")
     }
 
-    func testWhereNoTriggerFillsItTheDeviceIsPolled() throws {
+    func testADeviceWithoutATriggerIsPolled() throws {
         let devices = try FakeDevices(self)
         let writer = try accelerometer(devices)
         try devices.write(["name": "other-dev2"], to: "trigger1")
@@ -89,7 +91,7 @@ final class IIOBufferTests: XCTestCase {
         try writer.close()
     }
 
-    func testABufferOfAnotherProgramIsLeftAlone() throws {
+    func testABufferOfAnotherProgramIsNotChanged() throws {
         let devices = try FakeDevices(self)
         let writer = try accelerometer(devices)
         try devices.write(["buffer/enable": "1"])
@@ -98,7 +100,7 @@ final class IIOBufferTests: XCTestCase {
         try writer.close()
     }
 
-    func testWithoutItsNodeAllIsSetBack() throws {
+    func testTheDeviceIsRestoredIfItsNodeIsMissing() throws {
         let devices = try FakeDevices(self)
         let writer = try accelerometer(devices)
         try FileManager.default.removeItem(atPath: devices.nodes + "/iio:device0")
@@ -124,9 +126,9 @@ final class IIOBufferTests: XCTestCase {
             return readings
         }
         let samples = readings.compactMap { if case .motion(let sample) = $0 { sample } else { nil } }
-        XCTAssertEqual(samples.count, 1, "as many as there are scans, however often it is polled")
+        XCTAssertEqual(samples.count, 1, "one sample for each scan, regardless of polling")
         XCTAssertEqual(samples.first?.acceleration?.z ?? 0, 9.80343, accuracy: 1e-5)
-        // The source lets go of the buffer soon after nobody reads it.
+        // The source releases the buffer soon after the stream ends.
         try await Bounded.wait(for: "the end of the buffer") {
             while try devices.read("buffer/enable") != "0" {
                 try Task.checkCancellation()

@@ -3,13 +3,13 @@ import XCTest
 
 @testable import IIOReceiving
 
-/// What the files of a device mean.
+/// The conversion of a device's files.
 final class IIOSensorTests: XCTestCase {
     private func sensors(_ devices: FakeDevices) throws -> [IIOSensor.Kind: IIOSensor] {
         Dictionary(uniqueKeysWithValues: try IIOSensor.all(in: devices.root).map { ($0.kind, $0) })
     }
 
-    func testRawValuesBecomeUnitsByOffsetAndScale() throws {
+    func testRawValuesAreConvertedWithOffsetAndScale() throws {
         let devices = try FakeDevices(self)
         try devices.write(FakeDevices.accelerometer)
         try devices.write(FakeDevices.gyroscope, to: "iio:device1")
@@ -28,7 +28,7 @@ final class IIOSensorTests: XCTestCase {
         XCTAssertEqual(try XCTUnwrap(sensors[.pressure]).read().x, 1013.25, accuracy: 1e-9, "kPa are 10 hPa")
     }
 
-    func testAScaleOfAnAxisCountsBeforeTheOneOfAll() throws {
+    func testTheScaleOfAnAxisOverridesTheSharedScale() throws {
         let devices = try FakeDevices(self)
         try devices.write(FakeDevices.accelerometer)
         try devices.write(["in_accel_y_scale": "2", "in_accel_offset": "1"])
@@ -37,7 +37,7 @@ final class IIOSensorTests: XCTestCase {
         XCTAssertEqual(felt.y, 201 * 2, accuracy: 1e-9)
     }
 
-    func testTheMountMatrixTurnsTheSensorIntoTheDevice() throws {
+    func testTheMountMatrixRotatesTheSensorsFrameToTheDevices() throws {
         let devices = try FakeDevices(self)
         try devices.write(FakeDevices.accelerometer)
         try devices.write(["in_mount_matrix": "0, 1, 0; -1, 0, 0; 0, 0, 1", "in_accel_x_offset": "0"])
@@ -46,7 +46,7 @@ final class IIOSensorTests: XCTestCase {
         XCTAssertEqual(turned.y, 100 * 0.001197, accuracy: 1e-9)
         try devices.write(["in_accel_mount_matrix": "-1, 0, 0; 0, -1, 0; 0, 0, 1"])
         let own = try XCTUnwrap(sensors(devices)[.acceleration]).read()
-        XCTAssertEqual(own.x, 100 * 0.001197, accuracy: 1e-9, "the sensor's own counts before the device's")
+        XCTAssertEqual(own.x, 100 * 0.001197, accuracy: 1e-9, "the sensor's own matrix overrides the device's")
         try devices.write(["in_accel_mount_matrix": "1, 0; 0, 1"])
         XCTAssertThrowsError(try sensors(devices)) { error in
             let path = devices.folder + "/iio:device0/in_accel_mount_matrix"
@@ -54,7 +54,7 @@ final class IIOSensorTests: XCTestCase {
         }
     }
 
-    func testOfTwoAccelerometersTheOneBehindTheScreenIsTaken() throws {
+    func testTheAccelerometerInTheScreenIsPreferred() throws {
         let devices = try FakeDevices(self)
         try devices.write(FakeDevices.accelerometer.merging(["label": "accel-base"]) { $1 })
         try devices.write(FakeDevices.accelerometer.merging(["label": "accel-display"]) { $1 }, to: "iio:device1")
@@ -63,14 +63,14 @@ final class IIOSensorTests: XCTestCase {
         XCTAssertEqual(try sensors(devices)[.acceleration]?.device.path, devices.folder + "/iio:device0")
     }
 
-    func testDevicesAreTriedInTheOrderOfTheirNumbers() throws {
+    func testDevicesAreSearchedInTheOrderOfTheirNumbers() throws {
         let devices = try FakeDevices(self)
         for number in [10, 9] { try devices.write(FakeDevices.accelerometer, to: "iio:device\(number)") }
         XCTAssertEqual(try sensors(devices)[.acceleration]?.device.path, devices.folder + "/iio:device9")
     }
 
-    /// Behaviour §5.3, row Errors: a missing sensor is an error that names where it was looked for.
-    func testWithoutASensorThereIsAnErrorThatNamesTheFolder() throws {
+    /// Behaviour §5.3, row Errors: the error for a missing sensor names the searched folder.
+    func testTheErrorForAMissingSensorNamesTheFolder() throws {
         let devices = try FakeDevices(self)
         XCTAssertThrowsError(try IIOSensor.all(in: devices.root)) {
             XCTAssertEqual($0 as? IIOError, .noDevice(folder: devices.folder))
@@ -85,7 +85,7 @@ final class IIOSensorTests: XCTestCase {
         }
     }
 
-    func testAValueThatIsNoNumberIsAnError() throws {
+    func testANonNumericValueIsAnError() throws {
         let devices = try FakeDevices(self)
         try devices.write(FakeDevices.barometer)
         let sensor = try XCTUnwrap(sensors(devices)[.pressure])
@@ -98,8 +98,8 @@ final class IIOSensorTests: XCTestCase {
 }
 
 final class IIOErrorTests: XCTestCase {
-    /// Behaviour §5.3, row Errors: a missing permission is an error of its own.
-    func testErrorsOfTheSystemAreToldByWhatTheyMean() {
+    /// Behaviour §5.3, row Errors: a missing permission has its own error.
+    func testSystemErrorsAreMappedToTheirMeaning() {
         XCTAssertEqual(IIOError("open", "f", number: EACCES), .permissionDenied(path: "f"))
         XCTAssertEqual(IIOError("open", "f", number: EPERM), .permissionDenied(path: "f"))
         XCTAssertEqual(IIOError("read", "f", number: EBUSY), .busy(path: "f"))

@@ -5,7 +5,7 @@ import XCTest
 
 @testable import IIOReceiving
 
-/// The source on a tree of files as sysfs has it.
+/// The source on a tree of files in the form of sysfs.
 final class IIOSourceTests: XCTestCase {
     private func first(_ count: Int, of source: IIOSource) async throws -> [SensorReading] {
         try await Bounded.wait(for: "\(count) readings") {
@@ -33,7 +33,7 @@ final class IIOSourceTests: XCTestCase {
         }
     }
 
-    func testAllSensorsArePolledIntoReadingsOnTheClockSinceBoot() async throws {
+    func testAllSensorsArePolledWithInstantsSinceBoot() async throws {
         let devices = try FakeDevices(self)
         try devices.write(FakeDevices.accelerometer)
         try devices.write(FakeDevices.gyroscope, to: "iio:device1")
@@ -45,7 +45,7 @@ final class IIOSourceTests: XCTestCase {
         XCTAssertEqual(readings.map(\.instant), readings.map(\.instant).sorted())
         XCTAssertTrue(readings.allSatisfy { $0.instant >= before && $0.instant <= after })
         var pressures: [Double] = []
-        // A tick reads the accelerometer first: its instant is that of the tick.
+        // A tick reads the accelerometer first, so its instant is that of the tick.
         var (tick, ticksOfPressure) = (Instant.zero, [Instant]())
         for reading in readings {
             switch reading {
@@ -67,7 +67,7 @@ final class IIOSourceTests: XCTestCase {
         }
     }
 
-    func testValuesThatChangeAreRead() async throws {
+    func testChangedValuesAreRead() async throws {
         let devices = try FakeDevices(self)
         try devices.write(FakeDevices.barometer)
         try await Bounded.wait(for: "another pressure") {
@@ -79,7 +79,7 @@ final class IIOSourceTests: XCTestCase {
         }
     }
 
-    func testADriverThatReportsGravityTheOtherWayRoundIsTurned() async throws {
+    func testInvertedAccelerationIsCorrected() async throws {
         let devices = try FakeDevices(self)
         try devices.write(FakeDevices.accelerometer)
         var source = devices.source()
@@ -102,16 +102,18 @@ final class IIOSourceTests: XCTestCase {
         XCTAssertTrue(path.hasPrefix(devices.folder + "/iio:device0/in_accel_"), path)
     }
 
-    func testAFileThatMayNotBeReadEndsTheStream() async throws {
+    func testAnUnreadableFileEndsTheStream() async throws {
         let devices = try FakeDevices(self)
         try devices.write(FakeDevices.barometer)
         let path = devices.folder + "/iio:device0/in_pressure_input"
-        // Root may read any file, but for those of the kernel that can only be written.
+        // Root may read any file except write-only files of the kernel.
         let unreadable = "/sys/bus/platform/uevent"
         if geteuid() != 0 {
             chmod(path, 0)
         } else {
-            guard access(unreadable, F_OK) == 0 else { return print("there is no \(unreadable): nothing is tested") }
+            guard access(unreadable, F_OK) == 0 else {
+                return print("\(unreadable) doesn't exist: the test does nothing")
+            }
             try FileManager.default.removeItem(atPath: path)
             try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: unreadable)
         }
@@ -119,7 +121,7 @@ final class IIOSourceTests: XCTestCase {
         XCTAssertEqual(failure, .permissionDenied(path: path))
     }
 
-    func testARateOutOfItsRangeIsTheNearestOne() {
+    func testARateOutOfRangeIsClamped() {
         XCTAssertEqual(IIOSource(rate: 5000).rate, 200)
         XCTAssertEqual(IIOSource(rate: 0).rate, 1)
         XCTAssertEqual(IIOSource(rate: .nan).rate, 50)
@@ -128,7 +130,7 @@ final class IIOSourceTests: XCTestCase {
         XCTAssertEqual(source.rate, 1)
     }
 
-    func testASessionWalksByTheSensorsBesideItsRadio() async throws {
+    func testASessionUsesTheSensorsTogetherWithItsRadio() async throws {
         let devices = try FakeDevices(self)
         try devices.write(FakeDevices.accelerometer)
         let localizer = Localizer(

@@ -2,12 +2,12 @@ import IndoorLocalizationTesting
 import XCTest
 
 final class BoundedTests: XCTestCase {
-    func testWhatHappensInTimeIsHandedOn() async throws {
+    func testAWaitReturnsTheValueOfAnEventWithinTheLimit() async throws {
         let value = try await Bounded.wait(for: "seven") { 7 }
         XCTAssertEqual(value, 7)
     }
 
-    func testWhatNeverHappensIsNamedAndCancelled() async throws {
+    func testAWaitAtItsLimitIsCancelledAndNamesTheEvent() async throws {
         let state = WatchedState(false)
         do {
             try await Bounded.wait(for: "the impossible", within: .zero) {
@@ -16,20 +16,20 @@ final class BoundedTests: XCTestCase {
                     throw error
                 }
             }
-            XCTFail("it happened")
+            XCTFail("the wait returned")
         } catch let error as Bounded.Expired {
             XCTAssertTrue("\(error)".contains("the impossible"), "\(error)")
         }
-        XCTAssertTrue(state.value, "the wait was cancelled before the bound was told of")
+        XCTAssertTrue(state.value, "the wait is cancelled before the error is thrown")
     }
 
-    func testAStreamThatEndsTooSoonTellsWhatItHad() async throws {
+    func testTheErrorOfAStreamThatEndsEarlyContainsItsElements() async throws {
         let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
         continuation.yield(4)
         continuation.finish()
         do {
             _ = try await Bounded.first(2, of: stream)
-            XCTFail("there were two")
+            XCTFail("the stream had two elements")
         } catch let error as Bounded.Expired {
             XCTAssertTrue("\(error)".contains("[4]"), "\(error)")
         }

@@ -3,7 +3,7 @@ import IndoorLocalizationTesting
 import XCTest
 
 final class ManualClockTests: XCTestCase {
-    func testItStandsStillUntilItIsMoved() {
+    func testTheClockStandsStillUntilATestAdvancesIt() {
         let clock = ManualClock(now: Instant(seconds: 5))
         XCTAssertEqual(clock.now, Instant(seconds: 5))
         clock.advance(by: .seconds(2))
@@ -12,14 +12,14 @@ final class ManualClockTests: XCTestCase {
         XCTAssertEqual(clock.now, Instant(seconds: 9))
     }
 
-    func testItNeverRunsBackwards() {
+    func testTheClockNeverRunsBackwards() {
         let clock = ManualClock(now: Instant(seconds: 5))
         clock.advance(by: .seconds(-1))
         clock.advance(to: .zero)
         XCTAssertEqual(clock.now, Instant(seconds: 5))
     }
 
-    func testASleeperIsWokenAtItsDeadlineAndNotBefore() async throws {
+    func testASleeperWakesAtItsDeadlineAndNotBefore() async throws {
         let clock = ManualClock()
         let woken = Task {
             try await clock.sleep(until: Instant(seconds: 10))
@@ -28,34 +28,34 @@ final class ManualClockTests: XCTestCase {
         let deadline = try await clock.waitForSleeper()
         XCTAssertEqual(deadline, Instant(seconds: 10))
         clock.advance(to: Instant(seconds: 9.999))
-        XCTAssertEqual(clock.deadlines, [Instant(seconds: 10)], "still asleep")
+        XCTAssertEqual(clock.deadlines, [Instant(seconds: 10)], "the task still sleeps")
         clock.advance(to: Instant(seconds: 12))
         let now = try await woken.value
         XCTAssertEqual(now, Instant(seconds: 12))
         XCTAssertEqual(clock.deadlines, [])
     }
 
-    func testWhoeverSleepsUntilThePastDoesNotSleep() async throws {
+    func testATaskWithAPastDeadlineDoesNotSleep() async throws {
         let clock = ManualClock(now: Instant(seconds: 10))
         try await clock.sleep(until: Instant(seconds: 10))
         try await clock.sleep(for: .seconds(-1))
         XCTAssertEqual(clock.deadlines, [])
     }
 
-    func testACancelledSleeperWakesWithAnErrorAndIsForgotten() async throws {
+    func testACancelledSleeperThrowsAndIsRemoved() async throws {
         let clock = ManualClock()
         let sleeper = Task { try await clock.sleep(for: .seconds(1)) }
         try await clock.waitForSleeper()
         sleeper.cancel()
         do {
             try await sleeper.value
-            XCTFail("it should have thrown")
+            XCTFail("no error")
         } catch { XCTAssertTrue(error is CancellationError, "\(error)") }
         try await clock.waitUntilNobodySleeps()
         XCTAssertEqual(clock.deadlines, [])
     }
 
-    func testATaskThatIsCancelledAlreadyDoesNotSleep() async throws {
+    func testATaskThatIsAlreadyCancelledDoesNotSleep() async throws {
         let clock = ManualClock()
         let sleeper = Task {
             withUnsafeCurrentTask { $0?.cancel() }
@@ -63,13 +63,13 @@ final class ManualClockTests: XCTestCase {
         }
         do {
             try await sleeper.value
-            XCTFail("it should have thrown")
+            XCTFail("no error")
         } catch { XCTAssertTrue(error is CancellationError, "\(error)") }
     }
 
-    func testTheEarliestDeadlineIsWaitedFor() async throws {
+    func testTheClockWaitsForTheEarliestDeadline() async throws {
         let clock = ManualClock()
-        // By instants: whoever falls asleep only after the clock has been moved must not wait anew.
+        // By instants: a task that only begins to sleep after the clock has advanced must not wait again.
         let sleepers = [30.0, 10, 20].map { seconds in
             Task { try await clock.sleep(until: Instant(seconds: seconds)) }
         }

@@ -25,41 +25,41 @@ final class MotionSimulationTests: XCTestCase {
         try WalkSimulator(venue: SimulatedHall.venue(), path: path, settings: settings, seed: seed)
     }
 
-    func testSamplesComeFiftyTimesASecond() throws {
+    func testTheDeviceSamplesMotionFiftyTimesASecond() throws {
         let samples = try simulator(SimulatedHall.walk(square), settings()).motion
         XCTAssertEqual(samples.count, 30 * 50 + 1)
         XCTAssertEqual(samples[50].instant, Instant(seconds: 1))
     }
 
-    func testAtRestTheDeviceFeelsGravityUpwards() throws {
+    func testADeviceAtRestMeasuresGravityUpwards() throws {
         let path = SimulatedHall.stay(at: square[0], seconds: 5, heading: 70)
         for sample in try simulator(path, settings()).motion {
-            let felt = try XCTUnwrap(sample.acceleration)
-            let world = try XCTUnwrap(sample.attitude).rotate(felt)
-            XCTAssertEqual(felt.length, 9.807, accuracy: 0.002)
+            let measured = try XCTUnwrap(sample.acceleration)
+            let world = try XCTUnwrap(sample.attitude).rotate(measured)
+            XCTAssertEqual(measured.length, 9.807, accuracy: 0.002)
             XCTAssertEqual(world.z, 9.807, accuracy: 0.004)
         }
     }
 
-    func testGravityIsTheMeanOfAWalksAcceleration() throws {
+    func testTheMeanAccelerationOfAWalkIsGravity() throws {
         let samples = try simulator(SimulatedHall.walk(square), settings(noise: true)).motion
         let lengths = samples.compactMap { $0.acceleration?.length }
         XCTAssertEqual(mean(lengths), 9.81, accuracy: 0.1, "seed 21")
         XCTAssertGreaterThan(lengths.max() ?? 0, 9.81 + 2)
     }
 
-    func testTheDevicesYAxisPointsWhereOneWalks() throws {
+    func testTheDevicesYAxisPointsInTheDirectionOfTheWalk() throws {
         let samples = try simulator(SimulatedHall.walk(square), settings()).motion
         for (second, expected) in [(5, 90.0), (15, 180), (25, 270)] {
             let ahead = try XCTUnwrap(samples[second * 50].attitude).rotate(Vector3(x: 0, y: 1, z: 0))
-            // The world's y is the map's up: down on the plan is negative.
+            // The world's y is the map's up, so down on the plan is negative.
             let course = try XCTUnwrap(MapPoint(x: ahead.x, y: -ahead.y).course)
             XCTAssertEqual(course, expected, accuracy: 0.05, "after \(second) s")
             XCTAssertGreaterThan(ahead.z, 0)
         }
     }
 
-    func testTheRotationRateAddsUpToTheTurns() throws {
+    func testTheIntegralOfTheRotationRateIsTheSumOfTheTurns() throws {
         let samples = try simulator(SimulatedHall.walk(square), settings()).motion
         let turned = try samples.map { sample in
             try XCTUnwrap(sample.attitude).rotate(try XCTUnwrap(sample.rotationRate)).z / 50
@@ -68,7 +68,7 @@ final class MotionSimulationTests: XCTestCase {
         XCTAssertEqual(turned.reduce(0, +) * 180 / .pi, -180, accuracy: 0.5)
     }
 
-    func testNoiseLeavesTheMeanRotationAtTheGyroscopesBias() throws {
+    func testNoiseDoesNotShiftTheMeanRotationFromTheGyroscopesBias() throws {
         var settings = settings(noise: true)
         settings.sensors.rotationBias = 0
         let path = SimulatedHall.stay(at: square[0], seconds: 60)
@@ -78,7 +78,7 @@ final class MotionSimulationTests: XCTestCase {
         XCTAssertEqual(mean(rates.map { $0 * $0 }).squareRoot(), 0.02, accuracy: 0.002, "seed 22")
     }
 
-    func testStepsAddUpToTheWay() throws {
+    func testTheStepsAddUpToThePath() throws {
         var settings = settings()
         settings.sensors.motionRate = 0
         settings.sensors.reportsSteps = true
@@ -90,11 +90,11 @@ final class MotionSimulationTests: XCTestCase {
             let course = try XCTUnwrap(step.heading) * .pi / 180
             end = end + MapPoint(x: sin(course), y: -cos(course)) * (try XCTUnwrap(step.length))
         }
-        // The last step is not whole, and corners are rounded off within a step.
+        // The last step is incomplete, and corners are rounded off within a step.
         XCTAssertLessThan(end.distance(to: square[3]), 1.0)
     }
 
-    func testNobodyStepsInAnElevator() throws {
+    func testAnElevatorRideHasNoSteps() throws {
         var settings = settings()
         settings.sensors.reportsSteps = true
         var points = [SimulatedHall.ground, SimulatedHall.upstairs].map {

@@ -4,9 +4,9 @@ import ScanRecording
 import VenuePackets
 import XCTest
 
-/// The office and its recordings are what the simulator makes of them today.
+/// The office fixtures and recordings are identical to the simulator's current output.
 final class OfficeFixtureTests: XCTestCase {
-    /// Path, seed and recording, as in `Fixtures/make-fixtures`.
+    /// The path, seed and recording of each walk, as in `Fixtures/make-fixtures`.
     private let walks: [(path: String, seed: UInt64, recording: String)] = [
         ("one-floor", 101, "recordings/one-floor/scan.jsonl.gz"),
         ("stairs", 102, "recordings/stairs/scan.jsonl.gz"),
@@ -36,7 +36,7 @@ final class OfficeFixtureTests: XCTestCase {
         return try reader.readAll()
     }
 
-    func testTheOfficeIsAPacketWithoutProblems() throws {
+    func testTheOfficeIsAVenuePacketWithoutProblems() throws {
         let packet = try office()
         XCTAssertEqual(packet.warnings, [])
         XCTAssertEqual(packet.venue.maps.map(\.level), [0, 1])
@@ -47,38 +47,38 @@ final class OfficeFixtureTests: XCTestCase {
         XCTAssertFalse(packet.venue.settings.isEmpty)
     }
 
-    func testBothFloorsLieOnTheSamePlaceOfTheEarth() throws {
+    func testBothFloorsHaveTheSameGeographicPosition() throws {
         let maps = try office().venue.maps
         let ground = try XCTUnwrap(maps[0].geoTransform())
         let upper = try XCTUnwrap(maps[1].geoTransform())
         for point in [MapPoint(x: 0, y: 0), MapPoint(x: 36, y: 20), MapPoint(x: 27, y: 3)] {
-            // Given by centre and bearing, and by control points with eight decimals: a millimetre each.
+            // One map has a centre and a bearing, the other control points with eight decimals: a millimetre each.
             let distance = ground.coordinate(at: point).distance(to: upper.coordinate(at: point))
             XCTAssertLessThan(distance, 0.005, "\(point)")
         }
     }
 
-    func testTheRecordingsAreWhatIsSimulatedToday() throws {
+    func testTheRecordingsEqualTheSimulatorsCurrentOutput() throws {
         let venue = try office().venue
         for walk in walks {
             let simulator = try WalkSimulator(venue: venue, script: script(walk.path), seed: walk.seed)
             let made = [.header(simulator.header)] + simulator.entries()
             let kept = try recorded(walk.recording)
             let difference = zip(made, kept).enumerated().first { $1.0 != $1.1 }
-            XCTAssertNil(difference, "\(walk.recording) differs: run Fixtures/make-fixtures if that is wanted")
+            XCTAssertNil(difference, "\(walk.recording) differs: run Fixtures/make-fixtures if the change is intended")
             XCTAssertEqual(made.count, kept.count, walk.recording)
         }
     }
 
-    func testEveryRecordingAndEveryPathIsCompared() throws {
+    func testTheComparisonIncludesEveryRecordingAndEveryPath() throws {
         let folders = ["recordings", "office/survey", "office/tracks"]
         let files = try folders.flatMap { try FixtureFolder($0).files() }
-        // Limits are written by hand; ReplayTests reads them.
+        // The limits are written by hand; ReplayTests reads them.
         XCTAssertEqual(files.filter { !$0.hasSuffix("/limits.json") }.count, walks.count)
         XCTAssertEqual(try FixtureFolder("office/paths").files(ending: ".json").count, walks.count)
     }
 
-    func testNobodyWalksThroughAWall() throws {
+    func testNoPathCrossesAWall() throws {
         let venue = try office().venue
         for walk in walks {
             let points = try script(walk.path).path.points
@@ -90,13 +90,13 @@ final class OfficeFixtureTests: XCTestCase {
         }
     }
 
-    // MARK: - What each recording is there for
+    // MARK: - The content of each recording
 
     private func readings(_ name: String) throws -> [SensorReading] {
         try recorded(name).compactMap { if case .measurement(let reading) = $0 { reading } else { nil } }
     }
 
-    func testOneFloorHasFiftySamplesASecondForThirtySeconds() throws {
+    func testTheOneFloorRecordingHasFiftySamplesASecondForThirtySeconds() throws {
         let samples = try readings("recordings/one-floor/scan.jsonl.gz").filter {
             if case .motion = $0 { true } else { false }
         }
@@ -104,7 +104,7 @@ final class OfficeFixtureTests: XCTestCase {
         XCTAssertEqual(samples.last?.instant, Instant(seconds: 30))
     }
 
-    func testStairsLeadToTheUpperFloor() throws {
+    func testTheStairsRecordingEndsOnTheUpperFloor() throws {
         let maps = try recorded("recordings/stairs/scan.jsonl.gz").compactMap { entry -> MapID? in
             if case .truth(let truth) = entry { truth.mapID } else { nil }
         }
@@ -112,7 +112,7 @@ final class OfficeFixtureTests: XCTestCase {
         XCTAssertEqual(maps.last, 2)
     }
 
-    func testOutdoorsIsWithSatellitesAndForAWhileWithoutBeacons() throws {
+    func testTheOutdoorRecordingHasGNSSPositionsAndAnIntervalWithoutBeacons() throws {
         let readings = try readings("recordings/outdoors/scan.jsonl.gz")
         XCTAssertGreaterThan(readings.filter { if case .gnss = $0 { true } else { false } }.count, 90)
         let heard = readings.compactMap { if case .sighting(let sighting) = $0 { sighting.instant } else { nil } }
@@ -120,7 +120,7 @@ final class OfficeFixtureTests: XCTestCase {
         XCTAssertGreaterThan(silence, .seconds(30))
     }
 
-    func testHalfOfTheBeaconsFallSilent() throws {
+    func testHalfOfTheBeaconsStopInTheHalfSilentRecording() throws {
         let sightings = try readings("recordings/half-silent/scan.jsonl.gz").compactMap { reading -> Sighting? in
             if case .sighting(let sighting) = reading { sighting } else { nil }
         }
@@ -130,7 +130,7 @@ final class OfficeFixtureTests: XCTestCase {
         XCTAssertGreaterThan(before.count, 24)
     }
 
-    func testWithoutBeaconsNoneIsHeardAndBothFloorsAreWalked() throws {
+    func testTheRecordingWithoutBeaconsHasNoSightingsAndVisitsBothFloors() throws {
         let name = "recordings/without-beacons/scan.jsonl.gz"
         for reading in try readings(name) {
             switch reading {

@@ -17,12 +17,12 @@ final class RadioSimulationTests: XCTestCase {
         return try WalkSimulator(venue: venue, path: path, settings: settings, seed: seed).sightings.map(\.rssi)
     }
 
-    func testWithoutRandomnessTheStrengthIsTheModels() throws {
+    func testWithoutRandomnessTheRSSIEqualsTheModel() throws {
         XCTAssertEqual(Set(try strengths(at: tenMetresAway)), [-80])  // -60 - 20 log10(10)
         XCTAssertEqual(Set(try strengths(at: MapPoint(x: 21, y: 20))), [-60])
     }
 
-    func testFadingLeavesTheMeanInDecibelsWhereTheModelPutsIt() throws {
+    func testFadingDoesNotChangeTheMeanRSSIInDecibels() throws {
         let seed: UInt64 = 12
         for walls in [[], [behindTheWall]] {
             let heard = try strengths(
@@ -37,7 +37,7 @@ final class RadioSimulationTests: XCTestCase {
         }
     }
 
-    func testRayleighFadingDeviatesByItsKnownValue() throws {
+    func testRayleighFadingHasItsKnownDeviation() throws {
         let heard = try strengths(
             at: tenMetresAway, venue: SimulatedHall.venue(walls: [behindTheWall]), seconds: 600, seed: 13
         ) {
@@ -51,7 +51,7 @@ final class RadioSimulationTests: XCTestCase {
         XCTAssertEqual(deviation, 5.57, accuracy: 0.25, "seed 13")
     }
 
-    func testEachWallTakesItsLossOnce() throws {
+    func testEachWallAttenuatesTheSignalOnce() throws {
         let second = behindTheWall.map { $0 + MapPoint(x: 2, y: 0) }
         let one = try strengths(at: tenMetresAway, venue: SimulatedHall.venue(walls: [behindTheWall])) {
             $0.radio.wallLoss = 5
@@ -59,28 +59,28 @@ final class RadioSimulationTests: XCTestCase {
         let two = try strengths(at: tenMetresAway, venue: SimulatedHall.venue(walls: [behindTheWall, second])) {
             $0.radio.wallLoss = 5
         }
-        // The joint of the walls' segments lies on the line: it counts once, not twice and not never.
+        // The joint of the walls' segments is on the line: the wall counts exactly once.
         XCTAssertEqual(Set(one), [-85])
         XCTAssertEqual(Set(two), [-90])
     }
 
-    func testAFloorTakesItsLoss() throws {
+    func testAFloorAttenuatesTheSignal() throws {
         let heard = try strengths(at: SimulatedHall.middle, on: SimulatedHall.upstairs) { $0.radio.floorLoss = 10 }
         XCTAssertEqual(Set(heard), [-82])  // 4 m above: -60 - 20 log10(4) - 10 = -82.04
     }
 
-    func testTheBodyDampsWhatIsBehindIt() throws {
+    func testTheBodyAttenuatesSignalsFromBehind() throws {
         for (heading, expected) in [(270.0, -80.0), (90, -88), (0, -84), (180, -84)] {
             let heard = try strengths(at: tenMetresAway, heading: heading) { $0.radio.bodyLoss = 8 }
             XCTAssertEqual(Set(heard), [expected], "heading \(heading), beacon at 270")
         }
     }
 
-    func testTheReceiversOffsetIsAdded() throws {
+    func testTheReceiversOffsetIsAddedToTheRSSI() throws {
         XCTAssertEqual(Set(try strengths(at: tenMetresAway) { $0.radio.receiverOffset = 4 }), [-76])
     }
 
-    func testTheSharesOfLossAndThresholdAreKept() throws {
+    func testTheShareOfReceivedAdvertisementsFollowsLossAndThreshold() throws {
         let all = try strengths(at: tenMetresAway, seconds: 600) { $0.radio.advertisingDelay = 0 }
         XCTAssertEqual(all.count, 6000)
         for (sensitivity, loss, share) in [(-120.0, 0.3, 0.7), (-80.0, 0.0, 0.5), (-80.0, 0.5, 0.25)] {
@@ -94,7 +94,7 @@ final class RadioSimulationTests: XCTestCase {
         }
     }
 
-    func testAdvertisementsComeInTheirIntervalWithDelay() throws {
+    func testBeaconsAdvertiseInTheirIntervalWithARandomDelay() throws {
         var settings = SimulatedHall.quiet()
         settings.radio.advertisingDelay = 0.05
         let path = SimulatedHall.stay(at: tenMetresAway, seconds: 600)
@@ -105,7 +105,7 @@ final class RadioSimulationTests: XCTestCase {
         XCTAssertEqual(mean(gaps), 0.125, accuracy: 0.001, "seed 15")
     }
 
-    func testHalfTheBeaconsDieWhenTheyShould() throws {
+    func testHalfTheBeaconsStopAdvertisingAtTheConfiguredTime() throws {
         var settings = SimulatedHall.quiet()
         settings.radio.deadShare = 0.5
         settings.radio.deadFrom = 30
@@ -120,7 +120,7 @@ final class RadioSimulationTests: XCTestCase {
 
     // MARK: - Shadowing
 
-    /// The shadowing at two places `distance` apart, of one beacon in many environments.
+    /// Returns the shadowing of one beacon at two places `distance` apart, in many environments.
     private func shadowing(distance: Double, environments: ClosedRange<UInt64>) throws -> [(Double, Double)] {
         try environments.map { environment in
             let pair = try [tenMetresAway, tenMetresAway + MapPoint(x: 0, y: distance)].map { point in
@@ -137,7 +137,7 @@ final class RadioSimulationTests: XCTestCase {
         }
     }
 
-    func testShadowingHasItsDeviationAndDecorrelatesOverItsDistance() throws {
+    func testShadowingHasTheConfiguredDeviationAndCorrelationDistance() throws {
         for (distance, expected) in [(0.2, 0.905), (2.0, 0.368), (8.0, 0.018)] {
             let pairs = try shadowing(distance: distance, environments: 1...500)
             let deviation = mean(pairs.map { $0.0 * $0.0 }).squareRoot()

@@ -2,7 +2,7 @@ import IndoorLocalizationTesting
 import XCTest
 
 final class RoomReliabilityTests: XCTestCase {
-    func testAnswersAreSortedIntoTenthsByTheirProbability() {
+    func testEachAnswerIsCountedInTheBinOfItsProbability() {
         var reliability = RoomReliability()
         for probability in [0, 0.05, 0.1, 0.85, 0.89, 1] { reliability.add(probability: probability, isRight: true) }
         XCTAssertEqual(reliability.bins.map(\.count), [2, 1, 0, 0, 0, 0, 0, 0, 2, 1])
@@ -11,9 +11,9 @@ final class RoomReliabilityTests: XCTestCase {
         XCTAssertNil(reliability.bins[5].accuracy)
     }
 
-    func testTheErrorIsTheDistanceBetweenProbabilityAndAccuracyOfEachBin() {
+    func testTheErrorIsTheMeanDistanceBetweenProbabilityAndAccuracy() {
         var reliability = RoomReliability()
-        // Eight in ten right with 0.8: no error. None of ten right with 0.3: 0.3.
+        // Eight of ten correct at 0.8: an error of 0. None of ten correct at 0.3: an error of 0.3.
         for index in 0..<10 {
             reliability.add(probability: 0.8, isRight: index < 8)
             reliability.add(probability: 0.3, isRight: false)
@@ -33,5 +33,5 @@ final class RoomReliabilityTests: XCTestCase {
         XCTAssertEqual(first.bins[2].count, 1)
     }
 
-    func testNothingHasNoError() { XCTAssertNil(RoomReliability().error) }
+    func testAReliabilityWithoutAnswersHasNoError() { XCTAssertNil(RoomReliability().error) }
 }

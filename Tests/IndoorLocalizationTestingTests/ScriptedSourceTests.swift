@@ -15,7 +15,7 @@ final class ScriptedSourceTests: XCTestCase {
         return (seen, false)
     }
 
-    func testAnArrayIsDeliveredToEachScanAndThenEnds() async {
+    func testEachScanDeliversTheArrayAndThenEnds() async {
         let source = ScriptedSource(readings)
         XCTAssertEqual(source.pace, .recorded)
         for _ in 0..<2 {
@@ -27,13 +27,13 @@ final class ScriptedSourceTests: XCTestCase {
         XCTAssertEqual(source.runningScanCount, 0)
     }
 
-    func testAnArrayMayEndWithAnError() async {
+    func testAnArrayCanEndWithAnError() async {
         let (seen, isBroken) = await collect(ScriptedSource(readings, pace: .live, failure: Broken()).readings())
         XCTAssertEqual(seen, readings)
         XCTAssertTrue(isBroken)
     }
 
-    func testWhatIsSentGoesToAllScansThatRun() async throws {
+    func testAReadingThatIsSentGoesToAllRunningScans() async throws {
         let source = ScriptedSource()
         XCTAssertEqual(source.pace, .live)
         source.send(readings[0])
@@ -57,7 +57,7 @@ final class ScriptedSourceTests: XCTestCase {
         XCTAssertTrue(isBroken)
     }
 
-    func testAScanThatIsCancelledHasEnded() async throws {
+    func testACancelledScanEnds() async throws {
         let source = ScriptedSource()
         let scan = Task { for try await _ in source.readings() {} }
         try await source.waitForScans()

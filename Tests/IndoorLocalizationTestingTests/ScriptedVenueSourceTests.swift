@@ -6,31 +6,31 @@ import XCTest
 final class ScriptedVenueSourceTests: XCTestCase {
     private struct Broken: Error {}
 
-    private final class Told: Sendable {
+    private final class ReportedProgress: Sendable {
         let fractions = Mutex<[Double]>([])
     }
 
     private let venue = Venue(id: 1, name: "office", maps: [])
 
-    func testItAnswersAtOnce() async throws {
+    func testASourceAnswersImmediately() async throws {
         let source = ScriptedVenueSource([venue])
-        let told = Told()
+        let reported = ReportedProgress()
         let catalogue = try await source.catalogue()
-        let packet = try await source.packet(for: 1) { fraction in told.fractions.withLock { $0.append(fraction) } }
+        let packet = try await source.packet(for: 1) { fraction in reported.fractions.withLock { $0.append(fraction) } }
         XCTAssertEqual(catalogue, [VenueSummary(of: venue)])
         XCTAssertEqual(packet, venue)
-        XCTAssertEqual(told.fractions.withLock { $0 }, [1])
+        XCTAssertEqual(reported.fractions.withLock { $0 }, [1])
         XCTAssertEqual(source.requests, [.catalogue, .packet(1)])
     }
 
     func testAnUnknownVenueIsAnError() async {
         do {
             _ = try await ScriptedVenueSource([venue]).packet(for: 2) { _ in }
-            XCTFail("it should have thrown")
+            XCTFail("no error")
         } catch { XCTAssertEqual((error as? LocalizationError)?.code, .generic) }
     }
 
-    func testItFailsAsOftenAsTheScriptSays() async throws {
+    func testASourceFailsAsOftenAsTheScriptStates() async throws {
         let source = ScriptedVenueSource([venue])
         source.change { $0.catalogueFailures = [Broken(), Broken()] }
         var failures = 0
@@ -55,7 +55,7 @@ final class ScriptedVenueSourceTests: XCTestCase {
         XCTAssertEqual(source.answerCount, 2)
     }
 
-    func testACancelledRequestIsAnsweredOnlyIfTheScriptSaysSo() async throws {
+    func testACancelledRequestIsAnsweredOnlyIfTheScriptRequiresIt() async throws {
         for answersWhenCancelled in [false, true] {
             let source = ScriptedVenueSource([venue])
             source.change {

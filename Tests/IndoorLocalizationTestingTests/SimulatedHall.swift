@@ -1,7 +1,7 @@
 import IndoorLocalization
 import IndoorLocalizationTesting
 
-/// A hall of 40 × 40 m with one beacon in its middle, for walks of which one fact is asked.
+/// A hall of 40 × 40 m with one beacon in its middle, for tests of a single effect.
 enum SimulatedHall {
     static let beacon = BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 4)
     static let middle = MapPoint(x: 20, y: 20)
@@ -25,7 +25,7 @@ enum SimulatedHall {
             })
     }
 
-    /// Settings without any randomness of the radio: what is left is the model's mean.
+    /// Returns settings without randomness of the radio, so that each RSSI is the model's mean.
     static func quiet() -> SimulationSettings {
         var settings = SimulationSettings()
         settings.radio.powerDeviation = 0
@@ -59,5 +59,5 @@ extension WalkSimulator {
     }
 }
 
-/// Mean of some numbers; not a number for none, which no comparison passes.
+/// Returns the mean of numbers; NaN without numbers, with which every comparison fails.
 func mean(_ numbers: [Double]) -> Double { numbers.reduce(0, +) / Double(numbers.count) }

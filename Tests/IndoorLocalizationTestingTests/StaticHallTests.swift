@@ -11,16 +11,16 @@ final class StaticHallTests: XCTestCase {
         return try StaticHall(venue: Venue(id: 1, name: "hall", maps: [map]), map: map, settings: settings)
     }
 
-    func testBeaconsStandOnAGridOfTheirDensity() throws {
+    func testBeaconsAreOnAGridOfTheConfiguredDensity() throws {
         let hall = try Self.hall()
-        // 720 m² at one in 50 m²: five by three, each in 48 m².
+        // 720 m² with one beacon in 50 m²: five by three, each in 48 m².
         XCTAssertEqual(hall.beacons.count, 15)
         XCTAssertEqual(Set(hall.beacons.map(\.point.x)).count, 5)
         XCTAssertEqual(Set(hall.beacons.map(\.identity)).count, 15)
         XCTAssertTrue(hall.beacons.allSatisfy { (0...36).contains($0.point.x) && (0...20).contains($0.point.y) })
     }
 
-    func testShadowingStaysUnlessItIsIndependent() throws {
+    func testShadowingIsConstantUnlessItIsIndependent() throws {
         var settings = StaticHallSettings()
         settings.seconds = 3
         var generator = SeededGenerator(seed: 1)
@@ -41,7 +41,7 @@ final class StaticHallTests: XCTestCase {
         }
     }
 
-    func testAMapWithoutAPlaceIsAnError() throws {
+    func testAMapWithoutAWalkablePlaceIsAnError() throws {
         XCTAssertThrowsError(try Self.hall(width: 0)) { XCTAssertEqual($0 as? StaticHallError, .noArea(1)) }
         let outside = [MapPoint(x: 50, y: 50), MapPoint(x: 60, y: 50), MapPoint(x: 60, y: 60)]
         let hall = try Self.hall(walkable: [outside])
@@ -51,18 +51,18 @@ final class StaticHallTests: XCTestCase {
         }
     }
 
-    func testTheExactMeanOfUndisturbedReadingsIsThePlace() throws {
+    func testTheExactMeanOfNoiselessReadingsIsTheTruePlace() throws {
         var settings = StaticHallSettings()
         settings.shadowing = 0.5
         settings.gridEdge = 0.1
         let hall = try Self.hall(width: 12, height: 10, settings)
         let place = MapPoint(x: 4.3, y: 6.2)
         let mean = try XCTUnwrap(ExactPosterior(of: hall).mean(of: hall.beacons.map { hall.mean(of: $0, at: place) }))
-        // Half a decibel is some 0.2 m; the mean of the posterior lies a little off its top.
+        // Half a decibel is about 0.2 m; the mean of the posterior is slightly off its maximum.
         XCTAssertEqual(mean.distance(to: place), 0, accuracy: 0.1)
     }
 
-    func testTheExactMeanOfReadingsThatTellNothingIsTheMiddle() throws {
+    func testTheExactMeanOfUninformativeReadingsIsTheMiddle() throws {
         var settings = StaticHallSettings()
         settings.shadowing = 20
         let hall = try Self.hall(width: 12, height: 12, settings)
@@ -70,7 +70,7 @@ final class StaticHallTests: XCTestCase {
         XCTAssertEqual(mean.distance(to: MapPoint(x: 6, y: 6)), 0, accuracy: 0.01)
     }
 
-    func testTheBoundIsThatOfNumericDerivatives() throws {
+    func testTheBoundEqualsTheOneFromNumericDerivatives() throws {
         let hall = try Self.hall()
         let place = MapPoint(x: 11.3, y: 4.7)
         let step = 1e-4

@@ -3,14 +3,14 @@ import IndoorLocalizationTesting
 import ScanRecording
 import XCTest
 
-/// The scorer's figures against those computed by hand. All errors are whole numbers of metres along x.
+/// The scorer's figures compared with figures computed by hand. All errors are whole numbers of metres along x.
 final class TrackScorerTests: XCTestCase {
     private let ground: MapID = 1
     private let upper: MapID = 2
-    /// Sums of a few small whole numbers: what is off is rounding.
+    /// The figures are sums of a few small whole numbers; any difference is due to rounding.
     private let tolerance = 1e-9
 
-    /// Two maps of 20 × 10 m, two levels apart.
+    /// A venue with two maps of 20 × 10 m, two levels apart.
     private var venue: Venue {
         Venue(
             id: 1, name: "Two floors",
@@ -35,7 +35,7 @@ final class TrackScorerTests: XCTestCase {
         return scorer.score
     }
 
-    func testNothingHasNoFigures() {
+    func testAScoreWithoutDataHasNoFigures() {
         for score in [TrackScorer(venue: venue).score, score([], [position(1, x: 1)])] {
             XCTAssertEqual(score.count, 0)
             let figures = [
@@ -46,8 +46,8 @@ final class TrackScorerTests: XCTestCase {
         }
     }
 
-    func testFiguresOfFiveErrors() throws {
-        // Errors 1, 2, 3, 4 and 10 m; each radius is 3 m, so three of the five lie within.
+    func testTheFiguresOfFiveErrorsEqualThoseComputedByHand() throws {
+        // Errors of 1, 2, 3, 4 and 10 m; each radius is 3 m, so three of the five errors are within it.
         let errors = [3.0, 1, 10, 2, 4]
         let truths = errors.indices.map { truth(10 + Double($0), x: 5) }
         let positions = errors.enumerated().map { position(10 + Double($0), x: 5 + $1, radius: 3) }
@@ -57,7 +57,7 @@ final class TrackScorerTests: XCTestCase {
         XCTAssertEqual(score.floor, 1)
         XCTAssertEqual(try XCTUnwrap(score.mean), 4, accuracy: tolerance)
         XCTAssertEqual(try XCTUnwrap(score.median), 3, accuracy: tolerance)
-        // Between the sorted errors, linear in place 4 × share: places 3, 3.6 and 3.8 of 0 to 4.
+        // Interpolated between the sorted errors at the index 4 × share: indices 3, 3.6 and 3.8 of 0 to 4.
         XCTAssertEqual(try XCTUnwrap(score.p75), 4, accuracy: tolerance)
         XCTAssertEqual(try XCTUnwrap(score.p90), 4 + 0.6 * 6, accuracy: tolerance)
         XCTAssertEqual(try XCTUnwrap(score.p95), 4 + 0.8 * 6, accuracy: tolerance)
@@ -73,29 +73,29 @@ final class TrackScorerTests: XCTestCase {
         XCTAssertEqual(score.insideRadius, 0)
     }
 
-    func testAnErrorAsLargeAsTheRadiusIsInside() {
+    func testAnErrorEqualToTheRadiusIsInsideTheRadius() {
         XCTAssertEqual(score([truth(10, x: 5)], [position(10, x: 6, radius: 1)]).insideRadius, 1)
         XCTAssertEqual(score([truth(10, x: 5)], [position(10, x: 6, radius: 0.999)]).insideRadius, 0)
     }
 
-    func testWayPointsOfTheFirstFiveSecondsAreNotScored() {
+    func testWaypointsInTheFirstFiveSecondsAreNotScored() {
         let truths = [truth(0, x: 5), truth(4.999, x: 5), truth(5, x: 5)]
         XCTAssertEqual(score(truths, [position(0, x: 5)]).count, 1)
     }
 
-    func testWayPointsAreThinnedToOneASecond() {
-        // Scored are 10, 10.96 (0.96 s later) and 11.92; 11.9 is 0.94 s behind the last scored one.
+    func testTheScorerUsesOneWaypointPerSecond() {
+        // The scored times are 10, 10.96 (0.96 s later) and 11.92; 11.9 is 0.94 s after the last scored one.
         let truths = [10, 10.5, 10.94, 10.96, 11.9, 11.92].map { truth($0, x: 5) }
         XCTAssertEqual(score(truths, [position(10, x: 5)]).count, 3)
     }
 
-    func testAStayIsScoredOnceWhereItEnds() {
-        // The stay from 10 ends with the next truth at 20: the position of 19 counts, 1 m off, not that of 11.
+    func testAStayIsScoredOnceAtItsEnd() {
+        // The stay from 10 s ends with the next ground truth at 20 s: the position of 19 s counts, which is 1 m off.
         let truths = [truth(10, x: 5, isHold: true), truth(20, x: 8, isHold: true)]
         let positions = [position(11, x: 15), position(19, x: 6), position(29, x: 10)]
         let score = score(truths, end: 30, positions)
         XCTAssertEqual(score.count, 2)
-        // The last stay ends with the recording: the position of 29 is 2 m off.
+        // The last stay ends with the recording: the position of 29 s is 2 m off.
         XCTAssertEqual(score.mean, 1.5)
     }
 
@@ -104,41 +104,41 @@ final class TrackScorerTests: XCTestCase {
         XCTAssertEqual(score(truths, [position(1, x: 5)]).count, 1)
     }
 
-    func testOnlyWhatWasToldByThenCounts() {
+    func testALaterPositionDoesNotCount() {
         let score = score([truth(10, x: 5)], [position(9, x: 7), position(10.001, x: 5)])
         XCTAssertEqual(score.mean, 2)
     }
 
-    func testAPositionOlderThanTenSecondsIsNoAnswer() {
+    func testAPositionOlderThanTenSecondsIsNotAnAnswer() {
         XCTAssertEqual(score([truth(20, x: 5)], [position(10, x: 6)]).answered, 1)
         let late = score([truth(20, x: 5)], [position(9.999, x: 6)])
         XCTAssertEqual(late.count, 1)
         XCTAssertEqual(late.answered, 0)
         XCTAssertNil(late.floor)
         XCTAssertNil(late.mean)
-        // In the competition's score the map's middle, (10, 5), stands for the answer.
+        // For the competition's score, the map's middle, (10, 5), replaces the answer.
         XCTAssertEqual(late.ipin, 5)
     }
 
     func testAWrongLevelHasNoErrorButAPenalty() {
-        // 1 m off and right; 3 m off and two levels away: 3 + 2 × 15.
+        // One is 1 m off on the right level; the other is 3 m off and two levels away: 3 + 2 × 15.
         let score = score([truth(10, x: 5), truth(11, x: 5)], [position(10, x: 6), position(11, x: 8, on: upper)])
         XCTAssertEqual(score.answered, 1)
         XCTAssertEqual(score.floor, 0.5)
         XCTAssertEqual(score.mean, 1)
         XCTAssertEqual(score.insideRadius, 1)
-        // Third quartile of 1 and 33.
+        // The third quartile of 1 and 33.
         XCTAssertEqual(try XCTUnwrap(score.ipin), 25, accuracy: tolerance)
     }
 
-    func testAMapThatTheVenueDoesNotHaveIsAWrongLevel() {
+    func testAMapMissingFromTheVenueIsAWrongLevel() {
         let score = score([truth(10, x: 5)], [position(10, x: 5, on: 9)])
         XCTAssertEqual(score.answered, 1)
         XCTAssertEqual(score.floor, 0)
         XCTAssertNil(score.mean)
     }
 
-    func testTruthWithoutAPointIsNotScored() {
+    func testGroundTruthWithoutAPointIsNotScored() {
         let room = Truth(instant: Instant(seconds: 10), room: "Lobby")
         XCTAssertEqual(score([room], [position(10, x: 5)]).count, 0)
         XCTAssertEqual(score([truth(10, x: 5, on: 9)], [position(10, x: 5)]).count, 0)

@@ -36,7 +36,7 @@ final class WalkScriptTests: XCTestCase {
             script, WalkScript(path: WalkPath(name: "n", speed: 1.5, points: points), settings: settings))
     }
 
-    func testWrongDocumentsAreRefusedWithTheField() {
+    func testAnInvalidDocumentIsRejectedWithTheField() {
         let cases: [(String, String)] = [
             ("", "$"),
             ("{\(head)}", "$.points"),
@@ -53,7 +53,7 @@ final class WalkScriptTests: XCTestCase {
         }
     }
 
-    func testWrongContentIsRefusedByName() {
+    func testInvalidContentIsRejectedWithItsName() {
         let point = "{\"mapId\": 1, \"x\": 1, \"y\": 1}"
         let upstairs = "{\"mapId\": 2, \"x\": 1, \"y\": 1, \"outdoors\": true}"
         let cases: [(String, SimulationError)] = [
@@ -71,19 +71,19 @@ final class WalkScriptTests: XCTestCase {
             ),
             (
                 "{\(head), \"points\": [\(point)], \"settings\": {\"radio.wallLoss\": 41}}",
-                .outOfRange(field: "settings.radio.wallLoss", value: 41, allowed: "from 0.0 to 40.0")
+                .outOfRange(field: "settings.radio.wallLoss", value: 41, allowed: "0.0 to 40.0")
             ),
             (
                 "{\(head), \"speed\": 0, \"points\": [\(point)]}",
-                .outOfRange(field: "speed", value: 0, allowed: "from 0.001 to 1000000.0")
+                .outOfRange(field: "speed", value: 0, allowed: "0.001 to 1000000.0")
             ),
         ]
         for (json, expected) in cases { XCTAssertEqual(failure(json), expected, json) }
     }
 
-    func testEverySettingThatIsNamedCanBeSet() {
+    func testEveryNamedSettingCanBeSet() {
         for name in SimulationSettings.names {
-            // One of these is in the range of each: shares and lengths, dBm, hPa, and what is no number.
+            // One of these is in the range of each setting: shares and lengths, dBm, hPa, and flags.
             let values: [SimulationSettings.Value] = [.number(1), .number(-50), .number(900), .flag(true)]
             let accepted = values.contains { value in
                 var settings = SimulationSettings()
@@ -94,7 +94,7 @@ final class WalkScriptTests: XCTestCase {
         XCTAssertEqual(SimulationSettings.names.count, Set(SimulationSettings.names).count)
     }
 
-    func testTheDocumentedSettingsAreAllowed() throws {
+    func testTheDefaultSettingsAreInTheirRanges() throws {
         XCTAssertNoThrow(try SimulationSettings().check())
     }
 }

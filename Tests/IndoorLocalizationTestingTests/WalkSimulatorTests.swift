@@ -19,12 +19,12 @@ final class WalkSimulatorTests: XCTestCase {
             venue: SimulatedHall.venue(beacons: 5), path: path, settings: settings ?? everything(), seed: seed)
     }
 
-    func testTheSameSeedGivesTheSameWalkAndAnotherAnotherOne() throws {
+    func testTheSeedDeterminesTheWalk() throws {
         XCTAssertEqual(try simulator(seed: 5).entries(), try simulator(seed: 5).entries())
         XCTAssertNotEqual(try simulator(seed: 5).entries(), try simulator(seed: 6).entries())
     }
 
-    func testAWalkThatWouldFillTheMemoryIsRefusedBeforeItBegins() throws {
+    func testAWalkThatWouldExhaustTheMemoryIsRejectedBeforeItBegins() throws {
         let far = SimulatedHall.walk([corner, MapPoint(x: 1e6, y: 10)])
         let hall = SimulatedHall.venue(beacons: 5)
         XCTAssertThrowsError(try WalkSimulator(venue: hall, path: far, seed: 1)) { error in
@@ -35,7 +35,7 @@ final class WalkSimulatorTests: XCTestCase {
             XCTAssertGreaterThan(readings, 1e7)
             XCTAssertTrue("\(error)".contains("at most 24 h and 3000000"), "\(error)")
         }
-        // A short walk among many beacons is no better.
+        // A short walk among many beacons exceeds the limit too.
         let crowd = SimulatedHall.venue(beacons: 5)
         var settings = SimulationSettings()
         settings.sensors.motionRate = 1000
@@ -44,7 +44,7 @@ final class WalkSimulatorTests: XCTestCase {
         XCTAssertNoThrow(try WalkSimulator(venue: crowd, path: hour, seed: 1))
     }
 
-    func testWaysThroughWallsAreFound() throws {
+    func testTheSimulatorFindsLegsThroughWalls() throws {
         var hall = SimulatedHall.venue(beacons: 1)
         hall.maps[0].walls = [
             [MapPoint(x: 15, y: 0), MapPoint(x: 15, y: 12)], [MapPoint(x: 25, y: 0), MapPoint(x: 25, y: 30)],
@@ -54,7 +54,7 @@ final class WalkSimulatorTests: XCTestCase {
             MapPoint(x: 30, y: 6),
         ])
         let simulator = try WalkSimulator(venue: hall, path: path, seed: 1)
-        XCTAssertEqual(simulator.wallCrossings.map(\.point), [3, 4], "through the door first, then through walls")
+        XCTAssertEqual(simulator.wallCrossings.map(\.point), [3, 4], "the first legs use the door")
         XCTAssertEqual(simulator.wallCrossings.map(\.walls), [1, 2])
     }
 
@@ -63,21 +63,21 @@ final class WalkSimulatorTests: XCTestCase {
         XCTAssertEqual(instants, instants.sorted())
     }
 
-    func testASensorMoreLeavesTheRadioAsItWas() throws {
+    func testAddingASensorDoesNotChangeTheRadio() throws {
         let more = try simulator(seed: 5)
         let less = try simulator(seed: 5, SimulationSettings())
         XCTAssertEqual(more.sightings, less.sightings)
         XCTAssertFalse(less.sightings.isEmpty)
     }
 
-    func testTheSourceGivesTheReadingsOfTheWalk() async throws {
+    func testTheSourceEmitsTheReadingsOfTheWalk() async throws {
         let simulator = try simulator(seed: 5)
         var readings: [SensorReading] = []
         for try await reading in simulator.readings() { readings.append(reading) }
         XCTAssertEqual(readings, simulator.sensorReadings())
     }
 
-    func testTruthsFollowThePath() throws {
+    func testTheGroundTruthFollowsThePath() throws {
         let truths = try truths(of: simulator(seed: 5))
         for truth in truths {
             let distance = (truth.instant.seconds, try XCTUnwrap(truth.point))
@@ -113,12 +113,12 @@ final class WalkSimulatorTests: XCTestCase {
             if case .pressure(let sample) = reading { sample.hectopascals } else { nil }
         }
         XCTAssertEqual(pressures.count, 21)
-        // 0.12 hPa a metre near the sea: ISO 2533's table has 1012.05 hPa at 100 m less 12 hPa.
+        // 0.12 hPa per metre near sea level: in ISO 2533's table, the pressure at 100 m is 12 hPa lower.
         XCTAssertEqual((pressures.first ?? 0) - (pressures.last ?? 0), 4 * 0.12, accuracy: 0.005)
         XCTAssertEqual(pressures, pressures.sorted(by: >))
     }
 
-    func testOutdoorsThereAreSatellitesAndNoMap() throws {
+    func testAnOutdoorLegHasGNSSPositionsAndNoMap() throws {
         let points = [
             WalkPath.Point(mapID: SimulatedHall.ground, point: corner),
             WalkPath.Point(mapID: SimulatedHall.ground, point: MapPoint(x: 0, y: 10)),
@@ -137,7 +137,7 @@ final class WalkSimulatorTests: XCTestCase {
             let truth = MapPoint(x: 10 - fix.instant.seconds, y: 10)
             return transform.point(at: fix.coordinate).distance(to: truth) <= fix.accuracy
         }
-        // The errors of 200 s are seven independent ones: the share is 0.68 with a standard error of 0.18.
+        // The errors over 200 s are seven independent ones: the share is 0.68 with a standard error of 0.18.
         XCTAssertEqual(Double(inside.count) / Double(fixes.count), 0.68, accuracy: 0.36, "seed 3")
     }
 

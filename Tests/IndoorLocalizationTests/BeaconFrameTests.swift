@@ -10,7 +10,7 @@ final class BeaconFrameTests: XCTestCase {
         try FixtureFolder("advertisements/\(folder)").files().map(AdvertisementFixture.init(path:))
     }
 
-    func testEveryAcceptedAdvertisementHoldsTheBeaconBesideIt() throws {
+    func testEveryAcceptedAdvertisementDecodesToTheBeaconOfItsFixture() throws {
         for fixture in try fixtures("accepted") {
             let decoding = try BeaconFrame.decode(fixture.data.span)
             guard case .beacon(let frame) = decoding else {
@@ -26,7 +26,7 @@ final class BeaconFrameTests: XCTestCase {
         }
     }
 
-    func testEveryRejectedAdvertisementIsRejectedForTheReasonBesideIt() throws {
+    func testEveryRejectedAdvertisementIsRejectedForTheReasonOfItsFixture() throws {
         for fixture in try fixtures("rejected") {
             do throws(AdvertisementError) {
                 switch try BeaconFrame.decode(fixture.data.span) {
@@ -87,7 +87,7 @@ final class BeaconFrameTests: XCTestCase {
         XCTAssertGreaterThan(decoded, 1000, "most flips hit the identity; seed \(seed)")
     }
 
-    func testWhatIsEncodedDecodesToTheSameFrame() throws {
+    func testAnEncodedFrameDecodesToTheSameFrame() throws {
         let seed: UInt64 = 99
         var generator = SeededGenerator(seed: seed)
         for format in BeaconFrame.Format.allCases {
@@ -116,7 +116,7 @@ final class BeaconFrameTests: XCTestCase {
         }
     }
 
-    func testEddystoneHasNoPlaceForAMajor() {
+    func testEddystoneCannotEncodeAMajor() {
         let beacon = BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2), major: 1, minor: 0)
         let frame = BeaconFrame(format: .eddystoneUID, beacon: beacon, measuredPower: -59)
         XCTAssertThrowsError(try frame.advertisingData()) { error in
@@ -142,7 +142,7 @@ final class BeaconFrameTests: XCTestCase {
         XCTAssertEqual(sighting.address, DeviceAddress(rawValue: 0xAABB, kind: .random))
     }
 
-    func testAnAdvertisementWithoutAnRSSIIsNoSighting() throws {
+    func testAnAdvertisementWithAnInvalidRSSIHasNoSighting() throws {
         for rssi in [127, 0, 1, -128, .nan] as [Double] {
             XCTAssertNil(try advertisement(rssi: rssi).sighting(), "RSSI \(rssi)")
         }

@@ -46,7 +46,7 @@ final class RangingTests: XCTestCase {
         XCTAssertLessThan((squares / 1000).squareRoot(), 1.8, "seed \(seed)")
     }
 
-    func testUncertaintyGrowsInSilenceAndShrinksWithNews() {
+    func testUncertaintyGrowsInSilenceAndShrinksWithMeasurements() {
         var filter = RSSIFilter(rssi: -60, at: .zero)
         let first = filter.standardDeviation(at: .zero)
         XCTAssertGreaterThan(filter.standardDeviation(at: Instant(seconds: 3)), first)
@@ -99,7 +99,7 @@ final class RangingTests: XCTestCase {
         XCTAssertEqual(estimate.accuracy, halfWidth, accuracy: 0.02 * halfWidth)
     }
 
-    func testAnImpossibleExponentIsBroughtIntoItsRange() {
+    func testAnImpossibleExponentIsClampedToItsRange() {
         XCTAssertEqual(PathLossModel(measuredPower: -59, exponent: 0, shadowing: -1).exponent, 0.5)
         XCTAssertEqual(PathLossModel(measuredPower: -59, exponent: 0, shadowing: -1).shadowing, 0)
         XCTAssertTrue(
@@ -108,7 +108,7 @@ final class RangingTests: XCTestCase {
 
     // MARK: - Proximity
 
-    func testProximityHasItsEdgesWhereTheDesignPutsThem() {
+    func testProximityClassesHaveTheirSpecifiedLimits() {
         for (meters, proximity) in [
             (0, .immediate), (0.499, .immediate), (0.5, .near), (3, .near), (3.001, .far), (100, .far),
         ] as [(Double, Proximity)] {
@@ -139,20 +139,20 @@ final class RangingTests: XCTestCase {
         XCTAssertEqual(ranger.count, 0)
     }
 
-    func testABeaconHeardAgainAfterItWasForgottenStartsAnew() throws {
+    func testAForgottenBeaconStartsWithANewFilter() throws {
         var ranger = Ranger()
         for index in 0..<20 { ranger.observe(sighting(Double(index) / 10, -50)) }
         ranger.observe(sighting(100, -90))
         XCTAssertEqual(try XCTUnwrap(ranger.estimate(of: beacon, at: Instant(seconds: 100))).rssi, -90)
     }
 
-    func testAnRSSIThatIsNoMeasurementIsIgnored() {
+    func testAnInvalidRSSIIsIgnored() {
         var ranger = Ranger()
         for rssi in [127, 0, 5, -200, .nan] as [Double] { ranger.observe(sighting(0, rssi)) }
         XCTAssertEqual(ranger.count, 0)
     }
 
-    func testAKnownModelCountsMoreThanTheAdvertisedPower() throws {
+    func testAKnownModelHasPriorityOverTheAdvertisedPower() throws {
         var ranger = Ranger(models: [beacon: PathLossModel(measuredPower: -69, exponent: 2)])
         ranger.observe(sighting(0, -69, power: -59))
         XCTAssertEqual(

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A real mosquitto on this machine's loopback, which can be killed and started again at the same port.
+/// A real mosquitto on this machine's loopback interface. A test can kill it and restart it on the same port.
 package final class MosquittoBroker {
-    /// How a broker is set up: lines of mosquitto's configuration.
+    /// The configuration of a broker: lines of mosquitto's configuration file.
     package struct Configuration {
-        /// What listens: within the one listener.
+        /// The lines for the listener.
         package var listener = "allow_anonymous true"
-        /// Certificate, key and, for clients that must show one, authority; nil for a broker in the clear.
+        /// Certificate, key and, if clients need a certificate, their authority; nil for a broker without TLS.
         package var identity: (certificate: String, key: String, clientAuthority: String?)?
 
         package init(
@@ -21,11 +21,11 @@ package final class MosquittoBroker {
     private var process: Process
     private let folder: String
 
-    /// Starts a broker; returns when it listens.
+    /// Starts a broker, and returns once it listens.
     ///
-    /// - Parameter folder: for its own files.
+    /// - Parameter folder: the folder for its files.
     package init(folder: String, _ configuration: Configuration = Configuration()) throws {
-        // Between the choice of a port and its use, somebody else may take it: then another one is tried.
+        // Between the choice of a port and its use, another process may occupy it. The loop then tries another port.
         for _ in 0..<20 {
             let port = try TestPort.free()
             try Data(Self.text(port: port, configuration).utf8).write(to: URL(filePath: folder + "/mosquitto.conf"))
@@ -34,7 +34,7 @@ package final class MosquittoBroker {
                 return
             }
         }
-        throw TestPort.Failure(description: "mosquitto does not start: \(Self.log(in: folder))")
+        throw TestPort.Failure(description: "mosquitto did not start: \(Self.log(in: folder))")
     }
 
     private static func start(folder: String, port: UInt16) throws -> Process? {
@@ -58,27 +58,27 @@ package final class MosquittoBroker {
             text += "certfile \(identity.certificate)\nkeyfile \(identity.key)\n"
             if let authority = identity.clientAuthority { text += "cafile \(authority)\nrequire_certificate true\n" }
         }
-        // As root it would go on as a user who may not read the files of a test.
+        // As root, it would switch to a user who cannot read the files of a test.
         return getuid() == 0 ? text + "user root\n" : text
     }
 
-    /// Kills the broker, which gives nobody notice.
+    /// Kills the broker without a notice to its clients.
     package func kill() {
         guard process.isRunning else { return }
         Glibc.kill(process.processIdentifier, SIGKILL)
         process.waitUntilExit()
     }
 
-    /// Starts it again at the same port; it knows nothing of before.
+    /// Starts the broker again on the same port, without its previous state.
     package func restart() throws {
         kill()
         guard let process = try Self.start(folder: folder, port: port) else {
-            throw TestPort.Failure(description: "mosquitto does not start again: \(log)")
+            throw TestPort.Failure(description: "mosquitto did not restart: \(log)")
         }
         self.process = process
     }
 
-    /// What it has logged.
+    /// The broker's log.
     package var log: String { Self.log(in: folder) }
 
     private static func log(in folder: String) -> String {

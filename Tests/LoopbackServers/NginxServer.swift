@@ -1,26 +1,26 @@
 import Foundation
 
-/// A real nginx on this machine's loopback, which serves a folder.
+/// A real nginx on this machine's loopback interface, which serves a folder.
 package final class NginxServer {
-    /// A request that was answered.
+    /// A request that the server has answered.
     package struct Request: Equatable {
         package var path: String
         package var status: Int
-        /// The header of that name; empty if there was none.
+        /// The request's `Range` header; empty if it had none.
         package var range: String
         package var unless: String
         package var authorization: String
-        /// How the answer's body was encoded; empty if it was not.
+        /// The encoding of the response's body; empty if it had none.
         package var encoding: String
     }
 
-    /// How a server is set up: lines of nginx's configuration.
+    /// The configuration of a server: lines of nginx's configuration file.
     package struct Configuration {
-        /// Within `http`, beside the server.
+        /// The lines within `http`, beside the server.
         package var http = ""
-        /// Within the server.
+        /// The lines within the server.
         package var server = ""
-        /// Within `location /`.
+        /// The lines within `location /`.
         package var location = ""
         /// Certificate and key for TLS; nil for plain HTTP.
         package var identity: (certificate: String, key: String)?
@@ -37,11 +37,11 @@ package final class NginxServer {
     private let process: Process
     private let folder: String
 
-    /// Starts a server; returns when it answers.
+    /// Starts a server, and returns once it answers.
     ///
-    /// - Parameter folder: for its own files.
+    /// - Parameter folder: the folder for its files.
     package init(root: String, folder: String, _ configuration: Configuration = Configuration()) throws {
-        // Between the choice of a port and its use, somebody else may take it: then another one is tried.
+        // Between the choice of a port and its use, another process may occupy it. The loop then tries another port.
         for _ in 0..<20 {
             let port = try TestPort.free()
             if let process = try Self.start(root: root, folder: folder, port: port, configuration) {
@@ -50,7 +50,7 @@ package final class NginxServer {
             }
         }
         let log = (try? String(contentsOf: URL(filePath: folder + "/error.log"), encoding: .utf8)) ?? ""
-        throw TestPort.Failure(description: "nginx does not start: \(log)")
+        throw TestPort.Failure(description: "nginx did not start: \(log)")
     }
 
     private static func start(
@@ -93,19 +93,19 @@ package final class NginxServer {
             """
     }
 
-    /// The address of the folder that is served.
+    /// Returns the address of the folder that is served.
     package func url(scheme: String = "http") -> String { "\(scheme)://127.0.0.1:\(port)" }
 
-    /// Ends the server, after what it is doing.
+    /// Stops the server after the current requests.
     package func stop() {
         guard process.isRunning else { return }
         kill(process.processIdentifier, SIGTERM)
         process.waitUntilExit()
     }
 
-    /// Ends the server; all that it was asked for.
+    /// Stops the server and returns all requests.
     ///
-    /// It notes a request after its answer, so only after its end all of them are noted.
+    /// nginx logs a request after its response, so the log is complete only after the server has ended.
     package func stopAndTellRequests() throws -> [Request] {
         stop()
         let log = try String(contentsOf: URL(filePath: folder + "/access.log"), encoding: .utf8)

@@ -1,8 +1,10 @@
 import Glibc
 
-/// What signals a child process may get.
+/// The signals that a child process can receive.
 package enum ProcessSignals {
-    /// Runs the body on a thread that no signal is kept from, as the child inherits that: those of tasks keep all of them.
+    /// Runs the body on a thread that blocks no signal.
+    ///
+    /// A child process inherits the blocked signals of its thread, and the threads of tasks block all of them.
     package static func withAll(_ body: () throws -> Void) rethrows {
         var none = sigset_t()
         var kept = sigset_t()

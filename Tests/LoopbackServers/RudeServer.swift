@@ -1,43 +1,43 @@
 import Foundation
 import Synchronization
 
-/// A server that does what no web server does: it sends given bytes, and closes or falls silent when it should not.
+/// A server that misbehaves on purpose: it sends arbitrary bytes, and closes connections or stops sending at any time.
 package final class RudeServer: Sendable {
-    /// What to do with a request.
+    /// The answer to a request.
     package struct Answer: Sendable {
-        /// What is sent, head included.
+        /// The bytes to send, including the head.
         package var bytes: [UInt8]
-        /// Whether the connection stays open, without another byte.
+        /// Whether the connection then stays open without another byte.
         package var fallsSilent = false
-        /// What is sent behind that again and again, until the other end hangs up; nil for nothing.
+        /// The bytes to send repeatedly after that, until the client closes the connection; nil for none.
         package var endless: Endless?
 
-        /// Bytes without an end.
+        /// An endless sequence of bytes.
         package struct Endless: Sendable {
-            /// What is sent each time.
+            /// The bytes of one repetition.
             package var bytes: [UInt8]
-            /// Milliseconds between two times; 0 for as fast as they are taken.
+            /// The milliseconds between two repetitions; 0 for as fast as the client receives.
             package var interval: Int32
 
-            /// Repeats these bytes.
+            /// Creates a repetition of these bytes.
             package init(_ bytes: [UInt8], every interval: Int32 = 0) {
                 (self.bytes, self.interval) = (bytes, interval)
             }
         }
 
-        /// An answer of these bytes.
+        /// Creates an answer of these bytes.
         package init(bytes: [UInt8], fallsSilent: Bool = false) {
             (self.bytes, self.fallsSilent) = (bytes, fallsSilent)
         }
 
-        /// An answer with these header lines, whose body has no end.
+        /// Returns an answer with these header lines and an endless body.
         package static func endless(_ lines: String, _ endless: Endless) -> Answer {
             var answer = with(lines)
             answer.endless = endless
             return answer
         }
 
-        /// An answer with these header lines and that body.
+        /// Returns an answer with these header lines and that body.
         package static func with(_ lines: String, _ body: [UInt8] = [], fallsSilent: Bool = false) -> Answer {
             let head = lines.replacing("\n", with: "\r\n") + "\r\nConnection: close\r\n\r\n"
             return Answer(bytes: Array(head.utf8) + body, fallsSilent: fallsSilent)
@@ -64,10 +64,10 @@ package final class RudeServer: Sendable {
     }
 
     package var url: String { "http://127.0.0.1:\(port)" }
-    /// The heads of all requests, each with the body that it announced.
+    /// The heads of all requests, each with its body of the announced length.
     package var requests: [String] { state.withLock { $0.requests } }
 
-    /// Ends the server, and all connections.
+    /// Stops the server, and closes all connections.
     package func stop() {
         state.withLock { state in
             state.isStopped = true
@@ -76,7 +76,7 @@ package final class RudeServer: Sendable {
             // Their threads close them.
             state.endless.forEach { shutdown($0, Int32(SHUT_RDWR)) }
         }
-        // Wakes the thread that waits for connections, which then closes the socket.
+        // Wakes the thread that accepts connections, which then closes the socket.
         shutdown(listener, Int32(SHUT_RDWR))
     }
 
@@ -90,7 +90,7 @@ package final class RudeServer: Sendable {
             let answer = answer(path, request)
             let isTaken = Self.send(answer.bytes, to: connection)
             if let endless = answer.endless, isTaken {
-                // Others must not wait for the end of what has none.
+                // Other requests must not wait for the end of an endless answer.
                 state.withLock { _ = $0.endless.insert(connection) }
                 Thread.detachNewThread { self.pour(endless, into: connection) }
             } else if answer.fallsSilent {
@@ -104,7 +104,7 @@ package final class RudeServer: Sendable {
 
     private func pour(_ endless: Answer.Endless, into connection: Int32) {
         var watched = pollfd(fd: connection, events: Int16(POLLIN), revents: 0)
-        // The other end sends nothing more: what can be read is that it hangs up.
+        // The client sends nothing more, so only the end of the connection makes the socket readable.
         while poll(&watched, 1, endless.interval) == 0, Self.send(endless.bytes, to: connection) {}
         state.withLock { state in
             state.endless.remove(connection)
@@ -112,7 +112,7 @@ package final class RudeServer: Sendable {
         }
     }
 
-    /// Sends; whether all of it was taken.
+    /// Sends bytes, and returns whether all of them were sent.
     private static func send(_ bytes: [UInt8], to connection: Int32) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -125,7 +125,7 @@ package final class RudeServer: Sendable {
         return true
     }
 
-    /// Closes so that what was sent arrives.
+    /// Closes the connection so that all sent bytes arrive.
     private static func end(_ connection: Int32) {
         shutdown(connection, Int32(SHUT_WR))
         var byte: UInt8 = 0

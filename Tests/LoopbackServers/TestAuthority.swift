@@ -1,10 +1,10 @@
 import Foundation
 
-/// A certificate authority of a test's own, and identities that it vouches for.
+/// A certificate authority for one test, and the identities that it signs.
 package struct TestAuthority {
-    /// The file with its certificate.
+    /// The file with the authority's certificate.
     package let certificate: String
-    /// The files of a server on 127.0.0.1.
+    /// The files of a server identity for 127.0.0.1.
     package let identity: (certificate: String, key: String)
     private let folder: String
 
@@ -20,21 +20,21 @@ package struct TestAuthority {
         try vouch(for: "127.0.0.1", names: "IP:127.0.0.1", identity)
     }
 
-    /// Makes the identity of a client.
+    /// Creates the identity of a client.
     package func client(_ name: String) throws -> (certificate: String, key: String) {
         let identity = ("\(folder)/\(name).pem", "\(folder)/\(name).key")
         try vouch(for: name, names: "DNS:\(name)", identity)
         return identity
     }
 
-    /// Makes an identity of a server on 127.0.0.1 that is valid for so many days, also ones that are over.
+    /// Creates a server identity for 127.0.0.1 that is valid for the given number of days; negative if expired.
     package func server(days: Int) throws -> (certificate: String, key: String) {
         let identity = ("\(folder)/days\(days).pem", "\(folder)/days\(days).key")
         try vouch(for: "127.0.0.1", names: "IP:127.0.0.1", identity, days: days)
         return identity
     }
 
-    /// Makes an identity of a server on another machine.
+    /// Creates the identity of a server on another machine.
     package func stranger() throws -> (certificate: String, key: String) {
         let identity = ("\(folder)/stranger.pem", "\(folder)/stranger.key")
         try vouch(for: "elsewhere.example.org", names: "DNS:elsewhere.example.org", identity)

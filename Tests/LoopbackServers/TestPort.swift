@@ -1,6 +1,6 @@
 import Foundation
 
-/// Ports of this machine's loopback.
+/// Ports on this machine's loopback interface.
 package enum TestPort {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
@@ -8,14 +8,14 @@ package enum TestPort {
         package init(description: String) { self.description = description }
     }
 
-    /// A port that was free a moment ago, chosen by the kernel.
+    /// Returns a port that the kernel has chosen and that was free at that moment.
     package static func free() throws -> UInt16 {
         let listener = try listen(backlog: 1)
         defer { close(listener.descriptor) }
         return listener.port
     }
 
-    /// A socket that listens on a port chosen by the kernel.
+    /// Returns a socket that listens on a port that the kernel has chosen.
     static func listen(backlog: Int32) throws -> (descriptor: Int32, port: UInt16) {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = loopback(port: 0)
@@ -30,7 +30,7 @@ package enum TestPort {
         return (descriptor, UInt16(bigEndian: address.sin_port))
     }
 
-    /// Whether somebody listens on the port.
+    /// Returns whether a process listens on the port.
     static func isOpen(_ port: UInt16) -> Bool {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(descriptor) }
@@ -42,7 +42,7 @@ package enum TestPort {
         }
     }
 
-    /// Where Debian, or whoever built it by hand, puts a server's program.
+    /// Returns the path of a server program as installed by Debian or built manually.
     static func program(_ name: String, ofPackage package: String) throws -> URL {
         let path = ["/usr/sbin/", "/usr/bin/", "/usr/local/sbin/"].map { $0 + name }.first {
             FileManager.default.isExecutableFile(atPath: $0)
@@ -51,7 +51,9 @@ package enum TestPort {
         return URL(filePath: path)
     }
 
-    /// Starts a server, and returns whether it listens on the port: not if it ended before, or took longer than 20 s.
+    /// Starts a server, and returns whether it listens on the port.
+    ///
+    /// The result is false if the process ends first, or does not listen within 20 s.
     static func start(_ process: Process, on port: UInt16) throws -> Bool {
         try ProcessSignals.withAll { try process.run() }
         let deadline = ContinuousClock.now + .seconds(20)
@@ -73,7 +75,7 @@ package enum TestPort {
     }
 }
 
-/// Listens, lets the kernel accept connections, and never answers.
+/// A listener whose connections the kernel accepts, and which never answers.
 package final class SilentListener: Sendable {
     package let port: UInt16
     private let descriptor: Int32

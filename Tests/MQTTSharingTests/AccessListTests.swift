@@ -5,7 +5,7 @@ import LoopbackServers
 import MQTTSharing
 import XCTest
 
-/// What a broker's access list lets devices do, and how they notice.
+/// Permissions from a broker's access list, and their errors.
 final class AccessListTests: XCTestCase {
     private func broker(accessList: String, _ listener: String, in folder: String) throws -> MosquittoBroker {
         try Data(accessList.utf8).write(to: URL(filePath: folder + "/access"))
@@ -13,7 +13,7 @@ final class AccessListTests: XCTestCase {
             MosquittoBroker.Configuration(listener: listener + "\nacl_file \(folder)/access"), in: folder)
     }
 
-    /// The access list of the documentation.
+    /// Returns the access list of the documentation.
     private func documentedList() throws -> String {
         let page = try String(
             contentsOfFile: FixtureFolder("sharing").path
@@ -23,7 +23,8 @@ final class AccessListTests: XCTestCase {
         return lines.map { $0.dropFirst(4) + "\n" }.joined()
     }
 
-    /// A broker with the documented access list, for the users `cart` and `fork`, whose passwords are their names.
+    /// Returns a broker with the documented access list for the users `cart` and `fork`, whose passwords equal their
+    /// names.
     private func guardedBroker() throws -> MosquittoBroker {
         let folder = try temporaryFolder()
         try Data("cart:cart\nfork:fork\n".utf8).write(to: URL(filePath: folder + "/passwords"))
@@ -42,14 +43,14 @@ final class AccessListTests: XCTestCase {
             host: "127.0.0.1", port: broker.port, credentials: MQTTCredentials(user: user, password: user))
     }
 
-    func testDevicesWithNamesOfTheirOwnShareByTheDocumentedList() async throws {
+    func testDevicesNamedAsTheirUsersShareWithTheDocumentedAccessList() async throws {
         let broker = try guardedBroker()
         var settings = MQTTSharingSettings()
         settings.interval = .zero
         settings.homeAssistantPrefix = "homeassistant"
         let cart = try MQTTPositionSharing(address(of: "cart", broker), device: DeviceID("cart"), settings: settings)
         let fork = try MQTTPositionSharing(address(of: "fork", broker), device: DeviceID("fork"))
-        let forkHears = Ear(fork)
+        let forkHears = EventListener(fork)
         for sharing in [cart, fork] {
             try await sharing.connect()
             try await sharing.join("hall")
@@ -70,7 +71,7 @@ final class AccessListTests: XCTestCase {
             ])
     }
 
-    func testWhoSharesUnderAnotherNameIsToldThatItIsForbidden() async throws {
+    func testSharingUnderAnotherNameThrowsForbidden() async throws {
         let broker = try guardedBroker()
         var settings = MQTTSharingSettings()
         settings.patience = .seconds(2)
@@ -82,7 +83,7 @@ final class AccessListTests: XCTestCase {
         }
     }
 
-    func testABrokerThatForbidsToPublishIsToldApart() async throws {
+    func testABrokerThatDeniesPublishingHasItsOwnError() async throws {
         let broker = try broker(
             accessList: "topic read #\n", "allow_anonymous true", in: try temporaryFolder())
         let cart = try device("cart", broker) { $0.patience = .seconds(3) }

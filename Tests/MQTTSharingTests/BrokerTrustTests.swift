@@ -5,11 +5,11 @@ import XCTest
 
 @testable import MQTTSharing
 
-/// Whom a broker lets in, whom a device trusts, and what is said where it does not work.
+/// Authentication of devices and brokers, and its errors.
 final class BrokerTrustTests: XCTestCase {
     private let password = "p4ssw0rd-x"
 
-    /// A broker that lets in `cart` with the password.
+    /// Returns a broker that accepts `cart` with the password.
     private func guardedBroker() throws -> MosquittoBroker {
         let folder = try temporaryFolder()
         let process = Process()
@@ -29,7 +29,7 @@ final class BrokerTrustTests: XCTestCase {
         MQTTBroker(host: host, port: broker.port, credentials: credentials, security: security)
     }
 
-    func testTheRightPasswordIsLetIn() async throws {
+    func testTheBrokerAcceptsTheCorrectPassword() async throws {
         let broker = try guardedBroker()
         let file = try temporaryFolder() + "/password"
         try Data("\(password)\nsecond line\n".utf8).write(to: URL(filePath: file))
@@ -41,7 +41,7 @@ final class BrokerTrustTests: XCTestCase {
         await sharing.disconnect()
     }
 
-    func testAWrongPasswordOrNoneIsRefusedAndNotPrinted() async throws {
+    func testAWrongOrMissingPasswordIsRefusedAndNotPrinted() async throws {
         let broker = try guardedBroker()
         let wrong = MQTTCredentials(user: "cart", password: "wr0ng-secret")
         for (credentials, user) in [(wrong, "cart"), (nil, nil)] as [(MQTTCredentials?, String?)] {
@@ -59,7 +59,7 @@ final class BrokerTrustTests: XCTestCase {
         XCTAssertTrue(printed.contains("cart"), printed)
     }
 
-    func testAPasswordThatIsMissingIsAskedFor() async throws {
+    func testAMissingPasswordHasItsOwnError() async throws {
         let broker = try guardedBroker()
         let error = MQTTSharingError.missingPassword(host: "127.0.0.1", user: "cart")
         await assertFails(with: error) {
@@ -71,14 +71,14 @@ final class BrokerTrustTests: XCTestCase {
         XCTAssertEqual(unset, MQTTCredentials(user: "cart"))
     }
 
-    func testAPasswordFileThatIsOfNoUseIsNamed() throws {
+    func testTheErrorNamesAnUnusablePasswordFile() throws {
         let empty = try temporaryFolder() + "/empty"
         try Data("\nsecret".utf8).write(to: URL(filePath: empty))
-        // Of a file without a line's end, no more is read than a password may have.
+        // From a file without a line end, only the longest password is read.
         let endless = "/dev/zero"
         for (path, reason) in [
-            (empty, "it has no password on its first line"), (empty + "-not", "No such file or directory"),
-            (try temporaryFolder(), "Is a directory"), (endless, "its first line is longer than 65536 bytes"),
+            (empty, "the first line has no password"), (empty + "-not", "No such file or directory"),
+            (try temporaryFolder(), "Is a directory"), (endless, "the first line is longer than 65536 bytes"),
         ] {
             XCTAssertThrowsError(try MQTTCredentials(user: "cart", passwordFile: path)) { error in
                 XCTAssertEqual("\(error)", "\(path): \(reason)")
@@ -87,14 +87,14 @@ final class BrokerTrustTests: XCTestCase {
         }
     }
 
-    func testAPrivateAuthorityIsTrustedWhereItIsGiven() async throws {
+    func testAPrivateAuthorityIsTrustedIfTheSettingsNameIt() async throws {
         let authority = try TestAuthority(in: try temporaryFolder())
         let identity = (authority.identity.certificate, authority.identity.key, nil as String?)
         let broker = try broker(MosquittoBroker.Configuration(identity: identity))
         let trusted = address(broker, nil, MQTTSecurity(authorityFile: authority.certificate))
         try await MQTTPositionSharing.testConnect(trusted)
         let sharing = try MQTTPositionSharing(trusted, device: DeviceID("cart"))
-        let hears = Ear(sharing)
+        let hears = EventListener(sharing)
         try await sharing.connect()
         try await sharing.join("hall")
         let other = try MQTTPositionSharing(trusted, device: DeviceID("fork"))
@@ -106,12 +106,12 @@ final class BrokerTrustTests: XCTestCase {
         await sharing.disconnect()
     }
 
-    func testAPasswordIsNotSentInTheClearUnlessAllowed() async throws {
+    func testAPasswordIsNotSentUnencryptedUnlessAllowed() async throws {
         let credentials = MQTTCredentials(user: "cart", password: password)
         for host in ["broker.invalid", "10.0.0.7", "127.example.invalid"] {
             let broker = MQTTBroker(host: host, credentials: credentials)
             do {
-                // Refused before anybody is asked for the host's address.
+                // The client refuses before it resolves the host.
                 try await MQTTPositionSharing.testConnect(broker)
                 XCTFail("the password was sent to \(host)")
             } catch {
@@ -130,8 +130,8 @@ final class BrokerTrustTests: XCTestCase {
         }
     }
 
-    func testAnErrorWithoutANumberIsNotCalledASuccess() {
-        XCTAssertEqual(MQTTSharingError.text(ofSystemError: 0), "the system names no reason")
+    func testAnErrorWithoutANumberIsNotDescribedAsSuccess() {
+        XCTAssertEqual(MQTTSharingError.text(ofSystemError: 0), "the system reported no reason")
         XCTAssertEqual(MQTTSharingError.text(ofSystemError: ENOENT), "No such file or directory")
     }
 
@@ -149,15 +149,15 @@ final class BrokerTrustTests: XCTestCase {
                 XCTAssertTrue(reason.contains("certificate verify failed"), reason)
             }
         }
-        // The certificate is for the address, not for this name of it.
+        // The certificate is for the address, not for this host name.
         let named = address(broker, host: "localhost", nil, MQTTSecurity(authorityFile: authority.certificate))
         do {
             try await MQTTPositionSharing.testConnect(named)
-            XCTFail("the name was not looked at")
+            XCTFail("the host name was not verified")
         } catch { guard case .insecure = error else { return XCTFail("\(error)") } }
     }
 
-    func testABrokerThatAsksForACertificateGetsIt() async throws {
+    func testTheDeviceSendsItsCertificateOnRequest() async throws {
         let authority = try TestAuthority(in: try temporaryFolder())
         let identity = (authority.identity.certificate, authority.identity.key, authority.certificate as String?)
         let broker = try broker(MosquittoBroker.Configuration(identity: identity))
@@ -168,7 +168,7 @@ final class BrokerTrustTests: XCTestCase {
         (security.certificateFile, security.keyFile) = (nil, nil)
         do {
             try await MQTTPositionSharing.testConnect(address(broker, nil, security))
-            XCTFail("nobody asked for the certificate")
+            XCTFail("the broker did not request the certificate")
         } catch {
             switch error {
             case .insecure, .connectionLost: break
@@ -177,7 +177,7 @@ final class BrokerTrustTests: XCTestCase {
         }
     }
 
-    func testPlainAndSecureDoNotFit() async throws {
+    func testPlainAndSecureConnectionsDoNotMatch() async throws {
         let authority = try TestAuthority(in: try temporaryFolder())
         let identity = (authority.identity.certificate, authority.identity.key, nil as String?)
         let secure = try broker(MosquittoBroker.Configuration(identity: identity))
@@ -198,11 +198,11 @@ final class BrokerTrustTests: XCTestCase {
         }
     }
 
-    func testWhatIsNotThereIsToldApart() async throws {
+    func testMissingBrokersAndFilesHaveTheirOwnErrors() async throws {
         let port = try TestPort.free()
         do {
             try await MQTTPositionSharing.testConnect(MQTTBroker(host: "127.0.0.1", port: port))
-            XCTFail("nobody listens there")
+            XCTFail("no broker listens on this port")
         } catch {
             guard case .unreachable("127.0.0.1", port, let reason) = error else { return XCTFail("\(error)") }
             XCTAssertEqual(reason, "Connection refused")
@@ -213,7 +213,7 @@ final class BrokerTrustTests: XCTestCase {
         let folder = try temporaryFolder()
         for (path, reason) in [
             (folder + "/authority.pem", "No such file or directory"), (folder, "Is a directory"),
-            ("/dev/null", "it is empty"),
+            ("/dev/null", "the file is empty"),
         ] {
             await assertFails(with: .badFile(path: path, reason: reason)) {
                 let security = MQTTSecurity(authorityFile: path)
@@ -222,11 +222,11 @@ final class BrokerTrustTests: XCTestCase {
         }
     }
 
-    func testWhoListensButSaysNothingIsNotWaitedForForEver() async throws {
-        // It accepts connections, but never answers.
+    func testASilentServerTimesOut() async throws {
+        // The server accepts connections but never answers.
         let silent = try SilentListener()
         defer { silent.close() }
-        await assertFails(with: .noAnswer(host: "127.0.0.1", port: silent.port, to: "to be let in")) {
+        await assertFails(with: .noAnswer(host: "127.0.0.1", port: silent.port, to: "to the connection request")) {
             try await MQTTPositionSharing.testConnect(
                 MQTTBroker(host: "127.0.0.1", port: silent.port), patience: .milliseconds(200))
         }
@@ -234,7 +234,7 @@ final class BrokerTrustTests: XCTestCase {
         settings.patience = .milliseconds(200)
         let sharing = try MQTTPositionSharing(
             MQTTBroker(host: "127.0.0.1", port: silent.port), device: DeviceID("cart"), settings: settings)
-        await assertFails(with: .noAnswer(host: "127.0.0.1", port: silent.port, to: "to be let in")) {
+        await assertFails(with: .noAnswer(host: "127.0.0.1", port: silent.port, to: "to the connection request")) {
             try await sharing.connect()
         }
     }

@@ -4,23 +4,23 @@ import LoopbackServers
 import MQTTSharing
 import XCTest
 
-/// That a device can be removed from a broker without a trace.
+/// Removal of a device from a broker.
 final class DeviceRemovalTests: XCTestCase {
     private func address(_ broker: MosquittoBroker) -> MQTTBroker {
         MQTTBroker(host: "127.0.0.1", port: broker.port)
     }
 
-    /// The topics under which the broker retains something.
+    /// Returns the topics with a retained message.
     private func retained(_ broker: MosquittoBroker) async throws -> Set<String> {
         let reader = try await PlainClient(port: broker.port)
-        // What was retained comes before what is published now.
+        // Retained messages arrive before new ones.
         reader.publish("the/end", "")
         let topics = try await reader.topics(until: "the/end")
         reader.close()
         return topics.subtracting(["the/end"])
     }
 
-    func testWhatIsRetainedOfADeviceIsGoneAndNamed() async throws {
+    func testForgettingADeviceClearsAndReturnsItsRetainedTopics() async throws {
         let broker = try broker()
         let (cart, _) = try await device("cart", in: "hall", broker) { $0.homeAssistantPrefix = "homeassistant" }
         try await cart.share(.at(x: 1))
@@ -37,7 +37,7 @@ final class DeviceRemovalTests: XCTestCase {
         XCTAssertEqual(after, [])
     }
 
-    func testForgettingDevicesThatNeverWereMakesNone() async throws {
+    func testForgettingAnUnknownDeviceChangesNothing() async throws {
         let broker = try broker()
         for number in 0..<24 {
             let removed = try await MQTTPositionSharing.forget(DeviceID("ghost-\(number)"), on: address(broker))
@@ -47,11 +47,11 @@ final class DeviceRemovalTests: XCTestCase {
         XCTAssertEqual(topics, [])
     }
 
-    func testABrokerThatIsNotThereForgetsNothing() async throws {
+    func testForgettingWithoutABrokerThrows() async throws {
         let port = try TestPort.free()
         do {
             _ = try await MQTTPositionSharing.forget(DeviceID("x"), on: MQTTBroker(host: "127.0.0.1", port: port))
-            XCTFail("nobody listens there")
+            XCTFail("no broker listens on this port")
         } catch {
             guard case MQTTSharingError.unreachable = error else { return XCTFail("\(error)") }
         }

@@ -4,7 +4,7 @@ import LoopbackServers
 import MQTTSharing
 import XCTest
 
-/// What Home Assistant is told, by its documented topics and keys.
+/// The messages for Home Assistant, against its documented topics and keys.
 final class HomeAssistantDiscoveryTests: XCTestCase {
     private func discovery(_ device: String, name: String? = nil) throws -> HomeAssistantDiscovery {
         HomeAssistantDiscovery(device: try DeviceID(device), name: name, locationTopic: "l", presenceTopic: "p")
@@ -14,7 +14,7 @@ final class HomeAssistantDiscoveryTests: XCTestCase {
         try XCTUnwrap(try JSONSerialization.jsonObject(with: Data(message.payload)) as? [String: Any])
     }
 
-    func testATrackerAndASensorOfOneDevice() throws {
+    func testTheConfigurationHasATrackerAndASensorOfOneDevice() throws {
         let messages = try discovery("cart-7", name: "Cart 7").configuration
         XCTAssertEqual(
             messages.map(\.topic),
@@ -41,13 +41,13 @@ final class HomeAssistantDiscoveryTests: XCTestCase {
         XCTAssertEqual(identities.count, 2)
     }
 
-    func testRemovalEmptiesTheSameTopics() throws {
+    func testTheRemovalClearsTheSameTopics() throws {
         let discovery = try discovery("cart")
         XCTAssertEqual(discovery.removal.map(\.topic), discovery.configuration.map(\.topic))
         XCTAssertTrue(discovery.removal.allSatisfy { $0.payload.isEmpty && $0.isRetained })
     }
 
-    func testIDsAreInAllowedLettersAndStayDifferent() throws {
+    func testIDsUseAllowedCharactersAndStayDifferent() throws {
         let names = ["a b", "a_b", "a__b", "a_20b", "ä", "a.b", "A-b", "a\u{308}"]
         let topics = try names.map { try discovery($0).configuration[0].topic }
         XCTAssertEqual(Set(topics).count, names.count, "\(topics)")
@@ -61,7 +61,7 @@ final class HomeAssistantDiscoveryTests: XCTestCase {
         let cart = try device("cart", broker) { $0.homeAssistantPrefix = "homeassistant" }
         try await cart.connect()
         try await cart.share(.at(x: 1, coordinate: Coordinate(latitude: 48, longitude: 9), label: "Lab"))
-        // It starts later, and reads what is retained.
+        // Home Assistant starts later, and reads the retained messages.
         let home = try await PlainClient(port: broker.port)
         let location = "indoorloc/v1/devices/cart/location"
         let attributes = try object(try await home.message(location))
@@ -74,7 +74,7 @@ final class HomeAssistantDiscoveryTests: XCTestCase {
         let tracker = try await reader.message(topic)
         XCTAssertTrue(tracker.isRetained)
         XCTAssertEqual(try object(tracker)["json_attributes_topic"] as? String, location)
-        // It says that it has started: everything comes again, not retained, as the reader is there.
+        // Home Assistant reports its start: the device publishes everything again.
         reader.publish("homeassistant/status", "online")
         let again = try await reader.message(topic)
         XCTAssertFalse(again.isRetained)

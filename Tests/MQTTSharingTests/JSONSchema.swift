@@ -1,6 +1,6 @@
 import Foundation
 
-/// The part of JSON Schema (draft 2020-12) that the schemas of `Fixtures/sharing` use; a keyword beyond it is an error.
+/// The part of JSON Schema (draft 2020-12) that the schemas of `Fixtures/sharing` use. Any other keyword is an error.
 struct JSONSchema {
     struct Unknown: Error, CustomStringConvertible { let description: String }
 
@@ -8,11 +8,11 @@ struct JSONSchema {
 
     init(path: String) throws {
         let value = try JSONSerialization.jsonObject(with: try Data(contentsOf: URL(filePath: path)))
-        guard let root = value as? [String: Any] else { throw Unknown(description: "\(path) is no object") }
+        guard let root = value as? [String: Any] else { throw Unknown(description: "\(path) is not an object") }
         self.root = root
     }
 
-    /// What a document has that the schema does not allow.
+    /// Returns the violations of the schema in a document.
     func defects(of bytes: [UInt8]) throws -> [String] {
         try Self.defects(of: try JSONSerialization.jsonObject(with: Data(bytes)), by: root, at: "$")
     }

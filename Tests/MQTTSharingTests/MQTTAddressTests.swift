@@ -2,7 +2,7 @@ import MQTTSharing
 import XCTest
 
 final class MQTTAddressTests: XCTestCase {
-    func testAddressesInAllTheirForms() throws {
+    func testAllFormsOfAddressesAreParsed() throws {
         let plain = try MQTTAddress("mqtt://broker.example.org/hall")
         XCTAssertEqual(plain.broker, MQTTBroker(host: "broker.example.org"))
         XCTAssertEqual(plain.broker.port, 1883)
@@ -16,7 +16,7 @@ final class MQTTAddressTests: XCTestCase {
         XCTAssertEqual(try MQTTAddress("mqtts://h/r").broker.port, 8883)
     }
 
-    func testWhatIsNoAddressIsRefused() {
+    func testInvalidAddressesAreRefused() {
         for text in [
             "", "hall", "http://h/r", "mqtt://h", "mqtt://h/", "mqtt:///r", "mqtt://h/a/b", "mqtt://h:0/r",
             "mqtt://h:65536/r",

@@ -7,8 +7,8 @@ final class MQTTSharingErrorTests: XCTestCase {
         try MQTTPositionSharing(MQTTBroker(host: "127.0.0.1"), device: DeviceID("cart"))
     }
 
-    /// An error of another type would not compile: each case can be told apart without a cast.
-    func testWhatSharingThrowsIsOfOneType() async throws {
+    /// The test compiles only if each function throws `MQTTSharingError`.
+    func testSharingThrowsErrorsOfOneType() async throws {
         let cart = try cart()
         do throws(MQTTSharingError) {
             try await cart.join("hall")
@@ -21,19 +21,25 @@ final class MQTTSharingErrorTests: XCTestCase {
         }
         do throws(MQTTPositionSharing.Failure) {
             try await cart.share(.at(x: .infinity), level: 1)
-            XCTFail("shared nowhere")
+            XCTFail("sent without a connection")
         } catch { XCTAssertEqual(error, .badPosition(.outOfRange(field: "x", value: .infinity))) }
     }
 
-    /// What was wrong, where, and what to do.
+    /// Each description contains the problem, the place and the remedy.
     func testEachErrorSaysWhereAndWhatToDo() throws {
         let errors: [(error: MQTTSharingError, parts: [String])] = [
-            (.noAnswer(host: "h", port: 1884, to: "to subscribe"), ["h:1884", "to subscribe", "see whether"]),
+            (
+                .noAnswer(host: "h", port: 1884, to: "to the subscription"),
+                ["h:1884", "to the subscription", "check host"]
+            ),
             (
                 .refused(host: "h", reason: "identifier rejected"),
                 ["at h", "identifier rejected", "see the broker's log"]
             ),
-            (.connectionLost(host: "h", reason: "the broker closed it"), ["at h", "closed it", "see whether"]),
+            (
+                .connectionLost(host: "h", reason: "the broker closed the connection"),
+                ["at h", "closed the", "check that"]
+            ),
             (.textTooLong(bytes: 5000, longest: 4096), ["5000", "send at most 4096"]),
             (.tagTooLong(bytes: 300, longest: 256), ["300", "give one of at most 256"]),
             (.badPosition(.outOfRange(field: "radius", value: -1)), ["radius is -1.0", "give metres from 0 on"]),
@@ -43,7 +49,7 @@ final class MQTTSharingErrorTests: XCTestCase {
             (.serverFull(capacity: 1), ["1 device:", "raise 'serverCapacity'"]),
             (
                 .library(function: "mosquitto_publish", reason: "Invalid"),
-                ["mosquitto_publish", "Invalid", "see whether"]
+                ["mosquitto_publish", "Invalid", "check that"]
             ),
         ]
         for (error, parts) in errors {

@@ -3,7 +3,7 @@ import IndoorLocalization
 import MQTTSharing
 import XCTest
 
-/// A machine, and the broker that it believes to be connected to, in virtual time.
+/// A machine with a simulated broker, in virtual time.
 struct MachineStage {
     private(set) var machine: SharingMachine
     private(set) var now = SharingMachine.Moment(instant: Instant(seconds: 1000), date: 1_800_000_000)
@@ -30,9 +30,9 @@ struct MachineStage {
         now.date += seconds
     }
 
-    /// Lets time pass up to where the machine wants to be woken, and wakes it.
+    /// Advances the clock to the next wake-up of the machine, and sends it a tick.
     mutating func wake() throws -> [SharingMachine.Directive] {
-        let next = try XCTUnwrap(machine.nextWake, "it wants not to be woken")
+        let next = try XCTUnwrap(machine.nextWake, "the machine needs no tick")
         advance(max(0, now.instant.duration(to: next).seconds))
         now.instant = max(now.instant, next)
         return handle(.tick)
@@ -40,14 +40,14 @@ struct MachineStage {
 
     mutating func refresh() -> [SharingMachine.Directive]? { machine.refresh(at: now) }
 
-    /// What the broker hands on.
+    /// Delivers a message from the broker.
     @discardableResult mutating func receive(
         _ topic: SharingTopic, _ payload: [UInt8], isRetained: Bool = false
     ) -> [SharingMachine.Directive] {
         handle(.link(.received(MQTTMessage(topic: topics.name(topic), payload: payload, isRetained: isRetained))))
     }
 
-    /// Another device's presence.
+    /// Delivers another device's presence.
     @discardableResult mutating func presence(of other: String, _ rooms: [String]?) throws -> [SharingMachine.Directive]
     {
         let bytes = rooms.map { rooms in
@@ -57,7 +57,7 @@ struct MachineStage {
         return receive(.presence(try DeviceID(other)), bytes ?? [])
     }
 
-    /// The own presence comes back.
+    /// Delivers this device's own presence.
     @discardableResult mutating func echo(_ rooms: [String], session: String? = nil) -> [SharingMachine.Directive] {
         receive(
             .presence(name),
@@ -66,8 +66,8 @@ struct MachineStage {
                     device: name.rawValue, name: nil, session: session ?? self.session, rooms: rooms, sentAt: 0)))
     }
 
-    /// From an open link to a granted subscription.
-    @discardableResult mutating func letIn() -> [SharingMachine.Directive] {
+    /// Accepts the link and grants the subscriptions.
+    @discardableResult mutating func acceptLink() -> [SharingMachine.Directive] {
         var last: [SharingMachine.Directive] = []
         for case .subscribe(let filter, _) in handle(.link(.accepted)) {
             last = handle(.link(.subscribed(filter: filter, isGranted: true)))
@@ -77,7 +77,7 @@ struct MachineStage {
 
     mutating func connect() {
         handle(.connect(1))
-        letIn()
+        acceptLink()
         echo([])
     }
 
@@ -86,7 +86,7 @@ struct MachineStage {
         echo([room])
     }
 
-    /// From the wish to join to the presence that is on its way.
+    /// Joins a room, up to the published presence.
     mutating func ask(_ room: String) {
         handle(.join(room, 2))
         handle(.link(.subscribed(filter: topics.filter(ofRoom: room), isGranted: true)))
@@ -94,11 +94,11 @@ struct MachineStage {
 }
 
 extension [SharingMachine.Directive] {
-    var told: [SharingEvent] { compactMap { if case .tell(let event) = $0 { event } else { nil } } }
+    var events: [SharingEvent] { compactMap { if case .emit(let event) = $0 { event } else { nil } } }
     var published: [MQTTMessage] { compactMap { if case .publish(let message) = $0 { message } else { nil } } }
     var positions: [MQTTMessage] { published.filter { $0.topic.hasSuffix("/position") } }
 
-    /// The x of each position that is published.
+    /// Returns the x of each published position.
     func places() throws -> [Double] {
         try positions.map { message in
             let object = try JSONSerialization.jsonObject(with: Data(message.payload)) as? [String: Any]

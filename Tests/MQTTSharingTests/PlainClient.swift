@@ -3,12 +3,12 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import MQTTSharing
 
-/// A client of a broker that publishes and reads whatever a test wants, over the package's own link.
+/// A client that publishes and reads any messages, over the package's own link.
 struct PlainClient: Sendable {
     private let link: MQTTLink
     private let events: AsyncStream<MQTTLinkEvent>
 
-    /// Connects and subscribes; returns when the broker has granted it.
+    /// Connects and subscribes, and waits until the broker has granted the subscriptions.
     init(port: UInt16, filter: String = "#") async throws {
         let name = "plain" + String(UInt64.random(in: .min ... .max), radix: 36)
         (link, events) = MQTTLink.open(
@@ -26,14 +26,14 @@ struct PlainClient: Sendable {
         publish(topic, Array(text.utf8), isRetained: isRetained)
     }
 
-    /// The next message under a topic.
+    /// Returns the next message under a topic.
     func message(_ topic: String) async throws -> MQTTMessage {
         try await next(topic) { event in
             if case .received(let message) = event, message.topic == topic { message } else { nil }
         }
     }
 
-    /// All topics under which something came before a message under one of them, that one among them.
+    /// Returns the topics of all messages up to a message under one topic, including that topic.
     func topics(until last: String) async throws -> Set<String> {
         var topics: Set<String> = []
         while !topics.contains(last) {

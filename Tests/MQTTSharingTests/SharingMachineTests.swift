@@ -2,43 +2,43 @@ import IndoorLocalization
 import MQTTSharing
 import XCTest
 
-/// What is decided, in virtual time.
+/// The decisions of the sharing machine, in virtual time.
 final class SharingMachineTests: XCTestCase {
-    private let lost = MQTTSharingError.connectionLost(host: "broker", reason: "it is gone")
+    private let lost = MQTTSharingError.connectionLost(host: "broker", reason: "the broker is gone")
 
-    func testItIsConnectedWhenItsOwnPresenceComesBack() throws {
+    func testTheDeviceIsConnectedWhenItReceivesItsOwnPresence() throws {
         var stage = try MachineStage()
         XCTAssertEqual(stage.handle(.connect(1)).count, 1, "opens the link")
-        let entering = stage.letIn()
+        let entering = stage.acceptLink()
         XCTAssertEqual(entering.published.map(\.topic), ["indoorloc/v1/devices/cart/presence"])
         XCTAssertEqual(entering.published.map(\.isRetained), [true])
         XCTAssertFalse(stage.machine.isUp)
-        XCTAssertEqual(stage.echo([]), [.tell(.connected), .answer(1, nil)])
+        XCTAssertEqual(stage.echo([]), [.emit(.connected), .answer(1, nil)])
         XCTAssertTrue(stage.machine.isUp)
-        XCTAssertEqual(stage.handle(.connect(5)), [.answer(5, nil)], "it is there already")
+        XCTAssertEqual(stage.handle(.connect(5)), [.answer(5, nil)], "the device is already connected")
     }
 
-    func testAnEarlierPresenceOfItsOwnIsNotTakenForItsOwn() throws {
+    func testAPresenceOfAnEarlierSessionIsIgnored() throws {
         var stage = try MachineStage()
         stage.handle(.connect(1))
-        stage.letIn()
+        stage.acceptLink()
         XCTAssertEqual(stage.echo([], session: "earlier"), [])
         XCTAssertFalse(stage.machine.isUp)
     }
 
-    func testABrokerThatCannotBeHadAtFirstIsNotTriedAgain() throws {
+    func testAFailedFirstConnectionIsNotRetried() throws {
         var stage = try MachineStage()
         stage.handle(.connect(1))
         XCTAssertEqual(stage.handle(.link(.ended(lost))), [.answer(1, lost)])
         XCTAssertNil(stage.machine.nextWake)
     }
 
-    func testEachStepOfConnectingHasItsTime() throws {
+    func testEachStepOfConnectingHasATimeLimit() throws {
         for steps in 0..<3 {
             var stage = try MachineStage()
             stage.handle(.connect(1))
             if steps == 1 { stage.handle(.link(.accepted)) }
-            if steps == 2 { stage.letIn() }
+            if steps == 2 { stage.acceptLink() }
             let directives = try stage.wake()
             XCTAssertEqual(stage.now.instant, Instant(seconds: 1010), "step \(steps)")
             XCTAssertEqual(directives.first, .abandon, "step \(steps)")
@@ -46,29 +46,29 @@ final class SharingMachineTests: XCTestCase {
         }
     }
 
-    func testALostConnectionIsMadeAnewWithGrowingPausesAndTheRoomsAreJoinedAgain() throws {
+    func testALostConnectionIsRestoredWithGrowingPausesAndTheRoomsAreRejoined() throws {
         var stage = try MachineStage()
         stage.connect()
         stage.join("hall")
         stage.advance(1)
-        XCTAssertEqual(stage.handle(.link(.ended(lost))).told, [.disconnected(reason: lost.description)])
+        XCTAssertEqual(stage.handle(.link(.ended(lost))).events, [.disconnected(reason: lost.description)])
         var pauses: [Double] = []
         for attempt in 0..<9 {
             let before = stage.now.instant
             let directives = try stage.wake()
             pauses.append(before.duration(to: stage.now.instant).seconds)
             guard case .open = directives.first else { return XCTFail("\(directives)") }
-            let told = stage.handle(.link(.ended(lost))).told
-            XCTAssertEqual(told, [], "attempt \(attempt): the same error is not told again")
+            let events = stage.handle(.link(.ended(lost))).events
+            XCTAssertEqual(events, [], "attempt \(attempt): the same error is not reported again")
         }
         for (index, pause) in pauses.enumerated() {
             let longest = min(60, Double(1 << index))
             XCTAssertTrue((longest / 2...longest).contains(pause), "\(pauses)")
         }
         _ = try stage.wake()
-        XCTAssertEqual(try presence(stage.letIn()).rooms, ["hall"])
+        XCTAssertEqual(try presence(stage.acceptLink()).rooms, ["hall"])
         XCTAssertEqual(
-            stage.echo(["hall"]).told,
+            stage.echo(["hall"]).events,
             [.connected, .joined(room: "hall"), .occupancy(room: "hall", devices: 1)])
     }
 
@@ -77,19 +77,19 @@ final class SharingMachineTests: XCTestCase {
         return try SharingPayload.presence(message.payload, of: try DeviceID("cart"))
     }
 
-    func testDisconnectingTakesThePresenceAwayBeforeTheGoodbye() throws {
+    func testDisconnectingRemovesThePresenceFirst() throws {
         var stage = try MachineStage()
         stage.connect()
         stage.join("hall")
         let directives = stage.handle(.disconnect)
         XCTAssertEqual(directives.prefix(2), [.publish(stage.machine.will), .close])
-        XCTAssertEqual(directives.told, [.left(room: "hall"), .disconnected(reason: "left on request")])
+        XCTAssertEqual(directives.events, [.left(room: "hall"), .disconnected(reason: "left on request")])
         XCTAssertEqual(stage.machine.will.payload, [])
         XCTAssertTrue(stage.machine.will.isRetained)
         XCTAssertEqual(stage.handle(.disconnect), [])
     }
 
-    func testOfPositionsWithinTheIntervalTheNewestIsTold() throws {
+    func testTheNewestPositionWithinTheIntervalIsPublished() throws {
         var stage = try MachineStage { $0.interval = .seconds(2) }
         stage.connect()
         stage.join("hall")
@@ -103,14 +103,14 @@ final class SharingMachineTests: XCTestCase {
         XCTAssertNil(stage.machine.nextWake, "nothing new")
     }
 
-    func testAPositionToldLateKeepsTheTimeWhenItWasTrue() throws {
+    func testALatePositionKeepsItsOriginalTime() throws {
         var stage = try MachineStage()
         stage.connect()
         stage.join("hall")
         stage.handle(.share(.at(x: 1), level: 4))
         stage.advance(100)
         let directives = try stage.presence(of: "fork", ["hall"])
-        let message = try XCTUnwrap(directives.positions.first, "who comes in is told the latest position")
+        let message = try XCTUnwrap(directives.positions.first, "a device that enters receives the latest position")
         let position = try SharingPayload.position(message.payload, of: try DeviceID("cart"), in: "hall")
         XCTAssertEqual(position.sentAt, 1_800_000_000)
         XCTAssertEqual(position.level, 4)
@@ -118,7 +118,7 @@ final class SharingMachineTests: XCTestCase {
         XCTAssertFalse(message.isRetained)
     }
 
-    func testWhoCameBeforeCountsAndWhoComesAfterDoesNot() throws {
+    func testOnlyEarlierDevicesCountTowardsTheCapacity() throws {
         var stage = try MachineStage { $0.roomCapacity = 2 }
         stage.connect()
         try stage.presence(of: "one", ["cell"])
@@ -129,64 +129,64 @@ final class SharingMachineTests: XCTestCase {
         XCTAssertTrue(stage.machine.isIn("cell"))
     }
 
-    func testANewcomerThatFindsTheRoomFilledMeanwhileLeaves() throws {
+    func testTheDeviceLeavesARoomThatFilledUpInTheMeantime() throws {
         var stage = try MachineStage { $0.roomCapacity = 1 }
         stage.connect()
         stage.ask("cell")
         try stage.presence(of: "one", ["cell"])
         let directives = stage.echo(["cell"])
-        XCTAssertEqual(directives.told, [.roomFull(room: "cell", capacity: 1)])
+        XCTAssertEqual(directives.events, [.roomFull(room: "cell", capacity: 1)])
         XCTAssertTrue(directives.contains(.answer(2, .roomFull("cell", capacity: 1))))
-        XCTAssertEqual(try presence(directives).rooms, [], "the others are told")
+        XCTAssertEqual(try presence(directives).rooms, [], "the other devices are informed")
     }
 
-    /// Behaviour §5.3, row Network payloads: exceeded capacity of the server is told, and the server is left.
-    func testAServerThatIsFullIsLeft() throws {
+    /// Behaviour §5.3, row Network payloads: the device reports the exceeded capacity of the server, and leaves it.
+    func testTheDeviceLeavesAFullServer() throws {
         var stage = try MachineStage { $0.serverCapacity = 1 }
         stage.handle(.connect(1))
-        stage.letIn()
+        stage.acceptLink()
         try stage.presence(of: "one", [])
         let directives = stage.echo([])
-        XCTAssertEqual(directives.told, [.serverFull])
+        XCTAssertEqual(directives.events, [.serverFull])
         XCTAssertTrue(directives.contains(.publish(stage.machine.will)))
         XCTAssertTrue(directives.contains(.close))
         XCTAssertTrue(directives.contains(.answer(1, .serverFull(capacity: 1))))
-        XCTAssertNil(stage.machine.nextWake, "it is not tried again")
+        XCTAssertNil(stage.machine.nextWake, "the machine doesn't retry")
     }
 
-    func testOccupancyIsToldAtMostTwiceASecondAndOnlyWhereItChanged() throws {
+    func testOccupancyIsReportedAtMostTwiceASecondAndOnlyIfItChanged() throws {
         var stage = try MachineStage()
         stage.handle(.track("hall"))
         stage.connect()
         stage.advance(1)
-        XCTAssertEqual(try stage.presence(of: "a", ["hall"]).told, [.occupancy(room: "hall", devices: 1)])
+        XCTAssertEqual(try stage.presence(of: "a", ["hall"]).events, [.occupancy(room: "hall", devices: 1)])
         stage.advance(0.1)
-        XCTAssertEqual(try stage.presence(of: "b", ["hall"]).told, [])
-        XCTAssertEqual(try stage.presence(of: "c", ["hall", "yard"]).told, [])
-        XCTAssertEqual(try stage.wake().told, [.occupancy(room: "hall", devices: 3)])
+        XCTAssertEqual(try stage.presence(of: "b", ["hall"]).events, [])
+        XCTAssertEqual(try stage.presence(of: "c", ["hall", "yard"]).events, [])
+        XCTAssertEqual(try stage.wake().events, [.occupancy(room: "hall", devices: 3)])
         XCTAssertEqual(stage.now.instant, Instant(seconds: 1001.5))
         stage.advance(1)
-        XCTAssertEqual(try stage.presence(of: "b", ["hall", "yard"]).told, [], "as many as before")
-        XCTAssertEqual(try stage.presence(of: "b", nil).told, [.occupancy(room: "hall", devices: 2)])
+        XCTAssertEqual(try stage.presence(of: "b", ["hall", "yard"]).events, [], "as many as before")
+        XCTAssertEqual(try stage.presence(of: "b", nil).events, [.occupancy(room: "hall", devices: 2)])
     }
 
     /// Behaviour §5.6, check 11.
-    func testARefreshIsGrantedHalfASecondAfterTheLastOneAndOnlyWithAConnection() throws {
+    func testARefreshRequiresAConnectionAndHalfASecondSinceTheLastOne() throws {
         var stage = try MachineStage()
         XCTAssertNil(stage.refresh())
         stage.handle(.track("hall"))
         stage.connect()
-        XCTAssertEqual(stage.refresh()?.told, [.occupancy(room: "hall", devices: 0)])
+        XCTAssertEqual(stage.refresh()?.events, [.occupancy(room: "hall", devices: 0)])
         stage.advance(0.499)
         XCTAssertNil(stage.refresh())
         stage.advance(0.001)
-        XCTAssertEqual(stage.refresh()?.told, [.occupancy(room: "hall", devices: 0)])
+        XCTAssertEqual(stage.refresh()?.events, [.occupancy(room: "hall", devices: 0)])
         stage.handle(.link(.ended(lost)))
         stage.advance(0.6)
         XCTAssertNil(stage.refresh())
     }
 
-    func testAPresenceThatTheWillOfAnEarlierConnectionRemovedIsPublishedAgain() throws {
+    func testAPresenceRemovedByAnEarlierWillIsPublishedAgain() throws {
         var stage = try MachineStage()
         stage.connect()
         stage.join("hall")
@@ -195,31 +195,33 @@ final class SharingMachineTests: XCTestCase {
         XCTAssertEqual(stage.now.instant, Instant(seconds: 1000.5))
     }
 
-    func testANewerProgramWithTheSameNameIsLeftAlone() throws {
+    func testANewerProgramWithTheSameIDKeepsItsPresence() throws {
         var stage = try MachineStage()
         stage.connect()
         stage.join("hall")
         let directives = stage.echo(["hall"], session: "newer")
-        XCTAssertEqual(directives.published, [], "the presence is the newer one's")
-        XCTAssertTrue(directives.contains(.close), "a goodbye, lest the will removes the newer one's presence")
-        guard case .failed(let error)? = directives.told.first else { return XCTFail("\(directives)") }
+        XCTAssertEqual(directives.published, [], "the presence belongs to the newer program")
+        XCTAssertTrue(
+            directives.contains(.close),
+            "a regular disconnect, so that the will doesn't remove the newer program's presence")
+        guard case .failed(let error)? = directives.events.first else { return XCTFail("\(directives)") }
         XCTAssertEqual(error.message, MQTTSharingError.deviceTaken(try DeviceID("cart")).description)
         XCTAssertNil(stage.machine.nextWake)
     }
 
-    func testWhatMakesNoSenseIsCountedAndToldOnceASecond() throws {
+    func testMalformedMessagesAreCountedAndReportedOnceASecond() throws {
         var stage = try MachineStage()
         stage.connect()
         stage.join("hall")
         let topic = SharingTopic.position(room: "hall", try DeviceID("fork"))
-        XCTAssertEqual(stage.receive(topic, Array("{".utf8)).told.count, 1)
+        XCTAssertEqual(stage.receive(topic, Array("{".utf8)).events.count, 1)
         for _ in 0..<100 { XCTAssertEqual(stage.receive(topic, Array("[]".utf8)), []) }
         XCTAssertEqual(stage.machine.malformedCount, 101)
         stage.advance(1)
-        XCTAssertEqual(stage.receive(topic, Array("[]".utf8)).told.count, 1)
+        XCTAssertEqual(stage.receive(topic, Array("[]".utf8)).events.count, 1)
     }
 
-    func testAnythingThatComesAtAnyTimeIsSurvived() throws {
+    func testTheMachineHandlesAnyEventAtAnyTime() throws {
         let seed = UInt64(0x5EED)
         var random = SeededGenerator(seed: seed)
         for round in 0..<200 {
@@ -252,22 +254,22 @@ final class SharingMachineTests: XCTestCase {
                 if Bool.random(using: &random) { stage.echo(["hall"]) }
                 stage.advance(random.uniform() * 3)
             }
-            // Whatever has happened, it comes to rest or waits for a time in the future.
+            // After any events, the machine becomes idle or waits for an instant in the future.
             while let next = stage.machine.nextWake, next <= stage.now.instant, wakes < 10 {
                 stage.handle(.tick)
                 wakes += 1
             }
-            XCTAssertLessThan(wakes, 10, "seed \(seed), round \(round): it does not come to rest")
+            XCTAssertLessThan(wakes, 10, "seed \(seed), round \(round): the machine doesn't become idle")
         }
     }
 
-    func testHomeAssistantIsToldAgainAfterItsStart() throws {
+    func testTheConfigurationIsPublishedAgainAfterHomeAssistantStarts() throws {
         var stage = try MachineStage {
             $0.homeAssistantPrefix = "homeassistant"
             $0.interval = .zero
         }
         stage.handle(.connect(1))
-        stage.letIn()
+        stage.acceptLink()
         let configured = stage.echo([]).published
         XCTAssertEqual(configured.count, 2)
         let location = stage.handle(.share(.at(x: 1), level: nil)).published

@@ -25,7 +25,7 @@ final class SharingOverABrokerTests: XCTestCase {
         _ = try await cartHears.hearsPosition(of: "fork", x: 2)
     }
 
-    func testWhoComesLaterIsToldTheLatestPosition() async throws {
+    func testALaterDeviceReceivesTheLatestPosition() async throws {
         let broker = try broker()
         let (cart, _) = try await device("cart", in: "hall", broker)
         try await cart.share(.at(x: 5))
@@ -38,7 +38,7 @@ final class SharingOverABrokerTests: XCTestCase {
         let (cart, _) = try await device("cart", in: "hall", broker)
         let (fork, forkHears) = try await device("fork", in: "yard", broker)
         try await cart.share(.at(x: 1))
-        // What the cart tells the yard comes after what it told the hall.
+        // The cart's position for the yard follows its position for the hall.
         try await cart.join("yard")
         try await cart.share(.at(x: 2))
         let first = try await forkHears.hears("any position") {
@@ -62,7 +62,7 @@ final class SharingOverABrokerTests: XCTestCase {
         XCTAssertEqual(message.room, "hall")
     }
 
-    func testTextsThatWereSentJustBeforeTheDeviceLeavesArrive() async throws {
+    func testTextsSentJustBeforeTheDeviceLeavesArrive() async throws {
         let broker = try broker()
         let (_, forkHears) = try await device("fork", in: "hall", broker)
         for round in 0..<5 {
@@ -77,10 +77,10 @@ final class SharingOverABrokerTests: XCTestCase {
         }
     }
 
-    func testOccupancyIsToldAsDevicesComeAndGo() async throws {
+    func testOccupancyIsReportedAsDevicesJoinAndLeave() async throws {
         let broker = try broker()
         let guardian = try device("guard", broker)
-        let hears = Ear(guardian)
+        let hears = EventListener(guardian)
         try await guardian.track("hall")
         try await guardian.connect()
         try await hears.hears(.occupancy(room: "hall", devices: 0))
@@ -107,24 +107,24 @@ final class SharingOverABrokerTests: XCTestCase {
         XCTAssertFalse(afterwards, "without a connection")
     }
 
-    func testTheDeviceTooManyForARoomIsToldAndStaysOutside() async throws {
+    func testADeviceBeyondTheCapacityIsRefused() async throws {
         let broker = try broker()
         let (_, _) = try await device("one", in: "cell", broker) { $0.roomCapacity = 2 }
         let (two, _) = try await device("two", in: "cell", broker) { $0.roomCapacity = 2 }
         let three = try device("three", broker) { $0.roomCapacity = 2 }
-        let hears = Ear(three)
+        let hears = EventListener(three)
         try await three.connect()
         await assertFails(with: .roomFull("cell", capacity: 2)) { try await three.join("cell") }
         try await hears.hears(.roomFull(room: "cell", capacity: 2))
         await assertFails(with: .notInRoom("cell")) { try await three.send("x", tag: "", to: "cell") }
-        // Where one has left, the next one may come in.
+        // After one device has left, the next may join.
         try await three.track("cell")
         try await two.leave("cell")
         try await hears.hears(.occupancy(room: "cell", devices: 1))
         try await three.join("cell")
     }
 
-    func testOfManyWhoComeAtOnceAsManyStayAsTheRoomTakes() async throws {
+    func testSimultaneousDevicesDoNotExceedTheCapacity() async throws {
         let broker = try broker()
         var devices: [MQTTPositionSharing] = []
         for number in 0..<6 {
@@ -136,16 +136,17 @@ final class SharingOverABrokerTests: XCTestCase {
             for sharing in devices { group.addTask { (try? await sharing.join("cell")) != nil } }
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
-        // Those who come at once may all have to leave but the first ones; never do more stay.
+        // Of devices that join at the same time, all but the first may have to leave. The room never exceeds its
+        // capacity.
         XCTAssertTrue((1...3).contains(inside), "\(inside) of 6 are in")
         let guardian = try device("guard", broker)
         try await guardian.connect()
-        let hears = Ear(guardian)
+        let hears = EventListener(guardian)
         try await guardian.track("cell")
         try await hears.hears(.occupancy(room: "cell", devices: inside))
     }
 
-    func testTheLimitsOfTheBrokerCountForAll() async throws {
+    func testTheLimitsOfTheBrokerApplyToAllDevices() async throws {
         let broker = try broker()
         let keeper = try await PlainClient(port: broker.port)
         keeper.publish(
@@ -156,14 +157,14 @@ final class SharingOverABrokerTests: XCTestCase {
         try await two.connect()
         await assertFails(with: .roomFull("cell", capacity: 1)) { try await two.join("cell") }
         let three = try device("three", broker)
-        let hears = Ear(three)
+        let hears = EventListener(three)
         await assertFails(with: .serverFull(capacity: 2)) { try await three.connect() }
         try await hears.hears(.serverFull)
         let isConnected = await three.isConnected
         XCTAssertFalse(isConnected)
     }
 
-    func testABrokerThatIsKilledAndStartedAgainIsJoinedAgain() async throws {
+    func testDevicesRejoinARestartedBroker() async throws {
         let broker = try broker()
         let (cart, cartHears) = try await device("cart", in: "hall", broker)
         let (_, forkHears) = try await device("fork", in: "hall", broker)
@@ -172,7 +173,7 @@ final class SharingOverABrokerTests: XCTestCase {
         broker.kill()
         _ = try await cartHears.hearsDisconnection()
         _ = try await forkHears.hearsDisconnection()
-        // What is told meanwhile waits; of several, the newest.
+        // A position shared in the meantime waits; the newest replaces earlier ones.
         try await cart.share(.at(x: 2))
         try await cart.share(.at(x: 3))
         try broker.restart()
@@ -181,13 +182,13 @@ final class SharingOverABrokerTests: XCTestCase {
             try await hears.hears(.joined(room: "hall"))
         }
         _ = try await forkHears.hearsPosition(of: "cart", x: 3)
-        // The broker knew nothing: the presences were published again.
+        // The restarted broker had no state: the devices published their presences again.
         let (guardian, hears) = try await device("guard", in: "hall", broker)
         try await hears.hears(.occupancy(room: "hall", devices: 3))
         await guardian.disconnect()
     }
 
-    func testTheNewerOfTwoWithOneNameStays() async throws {
+    func testTheNewerOfTwoDevicesWithTheSameIDStays() async throws {
         let broker = try broker()
         let (older, olderHears) = try await device("cart", in: "hall", broker)
         let (newer, _) = try await device("cart", in: "hall", broker)
@@ -196,14 +197,14 @@ final class SharingOverABrokerTests: XCTestCase {
         _ = try await olderHears.hearsDisconnection()
         let states = [await older.isConnected, await newer.isConnected]
         XCTAssertEqual(states, [false, true])
-        // The older one's end did not remove the newer one's presence.
+        // The end of the older device did not remove the newer device's presence.
         let guardian = try device("guard", broker)
         try await guardian.connect()
         let count = await guardian.occupancy(of: "hall")
         XCTAssertEqual(count, 1)
     }
 
-    func testWhatMakesNoSenseIsToldAndHurtsNobody() async throws {
+    func testMalformedMessagesAreReportedAndIgnored() async throws {
         let broker = try broker()
         let (cart, cartHears) = try await device("cart", in: "hall", broker)
         let (fork, _) = try await device("fork", in: "hall", broker)
@@ -219,7 +220,7 @@ final class SharingOverABrokerTests: XCTestCase {
         )
         stranger.publish("indoorloc/v1/limits", "{\"roomCapacity\":-1}")
         stranger.publish("indoorloc/v1/rooms/hall/devices/stranger/message", [0xFF, 0x00, 0xC0])
-        // What is right still arrives, after all of it: the stranger's last words come by the same way.
+        // Valid messages still arrive after the malformed ones, which the stranger sends over the same connection.
         stranger.publish(
             "indoorloc/v1/rooms/hall/devices/stranger/message",
             #"{"device":"stranger","room":"hall","tag":"end","text":"","sentAt":0}"#)
@@ -242,7 +243,7 @@ final class SharingOverABrokerTests: XCTestCase {
         }
     }
 
-    func testAnErrorBeforeItIsConnectedOrInARoomSaysSo() async throws {
+    func testSendingRequiresAConnectionAndARoom() async throws {
         let cart = try device("cart", try broker())
         await assertFails(with: .notConnected) { try await cart.join("hall") }
         await assertFails(with: .notConnected) { try await cart.send("x", tag: "", to: "hall") }

@@ -4,7 +4,7 @@ import IndoorLocalizationTesting
 import MQTTSharing
 import XCTest
 
-/// What stands under the topics, against its schema and against what others may send.
+/// Payloads against their schemas, and against malformed messages.
 final class SharingPayloadTests: XCTestCase {
     private func schema(_ name: String) throws -> JSONSchema {
         try JSONSchema(path: try FixtureFolder("sharing").file("\(name).schema.json"))
@@ -19,7 +19,7 @@ final class SharingPayloadTests: XCTestCase {
         Position(instant: .zero, venueID: 7, mapID: 3, point: MapPoint(x: 0, y: 0), radius: 0),
         of: DeviceID(rawValue: "cart")!, in: "hall", sentAt: 0)
 
-    func testWhatIsPublishedIsAsItsSchemaSays() throws {
+    func testPublishedPayloadsMatchTheirSchemas() throws {
         for position in [full, bare] {
             XCTAssertEqual(try schema("position").defects(of: SharingPayload.bytes(position)), [])
             XCTAssertEqual(try schema("location").defects(of: SharingPayload.locationBytes(position)), [])
@@ -33,7 +33,7 @@ final class SharingPayloadTests: XCTestCase {
         }
     }
 
-    func testASchemaFindsWhatIsWrong() throws {
+    func testTheSchemasDetectInvalidPayloads() throws {
         let right = String(decoding: SharingPayload.bytes(full), as: UTF8.self)
         for (old, new) in [
             (#""radius":0.5"#, #""radius":-1"#), (#""room":"hall""#, #""room":"a/b""#), (#""x":1.25,"#, ""),
@@ -45,14 +45,14 @@ final class SharingPayloadTests: XCTestCase {
         }
     }
 
-    func testWhatIsWrittenIsReadBack() throws {
+    func testPayloadsAreDecodedAsTheyWereEncoded() throws {
         for position in [full, bare] {
             let read = try SharingPayload.position(SharingPayload.bytes(position), of: position.device, in: "hall")
             XCTAssertEqual(read, position)
         }
     }
 
-    func testNumbersHaveNoMoreDigitsThanMeanSomething() throws {
+    func testNumbersHaveOnlySignificantDigits() throws {
         var long = full
         (long.x, long.y, long.radius, long.course) = (1.0 / 3, -2.0 / 3, 0.12345, 359.97)
         long.coordinate = Coordinate(latitude: 48.123456789, longitude: -9.987654321)
@@ -68,18 +68,18 @@ final class SharingPayloadTests: XCTestCase {
         XCTAssertEqual(huge.x, .greatestFiniteMagnitude)
     }
 
-    /// What is wrong by the schema or beyond it is refused with a reason.
-    func testWhatIsWrongIsRefusedWithAReason() throws {
+    /// The reader refuses payloads that violate the schema or its additional rules, with a reason.
+    func testInvalidPayloadsAreRefusedWithAReason() throws {
         let right = String(decoding: SharingPayload.bytes(full), as: UTF8.self)
         for (old, new, reason) in [
             (#""radius":0.5"#, #""radius":-1"#, "out of range"), (#""x":1.25,"#, "", "'x' is missing"),
             (#""x":1.25"#, #""x":"1""#, "'x' has the wrong type"), (#""x":1.25"#, #""x":null"#, "'x'"),
             (#""venueId":7"#, #""venueId":7.5"#, "out of range"), (#""venueId":7"#, #""venueId":1e99"#, "out of range"),
             (#""x":1.25"#, #""x":1e999"#, "out of range"), (#""latitude":-90"#, #""latitude":-90.5"#, "out of range"),
-            (#""latitude":-90,"#, "", "one is missing"), (#""course":359.9"#, #""course":360"#, "out of range"),
+            (#""latitude":-90,"#, "", "is missing"), (#""course":359.9"#, #""course":360"#, "out of range"),
             (#""device":"cart""#, #""device":"fork""#, "'device' is not that of the topic"),
-            (#""room":"hall""#, #""room":"yard""#, "'room' is not that of the topic"), ("{", "", "no JSON"),
-            ("}", "", "no JSON"), ("{", "[", "no JSON"),
+            (#""room":"hall""#, #""room":"yard""#, "'room' is not that of the topic"), ("{", "", "not JSON"),
+            ("}", "", "not JSON"), ("{", "[", "not JSON"),
         ] {
             let wrong = right.replacing(old, with: new)
             XCTAssertNotEqual(wrong, right, old)
@@ -97,7 +97,7 @@ final class SharingPayloadTests: XCTestCase {
         XCTAssertThrowsError(try SharingPayload.presence(SharingPayload.bytes(presence), of: full.device))
     }
 
-    func testChangedBytesAreReadOrRefusedButNeverTrap() throws {
+    func testCorruptedPayloadsNeverTrap() throws {
         let seed = UInt64(0xB17E5)
         var random = SeededGenerator(seed: seed)
         let right = SharingPayload.bytes(full)
@@ -124,7 +124,7 @@ final class SharingPayloadTests: XCTestCase {
 final class SharingTopicsTests: XCTestCase {
     private let topics = SharingTopics(prefix: "site 4/indoorloc")
 
-    func testEveryTopicIsFoundByItsName() throws {
+    func testEveryTopicIsParsedFromItsName() throws {
         let device = try DeviceID("Gabelstapler ä")
         for topic in [
             SharingTopic.limits, .presence(device), .location(device), .position(room: "hall", device),
@@ -132,7 +132,7 @@ final class SharingTopicsTests: XCTestCase {
         ] { XCTAssertEqual(topics.topic(topics.name(topic)), topic) }
     }
 
-    func testWhatIsNoTopicNamesNothing() {
+    func testUnknownTopicNamesAreRejected() {
         for name in [
             "", "/", "site 4/indoorloc", "site 4/indoorloc/", "site 4/indoorlocX/limits", "other/limits",
             "site 4/indoorloc/limits/more", "site 4/indoorloc/devices//presence", "site 4/indoorloc/devices/a/other",

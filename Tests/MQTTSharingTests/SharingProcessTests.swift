@@ -4,9 +4,9 @@ import LoopbackServers
 import MQTTSharing
 import XCTest
 
-/// Processes that share through a real broker, and end in different ways.
+/// Processes that share through a real broker and end in different ways.
 final class SharingProcessTests: XCTestCase {
-    /// A device in a process of its own; the program lies beside the one that the tests are in.
+    /// A device in a separate process. Its executable is in the folder of the test executable.
     private final class Child {
         private let process = Process()
         private let input = Pipe()
@@ -25,7 +25,7 @@ final class SharingProcessTests: XCTestCase {
 
         deinit { kill() }
 
-        /// Waits, with a bound, until it prints a line that begins so; the rest of it.
+        /// Waits for a line with a prefix within the time limit, and returns the rest of the line.
         func line(_ start: String) throws -> String {
             let deadline = ContinuousClock.now + .seconds(60)
             while true {
@@ -48,7 +48,7 @@ final class SharingProcessTests: XCTestCase {
 
         func share(x: Double) throws { try input.fileHandleForWriting.write(contentsOf: Data("\(x)\n".utf8)) }
 
-        /// Ends it as a person would; its exit status.
+        /// Ends the process as a person would, and returns its exit status.
         func end() throws -> Int32 {
             try input.fileHandleForWriting.close()
             process.waitUntilExit()
@@ -76,7 +76,7 @@ final class SharingProcessTests: XCTestCase {
         XCTAssertEqual(try cart.end(), 0)
     }
 
-    func testTheLastWillOfAKilledProcessTakesItOutOfTheRoom() async throws {
+    func testTheLastWillRemovesAKilledProcessFromTheRoom() async throws {
         let broker = try broker()
         let (_, hears) = try await device("guard", in: "hall", broker)
         let cart = try Child("cart", in: "hall", broker)
@@ -84,18 +84,18 @@ final class SharingProcessTests: XCTestCase {
         try await hears.hears(.occupancy(room: "hall", devices: 2))
         cart.kill()
         try await hears.hears(.occupancy(room: "hall", devices: 1))
-        // Nothing of it is retained.
+        // The broker retains no message of the process.
         let reader = try await PlainClient(port: broker.port, filter: "indoorloc/v1/devices/#")
         reader.publish("indoorloc/v1/devices/end", "")
         let first = try await reader.message("indoorloc/v1/devices/guard/presence")
         XCTAssertTrue(first.isRetained)
         reader.publish("indoorloc/v1/devices/cart/presence", "")
         let next = try await reader.message("indoorloc/v1/devices/cart/presence")
-        XCTAssertFalse(next.isRetained, "what comes first is what was published now")
+        XCTAssertFalse(next.isRetained, "the first message is the one published now")
         reader.close()
     }
 
-    func testAProcessThatComesBackAfterAKillIsThereAgain() async throws {
+    func testAProcessIsPresentAgainAfterAKillAndARestart() async throws {
         let broker = try broker()
         let (_, hears) = try await device("guard", in: "hall", broker)
         for _ in 0..<2 {

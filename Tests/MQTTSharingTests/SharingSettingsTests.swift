@@ -12,7 +12,7 @@ final class SharingSettingsTests: XCTestCase {
         } catch { return "\(error)" }
     }
 
-    func testNumbersOutOfTheirRangesAreRefused() {
+    func testSettingsOutOfRangeAreRefused() {
         let changes: [(String, (inout MQTTSharingSettings) -> Void)] = [
             ("interval", { $0.interval = .seconds(-1) }), ("interval", { $0.interval = .seconds(Int64.max) }),
             ("patience", { $0.patience = .seconds(-3) }), ("patience", { $0.patience = .zero }),
@@ -27,7 +27,7 @@ final class SharingSettingsTests: XCTestCase {
         XCTAssertEqual(error { $0.keepAlive = .zero }, "the setting 'keepAlive' is 0.0 s: give 5.0 s to 65535.0 s")
     }
 
-    func testTheEndsOfTheRangesAreAllowed() {
+    func testTheBoundsOfTheRangesAreAllowed() {
         XCTAssertNil(error { ($0.interval, $0.keepAlive, $0.patience) = (.zero, .seconds(5), .milliseconds(1)) })
         XCTAssertNil(
             error { ($0.interval, $0.keepAlive, $0.patience) = (.seconds(86_400), .seconds(65_535), .seconds(3600)) })

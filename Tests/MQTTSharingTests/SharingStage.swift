@@ -11,14 +11,14 @@ struct StageError: Error, CustomStringConvertible {
     init(_ description: String) { self.description = description }
 }
 
-/// What a device hears, waited for with a bound.
-struct Ear: Sendable {
+/// A listener for the events of a device, with a time limit for each wait.
+struct EventListener: Sendable {
     private let events: AsyncStream<SharingEvent>
 
-    /// Hears everything from now on.
+    /// Starts to collect all events.
     init(_ sharing: MQTTPositionSharing) { events = sharing.events }
 
-    /// The next event that is told apart; others before it are passed over.
+    /// Returns the next event that the closure accepts, and skips the events before it.
     @discardableResult func hears<Value: Sendable>(
         _ awaited: String, _ telling: @escaping @Sendable (SharingEvent) -> Value?
     ) async throws -> Value {
@@ -56,7 +56,7 @@ struct Ear: Sendable {
 }
 
 extension XCTestCase {
-    /// A new empty folder that is removed after the test.
+    /// Returns a new empty folder that is removed after the test.
     func temporaryFolder() throws -> String {
         let path = FileManager.default.temporaryDirectory.path + "/sharing-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -64,18 +64,18 @@ extension XCTestCase {
         return path
     }
 
-    /// A broker that is killed after the test.
+    /// Returns a broker that is killed after the test.
     func broker(
         _ configuration: MosquittoBroker.Configuration = .init(), in folder: String? = nil
     ) throws -> MosquittoBroker {
         let broker = try MosquittoBroker(folder: try folder ?? temporaryFolder(), configuration)
-        // XCTest wants a block that may run anywhere; it runs after the test, when nobody else uses the broker.
+        // XCTest requires a sendable block. It runs after the test, when nothing else uses the broker.
         nonisolated(unsafe) let stopped = broker
         addTeardownBlock { stopped.kill() }
         return broker
     }
 
-    /// A device of a broker, which is in no room yet; it leaves after the test.
+    /// Returns a device on a broker that is in no room. It disconnects after the test.
     func device(
         _ name: String, _ broker: MosquittoBroker, _ change: (inout MQTTSharingSettings) -> Void = { _ in }
     ) throws -> MQTTPositionSharing {
@@ -90,25 +90,25 @@ extension XCTestCase {
         return sharing
     }
 
-    /// A device that is in a room, and what it hears since before.
+    /// Returns a device in a room, with a listener that started before the device joined.
     func device(
         _ name: String, in room: String, _ broker: MosquittoBroker,
         _ change: (inout MQTTSharingSettings) -> Void = { _ in }
-    ) async throws -> (MQTTPositionSharing, Ear) {
+    ) async throws -> (MQTTPositionSharing, EventListener) {
         let sharing = try device(name, broker, change)
-        let ear = Ear(sharing)
+        let ear = EventListener(sharing)
         try await sharing.connect()
         try await sharing.join(room)
         return (sharing, ear)
     }
 
-    /// Asserts that what is done fails with an error.
+    /// Asserts that an operation throws an error.
     func assertFails(
         with error: MQTTSharingError, line: UInt = #line, _ body: () async throws -> Void
     ) async {
         do {
             try await body()
-            XCTFail("nothing was thrown", line: line)
+            XCTFail("no error was thrown", line: line)
         } catch let thrown as MQTTSharingError {
             XCTAssertEqual(thrown, error, line: line)
         } catch { XCTFail("\(error)", line: line) }
@@ -116,7 +116,7 @@ extension XCTestCase {
 }
 
 extension Position {
-    /// One in a venue of no account.
+    /// Returns a position in an arbitrary venue.
     static func at(x: Double, coordinate: Coordinate? = nil, label: String? = nil) -> Position {
         Position(
             instant: .zero, venueID: 7, mapID: 3, point: MapPoint(x: x, y: 2.5), radius: 1.5, label: label,

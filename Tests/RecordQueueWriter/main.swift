@@ -1,4 +1,4 @@
-// Puts records into an upload queue, and prints the number of each once it is written, until it is killed:
+// Adds records to an upload queue until it is killed, and prints the number of each record once it is written:
 // RecordQueueWriter PATH LIMIT
 
 import Glibc
@@ -13,10 +13,10 @@ guard words.count == 3, let limit = Int(words[2]) else {
 let queue = try UploadQueue(path: words[1], limit: limit)
 let place = OutdoorPosition(instant: .zero, coordinate: Coordinate(latitude: 48, longitude: 11), radius: 5)
 while true {
-    // Two at once: both are there, or none.
+    // Two at once: both are written, or none.
     let records = [1, 2].map { UploadRecord(.outdoorPosition(place), unixTime: UnixTime(milliseconds: $0)) }
     for number in try await queue.append(records) {
-        // One write a line, so that the reader never gets half a one.
+        // One write for each line, so that the reader never receives half a line.
         let line = Array("\(number)\n".utf8)
         guard write(STDOUT_FILENO, line, line.count) == line.count else { exit(1) }
     }

@@ -4,7 +4,7 @@ import RecordUpload
 import XCTest
 
 extension XCTestCase {
-    /// A folder that is there until the test is over.
+    /// Returns a folder that exists until the end of the test.
     func temporaryFolder() throws -> String {
         let folder = FileManager.default.temporaryDirectory.appending(path: "upload-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -14,14 +14,14 @@ extension XCTestCase {
 }
 
 extension UploadRecord {
-    /// Records whose times are these.
+    /// Returns records with these times.
     static func numbered(_ numbers: ClosedRange<Int>) -> [UploadRecord] {
         let place = OutdoorPosition(instant: .zero, coordinate: Coordinate(latitude: 48, longitude: 11), radius: 5)
         return numbers.map { UploadRecord(.outdoorPosition(place), unixTime: UnixTime(milliseconds: Int64($0))) }
     }
 }
 
-/// A batch as a server reads it.
+/// A batch as a server decodes it.
 struct ReadBatch: Decodable {
     struct Record: Decodable {
         var number: Int64

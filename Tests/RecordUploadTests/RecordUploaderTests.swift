@@ -7,7 +7,7 @@ import RecordUpload
 import VenuePackets
 import XCTest
 
-/// Batches that are posted to servers and published on a broker, all of them real.
+/// Uploads of batches to real web servers and to a real broker.
 final class RecordUploaderTests: XCTestCase {
     private func settings(size: Int = 100) -> UploadSettings {
         var settings = UploadSettings()
@@ -33,17 +33,17 @@ final class RecordUploaderTests: XCTestCase {
         return try ReadBatch(Array((parts.last ?? "").utf8))
     }
 
-    /// Lets the next alarm of the clock ring.
+    /// Advances the clock to its next alarm.
     private func ring(_ clock: ManualClock) async throws {
         clock.advance(to: try await Bounded.wait(for: "the alarm") { try await clock.waitForSleeper() })
     }
 
-    func testABatchIsPostedToAWebServerThatWantsAToken() async throws {
+    func testTheUploaderPostsABatchToAWebServerThatRequiresAToken() async throws {
         let configuration = NginxServer.Configuration(
             location: "if ($http_authorization != 'Bearer open sesame') { return 401; } return 204;")
         let nginx = try NginxServer(
             root: try temporaryFolder(), folder: try temporaryFolder(), configuration)
-        // XCTest wants a block that may run anywhere; it runs after the test, when nobody else uses the server.
+        // XCTest requires a sendable block. It runs after the test, when nothing else uses the server.
         nonisolated(unsafe) let stopped = nginx
         addTeardownBlock { stopped.stop() }
         let queue = try await queue(3)
@@ -76,8 +76,8 @@ final class RecordUploaderTests: XCTestCase {
         XCTAssertEqual(requests.map(\.authorization), ["Bearer opensesame"])
     }
 
-    /// Behaviour §4.1, row network loss: what cannot be sent waits, and is sent with the same name when the server is back.
-    func testABatchIsSentAgainUnderTheSameNameUntilItIsConfirmed() async throws {
+    /// Behaviour §4.1, row network loss: an unconfirmed batch waits, and is sent again with the same identifier.
+    func testABatchIsSentWithTheSameIdentifierUntilItIsConfirmed() async throws {
         let answers = Guarded(["503 Service Unavailable", "500 Internal Server Error", "202 Accepted"])
         let server = try rudeServer { _ in answers.withLock { $0.isEmpty ? "200 OK" : $0.removeFirst() } }
         let clock = ManualClock()
@@ -90,7 +90,7 @@ final class RecordUploaderTests: XCTestCase {
         XCTAssertEqual(server.requests, [], "the batch is not full")
         try await ring(clock)
         _ = try await Bounded.first(1, of: errors)
-        // Heard while the network is away: it is no part of the batch that waits.
+        // Added during the outage: it does not belong to the batch that waits.
         try await uploader.add(UploadRecord.numbered(3...3))
         try await ring(clock)
         try await ring(clock)
@@ -115,7 +115,7 @@ final class RecordUploaderTests: XCTestCase {
         await uploader.stop()
     }
 
-    func testAServerThatIsNotThereIsToldAndNothingIsLost() async throws {
+    func testAnUnreachableServerIsReportedAndNoRecordIsLost() async throws {
         let server = try rudeServer { _ in "200 OK" }
         server.stop()
         let queue = try await queue(2)
@@ -131,8 +131,8 @@ final class RecordUploaderTests: XCTestCase {
         XCTAssertEqual(waiting, 2)
     }
 
-    func testABatchThatIsTooLargeComesInPartsAndOneThatIsNeverTakenIsCounted() async throws {
-        // Takes two records at most, and the fourth in no case.
+    func testTheUploaderDividesATooLargeBatchAndCountsARejectedOne() async throws {
+        // The server accepts at most two records, and never the fourth.
         let server = try rudeServer { request in
             let count = request.components(separatedBy: "\"number\":").count - 1
             if count > 2 { return "413 Content Too Large" }
@@ -146,8 +146,8 @@ final class RecordUploaderTests: XCTestCase {
         try await uploader.start()
         let batch = try await Bounded.first(1, of: confirmed)[0]
         XCTAssertEqual(batch.count, 2)
-        let told = try await Bounded.first(2, of: errors)
-        XCTAssertEqual(told.map(\.kind), [.tooLarge, .rejected])
+        let reported = try await Bounded.first(2, of: errors)
+        XCTAssertEqual(reported.map(\.kind), [.tooLarge, .rejected])
         await uploader.stop()
         let counts = try await queue.counts
         XCTAssertEqual(counts.sent, 2)
@@ -155,7 +155,7 @@ final class RecordUploaderTests: XCTestCase {
         XCTAssertEqual(counts.waiting, 1)
     }
 
-    func testARedirectIsNoConfirmation() async throws {
+    func testARedirectDoesNotConfirmABatch() async throws {
         let server = try rudeServer { _ in "302 Found\nLocation: /elsewhere" }
         let queue = try await queue(1)
         let uploader = RecordUploader(
@@ -170,7 +170,7 @@ final class RecordUploaderTests: XCTestCase {
         XCTAssertEqual(waiting, 1)
     }
 
-    func testABatchIsPublishedOnABrokerAndWaitsWhileThatIsAway() async throws {
+    func testTheUploaderPublishesABatchOnceTheBrokerIsReachable() async throws {
         let mosquitto = try MosquittoBroker(folder: try temporaryFolder())
         nonisolated(unsafe) let killed = mosquitto
         addTeardownBlock { killed.kill() }
@@ -206,7 +206,7 @@ final class RecordUploaderTests: XCTestCase {
         XCTAssertEqual(counts.sent, 2)
     }
 
-    func testOtherSettingsShortenTheQueueAndThoseOutOfRangeChangeNothing() async throws {
+    func testNewSettingsShortenTheQueueAndInvalidOnesChangeNothing() async throws {
         let uploader = RecordUploader(
             try await queue(10), to: .web(try VenueServer("http://127.0.0.1:1")), device: "a")
         var settings = settings()

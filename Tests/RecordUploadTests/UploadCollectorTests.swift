@@ -3,11 +3,11 @@ import IndoorLocalization
 import RecordUpload
 import XCTest
 
-/// Which records are made of what is heard and found.
+/// The records that a collector creates from sightings and positions.
 final class UploadCollectorTests: XCTestCase {
     private let uuid = BeaconUUID("f7826da6-4fa2-4e98-8024-bc5b71e0893e")
 
-    /// Of a source whose instants count from one second after the beginning of Unix time.
+    /// The clock of a source whose instants begin one second after the beginning of Unix time.
     private let clock = WallClock(timeOfZero: .seconds(1))
 
     private func sighting(_ minor: UInt16, at seconds: Double, rssi: Double = -60) throws -> SensorReading {
@@ -24,7 +24,7 @@ final class UploadCollectorTests: XCTestCase {
         return UploadCollector(settings)
     }
 
-    /// The records as a server reads them.
+    /// Returns the records as a server decodes them.
     private func read(_ records: [UploadRecord]) async throws -> [ReadBatch.Record] {
         let queue = try UploadQueue(path: try temporaryFolder() + "/uploads.db")
         try await queue.append(records)
@@ -32,19 +32,19 @@ final class UploadCollectorTests: XCTestCase {
         return try batch.map { try ReadBatch($0.body).records } ?? []
     }
 
-    /// Behaviour §1.1, row setSendPositionToServer: neither positions nor what is heard is uploaded until that is asked for.
+    /// Behaviour §1.1, row setSendPositionToServer: the collector uploads neither positions nor beacons by default.
     func testNothingIsUploadedByDefault() throws {
         var collector = UploadCollector(UploadSettings())
         XCTAssertFalse(UploadSettings().isOn)
-        collector.take(try sighting(1, at: 0), by: clock)
-        collector.take(position(at: 0), by: clock)
+        collector.receive(try sighting(1, at: 0), by: clock)
+        collector.receive(position(at: 0), by: clock)
         XCTAssertEqual(collector.drain(), [])
     }
 
-    func testABeaconIsToldOnceInAnIntervalWithHowOftenItWasHeard() async throws {
+    func testABeaconHasOneRecordPerIntervalWithTheNumberOfItsSightings() async throws {
         var collector = collector { $0.beacons = true }
-        for step in 0...20 { collector.take(try sighting(1, at: Double(step) / 10), by: clock) }
-        collector.take(try sighting(2, at: 2, rssi: -90), by: clock)
+        for step in 0...20 { collector.receive(try sighting(1, at: Double(step) / 10), by: clock) }
+        collector.receive(try sighting(2, at: 2, rssi: -90), by: clock)
         let records = try await read(collector.drain())
         XCTAssertEqual(records.map(\.minor), [1, 1, 1, 2])
         XCTAssertEqual(records.map(\.count), [1, 10, 10, 1])
@@ -57,17 +57,17 @@ final class UploadCollectorTests: XCTestCase {
         XCTAssertEqual(collector.drain(), [])
     }
 
-    func testAnIntervalOfZeroKeepsEverySightingAndNoMeasurementIsNone() throws {
+    func testAnIntervalOfZeroKeepsEverySightingWithAMeasuredRSSI() throws {
         var collector = collector {
             $0.beacons = true
             $0.beaconInterval = .zero
         }
-        for step in 0..<7 { collector.take(try sighting(1, at: Double(step) / 10), by: nil) }
-        collector.take(try sighting(1, at: 1, rssi: 127), by: nil)
+        for step in 0..<7 { collector.receive(try sighting(1, at: Double(step) / 10), by: nil) }
+        collector.receive(try sighting(1, at: 1, rssi: 127), by: nil)
         XCTAssertEqual(collector.drain().count, 7)
     }
 
-    func testAnAdvertisementAndTheSightingOfItAreOneNews() throws {
+    func testAnAdvertisementAndItsSightingCountOnce() throws {
         var collector = collector {
             $0.beacons = true
             $0.beaconInterval = .zero
@@ -77,8 +77,8 @@ final class UploadCollectorTests: XCTestCase {
         let address = try XCTUnwrap(DeviceAddress("C0:00:00:00:00:01"))
         let advertisement = Advertisement(
             instant: .zero, address: address, rssi: -70, data: try frame.advertisingData())
-        collector.take(.advertisement(advertisement), by: clock)
-        collector.take(.sighting(try XCTUnwrap(try advertisement.sighting())), by: clock)
+        collector.receive(.advertisement(advertisement), by: clock)
+        collector.receive(.sighting(try XCTUnwrap(try advertisement.sighting())), by: clock)
         XCTAssertEqual(collector.drain().count, 1)
     }
 
@@ -88,36 +88,36 @@ final class UploadCollectorTests: XCTestCase {
             label: "hall")
     }
 
-    func testPositionsAreToldAtTheirIntervalIndoorsAndOutdoorsApart() async throws {
+    func testIndoorAndOutdoorPositionsHaveRecordsAtSeparateIntervals() async throws {
         var collector = collector {
             $0.positions = true
             $0.positionInterval = .seconds(2)
         }
-        for step in 0..<10 { collector.take(position(at: Double(step) / 2), by: clock) }
+        for step in 0..<10 { collector.receive(position(at: Double(step) / 2), by: clock) }
         let place = OutdoorPosition(
             instant: Instant(seconds: 4.5), coordinate: Coordinate(latitude: 48.123456789, longitude: 11), radius: 5)
-        collector.take(place, by: nil)
+        collector.receive(place, by: nil)
         let records = try await read(collector.drain())
         XCTAssertEqual(records.map(\.time), [1000, 3000, 5000, nil])
         XCTAssertEqual(records.map(\.type), ["position", "position", "position", "outdoorPosition"])
         XCTAssertEqual(records[0].x, 3.142)
         XCTAssertEqual(records[0].label, "hall")
         XCTAssertEqual(records[3].latitude, 48.12345679)
-        // The next session counts anew.
-        collector.take(position(at: 0), by: clock)
+        // The next session has a separate timeline.
+        collector.receive(position(at: 0), by: clock)
         XCTAssertEqual(collector.drain().count, 1)
     }
 
-    func testWhatIsNotTakenInTimeIsLostOldestFirstAndCounted() throws {
+    func testTheOldestRecordsBeyondTheLimitAreDiscardedAndCounted() throws {
         var collector = collector {
             $0.beacons = true
             $0.beaconInterval = .zero
         }
-        for step in 0..<10_001 { collector.take(try sighting(1, at: Double(step) / 100), by: clock) }
+        for step in 0..<10_001 { collector.receive(try sighting(1, at: Double(step) / 100), by: clock) }
         XCTAssertEqual(collector.lost, 1)
         let records = collector.drain()
         XCTAssertEqual(records.first?.unixTime?.milliseconds, 1010)
-        collector.take(try sighting(1, at: 101), by: clock)
+        collector.receive(try sighting(1, at: 101), by: clock)
         collector.putBack(records)
         XCTAssertEqual(collector.lost, 2)
         XCTAssertEqual(collector.drain().last?.unixTime?.milliseconds, 102_000)

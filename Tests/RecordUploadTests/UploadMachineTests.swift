@@ -2,7 +2,7 @@ import IndoorLocalization
 import RecordUpload
 import XCTest
 
-/// When a batch is sent, and what becomes of one that was not taken.
+/// The time at which a batch is sent, and the treatment of a batch that failed.
 final class UploadMachineTests: XCTestCase {
     private func settings(size: Int = 10, interval: Duration = .seconds(60)) -> UploadSettings {
         var settings = UploadSettings()
@@ -19,7 +19,7 @@ final class UploadMachineTests: XCTestCase {
 
     private func seconds(_ seconds: Double) -> Instant { Instant(seconds: seconds) }
 
-    func testWhatAnEarlierRunLeftIsSentAtOnce() {
+    func testTheRecordsOfAnEarlierRunAreSentImmediately() {
         var machine = UploadMachine(settings(), seed: 1)
         XCTAssertEqual(machine.handle(.start(waiting: 3), at: .zero), [.send(size: 10, anew: false)])
         XCTAssertEqual(machine.state, .sending)
@@ -42,7 +42,7 @@ final class UploadMachineTests: XCTestCase {
         XCTAssertEqual(machine.handle(.queued(waiting: 10), at: seconds(70)), [.send(size: 10, anew: false)])
     }
 
-    func testPausesGrowWhileTheNetworkIsAwayAndBeginAnewAfterASuccess() {
+    func testPausesGrowWhileTheNetworkIsDownAndResetAfterASuccess() {
         var machine = machine(settings(), waiting: 1)
         let away = UploadError(.unreachable, "away")
         var pauses: [Double] = []
@@ -65,14 +65,14 @@ final class UploadMachineTests: XCTestCase {
         XCTAssertLessThanOrEqual(machine.nextWake ?? now, now.advanced(by: .seconds(5)))
     }
 
-    func testWhoIsRefusedAsksAgainAtTheInterval() {
+    func testARefusedBatchIsSentAgainAtTheInterval() {
         var machine = machine(settings(), waiting: 1)
         let refusal = UploadError(.refused, status: 401, "no")
         XCTAssertEqual(machine.handle(.failed(refusal), at: seconds(1)), [.report(refusal)])
         XCTAssertEqual(machine.nextWake, seconds(61))
     }
 
-    func testABatchThatIsTooLargeIsSentInHalvesDownToOneRecordWhichIsDiscarded() {
+    func testATooLargeBatchIsHalvedDownToOneRecordWhichIsDiscarded() {
         var machine = machine(settings(size: 4), waiting: 4)
         let error = UploadError(.tooLarge, status: 413, "too large")
         XCTAssertEqual(machine.handle(.failed(error), at: .zero), [.report(error), .send(size: 2, anew: true)])
@@ -81,14 +81,14 @@ final class UploadMachineTests: XCTestCase {
         XCTAssertEqual(machine.handle(.removed(waiting: 3), at: .zero), [.send(size: 1, anew: false)])
     }
 
-    func testWhatNoServerWillTakeDoesNotHoldUpTheRest() {
+    func testARejectedBatchDoesNotBlockTheOthers() {
         var machine = machine(settings(), waiting: 15)
         let error = UploadError(.rejected, status: 422, "no")
         XCTAssertEqual(machine.handle(.failed(error), at: .zero), [.report(error), .reject])
         XCTAssertEqual(machine.handle(.removed(waiting: 12), at: .zero), [.send(size: 10, anew: false)])
     }
 
-    func testAStopCancelsAndLateAnswersCountNoMore() {
+    func testAStopCancelsTheBatchAndLateAnswersHaveNoEffect() {
         var machine = machine(settings(), waiting: 1)
         XCTAssertEqual(machine.handle(.stop, at: .zero), [.cancel])
         XCTAssertEqual(machine.handle(.removed(waiting: 20), at: .zero), [])
@@ -97,7 +97,7 @@ final class UploadMachineTests: XCTestCase {
         XCTAssertNil(machine.nextWake)
     }
 
-    func testOtherSettingsCountFromTheNextBatchOn() {
+    func testOtherSettingsApplyFromTheNextBatchOn() {
         var machine = machine(settings())
         _ = machine.handle(.queued(waiting: 1), at: .zero)
         XCTAssertEqual(machine.handle(.change(settings(size: 3, interval: .seconds(1))), at: .zero), [])

@@ -4,9 +4,9 @@ import IndoorLocalizationTesting
 import RecordUpload
 import XCTest
 
-/// A process that fills a queue is killed, and what it leaves is looked at.
+/// The queue that a process leaves when it is killed while it adds records.
 final class UploadQueueKillTests: XCTestCase {
-    /// The program lies beside the one that the tests are in.
+    /// Starts the writer program, which is in the same folder as the tests.
     private func start(_ path: String) throws -> (Process, FileHandle) {
         let tests = Bundle.main.executableURL ?? URL(filePath: CommandLine.arguments[0])
         let process = Process()
@@ -19,35 +19,35 @@ final class UploadQueueKillTests: XCTestCase {
         return (process, output.fileHandleForReading)
     }
 
-    /// Behaviour §4.1, row network loss: what `append` has returned for survives a kill.
-    func testEveryRecordThatWasToldOfSurvivesAKill() async throws {
+    /// Behaviour §4.1, row network loss: records survive a kill once `append` has returned.
+    func testEveryReportedRecordSurvivesAKill() async throws {
         let seed: UInt64 = 416
         var random = SeededGenerator(seed: seed)
         let path = try temporaryFolder() + "/uploads.db"
         var expected: Int64 = 0
         for round in 0..<20 {
             let (process, output) = try start(path)
-            // It is at work once it has told of something; then at any instant of what follows.
-            var told = output.availableData
+            // The writer is at work once it has printed a number. The kill follows after a random delay.
+            var printed = output.availableData
             usleep(UInt32.random(in: 0..<30_000, using: &random))
             kill(process.processIdentifier, SIGKILL)
-            told += try output.readToEnd() ?? Data()
+            printed += try output.readToEnd() ?? Data()
             process.waitUntilExit()
             let context = "round \(round), seed \(seed)"
-            let numbers = String(decoding: told, as: UTF8.self).split(separator: "\n").compactMap { Int64($0) }
-            let lastTold = try XCTUnwrap(numbers.last, context)
+            let numbers = String(decoding: printed, as: UTF8.self).split(separator: "\n").compactMap { Int64($0) }
+            let lastReported = try XCTUnwrap(numbers.last, context)
             let queue = try UploadQueue(path: path, limit: 1_000_000)
             var kept: [Int64] = []
-            // In two batches, of which the first is confirmed: the second run of the writer goes on behind both.
+            // In two batches; the first one is confirmed, and the second run of the writer continues after both.
             while let batch = try await queue.nextBatch(size: 10_000, device: "a") {
                 kept += try ReadBatch(batch.body).records.map(\.number)
                 try await queue.confirm(batch)
             }
             await queue.close()
-            // Numbers without a gap, from the last round's on: all that was told of is there, and pairs are whole.
+            // Numbers without a gap from the last round on: all reported records are there, and pairs are complete.
             XCTAssertEqual(kept, Array((expected + 1)...(expected + Int64(kept.count))), context)
             XCTAssertEqual(kept.count % 2, 0, context)
-            XCTAssertGreaterThanOrEqual(try XCTUnwrap(kept.last), lastTold, context)
+            XCTAssertGreaterThanOrEqual(try XCTUnwrap(kept.last), lastReported, context)
             expected += Int64(kept.count)
         }
     }

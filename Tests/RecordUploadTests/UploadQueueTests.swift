@@ -4,7 +4,7 @@ import IndoorLocalization
 import RecordUpload
 import XCTest
 
-/// What a queue keeps, in which order it gives it, and what it drops.
+/// The records that a queue keeps and drops, and the order in which it returns them.
 final class UploadQueueTests: XCTestCase {
     func testABatchHasTheOldestRecordsAndStaysTheSameUntilItIsConfirmed() async throws {
         let queue = try UploadQueue(path: try temporaryFolder() + "/uploads.db")
@@ -30,7 +30,7 @@ final class UploadQueueTests: XCTestCase {
         XCTAssertEqual(counts.waiting, 6)
     }
 
-    func testABatchOnItsWayIsTheSameInTheNextRun() async throws {
+    func testAnUnconfirmedBatchIsTheSameInTheNextRun() async throws {
         let path = try temporaryFolder() + "/uploads.db"
         let queue = try UploadQueue(path: path)
         try await queue.append(UploadRecord.numbered(1...4))
@@ -42,11 +42,11 @@ final class UploadQueueTests: XCTestCase {
         XCTAssertEqual(after, before)
         do {
             _ = try await queue.waiting
-            XCTFail("a closed queue is read")
+            XCTFail("no error")
         } catch { XCTAssertEqual(error.reason, .closed) }
     }
 
-    func testTheOldestAreDroppedAndCountedAndABatchKeepsItsNameAllTheSame() async throws {
+    func testABatchKeepsItsIdentifierWhenItsOldestRecordsAreDropped() async throws {
         let queue = try UploadQueue(path: try temporaryFolder() + "/uploads.db", limit: 5)
         try await queue.append(UploadRecord.numbered(1...4))
         let before = try await queue.nextBatch(size: 3, device: "a")
@@ -66,7 +66,7 @@ final class UploadQueueTests: XCTestCase {
         XCTAssertEqual(last.dropped, 5)
     }
 
-    func testARejectedBatchIsCountedAndADividedOneIsMadeAnew() async throws {
+    func testARejectedBatchIsCountedAndADividedOneIsCreatedAgain() async throws {
         let queue = try UploadQueue(path: try temporaryFolder() + "/uploads.db")
         try await queue.append(UploadRecord.numbered(1...4))
         let whole = try await queue.nextBatch(size: 4, device: "a")
@@ -85,7 +85,7 @@ final class UploadQueueTests: XCTestCase {
         XCTAssertNil(nothing)
     }
 
-    func testAForeignFileIsLeftAlone() throws {
+    func testAForeignFileIsNotChanged() throws {
         let path = try temporaryFolder() + "/other.db"
         var database: OpaquePointer?
         XCTAssertEqual(sqlite3_open(path, &database), SQLITE_OK)
@@ -94,12 +94,12 @@ final class UploadQueueTests: XCTestCase {
         let before = try Data(contentsOf: URL(filePath: path))
         XCTAssertThrowsError(try UploadQueue(path: path)) {
             XCTAssertEqual(($0 as? UploadQueueError)?.reason, .notAQueue)
-            XCTAssertEqual("\($0)", "\(path): this is no upload queue; give the path of another file")
+            XCTAssertEqual("\($0)", "\(path): not an upload queue; use the path of another file")
         }
         XCTAssertEqual(try Data(contentsOf: URL(filePath: path)), before)
     }
 
-    func testTheFileIsForItsOwnerAlone() throws {
+    func testOnlyItsOwnerCanReadTheFile() throws {
         let path = try temporaryFolder() + "/uploads.db"
         _ = try UploadQueue(path: path)
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int

@@ -4,9 +4,9 @@ import ScanRecording
 import VenuePackets
 import XCTest
 
-/// A walk whose beacons send nothing but their address.
+/// A walk whose beacons advertise only their address.
 final class AddressedWalkTests: XCTestCase {
-    /// The office, whose beacons all have an address.
+    /// Returns the office, whose beacons all have an address.
     private func office() throws -> Venue {
         var office = try VenuePacketReader().read(FixtureFolder("office").path).venue
         for index in office.beacons.indices {
@@ -23,7 +23,7 @@ final class AddressedWalkTests: XCTestCase {
         return outputs.compactMap { if case .position(let position) = $0.content { position } else { nil } }
     }
 
-    func testAddressesAloneGiveThePositionsThatIdentitiesGive() throws {
+    func testAddressesGiveTheSamePositionsAsIdentities() throws {
         let venue = try office()
         let addresses = Dictionary(uniqueKeysWithValues: venue.beacons.map { ($0.identity, $0.address) })
         var reader = try RecordingReader(path: FixtureFolder("recordings/one-floor").file("scan.jsonl.gz"))
@@ -45,7 +45,7 @@ final class AddressedWalkTests: XCTestCase {
         let expected = positions(of: identified, in: venue)
         XCTAssertGreaterThan(expected.count, 20)
         XCTAssertEqual(positions(of: addressed, in: venue), expected)
-        // Without addresses in the packet, such a recording holds no beacon.
+        // Without addresses in the venue packet, such a recording contains no beacon.
         var unaddressed = venue
         for index in unaddressed.beacons.indices { unaddressed.beacons[index].address = nil }
         XCTAssertEqual(positions(of: addressed, in: unaddressed), [])

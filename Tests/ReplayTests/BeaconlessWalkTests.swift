@@ -3,7 +3,7 @@ import IndoorLocalizationTesting
 import ScanRecording
 import XCTest
 
-/// A recording of motion and pressure alone, up the stairs and down by the elevator, that begins with a fix.
+/// A recording of only motion and pressure, up the stairs and down by the elevator, which starts with a fix.
 final class BeaconlessWalkTests: XCTestCase {
     private static let seeds: [UInt64] = [0, 1, 2]
 
@@ -19,7 +19,7 @@ final class BeaconlessWalkTests: XCTestCase {
         walk.outputs.compactMap { if case .motion(let estimate) = $0.content { estimate } else { nil } }
     }
 
-    func testTheRecordingHoldsNoBeacon() async throws {
+    func testTheRecordingContainsNoBeacon() async throws {
         let walk = try await walk()
         XCTAssertEqual(walk.sightings, [])
         XCTAssertFalse(walk.positions.isEmpty)
@@ -40,28 +40,28 @@ final class BeaconlessWalkTests: XCTestCase {
         }
     }
 
-    func testTheVenueIsKeptToTheEnd() async throws {
+    func testTheSessionKeepsTheVenueToTheEnd() async throws {
         let walk = try await walk()
         XCTAssertEqual(walk.states.filter { $0.what.name == "searchVenue" }.count, 1)
         XCTAssertEqual(try XCTUnwrap(walk.positions.last).instant.seconds, walk.end.seconds, accuracy: 1)
     }
 
-    func testStairsAndTheElevatorAreRecognised() async throws {
-        let told = try await estimates(walk())
+    func testTheSessionDetectsStairsAndTheElevator() async throws {
+        let reported = try await estimates(walk())
         var kinds: [VerticalMotion] = []
-        for estimate in told where kinds.last != estimate.vertical { kinds.append(estimate.vertical) }
+        for estimate in reported where kinds.last != estimate.vertical { kinds.append(estimate.vertical) }
         XCTAssertTrue(kinds.contains(.stairs(.up)), "\(kinds)")
         XCTAssertTrue(kinds.contains(.elevator(.down)), "\(kinds)")
         XCTAssertFalse(kinds.contains(.stairs(.down)), "\(kinds)")
         XCTAssertFalse(kinds.contains(.elevator(.up)), "\(kinds)")
-        XCTAssertEqual(told.last?.floor, 0)
-        XCTAssertTrue(told.contains { $0.floor == 1 })
+        XCTAssertEqual(reported.last?.floor, 0)
+        XCTAssertTrue(reported.contains { $0.floor == 1 })
     }
 
-    func testTheWayIsAsLongAsItWasWalked() async throws {
+    func testTheDistanceEqualsTheLengthOfTheWalk() async throws {
         let last = try await estimates(walk()).last
         let statistics = try XCTUnwrap(last?.statistics)
-        // 46 m on the level and 21 stairs up.
+        // 46 m on the floors and 21 stairs up.
         XCTAssertEqual(statistics.distance, 52, accuracy: 9)
         XCTAssertEqual(statistics.ascent, 3.6, accuracy: 1)
         XCTAssertEqual(statistics.descent, 3.6, accuracy: 1)
@@ -69,7 +69,7 @@ final class BeaconlessWalkTests: XCTestCase {
         XCTAssertGreaterThan(statistics.dwelling.seconds, 15)
     }
 
-    func testAReckonerAloneComesAsCloseWithoutAnyVenue() async throws {
+    func testDeadReckoningWithoutAVenueEndsNearTheTruePosition() async throws {
         var reckoner = DeadReckoner()
         try reckoner.setPosition(x: 13, y: -5, radius: 1)
         let path = try RecordedWalk.path("without-beacons")
@@ -78,7 +78,7 @@ final class BeaconlessWalkTests: XCTestCase {
         }
         let estimate = reckoner.estimate
         let error = MapPoint(x: estimate.position.x, y: -estimate.position.y).distance(to: MapPoint(x: 21, y: 5))
-        XCTAssertLessThan(error, 11, "9 m after 50 m: steps on the stairs, which lead nowhere here, make half of it")
+        XCTAssertLessThan(error, 11, "9 m after 50 m; half of it is due to the steps on the stairs")
         XCTAssertLessThan(error, 2 * estimate.radius)
     }
 }

@@ -4,24 +4,24 @@ import IndoorLocalizationTesting
 import ScanRecording
 import VenuePackets
 
-/// A simulated walk that was sent over the air and captured by btmon.
+/// A simulated walk that was transmitted over the air and captured by btmon.
 struct CapturedWalk {
-    /// The capture's file.
+    /// The path of the capture.
     let path: String
-    /// What was sent, its instants counted from the walk's start.
+    /// The transmitted sightings; their instants start with the walk.
     let sent: [Sighting]
-    /// What the capture holds of it, counted so too.
+    /// The sightings in the capture, on the same timeline.
     let heard: [Sighting]
-    /// Advertisements that hold no beacon.
+    /// The advertisements without a beacon.
     let others: [Advertisement]
-    /// Where the device was, counted so too.
+    /// The ground truth, on the same timeline.
     let truths: [Truth]
-    /// How long the walk takes.
+    /// The duration of the walk.
     let duration: Duration
     let office: Venue
     let tally: BTSnoopReader.Tally
 
-    /// Reads a capture of `Fixtures/captures/walks`: the walk "one-floor", which its recording holds too.
+    /// Reads a capture of `Fixtures/captures/walks`, which contains the same walk as the recording "one-floor".
     init(_ name: String) throws {
         path = try FixtureFolder("captures/walks/" + name).file("air.btsnoop")
         office = try VenuePacketReader().read(FixtureFolder("office").path).venue
@@ -44,7 +44,7 @@ struct CapturedWalk {
             }
         }
         tally = reader.tally
-        // The capture began before the walk did.
+        // The capture began before the walk.
         let delay = (sent.first?.instant ?? .zero).duration(to: heard.first?.instant ?? .zero)
         self.heard = heard.map { sighting in
             var sighting = sighting
@@ -54,7 +54,7 @@ struct CapturedWalk {
         self.others = others
     }
 
-    /// What a session tells of it, and how well that fits the truth.
+    /// Returns the positions that a session reports for the capture, and their score.
     func replayed(seed: UInt64 = 0) -> (positions: [Position], score: TrackScore) {
         var replay = SessionReplay(venues: [office], seed: seed)
         var outputs = replay.start()
@@ -66,6 +66,6 @@ struct CapturedWalk {
         return (positions, scorer.score)
     }
 
-    /// Of the walk that was sent: that of the recording "one-floor".
+    /// The seed of the transmitted walk, which is that of the recording "one-floor".
     static let seed: UInt64 = 101
 }

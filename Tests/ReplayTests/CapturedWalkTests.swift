@@ -3,18 +3,18 @@ import IndoorLocalizationTesting
 import ScanRecording
 import XCTest
 
-/// Captures that btmon made of a real kernel's Bluetooth stack, replayed.
+/// Replays of captures that btmon recorded from the Bluetooth stack of a real kernel.
 final class CapturedWalkTests: XCTestCase {
     private static let names = ["extended", "legacy"]
 
-    func testTheCaptureHoldsEachBeaconThatWasSentAndWhen() throws {
+    func testTheCaptureContainsEachTransmittedSightingAtItsTime() throws {
         for name in Self.names {
             let walk = try CapturedWalk(name)
             XCTAssertEqual(walk.heard.map(\.beacon), walk.sent.map(\.beacon), name)
-            // A controller has whole decibels.
+            // A controller reports whole decibels.
             XCTAssertEqual(walk.heard.map(\.rssi), walk.sent.map { $0.rssi.rounded() }, name)
             let delays = zip(walk.sent, walk.heard).map { $0.instant.duration(to: $1.instant).seconds }
-            // The machine that played the controller was emulated, and sometimes late.
+            // The machine with the controller was emulated, and sometimes late.
             XCTAssertGreaterThan(try XCTUnwrap(delays.min()), -0.25, name)
             XCTAssertLessThan(try XCTUnwrap(delays.max()), 0.25, name)
             XCTAssertEqual(walk.tally.lostPackets, 0, name)
@@ -23,7 +23,7 @@ final class CapturedWalkTests: XCTestCase {
         }
     }
 
-    func testTheLongAdvertisementsOfTheExtendedCaptureAreWhole() throws {
+    func testTheLongAdvertisementsOfTheExtendedCaptureAreComplete() throws {
         XCTAssertEqual(try CapturedWalk("legacy").others, [])
         let others = try CapturedWalk("extended").others
         XCTAssertGreaterThan(others.count, 20)
@@ -44,7 +44,7 @@ final class CapturedWalkTests: XCTestCase {
         }
     }
 
-    func testACaptureAsASourceGivesTheSightingsThatWereSent() async throws {
+    func testACaptureAsASourceEmitsTheTransmittedSightings() async throws {
         for name in Self.names {
             let walk = try CapturedWalk(name)
             var sightings: [Sighting] = []

@@ -4,16 +4,16 @@ import ScanRecording
 import VenuePackets
 import XCTest
 
-/// Recordings of the fixtures through a localizer and through a replay: tasks and streams change nothing.
+/// Recordings of the fixtures with a localizer and with a replay: tasks and streams do not change the output.
 final class LocalizerRecordingTests: XCTestCase {
-    private struct Told: Equatable {
+    private struct ReportedOutputs: Equatable {
         var states: [LocalizationState] = []
         var positions: [Position] = []
         var outdoors: [OutdoorPosition] = []
         var events: [LocalizationEvent] = []
         var venues: [Venue] = []
         var errors: [LocalizationError] = []
-        /// Positions, outdoor positions, events and errors, as they were counted.
+        /// The counts of positions, outdoor positions, events and errors.
         var counts: [Int] = []
     }
 
@@ -27,37 +27,39 @@ final class LocalizerRecordingTests: XCTestCase {
         var counts: Task<[Int], Never>?
     }
 
-    /// Few particles: how well the engine finds the place is not asked here.
+    /// Settings with few particles, because these tests don't check the accuracy.
     private var settings: LocalizationSettings {
         var settings = LocalizationSettings()
         settings.positioning.particleCount = 100
         return settings
     }
 
-    private func told(by walk: RecordedWalk) -> Told {
-        var told = Told()
+    private func reported(by walk: RecordedWalk) -> ReportedOutputs {
+        var reported = ReportedOutputs()
         for output in walk.outputs {
             switch output.content {
-            case .state(let state): told.states.append(state)
-            case .position(let position): told.positions.append(position)
-            case .outdoorPosition(let position): told.outdoors.append(position)
-            case .motion: XCTFail("motion is told to nobody who did not ask")
-            case .event(let event): told.events.append(event)
+            case .state(let state): reported.states.append(state)
+            case .position(let position): reported.positions.append(position)
+            case .outdoorPosition(let position): reported.outdoors.append(position)
+            case .motion: XCTFail("motion was reported without a request")
+            case .event(let event): reported.events.append(event)
             case .interaction(let event): XCTFail("the venue has no interactions: \(event)")
-            case .downloadedVenue(let venue): told.venues.append(venue)
-            case .error(let error): told.errors.append(error)
+            case .downloadedVenue(let venue): reported.venues.append(venue)
+            case .error(let error): reported.errors.append(error)
             }
         }
-        told.counts = [told.positions.count, told.outdoors.count, told.events.count, told.errors.count]
-        return told
+        reported.counts = [
+            reported.positions.count, reported.outdoors.count, reported.events.count, reported.errors.count,
+        ]
+        return reported
     }
 
-    private func localized(_ path: String, _ venues: LocalVenueSource) async throws -> Told {
+    private func localized(_ path: String, _ venues: LocalVenueSource) async throws -> ReportedOutputs {
         let ended = expectation(description: "\(path) has ended")
         let streams = await play(path, venues, ended)
         await fulfillment(of: [ended], timeout: 120)
-        // The localizer is gone, so the streams end.
-        return await Told(
+        // The localizer is released here, so the streams end.
+        return await ReportedOutputs(
             states: Array(streams.states.collected.dropFirst()), positions: streams.positions.collected,
             outdoors: streams.outdoors.collected, events: streams.events.collected, venues: streams.venues.collected,
             errors: streams.errors.collected, counts: streams.counts?.value ?? [])
@@ -73,7 +75,7 @@ final class LocalizerRecordingTests: XCTestCase {
         await localizer.start()
         streams.counts = Task {
             for await state in states.dropFirst() where state == .idle { break }
-            // The localizer is kept until here.
+            // This keeps the localizer alive until here.
             let counts = await localizer.activityCounts
             ended.fulfill()
             return [counts.positions, counts.outdoorPositions, counts.events, counts.errors]
@@ -81,26 +83,27 @@ final class LocalizerRecordingTests: XCTestCase {
         return streams
     }
 
-    /// Behaviour §4.1, row getMetric: a session counts what it tells.
-    func testALocalizerTellsWhatTheReplayTells() async throws {
+    /// Behaviour §4.1, row getMetric: a session counts its outputs.
+    func testALocalizerReportsTheSameAsTheReplay() async throws {
         let office = try FixtureFolder("office").path
         for name in ["one-floor", "outdoors"] {
             let path = try RecordedWalk.path(name)
             let venues = LocalVenueSource(paths: [office])
             let identifier = try await venues.catalogue().first?.id
             let venue = try await venues.packet(for: XCTUnwrap(identifier)) { _ in }
-            let expected = told(by: try await RecordedWalk(name, in: venue, settings: settings, seed: 7))
+            let expected = reported(by: try await RecordedWalk(name, in: venue, settings: settings, seed: 7))
             XCTAssertGreaterThan(expected.positions.count, 10, name)
             XCTAssertEqual(expected.outdoors.isEmpty, name != "outdoors", name)
-            let told = try await localized(path, venues)
-            XCTAssertEqual(told.states, expected.states, name)
-            XCTAssertTrue(told == expected, "\(name): positions, outdoor positions, events, venues or errors differ")
+            let reported = try await localized(path, venues)
+            XCTAssertEqual(reported.states, expected.states, name)
+            XCTAssertTrue(
+                reported == expected, "\(name): positions, outdoor positions, events, venues or errors differ")
         }
     }
 }
 
 extension AsyncStream where Element: Sendable {
-    /// All elements until the end.
+    /// Returns all elements until the end of the stream.
     fileprivate var collected: [Element] {
         get async { await reduce(into: []) { $0.append($1) } }
     }

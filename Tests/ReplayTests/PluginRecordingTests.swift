@@ -6,15 +6,15 @@ import ScanRecording
 import VenuePackets
 import XCTest
 
-/// Lets others go on, in a wait for what cannot be awaited; throws once the wait is over its bound.
+/// Yields to other tasks, in a wait for a state that cannot be awaited; throws once the task is cancelled.
 private func pause() async throws {
     try Task.checkCancellation()
     await Task.yield()
 }
 
-/// The shipped plugins beside a session that walks through the office of the fixtures.
+/// The built-in plugins with a session that replays a walk through the office of the fixtures.
 final class PluginRecordingTests: XCTestCase {
-    /// Notes what it is told.
+    /// A plugin that stores everything it receives.
     private actor Listener: LocalizationPlugin {
         private(set) var positions: [Position] = []
         private(set) var data: [PluginData] = []
@@ -30,7 +30,9 @@ final class PluginRecordingTests: XCTestCase {
         func receive(networkPosition: SharedPosition) { shared.append(networkPosition) }
     }
 
-    /// Another device in the same room, which sees what this one shares; it echoes each position as its own.
+    /// Another device in the same room, which receives the shared positions.
+    ///
+    /// It shares each of them again as its own position.
     private final class Echo: PositionSharing {
         let shared = WatchedState<[Position]>([])
         private let broadcast = Broadcast<SharingEvent>(.unbounded)
@@ -64,7 +66,7 @@ final class PluginRecordingTests: XCTestCase {
             settings: settings, seed: 7)
     }
 
-    /// Plays the recording to its end, and returns once the plugin has been told so many positions.
+    /// Plays the recording to its end, and returns once the plugin has received all positions.
     private func play(_ host: PluginHost, _ listener: Listener) async throws -> [Position] {
         let (states, positions) = (host.localizer.states, host.localizer.positions)
         try await host.startServices()
@@ -72,29 +74,29 @@ final class PluginRecordingTests: XCTestCase {
             for await state in states.dropFirst() where state == .idle { return }
         }
         let count = await listener.positions.count
-        let told = try await Bounded.elements(of: positions, until: "the last position") {
+        let reported = try await Bounded.elements(of: positions, until: "the last position") {
             $0.instant >= Instant(seconds: 29.5)
         }
-        XCTAssertGreaterThan(told.count, 30)
-        try await Bounded.wait(for: "\(told.count) positions, \(count) so far") {
-            while await listener.positions.count < told.count { try await pause() }
+        XCTAssertGreaterThan(reported.count, 30)
+        try await Bounded.wait(for: "\(reported.count) positions, \(count) so far") {
+            while await listener.positions.count < reported.count { try await pause() }
         }
-        return told
+        return reported
     }
 
-    func testPositionsOfARecordingArriveWholeAndInOrder() async throws {
+    func testThePluginReceivesAllPositionsInOrder() async throws {
         let host = PluginHost(localizer: try recorded(), queueCapacity: nil)
         let listener = Listener()
         await host.add(listener)
-        let told = try await play(host, listener)
-        // One more comes with the end of the walk.
+        let reported = try await play(host, listener)
+        // The end of the walk adds one more.
         let received = await listener.positions
-        XCTAssertTrue(Array(received.prefix(told.count)) == told, "other positions, or in another order")
+        XCTAssertTrue(Array(received.prefix(reported.count)) == reported, "the positions or their order differ")
         let dropped = await host.droppedElements(of: listener)
         XCTAssertEqual(dropped, 0)
     }
 
-    func testGuidanceTellsWhatAMonitorOfTheSamePositionsTells() async throws {
+    func testGuidanceReportsTheSameAsAMonitorOfTheSamePositions() async throws {
         let office = try office()
         let goal = try XCTUnwrap(office.pointsOfInterest(on: 1).last)
         let planner = RoutePlanner(venue: office)
@@ -103,20 +105,20 @@ final class PluginRecordingTests: XCTestCase {
         await host.add(listener)
         let added = await host.add(RouteGuidance(), arguments: .init(planner: planner))
         try await XCTUnwrap(added).guide(to: RoutePoint(goal))
-        let told = try await play(host, listener)
+        let reported = try await play(host, listener)
         var monitor = try RouteMonitor(planner: planner, goal: RoutePoint(goal))
-        let expected = told.flatMap { monitor.handle($0) }
+        let expected = reported.flatMap { monitor.handle($0) }
         XCTAssertGreaterThan(expected.count, 10)
         try await Bounded.wait(for: "\(expected.count) updates") {
-            // The greeting is one more.
+            // The greeting is an additional one.
             while await listener.data.count < expected.count + 1 { try await pause() }
         }
-        // One more may come with the end of the walk.
+        // The end of the walk may add one more.
         let updates = await listener.data.compactMap { $0.value(as: RouteUpdate.self) }
-        XCTAssertTrue(Array(updates.prefix(expected.count)) == expected, "other updates, or in another order")
+        XCTAssertTrue(Array(updates.prefix(expected.count)) == expected, "the updates or their order differ")
     }
 
-    func testTheLogHoldsTheEventsOfTheWalk() async throws {
+    func testTheLogContainsTheEventsOfTheWalk() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "plugins-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         addTeardownBlock { try? FileManager.default.removeItem(at: folder) }
@@ -136,7 +138,7 @@ final class PluginRecordingTests: XCTestCase {
         XCTAssertEqual(read, expected)
     }
 
-    func testPositionsOfTheWalkAreSharedAtTheirRate() async throws {
+    func testPositionsAreSharedAtTheConfiguredRate() async throws {
         let echo = try Echo("cart")
         let host = PluginHost(localizer: try recorded(), sharing: echo, queueCapacity: nil)
         let listener = Listener()
@@ -148,14 +150,14 @@ final class PluginRecordingTests: XCTestCase {
         try await Bounded.wait(for: "the end of the walk") {
             for await state in states.dropFirst() where state == .idle { return }
         }
-        let told = try await Bounded.elements(of: positions, until: "the last position") {
+        let reported = try await Bounded.elements(of: positions, until: "the last position") {
             $0.instant >= Instant(seconds: 29.5)
         }
         try await Bounded.wait(for: "the echoes") {
             while await listener.shared.count < 12 { try await pause() }
         }
         let shared = echo.shared.value
-        XCTAssertTrue(Set(shared).isSubset(of: told))
+        XCTAssertTrue(Set(shared).isSubset(of: reported))
         for (earlier, later) in zip(shared, shared.dropFirst()) {
             XCTAssertGreaterThanOrEqual(earlier.instant.duration(to: later.instant), .seconds(2))
         }
@@ -163,7 +165,7 @@ final class PluginRecordingTests: XCTestCase {
         XCTAssertEqual(echoed.prefix(12), shared.map(\.point).prefix(12))
     }
 
-    // MARK: - A walk that a test plays on a radio
+    // MARK: - A walk on a radio that a test controls
 
     private struct Radio {
         let source = ScriptedSource()
@@ -181,7 +183,7 @@ final class PluginRecordingTests: XCTestCase {
                 source: shared, settings: ScannerSettings(dutyCycle: .continuous), clock: clock)
         }
 
-        /// Plays the recorded walk up to an instant, and returns once the session has told where it led.
+        /// Plays the recorded walk up to an instant, and returns the last position.
         func walk(to seconds: Double) async throws -> Position {
             let positions = localizer.positions
             let states = localizer.states
@@ -193,13 +195,13 @@ final class PluginRecordingTests: XCTestCase {
                 if reading.instant > Instant(seconds: seconds) { break }
                 source.send(reading)
             }
-            let told = try await Bounded.elements(of: positions, until: "\(seconds) s") {
+            let reported = try await Bounded.elements(of: positions, until: "\(seconds) s") {
                 $0.instant.seconds >= seconds - 0.6
             }
-            return try XCTUnwrap(told.last)
+            return try XCTUnwrap(reported.last)
         }
 
-        /// Lets a beacon of the office be heard ten times a second, from 0.3 m.
+        /// Sends readings of an office beacon ten times a second, from a distance of 0.3 m.
         func stand(at beacon: VenueBeacon, from begin: Double, for duration: Double) {
             for tick in 0..<Int(duration * 10) {
                 source.send(
@@ -211,11 +213,11 @@ final class PluginRecordingTests: XCTestCase {
         }
     }
 
-    func testABeaconFromCloseByCorrectsAWalk() async throws {
+    func testANearbyBeaconCorrectsThePosition() async throws {
         let radio = Radio(try office(), settings)
         let host = PluginHost(localizer: radio.localizer)
         let here = try await radio.walk(to: 20)
-        // The farthest one on the same floor: by itself, the session would not go there at once.
+        // The farthest beacon on the same floor: without a correction, the session would not move there immediately.
         let beacon = try XCTUnwrap(
             radio.office.beacons(on: here.mapID).max {
                 $0.point.distance(to: here.point) < $1.point.distance(to: here.point)
@@ -234,15 +236,15 @@ final class PluginRecordingTests: XCTestCase {
         let correction = try XCTUnwrap(data.first?.value(as: BeaconCorrection.Correction.self))
         XCTAssertEqual(correction.heading, 180)
         guard case .taken = correction.outcome else { return XCTFail("\(correction)") }
-        // A position follows each half second after the correction, which came between any two readings.
+        // A position follows each half second after the correction, which occurred between two readings.
         radio.stand(at: beacon, from: 20.2, for: 2)
-        let told = try await Bounded.elements(of: positions, until: "21 s") { $0.instant.seconds >= 20.9 }
-        let corrected = try XCTUnwrap(told.last)
+        let reported = try await Bounded.elements(of: positions, until: "21 s") { $0.instant.seconds >= 20.9 }
+        let corrected = try XCTUnwrap(reported.last)
         XCTAssertEqual(corrected.mapID, beacon.mapID)
         XCTAssertLessThan(corrected.point.distance(to: beacon.point), 2)
     }
 
-    func testANamedPointCorrectsAWalk() async throws {
+    func testANamedPointCorrectsThePosition() async throws {
         let radio = Radio(try office(), settings)
         let host = PluginHost(localizer: radio.localizer)
         let here = try await radio.walk(to: 20)

@@ -5,9 +5,12 @@ import ScanRecording
 import VenuePackets
 import XCTest
 
-/// A small public data set of the fixtures: what was recorded in the real world, with the truth.
+/// A small public data set of the fixtures: recordings from the real world with ground truth.
 struct RealRecording {
-    /// How well a session must do: mean error in metres at most, shares of radii that hold and of right floors at least.
+    /// The limits for a session.
+    ///
+    /// They are the maximum mean error in metres, and the minimum shares of radii that contain the truth and of right
+    /// floors.
     struct Limits: Decodable {
         var mean: RecordingLimits.Limit
         var inside: RecordingLimits.Limit
@@ -29,7 +32,7 @@ struct RealRecording {
             Limits.self, from: Data(contentsOf: URL(filePath: folder.file("limits.json"))))
     }
 
-    /// The score of all tracks, each replayed by a session of its own.
+    /// Returns the score of all tracks, each replayed by a separate session.
     func score() async throws -> TrackScore {
         var scorer = TrackScorer(venue: venue)
         for track in tracks {
@@ -50,7 +53,7 @@ struct RealRecording {
         return scorer.score
     }
 
-    /// Which limits a score breaks, and from which it is so far that they watch nothing any more.
+    /// Returns the limits that a score violates, and those that are too loose to detect a regression.
     func problems(_ score: TrackScore) -> [String] {
         var problems: [String] = []
         if let mean = score.mean {
@@ -73,7 +76,7 @@ struct RealRecording {
     }
 }
 
-/// Sessions on what real radios heard in real buildings.
+/// Sessions with readings of real radios in real buildings.
 final class RealRecordingTests: XCTestCase {
     private func assertWithinLimits(_ name: String, count: Int, line: UInt = #line) async throws {
         let recording = try RealRecording(name)
@@ -89,19 +92,19 @@ final class RealRecordingTests: XCTestCase {
         XCTAssertEqual(strict.problems(score).map { String($0.prefix(6)) }, ["mean i", "inside", "floor "], line: line)
     }
 
-    func testARobotInAFlatIsFoundByItsPacketAlone() async throws {
+    func testASessionLocatesARobotInAFlatWithTheVenuePacketAlone() async throws {
         try await assertWithinLimits("kolakowski", count: 90)
     }
 
-    func testAPhoneThatStandsInAUniversityIsFoundByASurvey() async throws {
+    func testASessionLocatesAStationaryPhoneInAUniversityWithASurvey() async throws {
         try await assertWithinLimits("openhps", count: 16)
     }
 
-    func testATagThatIsCarriedThroughAHallIsFoundByItsPacketAlone() async throws {
+    func testASessionLocatesACarriedTagInAHallWithTheVenuePacketAlone() async throws {
         try await assertWithinLimits("tetam", count: 30)
     }
 
-    func testEachSetHasItsLicenceAndAllOfThemAreSmall() throws {
+    func testEachDataSetHasItsLicenceAndAllOfThemAreSmall() throws {
         let files = try FixtureFolder("real").files()
         XCTAssertEqual(
             Set(files.map { $0.split(separator: "/").drop { $0 != "real" }.dropFirst().first.map(String.init) }),

@@ -3,25 +3,25 @@ import IndoorLocalizationTesting
 import ScanRecording
 import VenuePackets
 
-/// A recording of the fixtures, what a session tells of it, and where the device really was.
+/// A recording of the fixtures, the outputs of a session for it, and the ground truth.
 struct RecordedWalk: Sendable {
-    /// The office with nothing but its packet, as whoever has no survey uses it.
+    /// The office with only its venue packet, without a survey.
     let venue: Venue
-    /// What the session told, in order.
+    /// The session's outputs, in order.
     let outputs: [SessionReplay.Output]
-    /// Where the device was.
+    /// The ground truth.
     let truths: [Truth]
-    /// When a beacon was heard.
+    /// The instants of the sightings.
     let sightings: [Instant]
     /// The last instant of the recording.
     let end: Instant
 
-    /// Replays a recording through the office.
+    /// Replays a recording in the office.
     ///
     /// - Parameters:
-    ///   - name: its folder within `Fixtures/recordings`.
-    ///   - start: where it begins, in the office as the forced venue; nil if beacons tell.
-    ///   - venue: the office, where another than the packet as it is read is wanted.
+    ///   - name: the name of its folder in `Fixtures/recordings`.
+    ///   - start: the start position, with the office as the forced venue; nil if beacons determine both.
+    ///   - venue: the office to use instead of the one from the venue packet.
     init(
         _ name: String, in venue: Venue? = nil, settings: LocalizationSettings = LocalizationSettings(),
         seed: UInt64 = 0, start: Fix? = nil, tellsMotion: Bool = false
@@ -42,7 +42,7 @@ struct RecordedWalk: Sendable {
         (truths, end) = try Self.truths(of: path)
     }
 
-    /// The path of a recording.
+    /// Returns the path of a recording.
     static func path(_ name: String) throws -> String {
         try FixtureFolder("recordings/" + name).file("scan.jsonl.gz")
     }
@@ -60,25 +60,25 @@ struct RecordedWalk: Sendable {
         return (truths, end)
     }
 
-    /// What the session told, of one kind and with its instant.
-    private func told<Kind>(_ kind: (SessionReplay.Output.Content) -> Kind?) -> [(instant: Instant, what: Kind)] {
+    /// Returns the outputs of one kind, with their instants.
+    private func selected<Kind>(_ kind: (SessionReplay.Output.Content) -> Kind?) -> [(instant: Instant, what: Kind)] {
         outputs.compactMap { output in kind(output.content).map { (output.instant, $0) } }
     }
 
-    /// The states that the session went through.
+    /// The states of the session, in order.
     var states: [(instant: Instant, what: LocalizationState)] {
-        told { if case .state(let it) = $0 { it } else { nil } }
+        selected { if case .state(let it) = $0 { it } else { nil } }
     }
 
-    /// The maps on which it was running, one after the other.
+    /// The maps on which the session was running, in order.
     var runningMaps: [MapID] {
         states.compactMap { if case .localizationRunning(let running) = $0.what { running.mapID } else { nil } }
     }
 
-    /// The positions that it told.
-    var positions: [Position] { told { if case .position(let it) = $0 { it } else { nil } }.map(\.what) }
+    /// The positions that the session reported.
+    var positions: [Position] { selected { if case .position(let it) = $0 { it } else { nil } }.map(\.what) }
 
-    /// How well the positions fit the truth.
+    /// The score of the positions.
     var score: TrackScore {
         var scorer = TrackScorer(venue: venue)
         scorer.add(truths: truths, end: end, positions: positions)
@@ -87,15 +87,15 @@ struct RecordedWalk: Sendable {
 }
 
 extension RecordedWalk {
-    /// The recordings that stories and limits are about.
+    /// The recordings with tests of states and limits.
     static let names = ["half-silent", "one-floor", "outdoors", "stairs"]
 
-    /// Each is replayed once for all tests, as a debug build takes seconds for it.
+    /// The replays of all recordings. All tests share them, because a debug build needs seconds for each.
     private static let replays = names.reduce(into: [String: Task<RecordedWalk, any Error>]()) { replays, name in
         replays[name] = Task { try await RecordedWalk(name) }
     }
 
-    /// The replay of a recording with the settings and the seed that the command line has by default.
+    /// Returns the replay of a recording with the default settings and the default seed of the command line.
     static func replayed(_ name: String) async throws -> RecordedWalk {
         guard let replay = replays[name] else { return try await RecordedWalk(name) }
         return try await replay.value

@@ -3,22 +3,22 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import XCTest
 
-/// How well a session must do on a recording: `limits.json` beside it.
+/// The limits for a session with a recording, from the `limits.json` beside it.
 struct RecordingLimits: Decodable {
-    /// A limit, why it is that and since when.
+    /// A limit with its reason and its date.
     struct Limit: Decodable {
         var limit: Double
         var reason: String
         var date: String
     }
 
-    /// Median error on the right floor, in metres: at most.
+    /// The maximum median error on the right floor, in metres.
     var median: Limit
-    /// Error that nine of ten do not exceed, in metres: at most.
+    /// The maximum 90th percentile of the error, in metres.
     var p90: Limit
-    /// Share of the answers on the right floor: at least.
+    /// The minimum share of answers on the right floor.
     var floor: Limit
-    /// Seconds until the first position: at most.
+    /// The maximum time in seconds until the first position.
     var startUp: Limit
 
     /// Reads the limits of a recording.
@@ -31,15 +31,15 @@ struct RecordingLimits: Decodable {
         self = try JSONDecoder().decode(Self.self, from: Data(contentsOf: URL(filePath: path)))
     }
 
-    /// What of the walk breaks a limit, and which limits it is so far from that they watch nothing any more.
+    /// Returns the limits that the walk violates, and those that are too loose to detect a regression.
     ///
-    /// Out of date is a limit on an error that is more than twice the error, one on the floor that is a tenth too low,
-    /// and one on the start that is four times as long.
+    /// A limit is out of date if it is more than twice the error, a tenth below the share of right floors, or four
+    /// times the time until the first position.
     func problems(of walk: RecordedWalk) -> [String] {
         problems(walk.score, start: walk.positions.first?.instant.seconds)
     }
 
-    /// The same of a score, with the first position's second.
+    /// Returns the same for a score and the time of the first position.
     func problems(_ score: TrackScore, start: Double?) -> [String] {
         problem("median", score.median, atMost: median, isLoose: { $0 < median.limit / 2 })
             + problem("p90", score.p90, atMost: p90, isLoose: { $0 < p90.limit / 2 })
@@ -59,9 +59,9 @@ struct RecordingLimits: Decodable {
     ) -> [String] {
         guard let value else { return ["\(name) was not measured"] }
         if value > limit.limit {
-            return ["\(name) is \(abs(value)), the limit is \(abs(limit.limit)): \(limit.reason)"]
+            return ["\(name) is \(abs(value)); the limit is \(abs(limit.limit)): \(limit.reason)"]
         }
-        if isLoose(value) { return ["\(name) is \(abs(value)): the limit \(abs(limit.limit)) is out of date, move it"] }
+        if isLoose(value) { return ["\(name) is \(abs(value)): the limit \(abs(limit.limit)) is out of date"] }
         return []
     }
 }
@@ -89,7 +89,7 @@ final class RecordingLimitsTests: XCTestCase {
         XCTAssertEqual(recordings, expected)
     }
 
-    func testALimitThatIsBrokenOrOutOfDateIsFound() async throws {
+    func testAViolatedOrOutdatedLimitIsReported() async throws {
         let walk = try await RecordedWalk.replayed("one-floor")
         let median = try XCTUnwrap(walk.score.median)
         var limits = try RecordingLimits(of: "one-floor")

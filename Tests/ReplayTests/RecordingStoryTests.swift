@@ -1,13 +1,13 @@
 import IndoorLocalization
 import XCTest
 
-/// What must happen on each recording, whatever its figures are.
+/// The required sequence of states for each recording, independent of its figures.
 final class RecordingStoryTests: XCTestCase {
-    /// The names of the states up to the first position.
+    /// The names of the states until the first position.
     private static let start = ["started", "searchVenue", "getPacket", "getPacket", "findFloor", "localizationRunning"]
 
     /// Behaviour §1.5, check 5.
-    func testPositionsComeOnlyWhileRunningAndOnTheMapOfTheState() async throws {
+    func testPositionsAreReportedOnlyWhileRunningAndOnTheMapOfTheState() async throws {
         for name in RecordedWalk.names {
             var mapID: MapID?
             for output in try await RecordedWalk.replayed(name).outputs {
@@ -31,21 +31,21 @@ final class RecordingStoryTests: XCTestCase {
         }
     }
 
-    func testOneFloorNeverLeavesIt() async throws {
+    func testTheOneFloorRecordingNeverLeavesTheFloor() async throws {
         let walk = try await RecordedWalk.replayed("one-floor")
         XCTAssertEqual(walk.states.map(\.what.name), Self.start + ["idle"])
         XCTAssertEqual(walk.runningMaps, [1])
     }
 
-    func testStairsChangeTheFloorOnceAndNeverBack() async throws {
+    func testTheStairsRecordingChangesTheFloorExactlyOnce() async throws {
         let walk = try await RecordedWalk.replayed("stairs")
         XCTAssertEqual(walk.states.map(\.what.name), Self.start + ["findFloor", "localizationRunning", "idle"])
         XCTAssertEqual(walk.runningMaps, [1, 2])
     }
 
-    func testStairsChangeTheFloorSoonAfterTheyWereClimbed() async throws {
+    func testTheStairsRecordingChangesTheFloorSoonAfterTheClimb() async throws {
         let walk = try await RecordedWalk.replayed("stairs")
-        // The map changes half way up; heights are compared where the climb ends, at (27.6, 3).
+        // The map changes half way up the stairs; heights are compared at the end of the climb, at (27.6, 3).
         let halfWay = try XCTUnwrap(walk.truths.first { $0.mapID == 2 }).instant
         let top = try XCTUnwrap(walk.truths.first { $0.mapID == 2 && $0.point == MapPoint(x: 27.6, y: 3) }).instant
         let changed = try XCTUnwrap(walk.states.last { $0.what.name == "localizationRunning" }).instant
@@ -53,7 +53,7 @@ final class RecordingStoryTests: XCTestCase {
         XCTAssertLessThanOrEqual(changed.seconds, top.seconds + 5)
     }
 
-    func testOutdoorsLosesTheVenueOnceAndFindsItAgain() async throws {
+    func testTheOutdoorRecordingLosesTheVenueOnceAndFindsItAgain() async throws {
         let walk = try await RecordedWalk.replayed("outdoors")
         XCTAssertEqual(
             walk.states.map(\.what.name),
@@ -61,7 +61,7 @@ final class RecordingStoryTests: XCTestCase {
         XCTAssertEqual(walk.runningMaps, [1, 1])
     }
 
-    func testOutdoorsHasPositionsFromTheDoorOn() async throws {
+    func testTheOutdoorRecordingHasPositionsFromTheDoorOn() async throws {
         let walk = try await RecordedWalk.replayed("outdoors")
         let back = try XCTUnwrap(walk.truths.last { $0.room == "outdoors" }).instant
         let positions = walk.positions.filter { $0.instant > back }
@@ -69,17 +69,17 @@ final class RecordingStoryTests: XCTestCase {
         XCTAssertGreaterThan(positions.count, 10)
     }
 
-    func testOutdoorsHasNoPositionWhileNothingIsHeard() async throws {
+    func testTheOutdoorRecordingHasNoPositionWithoutBeacons() async throws {
         let walk = try await RecordedWalk.replayed("outdoors")
         let silence = try XCTUnwrap(
             zip(walk.sightings, walk.sightings.dropFirst()).max { $0.0.duration(to: $0.1) < $1.0.duration(to: $1.1) })
         XCTAssertGreaterThan(silence.1.seconds - silence.0.seconds, 30)
-        // For ten seconds the last readings may still speak.
+        // The last readings may be used for ten seconds.
         let heard = walk.positions.filter { $0.instant.seconds > silence.0.seconds + 10 && $0.instant < silence.1 }
         XCTAssertEqual(heard, [])
     }
 
-    func testHalfSilentGoesOnWithPositions() async throws {
+    func testTheHalfSilentRecordingHasPositionsToTheEnd() async throws {
         let walk = try await RecordedWalk.replayed("half-silent")
         XCTAssertEqual(walk.states.map(\.what.name), Self.start + ["idle"])
         XCTAssertEqual(walk.runningMaps, [2])

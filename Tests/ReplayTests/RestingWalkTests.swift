@@ -4,9 +4,9 @@ import ScanRecording
 import VenuePackets
 import XCTest
 
-/// An hour of walking and standing in the office, heard by a radio that rests most of the time.
+/// An hour of walking and standing in the office, with a radio that is off most of the time.
 final class RestingWalkTests: XCTestCase {
-    /// Rounds through the corridor with stays in the rooms at its sides, until an hour is over.
+    /// Returns a walk of an hour: rounds through the corridor with stays in the rooms beside it.
     private func hour(through venue: Venue) throws -> WalkSimulator {
         var points: [WalkPath.Point] = []
         for round in 0..<8 {
@@ -16,14 +16,14 @@ final class RestingWalkTests: XCTestCase {
             ] { points.append(WalkPath.Point(mapID: 2, point: MapPoint(x: x, y: y), pause: pause)) }
         }
         var settings = SimulationSettings()
-        // An hour is long for a debug build.
+        // An hour takes long in a debug build.
         settings.radio.advertisingInterval = 1
         return try WalkSimulator(venue: venue, path: WalkPath(points: points), settings: settings, seed: 1)
     }
 
     private func office() throws -> Venue { try VenuePacketReader().read(FixtureFolder("office").path).venue }
 
-    /// What a session tells of the walk, heard pass by pass.
+    /// Returns the outputs of a session for the walk, with the radio in that duty cycle.
     private func replay(_ walk: WalkSimulator, _ cycle: DutyCycle) async throws -> [SessionReplay.Output] {
         var settings = LocalizationSettings()
         settings.positioning.particleCount = 200
@@ -35,12 +35,12 @@ final class RestingWalkTests: XCTestCase {
         return outputs + replay.finish()
     }
 
-    func testTheModeOfThePackagedUnitKeepsTheSessionForAnHour() async throws {
+    func testTheDutyCycleOfThePackagedUnitKeepsTheVenueForAnHour() async throws {
         let walk = try hour(through: try office())
         XCTAssertGreaterThan(walk.duration, .seconds(3600))
         let cycle = PowerMode.eco.dutyCycle
         XCTAssertGreaterThan(
-            cycle.interval, LocalizationSettings().venueLostTimeout, "or the rest would not be longer than the limit")
+            cycle.interval, LocalizationSettings().venueLostTimeout, "the pause must be longer than the limit")
         let outputs = try await replay(walk, cycle)
         let states = outputs.compactMap { output -> String? in
             if case .state(let state) = output.content { state.name } else { nil }
@@ -54,13 +54,13 @@ final class RestingWalkTests: XCTestCase {
         for output in outputs where output.instant < end {
             guard case .event = output.content else { continue }
             let phase = output.instant.seconds.truncatingRemainder(dividingBy: 100)
-            XCTAssertLessThanOrEqual(phase, 10.5, "what is told at \(output.instant.seconds) s was not heard")
+            XCTAssertLessThanOrEqual(phase, 10.5, "the output at \(output.instant.seconds) s is not from a scan")
         }
         XCTAssertGreaterThan(outputs.count { if case .event = $0.content { true } else { false } }, 10)
         checkRadius(outputs, walk)
     }
 
-    /// The radius grows in the rests, so that it holds the truth there, too.
+    /// Checks that the radius grows during the pauses, so that it contains the true position there too.
     private func checkRadius(_ outputs: [SessionReplay.Output], _ walk: WalkSimulator) {
         let truths = walk.entries().compactMap { if case .truth(let truth) = $0 { truth } else { nil } }
         var (inside, all) = (0, 0)

@@ -4,7 +4,7 @@ import ScanRecording
 import VenuePackets
 import XCTest
 
-/// A track of the office whose steps alone are replayed: 61 m through doors, with a gap in the outer walls nearby.
+/// A replay of only the steps of a track in the office: 61 m through doors, near a gap in the outer walls.
 final class SteppedTrackTests: XCTestCase {
     private static let seeds: [UInt64] = [0, 1, 2]
 
@@ -31,15 +31,15 @@ final class SteppedTrackTests: XCTestCase {
         return outputs.compactMap { if case .position(let position) = $0.content { position } else { nil } }
     }
 
-    func testStepsAloneLeadThroughTheBuildingAndNotOutOfIt() throws {
+    func testStepsAloneKeepThePositionInTheBuilding() throws {
         let (steps, truths) = try track()
         XCTAssertEqual(steps.count, 86)
         for seed in Self.seeds {
-            let told = try positions(of: steps, seed: seed)
+            let reported = try positions(of: steps, seed: seed)
             var errors: [Double] = []
             var inside = 0
             for truth in truths {
-                guard let point = truth.point, let latest = told.last(where: { $0.instant <= truth.instant }) else {
+                guard let point = truth.point, let latest = reported.last(where: { $0.instant <= truth.instant }) else {
                     continue
                 }
                 errors.append(latest.point.distance(to: point))
@@ -49,17 +49,17 @@ final class SteppedTrackTests: XCTestCase {
             XCTAssertLessThan(errors.reduce(0, +) / Double(errors.count), 1, "m on average, seed \(seed)")
             XCTAssertLessThan(errors.max() ?? .infinity, 3, "m at most, seed \(seed)")
             XCTAssertGreaterThan(Double(inside) / Double(errors.count), 0.68, "seed \(seed)")
-            let end = try XCTUnwrap(told.last)
+            let end = try XCTUnwrap(reported.last)
             XCTAssertLessThan(end.point.distance(to: MapPoint(x: 31.5, y: 16)), 2, "seed \(seed)")
         }
     }
 
-    func testTheCourseIsThatOfTheStepsAndNoneBeforeThem() throws {
+    func testTheCourseEqualsThatOfTheStepsAndIsNilBeforeThem() throws {
         var (steps, _) = try track()
         let rest = SensorReading.motion(
             MotionSample(instant: .zero, acceleration: Vector3(x: 0, y: 0, z: 9.81)))
         XCTAssertNil(try XCTUnwrap(positions(of: [rest], seed: 0).first).course)
-        // East along the lobby, at first.
+        // East along the lobby, initially.
         steps = Array(steps.prefix(4))
         let last = try XCTUnwrap(positions(of: steps, seed: 0).last?.course)
         XCTAssertEqual(last, 90, accuracy: 25)

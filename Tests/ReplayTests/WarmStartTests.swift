@@ -4,9 +4,9 @@ import ScanRecording
 import VenuePackets
 import XCTest
 
-/// What a memory is worth: sessions that begin in the middle of recordings, with and without one.
+/// The benefit of session memory: sessions that start in the middle of recordings, with and without it.
 final class WarmStartTests: XCTestCase {
-    /// A recording and where the device was.
+    /// A recording and its ground truth.
     private struct Walk {
         let venue: Venue
         let readings: [SensorReading]
@@ -24,7 +24,7 @@ final class WarmStartTests: XCTestCase {
             self.truths = truths
         }
 
-        /// Where the device was; between two way points on the straight line.
+        /// Returns the true position; between two waypoints on the straight line.
         func truth(at instant: Instant) -> (map: MapID, point: MapPoint)? {
             guard let next = truths.firstIndex(where: { $0.instant > instant }), next > 0,
                 let before = truths[next - 1].point, let after = truths[next].point, let map = truths[next - 1].mapID
@@ -36,10 +36,10 @@ final class WarmStartTests: XCTestCase {
             return (map, before + (after - before) * share)
         }
 
-        /// What a session knows that has heard the recording until then.
+        /// Returns the memory of a session that has received the recording until then.
         func memory(at instant: Instant) throws -> SessionMemory { try XCTUnwrap(try memories(at: [instant]).first) }
 
-        /// What a session knows at each of these instants, in their order.
+        /// Returns the memory of a session at each of these instants, in order.
         func memories(at instants: [Instant]) throws -> [SessionMemory] {
             var replay = SessionReplay(venues: [venue])
             _ = replay.start()
@@ -54,12 +54,12 @@ final class WarmStartTests: XCTestCase {
             return memories
         }
 
-        /// What a session tells that hears the recording from then on.
-        func positions(from instant: Instant, remembering memory: SessionMemory? = nil, after age: Duration = .zero)
+        /// Returns the positions of a session that receives the recording from then on.
+        func positions(from instant: Instant, restoring memory: SessionMemory? = nil, after age: Duration = .zero)
             -> [Position]
         {
             var replay = SessionReplay(venues: [venue])
-            if let memory { replay.remember(memory, after: age) }
+            if let memory { replay.restore(memory, after: age) }
             var outputs = replay.start(at: instant)
             for reading in readings where reading.instant > instant && reading.instant <= Self.end(of: instant) {
                 outputs += replay.handle(reading)
@@ -68,10 +68,10 @@ final class WarmStartTests: XCTestCase {
             return outputs.compactMap { if case .position(let position) = $0.content { position } else { nil } }
         }
 
-        /// Twelve seconds tell all that is asked here.
+        /// Twelve seconds are enough for all tests.
         private static func end(of start: Instant) -> Instant { start.advanced(by: .seconds(12)) }
 
-        /// Metres from the truth, and 15 m for a wrong floor; nil where the truth is not known.
+        /// Returns the error in metres, plus 15 m for a wrong floor; nil where the true position is unknown.
         func error(of position: Position) -> Double? {
             guard let truth = truth(at: position.instant) else { return nil }
             return position.point.distance(to: truth.point) + (position.mapID == truth.map ? 0 : 15)
@@ -81,7 +81,7 @@ final class WarmStartTests: XCTestCase {
     private struct Beginning {
         var seconds = 0.0
         var error = 0.0
-        /// Mean error of the first five seconds.
+        /// The mean error in the first five seconds.
         var early = 0.0
     }
 
@@ -95,13 +95,13 @@ final class WarmStartTests: XCTestCase {
 
     private func mean(_ values: [Double]) -> Double { values.reduce(0, +) / Double(values.count) }
 
-    /// When sessions begin, in seconds. Not on the stairs, where the session that remembers is on the wrong floor itself.
+    /// The start times in seconds. None is on the stairs, where even the session with memory is on the wrong floor.
     private static let starts: [(name: String, seconds: [Double])] = [
         ("one-floor", Array(stride(from: 6, through: 22, by: 4))), ("stairs", [8, 11, 14, 44, 47, 50]),
         ("half-silent", Array(stride(from: 8, through: 44, by: 6))),
     ]
 
-    func testAWarmStartIsSoonerAndNearerThanAColdOne() async throws {
+    func testAWarmStartIsFasterAndMoreAccurateThanAColdOne() async throws {
         for (name, seconds) in Self.starts {
             let walk = try await Walk(name)
             var (cold, warm): ([Beginning], [Beginning]) = ([], [])
@@ -111,11 +111,12 @@ final class WarmStartTests: XCTestCase {
                 cold.append(try beginning(walk, walk.positions(from: start), from: start))
                 warm.append(
                     try beginning(
-                        walk, walk.positions(from: start, remembering: memory, after: .seconds(2)), from: start))
+                        walk, walk.positions(from: start, restoring: memory, after: .seconds(2)), from: start))
             }
             for (kind, list) in [("cold", cold), ("warm", warm)] {
                 print(
-                    "\(name), \(kind): first position after \(mean(list.map(\.seconds))) s, off by \(mean(list.map(\.error))) m,",
+                    "\(name), \(kind): first position after \(mean(list.map(\.seconds))) s, "
+                        + "error \(mean(list.map(\.error))) m,",
                     "in the first five seconds \(mean(list.map(\.early))) m")
             }
             XCTAssertLessThanOrEqual(mean(warm.map(\.seconds)), mean(cold.map(\.seconds)) + 1e-9, name)
@@ -124,7 +125,7 @@ final class WarmStartTests: XCTestCase {
         }
     }
 
-    func testAMemoryOfTheWrongPlaceIsRecoveredFrom() async throws {
+    func testASessionRecoversFromAMemoryOfTheWrongPlace() async throws {
         for (name, seconds) in Self.starts {
             let walk = try await Walk(name)
             var (cold, wrong): ([Double], [Double]) = ([], [])
@@ -132,7 +133,7 @@ final class WarmStartTests: XCTestCase {
             for (second, known) in zip(seconds, memories) {
                 let start = Instant(seconds: second)
                 var memory = known
-                // Carried to the other end of the building, or to the other floor, while the process was off.
+                // While the process was off, the device was moved to the other end of the building or to the other floor.
                 let place = try XCTUnwrap(memory.stay?.places.max { $0.probability < $1.probability })
                 let map = try XCTUnwrap(walk.venue.map(place.mapID))
                 let other = walk.venue.maps.first { $0.id != place.mapID } ?? map
@@ -149,7 +150,7 @@ final class WarmStartTests: XCTestCase {
                     positions.filter { $0.instant >= from && $0.instant <= to }.compactMap(walk.error)
                 }
                 cold += late(walk.positions(from: start))
-                wrong += late(walk.positions(from: start, remembering: memory))
+                wrong += late(walk.positions(from: start, restoring: memory))
             }
             print("\(name), 5 to 12 s after the start: cold \(mean(cold)) m, after a wrong memory \(mean(wrong)) m")
             XCTAssertLessThan(mean(wrong), mean(cold) + 1.5, name)
@@ -163,25 +164,25 @@ final class WarmStartTests: XCTestCase {
         memory.calibration = nil
         memory.stay?.rooms = []
         let cold = walk.positions(from: start)
-        XCTAssertEqual(walk.positions(from: start, remembering: memory, after: .seconds(1800)), cold)
-        XCTAssertNotEqual(walk.positions(from: start, remembering: memory, after: .seconds(1)), cold)
+        XCTAssertEqual(walk.positions(from: start, restoring: memory, after: .seconds(1800)), cold)
+        XCTAssertNotEqual(walk.positions(from: start, restoring: memory, after: .seconds(1)), cold)
     }
 
-    func testTheCalibrationGoesOn() async throws {
+    func testARestoredSessionKeepsTheCalibration() async throws {
         let walk = try await Walk("one-floor")
         let memory = try walk.memory(at: Instant(seconds: 20))
         let learned = try XCTUnwrap(memory.calibration)
         var replay = SessionReplay(venues: [walk.venue])
-        replay.remember(memory, after: .seconds(86_400))
-        XCTAssertEqual(replay.memory.calibration, learned, "also before the start")
+        replay.restore(memory, after: .seconds(86_400))
+        XCTAssertEqual(replay.memory.calibration, learned, "the calibration is restored before the start")
         _ = replay.start()
         XCTAssertEqual(replay.memory.calibration, learned)
     }
 
-    func testWithoutABeaconThereIsNoPosition() async throws {
+    func testARestoredSessionReportsNoPositionWithoutABeacon() async throws {
         let walk = try await Walk("one-floor")
         var replay = SessionReplay(venues: [walk.venue])
-        replay.remember(try walk.memory(at: Instant(seconds: 20)))
+        replay.restore(try walk.memory(at: Instant(seconds: 20)))
         var outputs = replay.start()
         for second in 0..<120 {
             let sample = PressureSample(instant: Instant(seconds: Double(second)), hectopascals: 1000)

@@ -13,7 +13,7 @@ final class BTSnoopReaderTests: XCTestCase {
         try CaptureFixture(path: FixtureFolder("captures/files").file(name))
     }
 
-    /// What a reader makes of a file: its readings, its error, and its tally.
+    /// Returns what a reader finds in a file: its readings, its error and its tally.
     private func read(
         _ bytes: some Sequence<UInt8>, adapter: UInt16? = nil, strictness: RecordingReader.Strictness = .strict
     ) throws -> (readings: [SensorReading], error: BTSnoopError?, tally: BTSnoopReader.Tally) {
@@ -25,12 +25,12 @@ final class BTSnoopReaderTests: XCTestCase {
             while let reading = try reader.next() { readings.append(reading) }
             return (readings, nil, reader.tally)
         } catch {
-            XCTAssertNil(try reader.next(), "nothing comes after an error")
+            XCTAssertNil(try reader.next(), "the reader returns nothing after an error")
             return (readings, error, reader.tally)
         }
     }
 
-    func testEveryCaptureHoldsWhatStandsBesideIt() throws {
+    func testEveryCaptureDecodesToTheReadingsInItsFixture() throws {
         let folder = try TemporaryFolder()
         for fixture in try fixtures() {
             let path = try folder.write(fixture.name, bytes: fixture.bytes)
@@ -42,7 +42,7 @@ final class BTSnoopReaderTests: XCTestCase {
         }
     }
 
-    func testAFileCutAtAnyByteIsAnErrorOrHasFewerRecords() throws {
+    func testATruncatedFileThrowsUnlessItEndsWithARecord() throws {
         for fixture in try fixtures() {
             for count in 0...fixture.bytes.count {
                 let (readings, problem) = CaptureStream.decode(Array(fixture.bytes.prefix(count)))
@@ -58,7 +58,7 @@ final class BTSnoopReaderTests: XCTestCase {
         }
     }
 
-    func testBytesThatArriveInPiecesGiveTheSame() throws {
+    func testTheSizeOfTheChunksDoesNotChangeTheReadings() throws {
         for fixture in try fixtures() {
             for size in [1, 2, 3, 7, 16, 24, 25, 100] {
                 let (readings, problem) = CaptureStream.decode(fixture.bytes, chunk: size)
@@ -68,7 +68,7 @@ final class BTSnoopReaderTests: XCTestCase {
         }
     }
 
-    func testALenientReaderTakesWhatIsBeforeTheCut() throws {
+    func testALenientReaderReturnsTheRecordsBeforeATruncation() throws {
         let fixture = try fixture("monitor.txt")
         let (readings, error, tally) = try read(fixture.bytes.dropLast(), strictness: .lenient)
         XCTAssertNil(error)
@@ -77,7 +77,7 @@ final class BTSnoopReaderTests: XCTestCase {
         XCTAssertEqual(tally.errors.map(\.problem), [.cutOff(expected: 38, found: 37)])
     }
 
-    func testAnyByteMayBeAnyOtherWithoutATrap() throws {
+    func testReplacingAnyByteNeverTraps() throws {
         var decoded = 0
         for fixture in try fixtures() {
             for offset in fixture.bytes.indices {
@@ -91,7 +91,7 @@ final class BTSnoopReaderTests: XCTestCase {
         XCTAssertGreaterThan(decoded, 1000)
     }
 
-    func testWhatBrokeADecoderOnceHoldsNoReading() throws {
+    func testInputsThatOnceCrashedADecoderContainNoReadings() throws {
         let header = try fixture("uart.txt").bytes.prefix(16)
         for path in try FixtureFolder("crashes").files() {
             let bytes = Array(try Data(contentsOf: URL(filePath: path)))
@@ -100,7 +100,7 @@ final class BTSnoopReaderTests: XCTestCase {
         }
     }
 
-    func testOnlyTheAdapterThatIsAskedForIsTaken() throws {
+    func testAReaderReturnsOnlyTheReadingsOfTheRequestedAdapter() throws {
         let fixture = try fixture("monitor.txt")
         let first = try read(fixture.bytes, adapter: 0)
         XCTAssertEqual(first.readings.map(CaptureFixture.text), [fixture.readings[0]])
@@ -109,9 +109,9 @@ final class BTSnoopReaderTests: XCTestCase {
         XCTAssertEqual(second.tally.adapters, [0, 1])
     }
 
-    func testFragmentsOfTwoAdaptersAreKeptApart() throws {
+    func testFragmentsOfTwoAdaptersAreNotJoined() throws {
         var bytes = try fixture("fragments.txt").bytes
-        // The record with the second fragment, now of hci1: two beginnings and an end without one.
+        // The record with the second fragment, now from hci1: two first fragments and a last one without a first.
         let second = try fixture("fragments.txt").boundaries[2]
         bytes[second + 9] = 1
         let (readings, _, tally) = try read(bytes)
@@ -129,7 +129,7 @@ final class BTSnoopReaderTests: XCTestCase {
         XCTAssertEqual(tally.unfinishedAdvertisements, 2)
     }
 
-    func testATooLongRecordEndsAlsoALenientReading() throws {
+    func testATooLongRecordEndsEvenALenientReader() throws {
         let fixture = try fixture("uart.txt")
         var bytes = fixture.bytes
         bytes[fixture.boundaries[1] + 4] = 0x7F
@@ -141,7 +141,7 @@ final class BTSnoopReaderTests: XCTestCase {
         XCTAssertEqual(lenient.readings, [])
     }
 
-    func testABadEventIsSkippedLenientlyAndTheOthersAreGiven() throws {
+    func testALenientReaderSkipsAMalformedEventAndReturnsTheOthers() throws {
         let fixture = try fixture("monitor.txt")
         var bytes = fixture.bytes
         bytes[fixture.boundaries[1] + 24 + 4] = 9
@@ -160,10 +160,10 @@ final class BTSnoopReaderTests: XCTestCase {
             })
     }
 
-    func testARecordBeforeTheOneBeforeItIsAnError() throws {
+    func testARecordEarlierThanItsPredecessorIsAnError() throws {
         let fixture = try fixture("fragments.txt")
         var bytes = fixture.bytes
-        // Half a second becomes a point of time an hour ago.
+        // The record's time, half a second, becomes one an hour earlier.
         bytes[fixture.boundaries[2] + 19] -= 1
         let problem = try read(bytes).error?.problem
         guard case .timeWentBackwards(let from, let to)? = problem else { return XCTFail("\(problem as Any)") }
@@ -171,7 +171,7 @@ final class BTSnoopReaderTests: XCTestCase {
         XCTAssertLessThan(to, 0)
     }
 
-    func testTimesThatNoInstantCanHoldAreAnError() throws {
+    func testTimesOutsideTheRangeOfInstantsAreAnError() throws {
         let fixture = try fixture("monitor.txt")
         for (first, second) in [([UInt8](repeating: 0, count: 8), 0x7F), ([0x80, 0, 0, 0, 0, 0, 0, 0], 0x7F)] {
             var bytes = fixture.bytes
@@ -181,7 +181,7 @@ final class BTSnoopReaderTests: XCTestCase {
         }
     }
 
-    func testMoreBytesThanThePacketHadAreAnError() throws {
+    func testARecordLongerThanItsPacketIsAnError() throws {
         let fixture = try fixture("monitor.txt")
         var bytes = fixture.bytes
         bytes[fixture.boundaries[1] + 3] = 4
@@ -189,7 +189,7 @@ final class BTSnoopReaderTests: XCTestCase {
         XCTAssertEqual(try read(bytes, strictness: .lenient).readings.count, 1)
     }
 
-    func testOtherFilesVersionsAndDatalinksAreRefusedAlsoLeniently() throws {
+    func testEvenALenientReaderRejectsOtherFilesVersionsAndDatalinks() throws {
         let header = Array(try fixture("monitor.txt").bytes.prefix(16))
         var version = header
         version[11] = 2

@@ -11,7 +11,7 @@ final class BTSnoopWriterTests: XCTestCase {
             uuid: try XCTUnwrap(BeaconUUID("7C2F0A10-0000-4000-8000-000000000003")), major: 1, minor: minor)
     }
 
-    /// Advertisements of all lengths, from advertisers of both kinds, microseconds to seconds apart.
+    /// Returns advertisements of all lengths, from public and random addresses, microseconds to seconds apart.
     private func advertisements(count: Int, seed: UInt64) -> [SensorReading] {
         var generator = SeededGenerator(seed: seed)
         var microseconds: Int64 = 0
@@ -32,7 +32,7 @@ final class BTSnoopWriterTests: XCTestCase {
         }
     }
 
-    func testWhatIsWrittenReadsBackEqual() throws {
+    func testAWrittenCaptureReadsBackEqual() throws {
         let folder = try TemporaryFolder()
         let seed: UInt64 = 401
         let written = advertisements(count: 500, seed: seed)
@@ -54,7 +54,7 @@ final class BTSnoopWriterTests: XCTestCase {
         }
     }
 
-    func testEqualReadingsGiveEqualBytes() throws {
+    func testEqualReadingsGiveIdenticalBytes() throws {
         let folder = try TemporaryFolder()
         for name in ["one", "two"] {
             var writer = try BTSnoopWriter(path: folder.path + "/" + name)
@@ -64,7 +64,7 @@ final class BTSnoopWriterTests: XCTestCase {
         XCTAssertEqual(try folder.bytes("one"), try folder.bytes("two"))
     }
 
-    func testASightingBecomesAnIBeacon() throws {
+    func testTheWriterStoresASightingAsAnIBeacon() throws {
         let folder = try TemporaryFolder()
         let address = DeviceAddress(rawValue: 5, kind: .random)
         let known = Sighting(
@@ -87,7 +87,7 @@ final class BTSnoopWriterTests: XCTestCase {
         XCTAssertEqual(read.last, .sighting(expected), "anonymous, as the address is unknown")
     }
 
-    func testASightingBehindItsAdvertisementIsNotWrittenTwice() throws {
+    func testASightingAfterItsAdvertisementIsNotWrittenAgain() throws {
         let folder = try TemporaryFolder()
         let data = try BeaconFrame(format: .iBeacon, beacon: beacon(1), measuredPower: -59).advertisingData()
         let advertisement = Advertisement(
@@ -102,7 +102,7 @@ final class BTSnoopWriterTests: XCTestCase {
         XCTAssertEqual(writer.tally.encodedSightings, 0)
     }
 
-    func testWhatHasNoPlaceIsCounted() throws {
+    func testReadingsThatACaptureCannotContainAreCounted() throws {
         let folder = try TemporaryFolder()
         var writer = try BTSnoopWriter(path: folder.path + "/a")
         try writer.write(.step(Step(instant: .zero)))
@@ -111,7 +111,7 @@ final class BTSnoopWriterTests: XCTestCase {
         XCTAssertEqual(writer.tally.leftOut, ["step": 1, "motion": 2])
     }
 
-    func testARefusedReadingIsNotInTheFileAndTheNextOneIs() throws {
+    func testARejectedReadingIsNotWrittenAndTheNextOneIs() throws {
         let folder = try TemporaryFolder()
         let address = DeviceAddress(rawValue: 5, kind: .random)
         func heard(_ seconds: Double, rssi: Double = -70, count: Int = 3) -> SensorReading {
@@ -148,7 +148,7 @@ final class BTSnoopWriterTests: XCTestCase {
         XCTAssertEqual(try reader.readAll(), [heard(1), heard(2)])
     }
 
-    func testATimeThatTheFormatCannotHoldIsAnError() throws {
+    func testATimeThatTheFormatCannotStoreIsAnError() throws {
         let folder = try TemporaryFolder()
         for start in [Int64.min, -70_000_000_000_000_000, .max] {
             XCTAssertThrowsError(try BTSnoopWriter(path: folder.path + "/a", startMicroseconds: start).path) { error in
@@ -158,12 +158,12 @@ final class BTSnoopWriterTests: XCTestCase {
         XCTAssertThrowsError(try BTSnoopWriter(path: "/missing/a").path)
     }
 
-    func testASourceGivesASightingBehindEachBeaconAndTellsWhatWasPassedOver() async throws {
+    func testASourceEmitsASightingAfterEachBeaconAndReportsWhatItSkipped() async throws {
         let fixture = try CaptureFixture(path: FixtureFolder("captures/files").file("monitor.txt"))
         let folder = try TemporaryFolder()
         let path = try folder.write("a", bytes: fixture.bytes)
-        let told = Told()
-        let source = BTSnoopSource(path: path) { tally in told.tally.withLock { $0 = tally } }
+        let reported = ReportedTally()
+        let source = BTSnoopSource(path: path) { tally in reported.tally.withLock { $0 = tally } }
         XCTAssertEqual(source.pace, .recorded)
         for _ in 0..<2 {
             var readings: [SensorReading] = []
@@ -172,12 +172,12 @@ final class BTSnoopWriterTests: XCTestCase {
             guard case .sighting(let sighting) = readings[1] else { return XCTFail("\(readings)") }
             XCTAssertEqual(sighting.beacon, try beacon(7))
             XCTAssertEqual(sighting.instant, Instant(seconds: 1.5))
-            XCTAssertEqual(told.tally.withLock { $0 }?.records, 5)
+            XCTAssertEqual(reported.tally.withLock { $0 }?.records, 5)
         }
     }
 }
 
-/// What a source has told at its end. A class, to be shared with the source's closure.
-private final class Told: Sendable {
+/// The tally that a source has reported at its end. A class, so that the source's closure can share it.
+private final class ReportedTally: Sendable {
     let tally = Mutex<BTSnoopReader.Tally?>(nil)
 }

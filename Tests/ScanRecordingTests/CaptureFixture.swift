@@ -3,11 +3,11 @@ import IndoorLocalization
 import ScanRecording
 import XCTest
 
-/// One file of `Fixtures/captures/files`: a capture's bytes, and what a reader finds in them.
+/// A file of `Fixtures/captures/files`: the bytes of a capture, and what a reader is expected to find in them.
 struct CaptureFixture {
     let name: String
     let bytes: [UInt8]
-    /// Lengths in bytes to which the file may be cut without an error: those at which a record ends.
+    /// The lengths in bytes to which the file can be truncated without an error: the ends of its records.
     let boundaries: [Int]
     let readings: [String]
     let tally: String
@@ -36,10 +36,10 @@ struct CaptureFixture {
         self.readings = readings
         tally = try XCTUnwrap(others.removeValue(forKey: "tally"), path)
         startMicroseconds = try XCTUnwrap(others.removeValue(forKey: "start").flatMap { Int64($0) }, path)
-        XCTAssertEqual(others, [:], "\(name) has lines that nobody reads")
+        XCTAssertEqual(others, [:], "\(name) has lines of unknown kinds")
     }
 
-    /// An advertisement as the fixtures write it.
+    /// Returns an advertisement in the notation of the fixtures.
     static func text(of reading: SensorReading) -> String {
         guard case .advertisement(let heard) = reading else { return "\(reading)" }
         let hex = heard.data.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true) }
@@ -47,7 +47,7 @@ struct CaptureFixture {
         return "\(heard.instant.nanoseconds / 1000) \(sender) \(Int(heard.rssi)) \(hex.joined())"
     }
 
-    /// A tally as the fixtures write it.
+    /// Returns a tally in the notation of the fixtures.
     static func text(of tally: BTSnoopReader.Tally) -> String {
         let adapters = tally.adapters.sorted().map { "\($0)" }.joined(separator: ",")
         return "records \(tally.records) notMeasurements \(tally.droppedNotMeasurements)"
@@ -55,11 +55,11 @@ struct CaptureFixture {
     }
 }
 
-/// A capture that comes from memory.
+/// A capture that is decoded from memory.
 enum CaptureStream {
-    /// All readings of a capture, and what ended it before its end.
+    /// Returns all readings of a capture, and the problem that ended it early.
     ///
-    /// - Parameter chunk: how many bytes arrive at once.
+    /// - Parameter chunk: the number of bytes that arrive at once.
     static func decode(
         _ bytes: [UInt8], chunk: Int = 1 << 16
     ) -> (readings: [SensorReading], problem: BTSnoopError.Problem?) {
@@ -75,7 +75,7 @@ enum CaptureStream {
                     let bytes = buffer.bytes
                     decoder.decode(record, of: bytes.span)
                     while let reading = decoder.next() { readings.append(reading) }
-                    if let problem = decoder.takeProblem() { throw problem }
+                    if let problem = decoder.consumeProblem() { throw problem }
                 case .needsMore:
                     buffer.fill { bytes in
                         bytes += rest.prefix(chunk)

@@ -21,7 +21,7 @@ final class ConstantMemoryTests: XCTestCase {
             if count % 500 == 0 { peak = max(peak, try ResidentMemory.kibibytes()) }
         }
         XCTAssertEqual(count, 21_001)
-        // A reader that kept the file, or the entries, would add several thousand KiB; ours a page or two.
+        // A reader that kept the file or the entries would add several thousand KiB; this one adds a page or two.
         XCTAssertLessThan(peak - before, 1024, "KiB more than after the first 500 entries")
     }
 }

@@ -3,7 +3,7 @@ import ScanRecording
 import XCTest
 
 final class JSONObjectScannerTests: XCTestCase {
-    /// The members' names and the kinds and texts of their values.
+    /// Returns the name of each member, and the kind and text of its value.
     private func members(_ text: String) throws(JSONSyntaxError) -> [String] { try members(Array(text.utf8)) }
 
     private func members(_ bytes: [UInt8]) throws(JSONSyntaxError) -> [String] {
@@ -20,7 +20,7 @@ final class JSONObjectScannerTests: XCTestCase {
         String(decoding: JSONText.bytes(ofString: token, in: bytes.span), as: UTF8.self)
     }
 
-    func testMembersComeInOrderWithTheirKinds() throws {
+    func testTheScannerReturnsMembersInOrderWithTheirKinds() throws {
         XCTAssertEqual(
             try members(
                 #" { "a" : 1.5e+3 , "b":"x\ny","c":[1,[2],{"d":{}}],"e":{"f":[]},"g":true,"h":false,"i":null} "#),
@@ -32,7 +32,7 @@ final class JSONObjectScannerTests: XCTestCase {
         XCTAssertEqual(try members("{}"), [])
     }
 
-    func testEveryNumberOfTheGrammarIsTakenAndNoOther() throws {
+    func testTheScannerAcceptsExactlyTheNumbersOfTheGrammar() throws {
         for number in ["0", "-0", "10", "0.5", "-1.25", "1e5", "1E+5", "1.5e-5", "123456789012345678901234567890"] {
             XCTAssertEqual(try members("{\"n\":\(number)}"), ["n number \(number)"])
         }
@@ -42,7 +42,7 @@ final class JSONObjectScannerTests: XCTestCase {
         }
     }
 
-    func testAnErrorTellsTheByte() {
+    func testAnErrorReportsTheOffsetOfTheByte() {
         for (line, offset) in [
             ("", 0), ("[]", 0), ("{", 1), ("{,}", 1), ("{\"a\"}", 4), ("{\"a\":}", 5), ("{\"a\":1,}", 7),
             ("{\"a\":1 \"b\":2}", 7),
@@ -59,7 +59,7 @@ final class JSONObjectScannerTests: XCTestCase {
         }
     }
 
-    func testEscapesAndTheirSurrogatesAreDecoded() throws {
+    func testEscapesAndSurrogatePairsAreDecoded() throws {
         let bytes = Array(#"{"\u0074":"\"\\\/\b\f\n\r\t\u00e9\uD83E\uDDED\u0000"}"#.utf8)
         var scanner = JSONObjectScanner()
         try scanner.begin(bytes.span)
@@ -75,7 +75,7 @@ final class JSONObjectScannerTests: XCTestCase {
         }
     }
 
-    func testTextThatIsNotUTF8IsAnErrorAtItsByte() {
+    func testInvalidUTF8IsAnErrorAtItsByte() {
         for bytes in [[0xFF], [0xC3], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF5, 0x80, 0x80, 0x80]] as [[UInt8]] {
             do throws(JSONSyntaxError) {
                 XCTFail("\(try members(Array("{\"a\":\"".utf8) + bytes + Array("\"}".utf8)))")
@@ -85,7 +85,7 @@ final class JSONObjectScannerTests: XCTestCase {
         }
     }
 
-    func testDeepNestingIsAnErrorAndNoStackIsUsed() throws {
+    func testDeepNestingIsAnErrorAndDoesNotUseTheStack() throws {
         let depth = JSONObjectScanner.maximumDepth
         let opening = { (count: Int) in String(repeating: "[", count: count) }
         let closing = { (count: Int) in String(repeating: "]", count: count) }

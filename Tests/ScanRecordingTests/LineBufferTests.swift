@@ -3,7 +3,7 @@ import ScanRecording
 import XCTest
 
 final class LineBufferTests: XCTestCase {
-    /// The lines of a stream that arrives in these chunks; nil stands for a line that was too long.
+    /// Returns the lines of a stream that arrives in these chunks; nil represents a line that was too long.
     private func lines(_ chunks: [[UInt8]]) -> [String?] {
         var buffer = LineBuffer()
         var chunks = chunks.filter { !$0.isEmpty }[...]
@@ -18,7 +18,7 @@ final class LineBufferTests: XCTestCase {
         }
     }
 
-    func testTheSameLinesComeHoweverTheBytesArrive() {
+    func testTheSizeOfTheChunksDoesNotChangeTheLines() {
         let seed: UInt64 = 8
         var generator = SeededGenerator(seed: seed)
         let bytes = Array("first\n\nthird é\r\nlast".utf8)
@@ -35,13 +35,13 @@ final class LineBufferTests: XCTestCase {
         }
     }
 
-    func testALastNewlineBeginsNoLine() {
+    func testAFinalNewlineDoesNotBeginALine() {
         XCTAssertEqual(lines([Array("a\n".utf8)]), ["a"])
         XCTAssertEqual(lines([]), [])
         XCTAssertEqual(lines([Array("\n".utf8)]), [""])
     }
 
-    func testALineBeyondTheLimitIsPassedOverWithoutBeingKept() {
+    func testALineBeyondTheLimitIsSkippedAndNotStored() {
         let limit = LineBuffer.maximumLineLength
         let long = [UInt8](repeating: 0x61, count: limit + 1) + [0x0A]
         let longest = [UInt8](repeating: 0x62, count: limit) + [0x0A]
@@ -55,22 +55,22 @@ final class LineBufferTests: XCTestCase {
         }
     }
 
-    /// Whoever reads strictly stops there, and need not read gigabytes first.
-    func testAnEndlessLineIsToldAtTheLimitAndHeldInAFewChunks() {
+    /// A strict reader stops at the limit and doesn't have to read gigabytes first.
+    func testAnEndlessLineIsReportedAtTheLimitAndUsesAFewChunksOfMemory() {
         var buffer = LineBuffer()
         let chunk = [UInt8](repeating: 0x61, count: 1 << 16)
-        var toldAfter: [Int] = []
+        var reportedAfter: [Int] = []
         for count in 0..<200 {
             var piece = buffer.next()
             if piece == .tooLong {
-                toldAfter.append(count * chunk.count)
+                reportedAfter.append(count * chunk.count)
                 piece = buffer.next()
             }
             XCTAssertEqual(piece, .needsMore)
             buffer.fill { bytes in bytes += chunk }
             XCTAssertLessThanOrEqual(buffer.bytes.count, LineBuffer.maximumLineLength + 2 * chunk.count)
         }
-        XCTAssertEqual(toldAfter, [LineBuffer.maximumLineLength + chunk.count])
+        XCTAssertEqual(reportedAfter, [LineBuffer.maximumLineLength + chunk.count])
         buffer.fill { _ in }
         XCTAssertEqual(buffer.next(), .end)
     }

@@ -4,12 +4,13 @@ import IndoorLocalizationTesting
 import ScanRecording
 import XCTest
 
-/// Rooms told from measured scans, of the phone that was trained and of another one.
+/// Room classification of measured scans, from the phone that recorded the training data and from another one.
 final class MeasuredRoomsTests: XCTestCase {
-    /// The best that the reference's own classifiers reach: nearest neighbour, best of five, trained on the same phone.
+    /// The best accuracy of the reference's own classifiers: nearest neighbour, the best of five, trained on the same
+    /// phone.
     private static let baseline = 0.68
 
-    /// Public data sets are kept beside the repository, not in it.
+    /// Returns the folder of the public data set, which is next to the repository and not in it.
     private func dataSet() throws -> String? {
         let fixtures = URL(filePath: try FixtureFolder("packets").path)
         let path = fixtures.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -17,7 +18,7 @@ final class MeasuredRoomsTests: XCTestCase {
         return FileManager.default.fileExists(atPath: path) ? path : nil
     }
 
-    /// The share of the scans whose room a classifier tells.
+    /// Returns the share of the scans whose room a classifier identifies.
     private func accuracy(of classifier: any Classifier, on tracks: [RoomRecording]) -> Double {
         var (right, all) = (0, 0)
         for track in tracks {
@@ -35,7 +36,8 @@ final class MeasuredRoomsTests: XCTestCase {
     /// Behaviour §3.5, check 13.
     func testTheAdaptiveClassifierBeatsTheReferenceOnMeasuredScans() throws {
         guard let folder = try dataSet() else {
-            return print("testTheAdaptiveClassifierBeatsTheReferenceOnMeasuredScans: no data set, nothing was measured")
+            return print(
+                "testTheAdaptiveClassifierBeatsTheReferenceOnMeasuredScans: skipped, because the data set is missing")
         }
         var training = RoomTrainingSet()
         for room in 1...13 {

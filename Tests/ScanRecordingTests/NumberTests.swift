@@ -13,7 +13,7 @@ final class NumberTests: XCTestCase {
         return DecimalText.nanoseconds(in: bytes.indices, of: bytes.span)
     }
 
-    func testNumbersReadAsTheStandardLibraryReadsThem() {
+    func testNumbersParseAsInTheStandardLibrary() {
         let seed: UInt64 = 13
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<20_000 {
@@ -26,7 +26,7 @@ final class NumberTests: XCTestCase {
         }
     }
 
-    func testTheHardNumbersAreRead() {
+    func testNumbersThatAreHardToRoundParseCorrectly() {
         for text in [
             "0", "-0", "9007199254740993", "9007199254740992.5", "1e22", "1e23", "1e-22", "123456789012345678",
             "1.7976931348623157e308", "1e309", "4.9e-324", "2e-324", "0.1", "3.14159265358979323846264338327950288",
@@ -47,13 +47,13 @@ final class NumberTests: XCTestCase {
         }
     }
 
-    func testSecondsBeyondTheTimelineAreNone() {
+    func testSecondsBeyondTheTimelineAreNil() {
         for text in ["9200000000", "-9200000000", "1e300", "1e999", "99999999999999999999"] {
             XCTAssertNil(nanoseconds(text), text)
         }
     }
 
-    func testWhatIsWrittenIsShortAndReadsBack() {
+    func testWrittenNumbersReadBackEqual() {
         let seed: UInt64 = 21
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<5000 {

@@ -3,7 +3,7 @@ import IndoorLocalizationTesting
 import ScanRecording
 import XCTest
 
-/// What programs can tell errors of recordings by.
+/// The error kinds by which programs distinguish errors in recordings.
 final class RecordedErrorKindTests: XCTestCase {
     /// Behaviour §2.1A, row error codes: SDKVersionMismatch and BadResponse.
     func testErrorsOfRecordingsAndCapturesHaveTheirKinds() {
@@ -19,7 +19,7 @@ final class RecordedErrorKindTests: XCTestCase {
         for (problem, kind) in captures { XCTAssertEqual(BTSnoopError(file: "x", problem: problem).kind, kind) }
     }
 
-    func testATraceIDThatIsNoneOfOursIsNoReasonNotToRead() throws {
+    func testARecordingWithAForeignTraceIDIsReadable() throws {
         let folder = try TemporaryFolder()
         for (text, expected) in [(#""xyz""#, nil), (#""ab12""#, TraceID(rawValue: 0xAB12))] {
             let header = #"{"type":"header","format":"indoor-localization-recording","version":1,"traceId":\#(text)}"#
@@ -29,8 +29,8 @@ final class RecordedErrorKindTests: XCTestCase {
         }
     }
 
-    /// The error with which a session ends whose recording cannot be read.
-    func testASessionKeepsTheKindOfItsRecordingsError() async throws {
+    /// A session that cannot read its recording ends with the error of the recording.
+    func testASessionKeepsTheKindOfARecordingError() async throws {
         let folder = try TemporaryFolder()
         let header = #"{"type":"header","format":"indoor-localization-recording","version":99}"#
         let path = try folder.write("new.jsonl", header + "\n")

@@ -33,7 +33,7 @@ final class RecordingReaderTests: XCTestCase {
 
     // MARK: - Surveys
 
-    func testASurveyWithTooManyReadingsIsRefused() throws {
+    func testASurveyWithTooManyReadingsIsRejected() throws {
         let sighting =
             #"{"t":1,"type":"beacon","uuid":"00000000-0000-4000-8000-000000000001","major":1,"minor":1,"rssi":-70}"#
         let folder = try TemporaryFolder()
@@ -46,8 +46,8 @@ final class RecordingReaderTests: XCTestCase {
         XCTAssertThrowsError(try SurveyRecording(path: path, strictness: .strict, limits: limits)) { error in
             XCTAssertEqual(
                 "\(error)",
-                "\(path):5: is one more than the 3 sightings and places that a survey may have. "
-                    + "Divide the recording into several.")
+                "\(path):5: exceeds the limit of 3 sightings and places for a survey. "
+                    + "Split the recording into several.")
         }
     }
 
@@ -63,11 +63,11 @@ final class RecordingReaderTests: XCTestCase {
         }
     }
 
-    func testTheReasonIsTheSystems() throws {
+    func testAnErrorContainsTheReasonOfTheSystem() throws {
         let folder = try TemporaryFolder()
         for (path, reason) in [
             (folder.path + "/missing", "No such file or directory"), (folder.path, "Is a directory"),
-            // The library would take standard input for it.
+            // libarchive would read standard input for an empty path.
             ("", "the path is empty"),
         ] {
             do throws(RecordingError) {
@@ -84,12 +84,12 @@ final class RecordingReaderTests: XCTestCase {
         }
     }
 
-    func testAnEmptyFileIsNoRecording() throws {
+    func testAnEmptyFileIsNotARecording() throws {
         XCTAssertEqual(try error("")?.problem, .empty)
         XCTAssertEqual(try error("\n \n")?.problem, .empty)
     }
 
-    func testAFirstLineThatIsNoHeaderIsNoRecordingEvenWhenLenient() throws {
+    func testEvenALenientReaderRejectsAFileWithoutAHeader() throws {
         let step = #"{"t":0,"type":"step"}"#
         XCTAssertEqual(try error(step)?.problem, .notARecording)
         XCTAssertEqual(try error(#"{"type":"header","format":"other","version":1}"#)?.problem, .notARecording)
@@ -97,17 +97,18 @@ final class RecordingReaderTests: XCTestCase {
         let path = try folder.write("r.jsonl", step + "\n" + header)
         var reader = try RecordingReader(path: path, strictness: .lenient)
         XCTAssertThrowsError(try reader.next())
-        XCTAssertNil(try reader.next(), "nothing comes after an error")
+        XCTAssertNil(try reader.next(), "the reader returns nothing after an error")
     }
 
-    func testANewerVersionIsRefused() throws {
+    func testANewerVersionIsRejected() throws {
         let error = try XCTUnwrap(
             try error(#"{"type":"header","format":"indoor-localization-recording","version":2}"#))
         XCTAssertEqual(error.problem, .unsupportedVersion(2))
         XCTAssertEqual(error.field, "version")
         XCTAssertEqual(error.line, 1)
         XCTAssertTrue(
-            error.description.hasSuffix(":1: field `version` is 2. This package reads versions 1 to 1: update it."),
+            error.description.hasSuffix(
+                ":1: field `version` is 2. This package reads versions 1 to 1: update the package."),
             error.description)
     }
 
@@ -115,7 +116,7 @@ final class RecordingReaderTests: XCTestCase {
         XCTAssertEqual(try error(header + "\n" + header)?.problem, .repeatedHeader)
     }
 
-    func testACompressedFileIsKnownByItsContentNotItsName() throws {
+    func testTheContentAndNotTheNameIdentifiesACompressedFile() throws {
         let folder = try TemporaryFolder()
         let compressed = folder.path + "/a.jsonl.gz"
         var writer = try RecordingWriter(path: compressed)
@@ -131,7 +132,7 @@ final class RecordingReaderTests: XCTestCase {
         XCTAssertEqual(try plainReader.readAll().count, 1)
     }
 
-    func testACompressedFileThatBreaksOffIsAnErrorAfterWhatIsThere() throws {
+    func testATruncatedCompressedFileIsAnErrorAfterItsLastCompleteLine() throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/a.jsonl.gz"
         var generator = SeededGenerator(seed: 1)
@@ -158,7 +159,7 @@ final class RecordingReaderTests: XCTestCase {
 
     // MARK: - Lines
 
-    func testEveryBadLineTellsItsLineFieldAndProblem() throws {
+    func testAnInvalidLineReportsItsNumberFieldAndProblem() throws {
         let uuid = "7C2F0A10-0000-4000-8000-000000000003"
         let beacon = #""type":"beacon","uuid":"\#(uuid)""#
         let cases: [(String, String?, RecordingError.Problem)] = [
@@ -225,7 +226,7 @@ final class RecordingReaderTests: XCTestCase {
             ),
             (
                 #"{"t":0,"type":"motion","attitude":[2,0,0,0]}"#, "attitude",
-                .outOfRange(value: "of length 2", allowed: "a unit quaternion")
+                .outOfRange(value: "a quaternion of length 2", allowed: "a unit quaternion")
             ),
             (#"{"t":0,"type":"motion","attitude":[]}"#, "attitude", .wrongType(expected: "an array of 4 numbers")),
             (#"{"t":0,"type":"pressure"}"#, "hPa", .missingField),
@@ -264,16 +265,16 @@ final class RecordingReaderTests: XCTestCase {
         }
     }
 
-    func testAnErrorSaysWhatWasWrongWhereAndWhatToDo() {
+    func testAnErrorStatesTheProblemThePositionAndWhatToDo() {
         let error = RecordingError(
             file: "walk.jsonl", line: 7, field: "hPa", problem: .outOfRange(value: "101325", allowed: "100 to 2000"))
         XCTAssertEqual(
             error.description,
-            "walk.jsonl:7: field `hPa` is 101325, allowed is 100 to 2000. "
+            "walk.jsonl:7: field `hPa` is 101325; expected 100 to 2000. "
                 + "Correct the value and its unit, or read leniently to skip such lines.")
     }
 
-    func testLenientReadingSkipsAndCountsBadLinesAndKeepsTheRest() throws {
+    func testALenientReaderSkipsAndCountsInvalidLinesAndReturnsTheRest() throws {
         let long = String(repeating: " ", count: LineBuffer.maximumLineLength + 1)
         let (entries, tally) = try tally([
             #"{"t":1,"type":"step"}"#, "nonsense", #"{"t":0.5,"type":"step"}"#, long + "x", #"{"t":2,"type":"step"}"#,
@@ -291,7 +292,7 @@ final class RecordingReaderTests: XCTestCase {
         XCTAssertEqual(tally.errors.count, RecordingReader.Tally.maximumErrors)
     }
 
-    func testABadLineDoesNotMoveTime() throws {
+    func testAnInvalidLineDoesNotAdvanceTheTime() throws {
         let (entries, _) = try tally([#"{"t":100,"type":"pressure","hPa":1}"#, #"{"t":1,"type":"step"}"#])
         XCTAssertEqual(entries.map(\.instant), [Instant(seconds: 1)])
     }
@@ -307,7 +308,7 @@ final class RecordingReaderTests: XCTestCase {
         XCTAssertEqual(tally.skippedLines, 0)
     }
 
-    func testAnRSSIThatIsNoMeasurementIsDroppedAndCounted() throws {
+    func testAnRSSIThatIsNotAMeasurementIsDroppedAndCounted() throws {
         let lines = [127, 0, 3, -128, -127, -1].map {
             #"{"t":0,"type":"beacon","uuid":"7C2F0A10-0000-4000-8000-000000000003","major":1,"minor":2,"rssi":\#($0)}"#
         }
@@ -318,7 +319,7 @@ final class RecordingReaderTests: XCTestCase {
         XCTAssertEqual(tally.skippedLines, 0)
     }
 
-    func testWindowsNewlinesAndEmptyLinesAreRead() throws {
+    func testWindowsNewlinesAndEmptyLinesAreAccepted() throws {
         let folder = try TemporaryFolder()
         let text = header + "\r\n\r\n" + #"{"t":1,"type":"step"}"# + "\r\n"
         var reader = try RecordingReader(path: try folder.write("r.jsonl", text))
@@ -330,7 +331,7 @@ final class RecordingReaderTests: XCTestCase {
         XCTAssertEqual(entries.map(\.instant), [Instant(seconds: 1)])
     }
 
-    func testCrashersNoLongerTrap() throws {
+    func testInputsThatOnceCrashedTheDecoderNoLongerTrap() throws {
         for path in try FixtureFolder("crashes").files() {
             let bytes = Array(try Data(contentsOf: URL(filePath: path)))
             var decoder = RecordDecoder()

@@ -81,7 +81,7 @@ final class RecordingRoundTripTests: XCTestCase {
 
     func testEveryTypeReadsBackEqualFromACompressedFile() throws { try assertRoundTrip("all.jsonl.gz") }
 
-    func testEqualEntriesGiveEqualCompressedBytes() throws {
+    func testEqualEntriesGiveIdenticalCompressedBytes() throws {
         let folder = try TemporaryFolder()
         let written = try entries()
         for name in ["one.jsonl.gz", "two.jsonl.gz"] {

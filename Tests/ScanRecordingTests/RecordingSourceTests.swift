@@ -24,7 +24,7 @@ final class RecordingSourceTests: XCTestCase {
         return readings
     }
 
-    func testTheWallClockOfARecordingIsThatOfItsHeader() async throws {
+    func testARecordingReadsItsWallClockFromItsHeader() async throws {
         let texts: [(String?, Int64?)] = [
             ("2025-03-04T05:06:07Z", 1_741_064_767_000), ("2025-03-04T05:06:07.250Z", 1_741_064_767_250),
             ("2025-03-04T05:06:07+01:00", 1_741_061_167_000), ("yesterday", nil), (nil, nil),
@@ -36,7 +36,7 @@ final class RecordingSourceTests: XCTestCase {
             try writer.write(.measurement(.step(Step(instant: Instant(seconds: 1)))))
             try writer.close()
             let source = RecordingSource(path: path)
-            XCTAssertNil(source.wallClock, "nothing was read yet")
+            XCTAssertNil(source.wallClock, "the source has read nothing yet")
             for try await reading in source.readings() {
                 XCTAssertEqual(
                     source.wallClock?.unixTime(at: reading.instant).milliseconds, milliseconds.map { $0 + 1000 },
@@ -48,7 +48,7 @@ final class RecordingSourceTests: XCTestCase {
         }
     }
 
-    func testTheWallClockOfACaptureIsThatOfItsFirstRecord() async throws {
+    func testACaptureReadsItsWallClockFromItsFirstRecord() async throws {
         for (start, milliseconds) in [(1_741_064_767_250_000, 1_741_064_768_250), (BTSnoopWriter.unknownStart, nil)]
             as [(Int64, Int64?)]
         {
@@ -59,44 +59,44 @@ final class RecordingSourceTests: XCTestCase {
             try writer.write(.advertisement(try advertisement(1)))
             try writer.close()
             let source = BTSnoopSource(path: path)
-            XCTAssertNil(source.wallClock, "nothing was read yet")
+            XCTAssertNil(source.wallClock, "the source has read nothing yet")
             for try await _ in source.readings() {}
             XCTAssertEqual(source.wallClock?.unixTime(at: Instant(seconds: 1)).milliseconds, milliseconds)
         }
     }
 
-    func testTruthIsNeverGivenOut() async throws {
+    func testASourceNeverEmitsGroundTruth() async throws {
         let step = SensorReading.step(Step(instant: Instant(seconds: 1)))
         let truth = Truth(instant: .zero, mapID: 1, point: MapPoint(x: 1, y: 1))
-        let given = try await readings(of: [.truth(truth), .measurement(step)])
-        XCTAssertEqual(given, [step])
+        let emitted = try await readings(of: [.truth(truth), .measurement(step)])
+        XCTAssertEqual(emitted, [step])
     }
 
-    func testAnAdvertisementOfABeaconIsFollowedByItsSighting() async throws {
+    func testASourceEmitsTheSightingAfterABeaconsAdvertisement() async throws {
         let advertisement = try advertisement(1)
         let sighting = try XCTUnwrap(try advertisement.sighting())
-        let given = try await readings(of: [.measurement(.advertisement(advertisement))])
-        XCTAssertEqual(given, [.advertisement(advertisement), .sighting(sighting)])
+        let emitted = try await readings(of: [.measurement(.advertisement(advertisement))])
+        XCTAssertEqual(emitted, [.advertisement(advertisement), .sighting(sighting)])
     }
 
-    func testASightingThatWasRecordedBesideItsAdvertisementIsGivenOutOnce() async throws {
+    func testASightingRecordedAfterItsAdvertisementIsEmittedOnce() async throws {
         let advertisement = try advertisement(1)
         let sighting = try XCTUnwrap(try advertisement.sighting())
         var later = sighting
         later.instant = Instant(seconds: 2)
         let once: [SensorReading] = [.advertisement(advertisement), .sighting(sighting), .sighting(later)]
-        let given = try await readings(of: once.map(RecordingEntry.measurement))
-        XCTAssertEqual(given, once, "a recording of what a source gave out gives out the same")
+        let emitted = try await readings(of: once.map(RecordingEntry.measurement))
+        XCTAssertEqual(emitted, once, "a recording of a source emits the same readings as the source")
     }
 
-    func testAMalformedAdvertisementHoldsNoSighting() async throws {
+    func testAMalformedAdvertisementContainsNoSighting() async throws {
         var advertisement = try advertisement(1)
         advertisement.data.removeLast()
-        let given = try await readings(of: [.measurement(.advertisement(advertisement))])
-        XCTAssertEqual(given, [.advertisement(advertisement)])
+        let emitted = try await readings(of: [.measurement(.advertisement(advertisement))])
+        XCTAssertEqual(emitted, [.advertisement(advertisement)])
     }
 
-    func testTheErrorOfABadLineEndsTheStream() async throws {
+    func testTheErrorOfAnInvalidLineEndsTheStream() async throws {
         let folder = try TemporaryFolder()
         let header = #"{"type":"header","format":"indoor-localization-recording","version":1}"#
         let path = try folder.write("r.jsonl", header + "\n" + #"{"t":0,"type":"step"}"# + "\nx\n")
@@ -115,7 +115,7 @@ final class RecordingSourceTests: XCTestCase {
         XCTAssertEqual(tally.withLock { $0?.skippedLines }, 1)
     }
 
-    func testAMissingFileIsThrownByTheStream() async {
+    func testTheStreamOfAMissingFileThrows() async {
         do {
             for try await _ in RecordingSource(path: "/nowhere/r.jsonl").readings() {}
             XCTFail("no error")
@@ -124,7 +124,7 @@ final class RecordingSourceTests: XCTestCase {
         }
     }
 
-    func testEachStreamBeginsAnew() async throws {
+    func testEachStreamStartsAtTheBeginning() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/r.jsonl"
         var writer = try RecordingWriter(path: path)

@@ -24,7 +24,7 @@ final class RecordingWriterTests: XCTestCase {
         XCTAssertEqual(try reader.readAll().count, readings.count, "the rest is whole", file: file, line: line)
     }
 
-    func testWhatNoReaderWouldTakeIsNotWritten() throws {
+    func testALineThatAReaderWouldRejectIsNotWritten() throws {
         let beacon = BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2), major: 0, minor: 0)
         try assertRefused([.pressure(PressureSample(instant: .zero, hectopascals: .nan))], field: "hPa")
         try assertRefused([.pressure(PressureSample(instant: .zero, hectopascals: 101_325))], field: "hPa")
@@ -34,7 +34,7 @@ final class RecordingWriterTests: XCTestCase {
         try assertRefused([.step(Step(instant: Instant(nanoseconds: .max)))], field: "t")
     }
 
-    func testANewRecordingIsForItsOwnerAlone() throws {
+    func testOnlyItsOwnerCanReadANewRecording() throws {
         let folder = try TemporaryFolder()
         for name in ["r.jsonl", "r.jsonl.gz"] {
             var writer = try RecordingWriter(path: folder.path + "/" + name)
@@ -44,7 +44,7 @@ final class RecordingWriterTests: XCTestCase {
         }
     }
 
-    func testAFolderThatIsNotThereIsAnError() {
+    func testAMissingFolderIsAnErrorOfTheWriter() {
         do throws(RecordingError) {
             _ = try RecordingWriter(path: "/nowhere/r.jsonl")
             XCTFail("created")

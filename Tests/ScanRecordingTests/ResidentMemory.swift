@@ -1,7 +1,7 @@
 import FoundationEssentials
 import XCTest
 
-/// Memory of this process that is in RAM.
+/// The resident memory of this process.
 enum ResidentMemory {
     static func kibibytes() throws -> Int {
         let status = String(decoding: try Data(contentsOf: URL(filePath: "/proc/self/status")), as: UTF8.self)

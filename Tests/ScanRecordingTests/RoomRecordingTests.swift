@@ -20,7 +20,7 @@ final class RoomRecordingTests: XCTestCase {
         "{\"t\":\(seconds),\"type\":\"truth\",\"room\":\"\(room)\",\"hold\":true}"
     }
 
-    func testEachStayHasItsScans() throws {
+    func testAScanBelongsToTheStayDuringWhichItWasReceived() throws {
         let recording = try recording([
             beacon(1, at: 0), truth("den", at: 1), beacon(1, at: 1), beacon(2, at: 1.5), beacon(1, at: 2.5),
             truth("bath", at: 3), beacon(3, at: 3), truth("attic", at: 4),
@@ -30,7 +30,7 @@ final class RoomRecordingTests: XCTestCase {
         XCTAssertEqual(recording.stays.map { $0.scans.map(\.rssi.count) }, [[1], [2, 1], [1]])
     }
 
-    func testOnlyKnownRoomsTeach() throws {
+    func testOnlyStaysInKnownRoomsBecomeTrainingData() throws {
         var recording = try recording([beacon(1, at: 0), truth("den", at: 1), beacon(1, at: 1.25)])
         XCTAssertEqual(recording.training.rooms.mapValues { $0.samples.map(\.timestamp) }, ["den": [1.25]])
         recording.name("hall")

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A folder of its own for one test, removed with the value.
+/// A temporary folder for one test, which is removed when the value is released.
 final class TemporaryFolder {
     let path: String
 

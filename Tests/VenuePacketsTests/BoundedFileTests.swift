@@ -4,7 +4,7 @@ import IndoorLocalization
 import VenuePackets
 import XCTest
 
-/// Files that are too long are refused by their size: a sparse file of 4 GB takes no room on the disk, but would in memory.
+/// Files that are too long are refused by their size: a sparse file of 4 GB needs no disk space, but would need memory.
 final class BoundedFileTests: XCTestCase {
     private func sparse(_ name: String) throws -> String {
         let path = try temporaryFolder() + "/" + name
@@ -26,16 +26,16 @@ final class BoundedFileTests: XCTestCase {
         }
     }
 
-    func testADeviceWithoutAnEndIsReadUpToTheLimit() {
+    func testAnEndlessDeviceIsReadUpToTheLimit() {
         XCTAssertThrowsError(try BoundedFile.read("/dev/zero", limit: 1_000_000)) { error in
             XCTAssertEqual(error as? BoundedFileError, .tooLong(bytes: nil, limit: 1_000_000))
         }
     }
 
-    func testEveryReaderLooksAtTheSizeFirst() throws {
+    func testEveryReaderChecksTheSizeBeforeReading() throws {
         let venue = try sparse("venue.json")
         XCTAssertThrowsError(try VenuePacketReader().read(venue)) { error in
-            XCTAssertTrue("\(error)".contains("has 4294967296 bytes, more than the 16777216"), "\(error)")
+            XCTAssertTrue("\(error)".contains("has 4294967296 bytes, more than the limit of 16777216"), "\(error)")
         }
         let file = try sparse("file.json")
         let before = Self.peak

@@ -24,7 +24,7 @@ final class InteractionPacketTests: XCTestCase {
         try VenuePacketReader().check(packet(interactions)).map { "\($0.severity) \($0.path): \($0.message)" }
     }
 
-    func testInteractionsAreReadInAllTheirParts() throws {
+    func testAllPartsOfInteractionsAreRead() throws {
         let venue = try VenuePacketReader().read(
             packet(
                 """
@@ -59,7 +59,7 @@ final class InteractionPacketTests: XCTestCase {
         XCTAssertEqual(try VenuePacketReader().read(folder).venue, venue)
     }
 
-    func testWhatIsWrongWithAnInteractionIsToldWithItsPath() throws {
+    func testAProblemOfAnInteractionHasItsPath() throws {
         let uuid = "0000000a-0000-0000-0000-000000000001"
         for (interaction, expected) in [
             (#""room": 4"#, "error $.interactions[0].room: is 4; give the id of one of the rooms"),
@@ -87,20 +87,22 @@ final class InteractionPacketTests: XCTestCase {
             ),
             (
                 #""beacon": {"uuid": "\#(uuid)", "major": 9}"#,
-                "warning $.interactions[0].beacon: is none of the packet's beacons; correct it, unless the beacon has no place"
+                "warning $.interactions[0].beacon: is not one of the packet's beacons; correct it, unless the beacon "
+                    + "has no position"
             ),
             (
                 #""room": 3, "distance": 2"#,
-                "warning $.interactions[0].distance: is of no effect, as a room and an event have an edge; "
+                "warning $.interactions[0].distance: has no effect, because a room and an event have an outline; "
                     + "give it for a beacon or a poi"
             ),
             (
                 #""room": 3, "contents": [{"id": 1}]"#,
-                "error $.interactions[0].contents[0].content: is missing; give a text for people"
+                "error $.interactions[0].contents[0].content: is missing; give a text for display"
             ),
             (
                 #""room": 3, "triger": "enter""#,
-                #"warning $.interactions[0].triger: "triger" is not known and of no effect; did you mean "trigger"?"#
+                #"warning $.interactions[0].triger: "triger" is not a known key and has no effect; did you mean "#
+                    + #""trigger"?"#
             ),
         ] {
             let problems = try problems(#"[{"id": 1, "name": "a", \#(interaction)}]"#)

@@ -40,17 +40,17 @@ final class JSONLimitsTests: XCTestCase {
         }
     }
 
-    func testWhatCannotBeHeldIsUnreadableAndNotWrong() throws {
+    func testAValueThatCannotBeRepresentedIsUnreadableAndNotASyntaxError() throws {
         for text in ["1e999", "\"\\ud800\"", "\"\\udc00 \\ud800\""] {
             XCTAssertEqual(try tree(text), .unreadable, text)
         }
     }
 
-    func testOfAKeyGivenTwiceTheFirstValueCounts() throws {
+    func testTheFirstValueOfADuplicateKeyIsUsed() throws {
         XCTAssertEqual(try tree(#"{"a": 1, "a": 2}"#), .object(["a": .number(1)]))
     }
 
-    func testWhatIsNearlyJSONIsToldWithItsPlace() {
+    func testTextThatIsNearlyJSONIsReportedWithItsPosition() {
         let cases = [
             ("[1,]", "line 1, column 4"), ("{\"a\": 1,}", "line 1, column 9"), ("[01]", "line 1, column 3"),
             ("['a']", "line 1, column 2"), ("\"\\u12\"", "line 1, column 6"), ("[1]\n]", "line 2, column 1"),
@@ -81,7 +81,7 @@ final class JSONLimitsTests: XCTestCase {
             "has more than 6 values and keys, the next at line 2, column 4; correct it there")
     }
 
-    func testADocumentTellsAThousandProblemsAtMost() {
+    func testADocumentReportsAtMostAThousandProblems() {
         let beacons = Array(repeating: "{}", count: 2_000).joined(separator: ",")
         let text = """
             {"format": "indoor-localization-venue", "formatVersion": 1, "id": 1, "name": "a", "version": 1,
@@ -92,17 +92,18 @@ final class JSONLimitsTests: XCTestCase {
         XCTAssertEqual(problems.last?.message, "has 11000 more problems; correct the others first")
     }
 
-    func testMoreEntriesThanAVenueMayHaveAreOneProblem() {
+    func testTooManyEntriesAreOneProblem() {
         for (key, count) in [("maps", 1_001), ("beacons", 30_001), ("rooms", 30_001)] {
             let text = "{\"\(key)\": [" + Array(repeating: "{}", count: count).joined(separator: ",") + "]}"
             let problems = VenuePacketReader.parse(Array(text.utf8)).problems.filter { $0.path == "$.\(key)" }
             XCTAssertEqual(problems.count, 1, key)
-            XCTAssertTrue(problems.first?.message.hasPrefix("has \(count) entries, more than the") ?? false, key)
+            XCTAssertTrue(
+                problems.first?.message.hasPrefix("has \(count) entries, more than the limit of") ?? false, key)
         }
     }
 
     /// Each polygon is right by itself.
-    func testPolygonsWithTooManyCornersTogetherAreNotChecked() {
+    func testPolygonsWithTooManyCornersInTotalAreRefused() {
         let count = 4_000
         let corners = (0..<count).map { "[\($0), \($0 % 2)]" } + ["[\(count), 1000]"]
         let polygon = "[" + corners.joined(separator: ",") + "]"

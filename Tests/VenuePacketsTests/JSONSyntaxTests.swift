@@ -27,7 +27,7 @@ final class JSONSyntaxTests: XCTestCase {
         }
     }
 
-    func testADocumentNestedWithoutEndIsRefused() {
+    func testADeeplyNestedDocumentIsRefused() {
         let deep = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)
         for text in [deep, String(repeating: "{\"a\":", count: 100_000)] {
             XCTAssertEqual(VenuePacketReader.parse(Array(text.utf8)).problems.map(\.path), ["$"])
@@ -39,14 +39,14 @@ final class JSONSyntaxTests: XCTestCase {
         XCTAssertEqual(VenuePacketReader.parse([0xFE, 0xFF, 0x00]).problems.map(\.path), ["$"])
     }
 
-    func testValidJSONOfAnyKindIsNoSyntaxError() {
+    func testValidJSONOfAnyKindIsNotASyntaxError() {
         for text in ["1", "-1.5e-3", "\"\\u00e4\\n\"", "[]", "{}", "[[], {}, [{\"a\": []}], null, true, false]"] {
             let message = VenuePacketReader.parse(Array(text.utf8)).problems.first?.message ?? ""
             XCTAssertFalse(message.contains("JSON"), "\(text): \(message)")
         }
     }
 
-    func testACutOrChangedDocumentNeverTraps() throws {
+    func testATruncatedOrChangedDocumentNeverTraps() throws {
         let text =
             "{\"format\": \"x\", \"maps\": [{\"id\": 1, \"walls\": [[[0, 1e3], [-2.5, \"\\u00e4\"]]]}], \"a\": null}"
         let bytes = Array(text.utf8)

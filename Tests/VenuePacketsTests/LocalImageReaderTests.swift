@@ -24,7 +24,7 @@ final class LocalImageReaderTests: XCTestCase {
         XCTAssertEqual(fractions, fractions.sorted())
     }
 
-    func testAnImageThatIsNotThereIsAnErrorThatNamesIt() async throws {
+    func testTheErrorOfAMissingImageNamesIt() async throws {
         let folder = try temporaryFolder()
         let fetch = plan(folder + "/none.png").fetchImage(with: LocalImageReader())
         do {

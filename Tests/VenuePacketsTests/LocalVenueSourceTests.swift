@@ -10,7 +10,7 @@ final class LocalVenueSourceTests: XCTestCase {
          "maps": [{"id": 1, "name": "a", "level": 0, "widthMeters": 20, "heightMeters": 10}], "beacons": []}
         """
 
-    func testTheCatalogueNamesEveryPacketWithItsBeacons() async throws {
+    func testTheCatalogueListsEveryPacketWithItsBeacons() async throws {
         let folder = try temporaryFolder()
         try write(["venue.json": otherVenue], to: folder)
         let everyField = try FixtureFolder("packets/accepted/every-field").path
@@ -19,7 +19,7 @@ final class LocalVenueSourceTests: XCTestCase {
         XCTAssertEqual(catalogue.map(\.regions.count), [2, 0])
     }
 
-    func testAPacketComesWithPathsThatCanBeOpenedAndFullProgress() async throws {
+    func testAPacketHasPathsThatCanBeOpenedAndTheProgressEndsAtOne() async throws {
         let folder = try FixtureFolder("packets/accepted/every-field").path
         let progress = Mutex<[Double]>([])
         let venue = try await LocalVenueSource(paths: [folder]).packet(for: 7) { fraction in
@@ -29,7 +29,7 @@ final class LocalVenueSourceTests: XCTestCase {
         XCTAssertEqual(progress.withLock(\.self), [0, 1])
     }
 
-    func testAnUnknownVenueIsAnErrorThatTheSessionSurvives() async throws {
+    func testASessionSurvivesAnUnknownVenue() async throws {
         let folder = try FixtureFolder("packets/accepted/smallest").path
         await assertThrows(.generic) { _ = try await LocalVenueSource(paths: [folder]).packet(for: 99) { _ in } }
     }

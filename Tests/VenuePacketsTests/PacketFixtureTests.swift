@@ -4,7 +4,7 @@ import IndoorLocalizationTesting
 import VenuePackets
 import XCTest
 
-/// Reads every packet of Fixtures/packets; the folder's name tells what is special about it.
+/// Reads every packet of Fixtures/packets; the folder's name describes its special feature.
 final class PacketFixtureTests: XCTestCase {
     func testEveryAcceptedPacketIsReadWithTheExpectedWarnings() throws {
         for packet in try packets(in: "packets/accepted") {
@@ -24,7 +24,7 @@ final class PacketFixtureTests: XCTestCase {
         }
     }
 
-    func testEveryProblemSaysWhatToDo() throws {
+    func testEveryProblemNamesItsRemedy() throws {
         for packet in try packets(in: "packets/rejected") {
             for problem in VenuePacketReader().check(packet) where problem.path != "$" {
                 XCTAssertTrue(problem.message.contains(";"), "\(packet): \(problem)")
@@ -55,7 +55,7 @@ final class PacketFixtureTests: XCTestCase {
         try write(["venue.json": String(repeating: " ", count: (16 << 20) + 1)], to: folder)
         let problems = VenuePacketReader().check(folder)
         XCTAssertEqual(problems.map(\.path), ["$"])
-        XCTAssertTrue(problems.first?.message.contains("more than the 16777216") ?? false, "\(problems)")
+        XCTAssertTrue(problems.first?.message.contains("more than the limit of 16777216") ?? false, "\(problems)")
     }
 
     func testAMissingPacketIsRefused() {

@@ -4,7 +4,7 @@ import IndoorLocalizationTesting
 import VenuePackets
 import XCTest
 
-/// A packet that cannot be used is told in words that lead to what is to be done.
+/// The messages for packets that cannot be used, and their remedies.
 final class PacketMessageTests: XCTestCase {
     private let beacon = BeaconIdentity(uuid: BeaconUUID(high: 1, low: 2), major: 3, minor: 4)
 
@@ -32,18 +32,18 @@ final class PacketMessageTests: XCTestCase {
         return file
     }
 
-    func testWhatIsNoPacketIsToldInOneLine() throws {
+    func testAFileThatIsNotAPacketIsReportedInOneLine() throws {
         let folder = try temporaryFolder()
         let missing = folder + "/missing"
         XCTAssertEqual(message(missing), "\(missing): there is no \(missing); give a packet's folder or zip")
         XCTAssertEqual(message(""), ": the path is empty; give a packet's folder or zip")
         let document = folder + "/office.json"
         try Data("{}".utf8).write(to: URL(filePath: document))
-        XCTAssertTrue(message(document).contains("is not called venue.json"), message(document))
+        XCTAssertTrue(message(document).contains("is not named venue.json"), message(document))
     }
 
     /// Whoever runs the tests may read everything: a link that leads to itself is refused to everybody.
-    func testWhatTheSystemRefusesIsNotToldToBeMissing() throws {
+    func testAFileWithoutPermissionIsNotReportedAsMissing() throws {
         let loop = try temporaryFolder() + "/loop"
         try FileManager.default.createSymbolicLink(atPath: loop, withDestinationPath: loop)
         for path in [loop, loop + "/venue.json"] {
@@ -51,7 +51,7 @@ final class PacketMessageTests: XCTestCase {
         }
     }
 
-    func testAPacketThatCannotBeWrittenIsNotToldToBeUnusable() throws {
+    func testTheErrorOfAnUnwritablePacketDoesNotCallItUnusable() throws {
         let folder = try temporaryFolder()
         let packet = try packet(in: folder + "/packet")
         XCTAssertThrowsError(try VenuePacketWriter().pack(folder: packet, toZip: folder + "/none/a.zip")) { error in
@@ -60,7 +60,7 @@ final class PacketMessageTests: XCTestCase {
         }
     }
 
-    func testAGivenRadioMapThatIsNoneDoesNotBlameThePacket() throws {
+    func testTheErrorOfAnInvalidGivenRadioMapDoesNotBlameThePacket() throws {
         let folder = try temporaryFolder()
         let packet = try packet(beacon: beacon, in: folder)
         let document = folder + "/venue.json"
@@ -85,16 +85,16 @@ final class PacketMessageTests: XCTestCase {
         let other = BeaconIdentity(uuid: beacon.uuid, major: 3, minor: 5)
         let foreign = try VenuePacketReader().read(packet, radioMap: radioMap(of: other, in: folder))
         XCTAssertEqual(foreign.warnings.map(\.path), ["$.radioMap"])
-        XCTAssertTrue(try XCTUnwrap(foreign.warnings.first).message.hasSuffix("is it of another venue?"))
+        XCTAssertTrue(try XCTUnwrap(foreign.warnings.first).message.hasSuffix("is it for another venue?"))
     }
 
-    func testAVenueInWhichNothingIsHeardIsAWarningOfTheCheck() throws {
+    func testTheCheckWarnsOfAVenueWithoutBeacons() throws {
         let folder = try temporaryFolder()
         XCTAssertEqual(
             VenuePacketReader().check(try packet(in: folder + "/silent")).map(\.description),
             [
-                "warning: $.beacons: there is none, and no radio map: no position is found by what is heard; add beacons, "
-                    + "or survey the venue"
+                "warning: $.beacons: there is none, and no radio map: no position can be estimated from beacons; add "
+                    + "them, or survey the venue"
             ])
         XCTAssertEqual(VenuePacketReader().check(try packet(beacon: beacon, in: folder + "/heard")), [])
     }

@@ -20,7 +20,7 @@ final class PacketZipTests: XCTestCase {
         XCTAssertEqual(packet.storage, .zip(zip))
     }
 
-    func testEqualFoldersGiveEqualZips() throws {
+    func testTheSameFolderGivesAnIdenticalZip() throws {
         let folder = try temporaryFolder()
         for copy in ["a", "b"] {
             try write(["\(copy)/venue.json": document, "\(copy)/plän.svg": "x", "\(copy)/.hidden": copy], to: folder)
@@ -65,7 +65,7 @@ final class PacketZipTests: XCTestCase {
             try changed.write(to: URL(filePath: zip))
             let problems = VenuePacketReader().check(zip)
             if !problems.contains(where: { $0.severity == .error }) {
-                // The document has no beacons, which the check alone tells.
+                // The document has no beacons, which only the check reports.
                 let warnings = problems.filter { $0.path != "$.beacons" }
                 XCTAssertEqual(
                     try VenuePacketReader().read(zip).warnings.filter { $0.path != "$.beacons" }, warnings,
@@ -132,7 +132,7 @@ final class PacketZipTests: XCTestCase {
         XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: folder + "/7-1"), ["plän.svg"])
     }
 
-    func testALocalVenueOfAZipWithoutAPlaceToUnpackHasNoPaths() throws {
+    func testALocalVenueOfAZipWithoutAnUnpackingFolderHasNoPaths() throws {
         let zip = try makeZip([("venue.json", document), ("plän.svg", "content")])
         XCTAssertNil(try VenuePacketReader().read(zip).localVenue().maps[0].imagePath)
     }
@@ -150,16 +150,18 @@ final class PacketZipTests: XCTestCase {
         let zip = try makeZip([("venue.json", document)] + (0..<20_000).map { ("\(name)\($0)", "") })
         let problems = VenuePacketReader().check(zip)
         XCTAssertEqual(problems.count, 1)
-        XCTAssertTrue(problems.first?.message.contains("has a directory larger than the 4194304 bytes") ?? false)
+        XCTAssertTrue(
+            problems.first?.message.contains("has a directory larger than the limit of 4194304 bytes") ?? false)
     }
 
-    func testAZipThatGrowsManyTimesIsRefused() throws {
+    func testAZipWithATooLargeCompressionRatioIsRefused() throws {
         let zeros = String(repeating: "0,", count: 10_000_000)
         let map = #"{"format":"indoor-localization-radio-map","version":1,"x":[\#(zeros)0]}"#
         let document = document.replacing("\"id\": 7,", with: "\"id\": 7, \"radioMap\": \"map.json\",")
         let zip = try makeZip([("venue.json", document), ("plän.svg", "x"), ("map.json", map)])
         let problems = VenuePacketReader().check(zip).filter { $0.path == "$.radioMap" }
         XCTAssertTrue(
-            problems.first?.message.contains("unpacks to more than the 16777216 bytes") ?? false, "\(problems)")
+            problems.first?.message.contains("unpacks to more than the limit of 16777216 bytes") ?? false, "\(problems)"
+        )
     }
 }

@@ -5,7 +5,7 @@ import VenuePackets
 import XCTest
 
 final class RadioMapFileTests: XCTestCase {
-    func testWhatIsWrittenIsReadBackEqual() throws {
+    func testTheReaderReturnsWhatWasWritten() throws {
         let seed: UInt64 = 99
         print("seed \(seed)")
         var random = SeededGenerator(seed: seed)
@@ -19,7 +19,7 @@ final class RadioMapFileTests: XCTestCase {
         }
     }
 
-    func testEqualRadioMapsGiveEqualBytesAndGzipIsSmaller() throws {
+    func testTheSameRadioMapGivesIdenticalOutputAndGzipIsSmaller() throws {
         var random = SeededGenerator(seed: 5)
         let radioMap = radioMap(beacons: 20, using: &random)
         let folder = try temporaryFolder()
@@ -33,7 +33,7 @@ final class RadioMapFileTests: XCTestCase {
         XCTAssertEqual(Array(contents[0].prefix(2)), [0x1F, 0x8B])
     }
 
-    func testWhatASurveyTellsOfTheModelIsWrittenReadAndWrittenAgainByteForByte() throws {
+    func testTheFitOfASurveyIsIdenticalAfterWritingAndReading() throws {
         var random = SeededGenerator(seed: 7)
         var radioMap = radioMap(beacons: 3, using: &random)
         let folder = try temporaryFolder()
@@ -62,7 +62,7 @@ final class RadioMapFileTests: XCTestCase {
     /// The numbers in a file, whatever their names.
     private struct WrittenFit: Decodable { var fit: [String: Double] }
 
-    func testEachNumberOfTheFitIsWrittenByItself() throws {
+    func testEachNumberOfTheFitIsWrittenAlone() throws {
         let file = try temporaryFolder() + "/map.json"
         for (name, tell) in [
             ("floorLoss", { $0.floorLoss = 0 }), ("rateLength", { $0.rateLength = 4 }),
@@ -80,7 +80,7 @@ final class RadioMapFileTests: XCTestCase {
         }
     }
 
-    func testAFitThatTellsNothingIsNotWritten() throws {
+    func testAnEmptyFitIsNotWritten() throws {
         var random = SeededGenerator(seed: 7)
         let file = try temporaryFolder() + "/map.json"
         try RadioMapFile.write(radioMap(beacons: 3, using: &random), to: file)
@@ -90,7 +90,7 @@ final class RadioMapFileTests: XCTestCase {
         XCTAssertEqual(try RadioMapFile.read(file).fit, RadioMap.Fit())
     }
 
-    func testANumberOfTheFitThatMakesNoSenseIsRefusedWithItsPath() throws {
+    func testAnInvalidNumberOfTheFitIsRefusedWithItsPath() throws {
         let file = try temporaryFolder() + "/map.json"
         for (name, wrong, right) in [
             ("floorLoss", ["-0.1", "100.1"], ["0", "100"]),
@@ -115,7 +115,7 @@ final class RadioMapFileTests: XCTestCase {
         }
     }
 
-    func testADeviceThatMakesNoSenseIsRefusedWithItsPath() throws {
+    func testAnInvalidDeviceIsRefusedWithItsPath() throws {
         let file = try temporaryFolder() + "/map.json"
         for (receiver, path) in [
             ("{\"offset\": 51, \"deviation\": 1}", "$.fit.devices.phone.offset"),
@@ -137,7 +137,7 @@ final class RadioMapFileTests: XCTestCase {
         let folder = try temporaryFolder()
         let pipe = folder + "/pipe"
         XCTAssertEqual(mkfifo(pipe, 0o600), 0)
-        // Open at both ends, so that nobody waits: the few bytes stay in the pipe.
+        // Open at both ends, so that neither blocks: the few bytes stay in the pipe.
         let descriptor = open(pipe, O_RDWR | O_NONBLOCK)
         defer { close(descriptor) }
         try RadioMapFile.write(radioMap, to: pipe)
@@ -150,7 +150,7 @@ final class RadioMapFileTests: XCTestCase {
         XCTAssertEqual(Data(bytes.prefix(max(0, count))), try Data(contentsOf: URL(filePath: file)))
     }
 
-    func testAFileThatCannotBeWrittenIsToldWithTheSystemsReason() throws {
+    func testTheErrorOfAnUnwritableFileHasTheSystemsReason() throws {
         var random = SeededGenerator(seed: 6)
         let radioMap = radioMap(beacons: 2, using: &random)
         let file = try temporaryFolder() + "/missing/map.json"
@@ -191,7 +191,7 @@ final class RadioMapFileTests: XCTestCase {
         XCTAssertEqual(try RadioMapFile.read(file).fingerprints.first?.readings.count, 1)
     }
 
-    func testAFileThatIsNoGzipOrCutShortIsRefused() throws {
+    func testAFileThatIsNotGzipOrIsTruncatedIsRefused() throws {
         let file = try temporaryFolder() + "/map.json.gz"
         var random = SeededGenerator(seed: 5)
         try RadioMapFile.write(radioMap(beacons: 3, using: &random), to: file)
@@ -203,7 +203,7 @@ final class RadioMapFileTests: XCTestCase {
         XCTAssertThrowsError(try RadioMapFile.read(file + ".missing.gz"))
     }
 
-    func testARadioMapWithANumberThatIsNoneIsNotWritten() throws {
+    func testARadioMapWithANumberThatIsNotFiniteIsNotWritten() throws {
         let folder = try temporaryFolder()
         let wrong = RadioMap(beacons: [], fingerprints: [], pathLossExponent: .nan)
         XCTAssertThrowsError(try RadioMapFile.write(wrong, to: folder + "/map.json"))
@@ -230,7 +230,7 @@ final class RadioMapFileTests: XCTestCase {
         XCTAssertEqual(VenuePacketReader().check(folder).map(\.path), ["$.radioMap"])
     }
 
-    func testAGivenRadioMapReplacesThatOfThePacket() throws {
+    func testAGivenRadioMapReplacesThePacketsOwn() throws {
         let packet = try FixtureFolder("packets/accepted/radio-map").path
         let file = try temporaryFolder() + "/map.json"
         let given = RadioMap(beacons: [], fingerprints: [], pathLossExponent: 3)

@@ -22,7 +22,7 @@ final class RemoteSettingsTests: XCTestCase {
         try await Bounded.first(1, of: updates)[0]
     }
 
-    func testNewSettingsAreFetchedWhenTheyChangeAndABrokenDocumentTakesNothingAway() async throws {
+    func testSettingsAreFetchedWhenTheyChangeAndABrokenDocumentRemovesNone() async throws {
         let root = try temporaryFolder()
         try write("{\"areaDwell\": 4}", to: root)
         let server = try nginx(serving: root)
@@ -33,7 +33,7 @@ final class RemoteSettingsTests: XCTestCase {
         let first = try await next(updates)
         XCTAssertEqual(first, .settings([SettingsEntry(key: "areaDwell", value: 4, place: place)]))
         try await ring(clock)
-        // Unchanged: nothing is told, but the next alarm is set.
+        // Unchanged: nothing is emitted, but the next alarm is set.
         _ = try await Bounded.wait(for: "the alarm") { try await clock.waitForSleeper() }
         try write("{\"areaDwell\": ", to: root)
         try await ring(clock)
@@ -56,7 +56,7 @@ final class RemoteSettingsTests: XCTestCase {
         XCTAssertTrue(requests.dropFirst().allSatisfy { !$0.unless.isEmpty })
     }
 
-    func testAServerThatIsAwayIsANetworkErrorAndARefusalOneOfCredentials() async throws {
+    func testAnUnreachableServerIsANetworkErrorAndARefusalACredentialError() async throws {
         let refusing = try nginx(
             serving: try temporaryFolder(), NginxServer.Configuration(server: "", location: "return 401;"))
         let updates = RemoteSettings(try VenueServer(refusing.url()), clock: ManualClock()).updates()

@@ -32,7 +32,7 @@ final class RouteDocumentTests: XCTestCase {
     }
 
     /// Behaviour §2.1B, row wayfinding.
-    func testLegsTellWhereTheyBeginAndEndHowLongTheyAreAndWhereTheyLead() throws {
+    func testLegsHaveTheirBeginEndLengthAndDirection() throws {
         let venue = venue()
         let document = try RouteDocument(try route(venue), in: venue)
         XCTAssertEqual(document.legs.map { $0.length.rounded() }, [20, 10, 0, 20])
@@ -67,7 +67,7 @@ final class RouteDocumentTests: XCTestCase {
     }
 
     /// Behaviour §2.1B, row wayfinding.
-    func testABrokenDocumentSaysWhatIsWrong() {
+    func testTheErrorOfABrokenDocumentNamesTheProblem() {
         let point = #"{"latitude":1,"longitude":2,"floor":0}"#
         for (text, words) in [
             ("{", "not JSON"), ("[]", "$.legs"), (#"{"legs":[1]}"#, "$.legs[0] is 1"),
@@ -83,7 +83,7 @@ final class RouteDocumentTests: XCTestCase {
         }
     }
 
-    func testWithoutAGeoreferenceThereIsNoDocument() throws {
+    func testARouteOnAMapWithoutGeoreferenceIsRefused() throws {
         let venue = venue(nil)
         let route = try route(venue)
         XCTAssertThrowsError(try RouteDocument(route, in: venue)) { error in

@@ -37,7 +37,7 @@ final class SettingsFileTests: XCTestCase {
         XCTAssertEqual(file.problems, [])
     }
 
-    func testASettingGivenTwiceIsToldWithTheSecondLine() throws {
+    func testADuplicateSettingIsReportedWithItsSecondLine() throws {
         let file = try read(
             """
             {"areaDwell": 1,
@@ -55,7 +55,7 @@ final class SettingsFileTests: XCTestCase {
         XCTAssertEqual(file.entries.map(\.key), ["areaDwell", "scanner.dutyCycle.scanDuration"])
     }
 
-    func testAllProblemsOfAFileAreToldInOnePassWithFileAndLine() throws {
+    func testAllProblemsOfAFileAreReportedInOnePassWithFileAndLine() throws {
         let file = try read("{\n\"areaDwel\": 1,\n\"areaDwell\": -1,\n\"rssiThreshold\": 1e999\n,\"floor\": 3}")
         var settings = SettingsStack()
         XCTAssertEqual(
@@ -68,7 +68,7 @@ final class SettingsFileTests: XCTestCase {
             ])
     }
 
-    func testWhatIsNoJSONObjectIsRefusedWithWhatToDo() {
+    func testTheErrorOfAFileThatIsNotAJSONObjectNamesTheRemedy() {
         for (text, message) in [
             ("{\"a\": }", "settings.json: is not JSON at line 1, column 7; correct it there"),
             ("[1]", "settings.json: is an array; give an object with settings"),
@@ -77,21 +77,21 @@ final class SettingsFileTests: XCTestCase {
             XCTAssertThrowsError(try read(text), text) { XCTAssertEqual("\($0)", message) }
         }
         XCTAssertThrowsError(try read(String(repeating: " ", count: 1_048_577))) {
-            XCTAssertEqual("\($0)", "settings.json: is longer than 1 MiB; settings are shorter")
+            XCTAssertEqual("\($0)", "settings.json: is longer than 1 MiB; give a shorter file")
         }
         XCTAssertThrowsError(try SettingsFile(path: "/nowhere/settings.json")) {
             XCTAssertEqual("\($0)", "/nowhere/settings.json: cannot be read: No such file or directory")
         }
     }
 
-    func testAnEmptyObjectGivesNothing() throws {
+    func testAnEmptyObjectHasNoSettings() throws {
         XCTAssertEqual(try read(" { } ").entries, [])
         XCTAssertEqual(try read("{\"floor\": {}, \"areaDwell\": 2}").entries.map(\.key), ["areaDwell"])
     }
 
     /// Behaviour §4.5, check 3.
     /// Behaviour §4.1, row config: the sample file is read as it is.
-    func testTheReferencesFileIsReadAsItIs() throws {
+    func testTheReferencesFileIsReadUnchanged() throws {
         let file = try read(
             """
             {
@@ -118,7 +118,7 @@ final class SettingsFileTests: XCTestCase {
     }
 
     /// Behaviour §4.1, row other default keys: a file with all of them is read as it is.
-    func testTheReferencesTreeOfTwoScannersIsReadAsItIs() throws {
+    func testTheReferencesTreeOfTwoScannersIsReadUnchanged() throws {
         let file = try read(
             """
             {"ble": {"enable": true, "scan": {
@@ -134,7 +134,7 @@ final class SettingsFileTests: XCTestCase {
         XCTAssertEqual(file.problems, [])
         XCTAssertEqual(settings.load(file.entries, from: .file), [])
         settings.apply()
-        // What only the keys of its other scanner say counts, too.
+        // Keys of only the other scanner take effect as well.
         XCTAssertEqual(
             settings.resolved.scanner.dutyCycle,
             DutyCycle(scanDuration: .seconds(20), interval: .seconds(90), intervalFactor: 5))

@@ -55,7 +55,7 @@ final class UnreachedPlaceTests: XCTestCase {
         }
     }
 
-    func testARoomThatAWayEntersCrossesOrPassesInSightIsReached() throws {
+    func testAPathReachesARoomThatItEntersCrossesOrPassesInSight() throws {
         for area in [
             Self.box(22, 2, 6, 6), Self.box(10, 14, 2, 2), Self.box(12, 16, 4, 3),
             .circle(center: MapPoint(x: 30, y: 15.5), radius: 1),
@@ -64,39 +64,39 @@ final class UnreachedPlaceTests: XCTestCase {
         }
     }
 
-    func testARoomWithoutADoorIsNamed() throws {
+    func testARoomWithoutADoorIsReported() throws {
         XCTAssertEqual(
             try problems(ofRoom: Self.box(0.5, 0.5, 9, 9)),
             [
-                "warning: $.rooms[0]: no path reaches Room: a wall lies between; lead one through the door, or open the "
-                    + "wall there"
+                "warning: $.rooms[0]: no path reaches Room: a wall is in between; add one through the door, or open "
+                    + "the wall there"
             ])
         XCTAssertEqual(try problems(ofPointAt: 5, 5).count, 1)
     }
 
-    func testARoomOfWaysThatLeadNowhereElseIsNamed() throws {
+    func testARoomWhosePathsAreNotConnectedIsReported() throws {
         let told = try problems(ofRoom: Self.box(32, 1, 7, 4))
         XCTAssertEqual(
             told,
             [
-                "warning: $.rooms[0]: no path reaches Room: those next to it are not joined to the others; add an edge "
-                    + "that joins them"
+                "warning: $.rooms[0]: no path reaches Room: the paths near it are not connected to the others; add an "
+                    + "edge that connects them"
             ])
         XCTAssertEqual(try problems(ofPointAt: 36, 4).count, 1)
     }
 
-    func testAPlaceFarFromAllWaysIsNamed() throws {
+    func testAPlaceFarFromAllPathsIsReported() throws {
         XCTAssertEqual(
             try problems(ofPointAt: 90, 90, on: 2),
             [
-                "warning: $.pois[0]: no path reaches Desk: none of its map is within 30 m; add one that leads "
+                "warning: $.pois[0]: no path reaches Desk: its map has none within 30 m; add one that leads "
                     + "there"
             ])
         XCTAssertEqual(try problems(ofRoom: Self.box(80, 80, 9, 9), on: 2).count, 1)
         XCTAssertEqual(try problems(ofPointAt: 20, 1, on: 2), [], "the stairs lead there")
     }
 
-    func testAMapWithoutWaysAndARoomWithoutAShapeAreNotAskedFor() throws {
+    func testAMapWithoutPathsAndARoomWithoutAShapeAreNotChecked() throws {
         XCTAssertEqual(try problems(ofPointAt: 5, 5, on: 3), [])
         XCTAssertEqual(try problems(ofRoom: nil), [])
         let told = try problems { venue in

@@ -5,7 +5,7 @@ import VenuePackets
 import XCTest
 
 final class VenuePacketWriterTests: XCTestCase {
-    func testWhatIsWrittenIsReadBackEqual() throws {
+    func testTheReaderReturnsWhatWasWritten() throws {
         let seed: UInt64 = 20_260_201
         print("seed \(seed)")
         var venues = RandomVenue(seed: seed)
@@ -18,7 +18,7 @@ final class VenuePacketWriterTests: XCTestCase {
         }
     }
 
-    func testEqualVenuesGiveEqualBytes() throws {
+    func testTheSameVenueGivesIdenticalOutput() throws {
         var venues = RandomVenue(seed: 7)
         for _ in 0..<20 {
             let venue = venues.next()
@@ -26,7 +26,7 @@ final class VenuePacketWriterTests: XCTestCase {
         }
     }
 
-    func testEveryAcceptedPacketSurvivesWritingAndReading() throws {
+    func testEveryAcceptedPacketIsEqualAfterWritingAndReading() throws {
         let folder = try FixtureFolder("packets/accepted").path
         for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
             var venue = try VenuePacketReader().read(folder + "/" + name).venue
@@ -35,7 +35,7 @@ final class VenuePacketWriterTests: XCTestCase {
         }
     }
 
-    func testAWrongVenueIsNotWritten() throws {
+    func testAnInvalidVenueIsNotWritten() throws {
         let folder = try temporaryFolder()
         var venue = Venue(id: 1, name: "a", maps: [VenueMap(id: 1, name: "b", level: 0, width: .nan, height: 1)])
         venue.beacons = [
@@ -59,7 +59,7 @@ final class VenuePacketWriterTests: XCTestCase {
         }
     }
 
-    func testAFolderWrittenIsReadBack() throws {
+    func testAWrittenFolderIsReadBack() throws {
         let folder = try temporaryFolder() + "/new/packet"
         let map = VenueMap(id: 1, name: "b", level: 0, width: 1, height: 1)
         let venue = Venue(id: 3, name: "a", maps: [map])

@@ -1,10 +1,21 @@
 import IndoorVocabulary
 
-/// What an advertisement says, whether it comes from a beacon or not.
+/// The contents of an advertisement, of a beacon or of another device.
 ///
-/// Each is read from the data anew. Of malformed data, what stands before the defect is given.
+/// Each access reads the data again. If they are malformed, it reads the part before the defect.
 extension Advertisement {
-    /// What is malformed in the structure of the data; nil if nothing is.
+    /// Returns the sighting of the beacon that sent this; nil if the sender is not a beacon, or the RSSI is not a measurement.
+    ///
+    /// - Throws: `AdvertisementError` if the data are malformed.
+    public func sighting() throws(AdvertisementError) -> Sighting? {
+        guard case .beacon(let frame) = try BeaconFrame.decode(data.span) else { return nil }
+        guard hasMeasurement else { return nil }
+        return Sighting(
+            instant: instant, beacon: frame.beacon, rssi: rssi, measuredPower: Double(frame.measuredPower),
+            address: address)
+    }
+
+    /// The defect in the structure of the data; nil if there is none.
     public var defect: AdvertisementError? {
         do {
             try forEachStructure { _, _ in }
@@ -14,7 +25,7 @@ extension Advertisement {
         }
     }
 
-    /// The bytes of manufacturer specific data behind the company's number, by that number; the first of each counts.
+    /// Manufacturer specific data by company number, without that number. If a number occurs twice, the first data are used.
     public var manufacturerData: [UInt16: [UInt8]] {
         var found: [UInt16: [UInt8]] = [:]
         readStructures { type, payload in
@@ -25,12 +36,12 @@ extension Advertisement {
         return found
     }
 
-    /// The services that the device offers, in the order of the data, each once.
+    /// The services that the device offers, in the order of the data, without repetition.
     public var serviceUUIDs: [ServiceUUID] {
         var found: [ServiceUUID] = []
         readStructures { type, payload in
             guard let size = Self.sizeOfListedUUIDs(type) else { return }
-            // A rest that is shorter than a UUID is none.
+            // A rest that is shorter than a UUID is ignored.
             for offset in stride(from: 0, through: payload.count - size, by: size) {
                 let uuid = Self.serviceUUID(payload.extracting(offset..<(offset + size)))
                 if !found.contains(uuid) { found.append(uuid) }
@@ -39,7 +50,7 @@ extension Advertisement {
         return found
     }
 
-    /// The bytes of service data behind the service's UUID, by that UUID; the first of each counts.
+    /// Service data by service UUID, without that UUID. If a UUID occurs twice, the first data are used.
     public var serviceData: [ServiceUUID: [UInt8]] {
         var found: [ServiceUUID: [UInt8]] = [:]
         readStructures { type, payload in
@@ -50,7 +61,7 @@ extension Advertisement {
         return found
     }
 
-    /// The device's name, the complete one if there is one; nil if it does not tell. Bytes that are no UTF-8 are replaced.
+    /// The complete name of the device, or else its shortened name; nil without any. Bytes that are not UTF-8 are replaced.
     public var localName: String? {
         var short: String?
         var complete: String?
@@ -71,12 +82,12 @@ extension Advertisement {
         }
     }
 
-    /// Reads up to a defect.
+    /// Reads the structures before the first defect.
     private func readStructures(_ body: (UInt8, Span<UInt8>) -> Void) {
         do { try forEachStructure(body) } catch { return }
     }
 
-    /// Bytes of each UUID in a list of services; nil if the type is no such list.
+    /// Returns the size in bytes of each UUID in a list of services; nil if the type is not such a list.
     private static func sizeOfListedUUIDs(_ type: UInt8) -> Int? {
         switch type {
         case 0x02, 0x03: 2
@@ -86,7 +97,7 @@ extension Advertisement {
         }
     }
 
-    /// Bytes of the UUID in front of service data; nil if the type is no service data.
+    /// Returns the size in bytes of the UUID in front of service data; nil if the type is not service data.
     private static func sizeOfDataUUID(_ type: UInt8) -> Int? {
         switch type {
         case 0x16: 2
@@ -96,7 +107,7 @@ extension Advertisement {
         }
     }
 
-    /// The UUID that 2, 4 or 16 bytes stand for, the lowest byte first.
+    /// Returns the UUID in 2, 4 or 16 bytes, the lowest byte first.
     private static func serviceUUID(_ bytes: Span<UInt8>) -> ServiceUUID {
         guard bytes.count == 16 else { return ServiceUUID(short: UInt32(truncatingIfNeeded: number(bytes))) }
         return ServiceUUID(

@@ -1,10 +1,10 @@
-/// Why advertising data are malformed. Data that are sound but hold no beacon are no error.
+/// The reason why advertising data are malformed. Well-formed data without a beacon are not an error.
 public enum AdvertisementError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// An AD structure says that it is longer than the data; offset of its length byte.
+    /// The length of an AD structure exceeds the data; the offset is that of its length byte.
     case truncatedStructure(offset: Int, expected: Int, found: Int)
-    /// A beacon frame's payload has another length in bytes than its format demands.
+    /// The payload of a beacon frame has another length in bytes than its format requires.
     case wrongLength(BeaconFrame.Format, expected: Int, found: Int)
-    /// The measured power in dBm is none that a beacon can have: 0 and positive stand for "never calibrated".
+    /// The measured power in dBm is out of range: 0 and positive values mean "never calibrated".
     case implausiblePower(BeaconFrame.Format, Int)
 
     public var description: String {

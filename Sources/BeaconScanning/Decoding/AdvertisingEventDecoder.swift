@@ -1,55 +1,54 @@
 import IndoorVocabulary
 
-/// Turns HCI events with advertising reports into readings.
+/// A decoder of HCI events with advertising reports.
 ///
-/// A beacon's sighting is read straight from the event's bytes: unless an advertisement comes in fragments, nothing is
-/// allocated. Advertisements, which keep their bytes, are made where they are wanted.
+/// It decodes a sighting from the bytes of the event and allocates nothing, unless an advertisement comes in fragments. It
+/// makes advertisements, which store their bytes, only on request.
 package struct AdvertisingEventDecoder: Sendable {
-    /// What is made of a report.
+    /// The readings that are decoded from a report.
     package enum Content: Hashable, Sendable {
-        /// The sighting of the beacon that it holds.
+        /// The sighting of its beacon.
         case sightings
-        /// The advertisement, and behind it the sighting of the beacon that it holds.
+        /// The advertisement, and behind it the sighting of its beacon.
         case everything
     }
 
-    /// What is made of each report.
+    /// The readings that are decoded from each report.
     package let content: Content
-    /// Events that were malformed; the reports before the fault were taken.
+    /// The number of malformed events; the reports before the defect were decoded.
     package private(set) var malformed = 0
-    /// Reports whose RSSI is no measurement.
+    /// The number of reports whose RSSI is not a measurement.
     package private(set) var unmeasured = 0
     private var reassembler = AdvertisingReassembler()
 
-    /// Begins without fragments.
+    /// Creates a decoder without fragments.
     package init(content: Content) { self.content = content }
 
-    /// Hands what an event holds to the closures, in order; an event without reports holds nothing.
+    /// Decodes an event and passes its advertisements and sightings to the closures, in order.
     ///
-    /// Each has a closure of its own, as a reading, which can be any of them, is large and costs more to copy than to
-    /// decode.
+    /// There is a closure for each kind, because a `SensorReading` is large and costs more to copy than to decode.
     ///
     /// - Parameters:
-    ///   - event: the event from its event code on.
-    ///   - instant: when it was received.
+    ///   - event: the event, from its event code.
+    ///   - instant: when the host received it.
     package mutating func decode(
         _ event: Span<UInt8>, at instant: Instant, advertisement: (Advertisement) -> Void, sighting: (Sighting) -> Void
     ) {
         var iterator = AdvertisingReportIterator()
         do throws(AdvertisingReportError) {
             while let report = try iterator.next(in: event) {
-                take(report, of: event, at: instant, advertisement: advertisement, sighting: sighting)
+                handle(report, of: event, at: instant, advertisement: advertisement, sighting: sighting)
             }
         } catch {
             malformed += 1
         }
     }
 
-    /// Forgets the fragments, as where events were lost.
+    /// Discards the fragments, for use where events were lost.
     package mutating func reset() { reassembler.reset() }
 
     @inline(__always)
-    private mutating func take(
+    private mutating func handle(
         _ report: AdvertisingReport, of event: Span<UInt8>, at instant: Instant, advertisement: (Advertisement) -> Void,
         sighting: (Sighting) -> Void
     ) {
@@ -68,7 +67,7 @@ package struct AdvertisingEventDecoder: Sendable {
         if let found = Self.sighting(report, whole.data.span, at: instant) { sighting(found) }
     }
 
-    /// The sighting of the beacon that the data hold; malformed data hold none.
+    /// Returns the sighting of the beacon in the data; nil without one, and if the data are malformed.
     @inline(__always)
     private static func sighting(_ report: AdvertisingReport, _ data: Span<UInt8>, at instant: Instant) -> Sighting? {
         guard case .found(let place)? = try? BeaconFrame.search(data) else { return nil }

@@ -1,17 +1,17 @@
 import IndoorVocabulary
 
-/// An advertisement as a whole, put together from one report or several.
+/// A complete advertisement, assembled from one report or several.
 package struct AssembledAdvertisement: Hashable, Sendable {
-    /// The report that completed it; its range of data is that of the last fragment.
+    /// The last report; its range of data is that of the last fragment.
     package var report: AdvertisingReport
     /// The AD structures of all fragments.
     package var data: [UInt8]
-    /// Whether the rest of the data was not heard, or was too long to be kept.
+    /// Whether the rest of the data was not received, or exceeded the maximum length.
     package var isTruncated: Bool
 
-    /// What was heard: the advertisement or, of an anonymous one, the sighting of the beacon that it holds.
+    /// Returns the advertisement or, if it is anonymous, the sighting of its beacon.
     ///
-    /// Nil if the RSSI is no measurement, and of an anonymous advertisement that holds no beacon.
+    /// Returns nil if the RSSI is not a measurement, and if an anonymous advertisement holds no beacon.
     package func reading(at instant: Instant) -> SensorReading? {
         guard report.hasMeasurement else { return nil }
         let rssi = Double(report.rssi)
@@ -26,12 +26,13 @@ package struct AssembledAdvertisement: Hashable, Sendable {
     }
 }
 
-/// Puts the fragments of long advertisements together, by advertiser and advertising set.
+/// The assembly of fragments into complete advertisements, by advertiser and advertising set.
 ///
-/// Bounded: at most `maximumSets` advertisements are unfinished at a time, each with at most `maximumLength` bytes.
+/// Its memory is bounded: at most `maximumSets` advertisements are incomplete at a time, each with at most `maximumLength`
+/// bytes.
 /// Source: Bluetooth Core Specification 5.4, Vol 4, Part E, 7.7.65.13.
 package struct AdvertisingReassembler: Hashable, Sendable {
-    /// How many advertisements may be unfinished; the one that began first makes room for another.
+    /// The maximum number of incomplete advertisements; beyond, the oldest one is discarded.
     package static let maximumSets = 64
     /// The longest advertising data in bytes. Source: the same specification, 7.8.57.
     package static let maximumLength = 1650
@@ -48,7 +49,7 @@ package struct AdvertisingReassembler: Hashable, Sendable {
                 && isScanResponse == report.properties.contains(.scanResponse)
         }
 
-        /// Adds what there is room for.
+        /// Appends as many bytes as fit.
         mutating func append(_ fragment: Span<UInt8>) {
             let room = AdvertisingReassembler.maximumLength - data.count
             if fragment.count > room { isTooLong = true }
@@ -56,24 +57,24 @@ package struct AdvertisingReassembler: Hashable, Sendable {
         }
     }
 
-    /// In the order in which they began.
+    /// Incomplete advertisements, the oldest first.
     private var unfinished: [Unfinished] = []
-    /// Advertisements whose last fragment never came.
+    /// The number of advertisements that were discarded incomplete.
     package private(set) var abandoned = 0
 
-    /// Begins with nothing unfinished.
+    /// Creates a reassembler without fragments.
     package init() {}
 
-    /// How many advertisements are unfinished.
+    /// The number of incomplete advertisements.
     package var pending: Int { unfinished.count }
 
-    /// Whether a report is an advertisement of its own: complete, and no fragment came before it.
+    /// Returns whether a report is a complete advertisement, without fragments before it.
     @inline(__always)
     package func isWhole(_ report: AdvertisingReport) -> Bool {
         report.dataStatus == .complete && (unfinished.isEmpty || !unfinished.contains { $0.isContinued(by: report) })
     }
 
-    /// Takes in a report of an event: gives the whole advertisement, or nil as long as more is to come.
+    /// Adds a report of an event; returns the complete advertisement, or nil while fragments are missing.
     package mutating func add(_ report: AdvertisingReport, of event: Span<UInt8>) -> AssembledAdvertisement? {
         let fragment = event.extracting(report.data)
         let place = unfinished.firstIndex { $0.isContinued(by: report) }
@@ -99,7 +100,7 @@ package struct AdvertisingReassembler: Hashable, Sendable {
         return nil
     }
 
-    /// Forgets what is unfinished, as where reports were lost: what comes next may not continue it.
+    /// Discards incomplete advertisements, for use where reports were lost: the next fragment may not continue them.
     package mutating func reset() {
         abandoned += unfinished.count
         unfinished.removeAll()

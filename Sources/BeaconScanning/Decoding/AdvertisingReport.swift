@@ -1,53 +1,53 @@
 import IndoorVocabulary
 
-/// One report of an advertisement, as a controller hands it to its host.
+/// One report of an advertisement from a controller to its host.
 ///
 /// Sources: Bluetooth Core Specification 5.4, Vol 4, Part E, 7.7.65.2 (LE Advertising Report) and 7.7.65.13
 /// (LE Extended Advertising Report).
 package struct AdvertisingReport: Hashable, Sendable {
-    /// What the advertiser lets others do, and in which way it was heard: the lower bits of the extended event type.
+    /// Properties of the advertisement and its reception: the lower bits of the extended event type.
     package struct Properties: OptionSet, Hashable, Sendable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         package static let connectable = Properties(rawValue: 1 << 0)
         package static let scannable = Properties(rawValue: 1 << 1)
-        /// It is meant for one device only.
+        /// The advertisement is addressed to one device.
         package static let directed = Properties(rawValue: 1 << 2)
-        /// It is the answer to an active scan, not an advertisement.
+        /// The report is of a response to an active scan, not of an advertisement.
         package static let scanResponse = Properties(rawValue: 1 << 3)
-        /// It came in one of the packets of Bluetooth 4, with 31 bytes of data at most.
+        /// The advertiser sent a legacy packet of Bluetooth 4, with at most 31 bytes of data.
         package static let legacy = Properties(rawValue: 1 << 4)
     }
 
-    /// How much of the advertiser's data are there.
+    /// Whether the report completes the advertiser's data.
     package enum DataStatus: UInt8, Hashable, Sendable {
-        /// All of them, or the last ones.
+        /// The data are complete, or this is their last fragment.
         case complete = 0
-        /// Further reports bring the rest.
+        /// Further reports hold the rest.
         case moreToCome = 1
-        /// The rest was not heard, and will not come.
+        /// The controller did not receive the rest.
         case truncated = 2
     }
 
-    /// What the event type says.
+    /// The properties in the event type.
     package var properties: Properties
-    /// How much of the data are there.
+    /// Whether the data are complete.
     package var dataStatus: DataStatus
-    /// Who sent it; nil if it is anonymous.
+    /// The address of the advertiser; nil if it is anonymous.
     ///
-    /// Its kind is nil where the address type is one of those that the specification keeps for later.
+    /// Its kind is nil if the address type is reserved in the specification.
     package var address: DeviceAddress?
-    /// The advertising set, in [0, 15]; nil if the advertiser names none, as legacy ones do.
+    /// The advertising set, in [0, 15]; nil if there is none, as in legacy reports.
     package var setID: UInt8?
-    /// Power at the transmitter in dBm; nil if it does not tell.
+    /// Transmit power in dBm; nil if the advertiser does not send it.
     package var transmitPower: Int8?
-    /// Signal strength in dBm, as the controller gives it: 127 stands for "not available".
+    /// Received signal strength in dBm, as the controller reports it; 127 means "not available".
     package var rssi: Int8
-    /// Where the AD structures lie within the event.
+    /// The byte range of the AD structures within the event.
     package var data: Range<Int>
 
-    /// Creates a report from its parts, unchecked.
+    /// Creates a report from its parts, without checking them.
     package init(
         properties: Properties, dataStatus: DataStatus, address: DeviceAddress?, setID: UInt8?, transmitPower: Int8?,
         rssi: Int8, data: Range<Int>
@@ -61,6 +61,62 @@ package struct AdvertisingReport: Hashable, Sendable {
         self.data = data
     }
 
-    /// Whether the RSSI is a measurement; 127, 0 and positive ones are none.
+    /// Whether the RSSI is a measurement, see ``Sighting/isMeasurement(rssi:)``.
     package var hasMeasurement: Bool { Sighting.isMeasurement(rssi: Double(rssi)) }
+}
+
+extension AdvertisingReport {
+    /// Returns the HCI events with which a controller reports one reception of an advertisement.
+    ///
+    /// The report is a legacy one if the data fit into 31 bytes, or else an extended one in as many fragments as needed. The
+    /// report of an anonymous advertiser is always extended. An address of unknown kind is written as public, because the
+    /// format has no value for unknown.
+    ///
+    /// - Parameters:
+    ///   - address: that of the advertiser; nil if it is anonymous.
+    ///   - rssi: received signal strength in dBm.
+    ///   - data: the AD structures, at most `AdvertisingReassembler.maximumLength` bytes.
+    package static func events(address: DeviceAddress?, rssi: Int8, data: [UInt8]) -> [[UInt8]] {
+        if let address, data.count <= AdvertisingReportIterator.Layout.legacyMaximumData {
+            return [legacyEvent(address: address, rssi: rssi, data: data)]
+        }
+        let limit = maximumFragment
+        return stride(from: 0, to: max(1, data.count), by: limit).map { start in
+            let end = min(start + limit, data.count)
+            return extendedEvent(
+                address: address, rssi: rssi, fragment: data[start..<end],
+                status: end < data.count ? .moreToCome : .complete)
+        }
+    }
+
+    private typealias Layout = AdvertisingReportIterator.Layout
+
+    /// Bytes of data that fit into an event, whose parameters have at most 255 bytes.
+    package static let maximumFragment = 229
+
+    /// Returns a report of a non-connectable, non-scannable, undirected advertisement: its other properties are unknown.
+    private static func legacyEvent(address: DeviceAddress, rssi: Int8, data: [UInt8]) -> [UInt8] {
+        let report =
+            [3, address.kind == .random ? 1 : 0] + bytes(of: address) + [UInt8(data.count)] + data
+            + [UInt8(bitPattern: rssi)]
+        return [Layout.metaEvent, UInt8(report.count + 2), Layout.advertisingReport, 1] + report
+    }
+
+    private static func extendedEvent(
+        address: DeviceAddress?, rssi: Int8, fragment: ArraySlice<UInt8>, status: DataStatus
+    ) -> [UInt8] {
+        let addressType = address.map { $0.kind == .random ? 1 : 0 } ?? Layout.anonymous
+        let bytes = address.map(bytes) ?? [0, 0, 0, 0, 0, 0]
+        // Both PHYs LE 1M, set 0, transmit power not available, not periodic, no target.
+        let middle: [UInt8] = [1, 1, 0, UInt8(bitPattern: Layout.noPower), UInt8(bitPattern: rssi), 0, 0]
+        let target: [UInt8] = [0, 0, 0, 0, 0, 0, 0]
+        let head: [UInt8] = [status.rawValue << 5, 0, addressType] + bytes + middle + target
+        let report = head + [UInt8(fragment.count)] + fragment
+        return [Layout.metaEvent, UInt8(report.count + 2), Layout.extendedAdvertisingReport, 1] + report
+    }
+
+    /// Returns the bytes of an address, the last pair first.
+    private static func bytes(of address: DeviceAddress) -> [UInt8] {
+        (0..<6).map { UInt8(truncatingIfNeeded: address.rawValue >> UInt64(8 * $0)) }
+    }
 }

@@ -1,9 +1,9 @@
 import IndoorVocabulary
 
-/// Walks through the advertising reports of one HCI event, without copying.
+/// An iterator over the advertising reports of one HCI event, without copying.
 ///
-/// The event begins with its event code, without the packet type that UART puts before it. It is handed to each call
-/// rather than kept, because a span cannot be stored. Other events hold no reports.
+/// The event begins with its event code, without the packet type of the UART transport. Each call gets the event, because a
+/// span cannot be stored. Other events hold no reports.
 ///
 /// Sources: Bluetooth Core Specification 5.4, Vol 4, Part E, 7.7.65.2 and 7.7.65.13; 5.4.4 for the event's header.
 package struct AdvertisingReportIterator: Sendable {
@@ -13,12 +13,12 @@ package struct AdvertisingReportIterator: Sendable {
     private var offset = 0
     private var remaining = 0
 
-    /// Begins before the first report.
+    /// Creates an iterator before the first report.
     package init() {}
 
-    /// The next report; nil after the last one, after an error, and if the event holds none.
+    /// Returns the next report; nil after the last one, after an error, and if the event holds none.
     ///
-    /// - Throws: what is malformed. The reports before it are sound.
+    /// - Throws: `AdvertisingReportError` if the event is malformed. The reports before the error are valid.
     @inline(__always)
     package mutating func next(in event: Span<UInt8>) throws(AdvertisingReportError) -> AdvertisingReport? {
         do throws(AdvertisingReportError) {
@@ -37,7 +37,7 @@ package struct AdvertisingReportIterator: Sendable {
         }
     }
 
-    /// Numbers of the specification.
+    /// Numbers from the specification.
     package enum Layout {
         /// The event code of LE Meta events.
         package static let metaEvent: UInt8 = 0x3E
@@ -51,7 +51,7 @@ package struct AdvertisingReportIterator: Sendable {
         package static let extendedHeadLength = 24
         package static let anonymous: UInt8 = 0xFF
         package static let noSetID: UInt8 = 0xFF
-        /// Stands for "not available" in place of a power in dBm.
+        /// Means "not available" in place of a power in dBm.
         package static let noPower: Int8 = 127
     }
 
@@ -73,20 +73,20 @@ package struct AdvertisingReportIterator: Sendable {
         offset = Layout.headerLength
     }
 
-    /// Refuses a report that needs more bytes than there are.
+    /// Throws if a report needs more bytes than the event has.
     private func need(_ count: Int, _ event: Span<UInt8>) throws(AdvertisingReportError) {
         guard event.count - offset >= count else {
             throw .truncated(offset: offset, expected: count, found: event.count - offset)
         }
     }
 
-    /// What the event types of legacy reports mean. A table, as a set that is written out is allocated at each use.
+    /// The properties of each event type of legacy reports. A table, because a literal set is allocated at each use.
     private static let legacyProperties: [AdvertisingReport.Properties] = [
         [.legacy, .connectable, .scannable],
         [.legacy, .connectable, .directed],
         [.legacy, .scannable],
         [.legacy],
-        // Whether what it answers was connectable is not told.
+        // The report does not say whether the advertisement before the response was connectable.
         [.legacy, .scannable, .scanResponse],
     ]
 
@@ -111,7 +111,7 @@ package struct AdvertisingReportIterator: Sendable {
 
     private mutating func extendedReport(_ event: Span<UInt8>) throws(AdvertisingReportError) -> AdvertisingReport {
         try need(Layout.extendedHeadLength, event)
-        // The upper byte of the event type is kept for later.
+        // The upper byte of the event type is reserved.
         let type = event[offset]
         guard let status = AdvertisingReport.DataStatus(rawValue: type >> 5 & 3) else {
             throw .reservedValue(.dataStatus, Int(type >> 5 & 3), offset: offset)
@@ -130,7 +130,7 @@ package struct AdvertisingReportIterator: Sendable {
         return report
     }
 
-    /// An address, which lies in the event with its last pair first; nil if the advertiser is anonymous.
+    /// Returns an address, whose last pair comes first in the event; nil if the advertiser is anonymous.
     @inline(__always)
     private static func address(type: UInt8, at offset: Int, of event: Span<UInt8>) -> DeviceAddress? {
         guard type != Layout.anonymous else { return nil }
@@ -138,8 +138,39 @@ package struct AdvertisingReportIterator: Sendable {
         let low = UInt32(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt32.self))
         let high = UInt16(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: offset + 4, as: UInt16.self))
         let value = UInt64(high) << 32 | UInt64(low)
-        // 2 and 3: the identity that the controller found behind a private address.
+        // 2 and 3: the identity address to which the controller resolved a private address.
         let kind: DeviceAddress.Kind? = type > 3 ? nil : type & 1 == 0 ? .public : .random
         return DeviceAddress(rawValue: value, kind: kind)
+    }
+}
+
+/// The reason why an HCI event with advertising reports is malformed. Offsets are in bytes from the event code.
+public enum AdvertisingReportError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A field of the event that holds a reserved value.
+    public enum Field: String, Hashable, Sendable {
+        /// The event type of a legacy report, in [0, 4].
+        case eventType = "event type"
+        /// The data status of an extended report, in [0, 2].
+        case dataStatus = "data status"
+        /// The length in bytes of a legacy report's data, in [0, 31].
+        case dataLength = "data length"
+    }
+
+    /// The structure at the offset needs more bytes than the event has.
+    case truncated(offset: Int, expected: Int, found: Int)
+    /// Bytes follow the end of the event or of its last report.
+    case surplus(offset: Int, count: Int)
+    /// A field holds a value that the specification reserves.
+    case reservedValue(Field, Int, offset: Int)
+
+    public var description: String {
+        switch self {
+        case .truncated(let offset, let expected, let found):
+            "Event needs \(expected) bytes at byte \(offset), \(found) are there: it was cut off."
+        case .surplus(let offset, let count):
+            "\(count) bytes too many at byte \(offset): the event's lengths do not agree."
+        case .reservedValue(let field, let value, let offset):
+            "The \(field.rawValue) at byte \(offset) is \(value), which has no meaning: check who wrote the event."
+        }
     }
 }

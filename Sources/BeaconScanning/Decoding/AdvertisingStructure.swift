@@ -1,4 +1,4 @@
-/// One AD structure of advertising data: its type, and where its payload lies.
+/// One AD structure of advertising data: its type, and the place of its payload.
 ///
 /// Source: Bluetooth Core Specification 5.4, Vol 3 Part C, 11.
 public struct AdvertisingStructure: Hashable, Sendable {
@@ -24,18 +24,18 @@ public struct AdvertisingStructure: Hashable, Sendable {
     }
 }
 
-/// Walks through the AD structures of advertising data, without copying.
+/// An iterator over the AD structures of advertising data, without copying.
 ///
-/// The data are handed to each call rather than kept, because a span cannot be stored.
+/// Each call gets the data, because a span cannot be stored.
 public struct AdvertisingStructureIterator: Sendable {
     private var offset = 0
 
-    /// Begins before the first structure.
+    /// Creates an iterator before the first structure.
     public init() {}
 
-    /// The next structure; nil at the end of the data or at a length of zero, which ends the significant part early.
+    /// Returns the next structure; nil at the end of the data, or at a length of zero, which ends the significant part early.
     ///
-    /// - Throws: `.truncatedStructure` if the length leads beyond the end of the data.
+    /// - Throws: `.truncatedStructure` if the structure ends beyond the data.
     public mutating func next(in data: Span<UInt8>) throws(AdvertisementError) -> AdvertisingStructure? {
         guard offset < data.count, data[offset] != 0 else { return nil }
         let length = Int(data[offset])

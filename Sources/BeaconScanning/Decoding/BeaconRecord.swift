@@ -1,12 +1,12 @@
 import IndoorVocabulary
 
-/// A beacon heard once, with what is known of the way to it by then.
+/// A sighting of a beacon with the range to it.
 public struct BeaconRecord: Hashable, Sendable {
-    /// What was heard.
+    /// The sighting.
     public var sighting: Sighting
-    /// What all sightings up to this one tell of the way to the beacon.
+    /// The range to the beacon, estimated from all sightings up to this one.
     public var range: RangeEstimate
-    /// When it was heard, on the wall clock; nil if the source has none, see ``ScanSource/wallClock``.
+    /// When the radio received it, on the wall clock; nil if the source has none, see ``ScanSource/wallClock``.
     public var unixTime: UnixTime?
 
     /// Creates a record from its parts.
@@ -16,14 +16,14 @@ public struct BeaconRecord: Hashable, Sendable {
         self.unixTime = unixTime
     }
 
-    /// When it was heard.
+    /// When the radio received it.
     public var instant: Instant { sighting.instant }
-    /// Which beacon it was.
+    /// The beacon.
     public var beacon: BeaconIdentity { sighting.beacon }
-    /// Received signal strength in dBm, as heard this time.
+    /// Received signal strength of this sighting in dBm.
     public var rssi: Double { sighting.rssi }
-    /// How far away the beacon is; nil if its measured power is unknown.
+    /// The distance to the beacon; nil if its measured power is unknown.
     public var distance: DistanceEstimate? { range.distance }
-    /// The distance in words; nil if it is unknown.
+    /// The proximity class of the distance; nil if that is unknown.
     public var proximity: Proximity? { range.proximity }
 }

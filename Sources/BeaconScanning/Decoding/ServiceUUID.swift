@@ -1,40 +1,40 @@
 import IndoorVocabulary
 
-/// The UUID of a Bluetooth service: of 128 bits, or a short one of 16 or 32 that stands for one of 128.
+/// The UUID of a Bluetooth service: 128 bits, or a short form of 16 or 32 bits.
 ///
 /// Source: Bluetooth Core Specification 5.4, Vol 3, Part B, 2.5.1.
 public struct ServiceUUID: Hashable, Comparable, Sendable, CustomStringConvertible {
     /// The 128 bits.
     public var uuid: BeaconUUID
 
-    /// Short UUIDs stand for this one, with their 32 bits in front.
+    /// The base UUID, whose first 32 bits a short UUID replaces.
     private static let base = BeaconUUID(high: 0x0000_0000_0000_1000, low: 0x8000_0080_5F9B_34FB)
 
-    /// Creates the UUID of 128 bits.
+    /// Creates a UUID of 128 bits.
     public init(_ uuid: BeaconUUID) { self.uuid = uuid }
 
-    /// Creates the UUID that a short one of 16 or 32 bits stands for.
+    /// Creates a UUID from its short form of 16 or 32 bits.
     public init(short: UInt32) {
         uuid = BeaconUUID(high: UInt64(short) << 32 | Self.base.high, low: Self.base.low)
     }
 
-    /// The short UUID that stands for this one; nil if there is none.
+    /// The short form; nil if there is none.
     public var short: UInt32? {
         guard uuid.low == Self.base.low, uuid.high & 0xFFFF_FFFF == Self.base.high else { return nil }
         return UInt32(truncatingIfNeeded: uuid.high >> 32)
     }
 
-    /// Four or eight upper-case hexadecimal digits of a short UUID, else all of them with dashes.
+    /// The short form as four or eight upper-case hexadecimal digits, or else all digits with dashes.
     public var description: String {
         guard let short else { return uuid.description }
         let digits = String(short, radix: 16, uppercase: true)
         return String(repeating: "0", count: (short > 0xFFFF ? 8 : 4) - digits.utf8.count) + digits
     }
 
-    /// Whether it is written with 2 bytes.
+    /// Whether the short form has 2 bytes.
     var isShort: Bool { short.map { $0 <= 0xFFFF } ?? false }
 
-    /// The 2 bytes of a short UUID, or else all 16, the highest first.
+    /// The 2 bytes of the short form, or else all 16, the highest first.
     var bigEndianBytes: [UInt8] {
         guard let short, short <= 0xFFFF else {
             return [uuid.high, uuid.low].flatMap { half in

@@ -1,30 +1,30 @@
 import IndoorVocabulary
 
-/// When a radio scans: for a while, then not for a while, and so on.
+/// The alternation of scan passes and rests of a radio.
 ///
 ///     scan ████______________________________________████______________
 ///          10 s          90 s × intervalFactor       10 s
 public struct DutyCycle: Hashable, Sendable {
-    /// How long one pass takes, from 10 ms to a day.
+    /// The duration of one pass, from 10 ms to a day.
     public var scanDuration = Duration.seconds(10)
-    /// How long the radio rests between two passes, from 0 s to a day.
+    /// The rest between two passes, from 0 s to a day.
     public var interval = Duration.seconds(90)
-    /// What `interval` is multiplied by, in [0, 1000].
+    /// The factor of `interval`, in [0, 1000].
     public var intervalFactor = 1.0
-    /// Whether there is a single pass, which ends with `stop()`; the other settings are then of no effect.
+    /// Whether there is a single pass, which ends with `stop()`; the other settings then have no effect.
     public var isContinuous = false
 
     /// Creates the cycle with its defaults: 10 s of every 100 s.
     public init() {}
 
-    /// Creates a cycle; what is out of range is told by `problems`.
+    /// Creates a cycle, without checking it: see `problems`.
     public init(scanDuration: Duration, interval: Duration, intervalFactor: Double = 1) {
         self.scanDuration = scanDuration
         self.interval = interval
         self.intervalFactor = intervalFactor
     }
 
-    /// One pass without an end.
+    /// One endless pass.
     public static var continuous: DutyCycle {
         var cycle = DutyCycle()
         cycle.isContinuous = true
@@ -36,10 +36,10 @@ public struct DutyCycle: Hashable, Sendable {
         isContinuous ? 1 : scanDuration.seconds / (scanDuration.seconds + interval.seconds * intervalFactor)
     }
 
-    /// What is out of range; empty if all is well.
+    /// The values that are out of range; empty if all are valid.
     public var problems: [String] { Self.list.problems(in: self, prefix: "dutyCycle.") }
 
-    /// The time between two passes of a cycle without problems.
+    /// The time between two passes of a valid cycle.
     var pause: Duration { interval * intervalFactor }
 }
 

@@ -1,17 +1,17 @@
 import IndoorVocabulary
 
-/// Leaves out of a recording what a radio with a duty cycle would not have heard, and tells when that radio rests.
+/// A filter that removes the readings of a recording that a radio with a duty cycle misses, and inserts the rests.
 ///
-/// The first reading begins the first pass. Other sensors do not rest.
+/// The first reading begins the first pass. Other sensors don't rest.
 package struct DutyCycleCut: Sendable {
     private var machine: DutyCycleMachine
-    /// What the recording told last of its own radio.
+    /// The latest status of the recorded radio.
     private var recorded: RadioEvent?
 
-    /// Creates a cut that has seen no reading. The cycle must have no `problems`.
+    /// Creates a filter before the first reading. The cycle must have no `problems`.
     package init(_ cycle: DutyCycle) { machine = DutyCycleMachine(cycle) }
 
-    /// What is left of the next reading, behind the passes that began and ended before it.
+    /// Returns the next reading, unless it is removed, behind the passes that began and ended before it.
     package mutating func handle(_ reading: SensorReading) -> [SensorReading] {
         _ = machine.handle(.start, at: reading.instant)
         var readings = machine.catchUp(to: reading.instant).map { instant, directive in
@@ -24,14 +24,14 @@ package struct DutyCycleCut: Sendable {
         case .sighting, .advertisement: if machine.isScanning { readings.append(reading) }
         case .radio(let event):
             recorded = event
-            // A radio that is found to hear while it rests is not heard before the next pass.
+            // A recorded radio that begins to receive during a rest is delivered with the next pass.
             if machine.isScanning || event.status.isFailure { readings.append(reading) }
         case .motion, .step, .pressure, .gnss, .fix: readings.append(reading)
         }
         return readings
     }
 
-    /// What a pass begins with: the recording's radio may be off.
+    /// Returns the status at the beginning of a pass: the recorded radio may be off.
     private func beginning(at instant: Instant) -> RadioEvent {
         var event = recorded ?? RadioEvent(instant: instant, status: .scanning)
         event.instant = instant

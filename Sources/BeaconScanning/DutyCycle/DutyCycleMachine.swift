@@ -1,16 +1,16 @@
 import IndoorVocabulary
 
-/// Decides when a pass of a duty cycle begins and ends.
+/// The state machine of a duty cycle, which decides when a pass begins and ends.
 ///
-/// Told of each `nextWake` at that very instant, it keeps the cycle exactly; told later, the next pause is as long as
-/// ever. A changed cycle is kept from the next boundary on; a pass without an end, which has none, then ends one
+/// With a tick at each `nextWake`, it keeps the cycle exactly. A late tick delays the cycle, and the next pause keeps
+/// its length. A changed cycle applies from the next boundary. An endless pass has no boundary: it ends one
 /// `scanDuration` after the change.
 package struct DutyCycleMachine: Hashable, Sendable {
     package enum State: Hashable, Sendable {
         case stopped
-        /// A pass is on, until that instant; without an end if that is nil.
+        /// The radio scans until an instant, or endlessly if that is nil.
         case scanning(until: Instant?)
-        /// Between two passes; the next one begins at that instant.
+        /// The radio rests; the next pass begins at an instant.
         case waiting(until: Instant)
     }
 
@@ -26,7 +26,7 @@ package struct DutyCycleMachine: Hashable, Sendable {
         case endPass
     }
 
-    /// More that is due at once is a gap of years in a recording.
+    /// The maximum number of boundaries at once; more are due only after a gap of years in a recording.
     package static let dueLimit = 100_000
 
     private struct Transition {
@@ -35,18 +35,18 @@ package struct DutyCycleMachine: Hashable, Sendable {
     }
 
     package private(set) var state = State.stopped
-    /// What is kept from the next boundary on.
+    /// The cycle, which applies from the next boundary.
     package private(set) var cycle: DutyCycle
 
     /// Creates a stopped machine. The cycle must have no `problems`.
     package init(_ cycle: DutyCycle) { self.cycle = cycle }
 
-    /// Whether a pass is on.
+    /// Whether the radio scans.
     package var isScanning: Bool {
         if case .scanning = state { true } else { false }
     }
 
-    /// When a tick is wanted; nil if never.
+    /// When the machine needs a tick; nil if never.
     package var nextWake: Instant? {
         switch state {
         case .stopped: nil
@@ -55,7 +55,7 @@ package struct DutyCycleMachine: Hashable, Sendable {
         }
     }
 
-    /// Takes in an event; events must come in the order of their instants.
+    /// Handles an event; events must be ordered by instant.
     package mutating func handle(_ event: Event, at now: Instant) -> [Directive] {
         if case .change(let changed) = event { cycle = changed }
         let transition = Self.transition(from: state, on: event, cycle, at: now)
@@ -63,7 +63,7 @@ package struct DutyCycleMachine: Hashable, Sendable {
         return transition.directives
     }
 
-    /// Does all that is due up to an instant, each at its own; what was missed in a gap of years begins anew behind it.
+    /// Handles all ticks up to an instant, each at its own. After a gap of years, the cycle continues behind the gap.
     package mutating func catchUp(to now: Instant) -> [(instant: Instant, directive: Directive)] {
         var directives: [(instant: Instant, directive: Directive)] = []
         for _ in 0..<Self.dueLimit {
@@ -74,7 +74,7 @@ package struct DutyCycleMachine: Hashable, Sendable {
         return directives
     }
 
-    /// Moves what is due onto a timeline that begins elsewhere.
+    /// Shifts the due times onto another timeline.
     package mutating func shift(by duration: Duration) {
         switch state {
         case .stopped, .scanning(until: nil): break

@@ -1,19 +1,19 @@
 import IndoorVocabulary
 
-/// A source whose radio rests between passes: made with `dutyCycled(_:clock:)`.
+/// A source whose radio rests between passes; create it with `dutyCycled(_:clock:)`.
 ///
-/// On a live source each pass is a scan of its own, so that the radio is off between two of them. A recording runs
-/// through, and what its radio heard between two passes is left out; its first reading begins the first pass.
+/// On a live source, each pass is a scan of its own, so that the radio is off between two of them. If the reader is slow, the
+/// stream keeps the newest 65,536 readings and reports the number of lost ones by a ``RadioEvent``. On a recording, the source
+/// removes the receptions between two passes; the first reading begins the first pass.
 ///
-/// The source tells of each rest: a reading with ``RadioEvent/Status/resting`` ends a pass, and one with
-/// ``RadioEvent/Status/scanning`` begins the next. A session counts silence only in the time between the two.
+/// A reading with ``RadioEvent/Status/resting`` ends a pass, and one with ``RadioEvent/Status/scanning`` begins the next one. A
+/// session measures silence only within passes.
 public struct DutyCycledSource<Source: ScanSource>: ScanSource {
     private typealias Report = @Sendable (LocalizationError) -> Void
-    private typealias Continuation = AsyncThrowingStream<SensorReading, any Error>.Continuation
 
     private let source: Source
     private let fixed: ScanSchedule
-    /// What tells this source, while it scans, when its radio is to rest; nil if its duty cycle is fixed.
+    /// The control of the schedule while the source scans; nil if its duty cycle is fixed.
     public let steering: ScanSteering?
     private let makeClock: @Sendable () -> SessionClock
 
@@ -24,44 +24,47 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
         makeClock = { SessionClock(clock) }
     }
 
-    /// That of the source.
+    /// The pace of the source.
     public var pace: ScanPace { source.pace }
 
-    /// That of the source.
+    /// The wall clock of the source.
     public var wallClock: WallClock? { source.wallClock }
 
     /// Begins the first pass of a scan.
     ///
-    /// The sequence ends with the source's, also with its error; with a cycle out of range, it throws a critical
-    /// `LocalizationError` that names what is.
+    /// The stream ends with that of the source, and with its error. If the cycle is out of range, it throws a critical
+    /// `LocalizationError` with the invalid values.
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> { readings { _ in } }
 
-    /// Begins the first pass of a scan, and tells errors that the source survives.
+    /// Begins the first pass of a scan.
+    ///
+    /// - Parameter report: is called with each error that does not end the scan.
     public func readings(
         reporting report: @escaping @Sendable (LocalizationError) -> Void
     ) -> AsyncThrowingStream<SensorReading, any Error> {
-        .produced { continuation in
-            if let error = LocalizationError(settingsProblems: schedule.problems) { throw error }
-            switch (pace, steering) {
-            case (.live, _): try await follow(report, into: continuation)
-            case (.recorded, nil): try await cut(report, into: continuation)
-            case (.recorded, _?): try await pass(report, into: continuation)
-            }
+        if let error = LocalizationError(settingsProblems: schedule.problems) {
+            return AsyncThrowingStream { $0.finish(throwing: error) }
+        }
+        switch (pace, steering) {
+        case (.live, _): return ReadingFeed.readings { try await follow(report, into: $0) }
+        case (.recorded, nil): return cutReadings(report)
+        // Settings that change while a recording plays don't cut it, because its progress at that time is arbitrary.
+        case (.recorded, _?): return source.beginReadings(reporting: report)
         }
     }
 
-    /// What is kept now.
+    /// The present schedule.
     private var schedule: ScanSchedule { steering?.schedule ?? fixed }
 
-    /// How a pass ended.
+    /// The reason for the end of a pass.
     private enum PassEnd: Sendable {
         case sourceEnded
-        /// Its time was up; a pass without an end got one because the schedule changed then.
+        /// Its time was up; an endless pass got an end because the schedule changed at an instant.
         case timeIsUp(changedAt: Instant?)
     }
 
     /// Scans a live source pass by pass, until it ends within one.
-    private func follow(_ report: @escaping Report, into continuation: Continuation) async throws {
+    private func follow(_ report: @escaping Report, into feed: ReadingFeed) async throws {
         let clock = makeClock()
         let present = LatestInstant(clock)
         var machine = DutyCycleMachine(schedule.cycle)
@@ -69,14 +72,14 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
         while true {
             let end = machine.nextWake
             if machine.isScanning {
-                // Not every source tells that it begins to hear. A radio that is off tells itself when it is on again.
-                tell(.scanning, present, into: continuation)
-                switch try await scan(until: end, on: clock, present, report, into: continuation) {
+                // Not every source reports that it scans. A radio that is off reports itself when it is on again.
+                tell(.scanning, present, into: feed)
+                switch try await scan(until: end, on: clock, present, report, into: feed) {
                 case .sourceEnded: return
                 case .timeIsUp(let change):
                     if let change { _ = machine.handle(.change(schedule.cycle), at: change) }
                 }
-                tell(.resting, present, into: continuation)
+                tell(.resting, present, into: feed)
             } else if let end {
                 try await clock.sleep(until: Instant.zero.duration(to: end))
             }
@@ -88,24 +91,24 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
         }
     }
 
-    /// Tells what the radio does from now on, unless it can do nothing, or has told no instant yet.
-    private func tell(_ status: RadioEvent.Status, _ present: LatestInstant, into continuation: Continuation) {
+    /// Yields the status of the radio, unless it has failed, or there is no reading yet to give an instant.
+    private func tell(_ status: RadioEvent.Status, _ present: LatestInstant, into feed: ReadingFeed) {
         guard !present.isFailing, let now = present.now else { return }
-        continuation.yield(.radio(RadioEvent(instant: now, status: status)))
+        feed.yield(.radio(RadioEvent(instant: now, status: status)))
     }
 
-    /// One pass.
+    /// Scans for one pass.
     private func scan(
         until end: Instant?, on clock: SessionClock, _ present: LatestInstant, _ report: @escaping Report,
-        into continuation: Continuation
+        into feed: ReadingFeed
     ) async throws -> PassEnd {
-        // Subscribed before the schedule is looked at again, so that no change falls between.
+        // The subscription begins before the schedule is read again, so that no change is missed.
         let changes = end == nil ? steering?.changes : nil
         return try await withThrowingTaskGroup(of: PassEnd.self) { group in
             group.addTask {
                 for try await reading in source.beginReadings(timing: schedule.timing, reporting: report) {
                     present.note(reading)
-                    continuation.yield(reading)
+                    feed.yield(reading)
                 }
                 return .sourceEnded
             }
@@ -122,9 +125,9 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
         }
     }
 
-    /// Waits until a pass without an end has got one by a change, and until that has come.
+    /// Waits until a change gives an endless pass an end, and then until that end.
     ///
-    /// - Returns: when the change was.
+    /// - Returns: the time of the change.
     private static func end(
         _ schedule: ScanSchedule, _ changes: AsyncStream<ScanSchedule>, on clock: SessionClock
     ) async throws -> Instant {
@@ -137,34 +140,29 @@ public struct DutyCycledSource<Source: ScanSource>: ScanSource {
         return Instant.zero.advanced(by: change)
     }
 
-    /// Leaves out what a recording's radio heard between two passes.
-    private func cut(_ report: @escaping Report, into continuation: Continuation) async throws {
-        var cut = DutyCycleCut(fixed.cycle)
-        for try await reading in source.beginReadings(reporting: report) {
-            for reading in cut.handle(reading) { continuation.yield(reading) }
+    /// Returns the readings of a recording without the receptions between two passes.
+    private func cutReadings(_ report: @escaping Report) -> AsyncThrowingStream<SensorReading, any Error> {
+        let cut = Guarded(DutyCycleCut(fixed.cycle))
+        return source.beginReadings(reporting: report).transformed { reading in
+            cut.withLock { $0.handle(reading) }
         }
-    }
-
-    /// A recording is not cut by settings that come while it plays: how far it has played then is chance.
-    private func pass(_ report: @escaping Report, into continuation: Continuation) async throws {
-        for try await reading in source.beginReadings(reporting: report) { continuation.yield(reading) }
     }
 }
 
 extension DutyCycledSource: SteerableScanSource, ReportingScanSource {}
 
 extension ScanSource {
-    /// This source with a radio that rests between passes, as for a `Localizer` on a battery.
+    /// Returns this source with a radio that rests between passes, for a `Localizer` on battery power.
     ///
-    /// The time in which the radio rests is no silence: a localizer loses its venue after
-    /// `LocalizationSettings.venueLostTimeout` of listening without a beacon, however long the rests are.
+    /// A localizer measures silence only within passes: it loses its venue after `LocalizationSettings.venueLostTimeout` of
+    /// listening without a beacon, regardless of the rests.
     public func dutyCycled(
         _ cycle: DutyCycle, clock: some Clock<Duration> = ContinuousClock()
     ) -> DutyCycledSource<Self> {
         DutyCycledSource(source: self, schedule: ScanSchedule(cycle: cycle), steering: nil, clock: clock)
     }
 
-    /// This source with duty cycle and timing of a power mode; the timing is of effect on a `TimedScanSource` alone.
+    /// Returns this source with the duty cycle and timing of a power mode. Only a `TimedScanSource` uses the timing.
     public func dutyCycled(
         _ mode: PowerMode, clock: some Clock<Duration> = ContinuousClock()
     ) -> DutyCycledSource<Self> {
@@ -173,14 +171,53 @@ extension ScanSource {
             clock: clock)
     }
 
-    /// This source with a radio that rests as it is told while it scans.
+    /// Returns this source with a schedule that can change while it scans.
     ///
-    /// A `Localizer` on it tells it what its settings say: `scanner.dutyCycle` and `scanner.timing`, of whatever source
-    /// they are, also of the venue for the time within it; while nobody gives a duty cycle, one pass without an end.
-    /// On a recording it is of no effect.
+    /// A `Localizer` sets the schedule from its settings `scanner.dutyCycle` and `scanner.timing`, including those of
+    /// the venue while the device is in it. Without a duty cycle in the settings, the schedule is one endless pass. On
+    /// a recording, it has no effect.
     public func dutyCycledBySettings(
         _ steering: ScanSteering = ScanSteering(), clock: some Clock<Duration> = ContinuousClock()
     ) -> DutyCycledSource<Self> {
         DutyCycledSource(source: self, schedule: ScanSchedule(), steering: steering, clock: clock)
+    }
+}
+
+/// The present on the timeline of a source, from its latest reading and a clock.
+final class LatestInstant: Sendable {
+    private struct State {
+        /// The instant of the latest reading, and the time of the clock at its arrival.
+        var anchor: (instant: Instant, elapsed: Duration)?
+        /// Whether the radio has reported a failure, and received nothing since.
+        var isFailing = false
+    }
+
+    private let clock: SessionClock
+    private let state = Guarded(State())
+
+    /// Creates a present without an instant.
+    init(_ clock: SessionClock) { self.clock = clock }
+
+    /// The present instant; nil before the first reading.
+    var now: Instant? {
+        let elapsed = clock.elapsed()
+        return state.withLock { $0.anchor.map { $0.instant.advanced(by: elapsed - $0.elapsed) } }
+    }
+
+    /// Whether a failure prevents the radio from receiving, during a pass or a rest.
+    var isFailing: Bool { state.withLock { $0.isFailing } }
+
+    /// Notes a reading that arrives now.
+    func note(_ reading: SensorReading) {
+        let elapsed = clock.elapsed()
+        state.withLock { state in
+            switch reading {
+            case .radio(let event): state.isFailing = event.status.isFailure
+            case .sighting, .advertisement: state.isFailing = false
+            case .motion, .step, .pressure, .gnss, .fix: break
+            }
+            guard state.anchor.map({ reading.instant >= $0.instant }) ?? true else { return }
+            state.anchor = (reading.instant, elapsed)
+        }
     }
 }

@@ -1,18 +1,18 @@
 import IndoorVocabulary
 
-/// When a radio rests, and how much of the time it listens while it scans.
+/// The duty cycle of a radio, and its scan timing within a pass.
 public struct ScanSchedule: Hashable, Sendable {
-    /// When passes begin and end.
+    /// The times of the passes.
     public var cycle: DutyCycle
-    /// How much of the time the radio listens during a pass; nil leaves that to the source.
+    /// The scan timing within a pass; nil for the default of the source.
     public var timing: ScanTiming?
 
-    /// Creates a schedule, by default of one pass without an end.
+    /// Creates a schedule, by default of one endless pass.
     public init(cycle: DutyCycle = .continuous, timing: ScanTiming? = nil) {
         self.cycle = cycle
         self.timing = timing
     }
 
-    /// What is out of range; empty if all is well.
+    /// The values that are out of range; empty if all are valid.
     public var problems: [String] { cycle.problems + (timing?.problems ?? []) }
 }

@@ -1,25 +1,25 @@
 import IndoorVocabulary
 
-/// Tells a source, while it scans, when its radio is to rest.
+/// A control that changes the schedule of a source while it scans.
 ///
-/// A `Localizer` tells it what its settings say, so that a venue's duty cycle is kept for as long as the device is there.
+/// A `Localizer` sets it from its settings, so that the duty cycle of a venue applies while the device is in it.
 public final class ScanSteering: Sendable {
     private let current: Guarded<ScanSchedule>
     private let broadcast = Broadcast<ScanSchedule>(.bufferingNewest(1))
 
-    /// Creates a steering that begins with a schedule.
+    /// Creates a control with a schedule.
     public init(_ schedule: ScanSchedule = ScanSchedule()) { current = Guarded(schedule) }
 
-    /// What is kept from the next boundary on.
+    /// The schedule, which applies from the next boundary.
     public var schedule: ScanSchedule { current.withLock { $0 } }
 
     /// Changes from now on.
     var changes: AsyncStream<ScanSchedule> { broadcast.subscribe() }
 
-    /// Keeps another schedule from the next boundary on: a pass or a rest that is on ends when it would have ended.
+    /// Changes the schedule from the next boundary: the present pass or rest ends as before.
     ///
-    /// A pass without an end then ends one `scanDuration` after the change.
-    /// - Throws: `LocalizationError` that names what is out of range; then nothing is changed.
+    /// An endless pass ends one `scanDuration` after the change.
+    /// - Throws: `LocalizationError` with the values that are out of range; the schedule is then unchanged.
     public func set(_ schedule: ScanSchedule) throws(LocalizationError) {
         if var error = LocalizationError(settingsProblems: schedule.problems) {
             error.code = .generic
@@ -30,16 +30,16 @@ public final class ScanSteering: Sendable {
     }
 }
 
-/// A source that can be told, while it scans, when its radio is to rest.
+/// A source whose schedule can change while it scans.
 public protocol SteerableScanSource: ScanSource {
-    /// What tells it; nil if it cannot be told.
+    /// The control of the schedule; nil if it is fixed.
     var steering: ScanSteering? { get }
 }
 
 extension ScanSource {
-    /// Tells a source that can be told when its radio is to rest; on another one it is of no effect.
+    /// Changes the schedule of a steerable source; it has no effect on other sources.
     ///
-    /// - Throws: what is out of range; then nothing is changed.
+    /// - Throws: `LocalizationError` with the values that are out of range; the schedule is then unchanged.
     package func keep(_ schedule: ScanSchedule) throws(LocalizationError) {
         try (self as? any SteerableScanSource)?.steering?.set(schedule)
     }

@@ -1,30 +1,30 @@
-/// How a beacon's advertisement is laid out, as data: a layout string of the AltBeacon library.
+/// The layout of a beacon's advertisement, from a layout string of the AltBeacon library.
 ///
 ///     let layout = try BeaconLayout("m:2-3=beac,i:4-19,i:20-21,i:22-23,p:24-24,d:25-25")
 ///
-/// The terms, separated by commas. Offsets are counted in bytes from 0 and include both ends.
+/// Commas separate the terms. Offsets are in bytes from 0 and include both ends.
 ///
 /// | term | meaning |
 /// | --- | --- |
-/// | `m:2-3=beac` | these bytes tell that it is this layout; once, and required |
-/// | `s:0-1=feaa` | the fields lie in service data of this UUID of 2 or 16 bytes; without it in manufacturer data |
+/// | `m:2-3=beac` | the bytes that identify the layout; once, and required |
+/// | `s:0-1=feaa` | the fields are in service data of this UUID of 2 or 16 bytes; without it in manufacturer data |
 /// | `i:4-19` | an identifier; at least one, unless the layout begins with `x` |
 /// | `p:24-24` | the signal strength at 1 m in dBm, one signed byte; `p:3-3:-41` adds -41 dB to it; at most once |
-/// | `d:25-25` | data of the maker's own; any number |
-/// | `x` | the advertisement only adds data to another one, and is no beacon by itself |
+/// | `d:25-25` | the manufacturer's own data; any number |
+/// | `x` | the advertisement only adds data to another one, and has no identity |
 ///
-/// `i` and `d` may end with `l`: the lowest byte comes first. `i` may end with `v`: the field ends where the payload does, if
-/// that is earlier. The offset 0 is the first byte of the company's number, or of the service's UUID.
+/// `i` and `d` may end with `l`: the lowest byte comes first. `i` may end with `v`: the field ends with the payload if that is
+/// earlier. The offset 0 is the first byte of the company number, or of the service UUID.
 ///
 /// Source: Radius Networks, *Android Beacon Library*, documentation of `BeaconParser.setBeaconLayout`.
 public struct BeaconLayout: Hashable, Sendable {
-    /// Bytes that stand for one value.
+    /// The bytes of one value.
     public struct Field: Hashable, Sendable {
         /// The offsets of the first and the last byte.
         public var offsets: ClosedRange<Int>
         /// Whether the lowest byte comes first.
         public var isLittleEndian = false
-        /// Whether the field may end before its last offset, with the payload.
+        /// Whether the field may end before its last offset, at the end of the payload.
         public var isVariable = false
 
         /// Creates a field from its parts.
@@ -35,7 +35,7 @@ public struct BeaconLayout: Hashable, Sendable {
         }
     }
 
-    /// Bytes that tell a layout from others.
+    /// The bytes that identify a layout.
     public struct Match: Hashable, Sendable {
         /// The offset of the first byte.
         public var offset: Int
@@ -49,39 +49,39 @@ public struct BeaconLayout: Hashable, Sendable {
         }
     }
 
-    /// Where the measured power stands.
+    /// The field of the measured power.
     public struct Power: Hashable, Sendable {
         /// The offset of its byte.
         public var offset: Int
-        /// What is added to it, in dB, for the power at 1 m.
+        /// The correction in dB to the power at 1 m.
         public var correction = 0
 
-        /// Creates a place from its parts.
+        /// Creates a field from its parts.
         public init(offset: Int, correction: Int = 0) {
             self.offset = offset
             self.correction = correction
         }
     }
 
-    /// The bytes that the payload must hold.
+    /// The bytes that the payload must contain.
     public let match: Match
-    /// The service in whose data the fields lie; nil for manufacturer data.
+    /// The service of the service data with the fields; nil for manufacturer data.
     public let service: ServiceUUID?
     /// The identifiers, in the order of the string.
     public let identifiers: [Field]
     /// The measured power; nil if the beacon does not send it.
     public let power: Power?
-    /// The maker's own data, in the order of the string.
+    /// The manufacturer's own data, in the order of the string.
     public let data: [Field]
     /// Whether the advertisement only adds data to another one.
     public let isExtra: Bool
 
-    /// Advertising data of extended advertising are no longer than this.
+    /// The maximum length in bytes of an AD structure of extended advertising.
     static let longestPayload = 254
 
-    /// Reads a layout string.
+    /// Parses a layout string.
     ///
-    /// - Throws: which term is wrong, and why; or which one is missing.
+    /// - Throws: `BeaconLayoutError` with the invalid or missing term.
     public init(_ text: String) throws(BeaconLayoutError) {
         var terms = BeaconLayoutTerms()
         for term in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -97,7 +97,7 @@ public struct BeaconLayout: Hashable, Sendable {
         isExtra = terms.isExtra
     }
 
-    /// The bytes of service UUID or company's number, which come first in the payload.
+    /// The size in bytes of the service UUID or company number at the beginning of the payload.
     var headLength: Int { service.map { $0.isShort ? 2 : 16 } ?? 2 }
 }
 
@@ -136,5 +136,32 @@ extension BeaconLayout: CustomStringConvertible {
             terms.append("p:\(power.offset)-\(power.offset)\(power.correction == 0 ? "" : ":\(power.correction)")")
         }
         return (terms + data.map { field("d", $0) }).joined(separator: ",")
+    }
+}
+
+/// The reason why a layout string is invalid, or why a layout cannot hold a frame.
+public enum BeaconLayoutError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// A term of the string is invalid, for a reason.
+    case term(String, reason: String)
+    /// A required term is missing.
+    case missing(String, in: String)
+    /// A frame has another number of values than the layout has fields of that kind.
+    case count(String, expected: Int, found: Int)
+    /// A value has another number of bytes than its field.
+    case length(field: String, expected: Int, found: Int)
+    /// The measured power in dBm does not fit into its byte, or either the layout or the frame has none.
+    case power(Int?, layout: String)
+
+    public var description: String {
+        switch self {
+        case .term(let term, let reason): "Beacon layout: the term '\(term)' \(reason)."
+        case .missing(let name, let text): "Beacon layout: '\(text)' has no term '\(name):'; add one."
+        case .count(let kind, let expected, let found):
+            "The layout has \(expected) \(kind), the frame has \(found): give one value for each."
+        case .length(let field, let expected, let found):
+            "The field \(field) has room for \(expected) bytes, the value has \(found)."
+        case .power(let power?, let layout): "The layout \(layout) has no place for a measured power of \(power) dBm."
+        case .power(nil, let layout): "The layout \(layout) needs a measured power, the frame has none."
+        }
     }
 }

@@ -1,6 +1,6 @@
 import IndoorVocabulary
 
-/// The terms of a layout string, as they are read one after the other.
+/// The parser of the terms of a layout string.
 struct BeaconLayoutTerms {
     private(set) var match: BeaconLayout.Match?
     private(set) var service: ServiceUUID?
@@ -9,7 +9,7 @@ struct BeaconLayoutTerms {
     private(set) var data: [BeaconLayout.Field] = []
     private(set) var isExtra = false
 
-    /// Takes in the next term.
+    /// Parses the next term.
     mutating func add(_ term: String) throws(BeaconLayoutError) {
         if term == "x" {
             isExtra = true
@@ -75,7 +75,7 @@ struct BeaconLayoutTerms {
             offsets, isLittleEndian: letters.contains("l"), isVariable: letters.contains("v"))
     }
 
-    /// `2-3=beac`: a range, and as many bytes in hexadecimal.
+    /// Parses a range and as many bytes in hexadecimal, as in `2-3=beac`.
     private static func bytes(
         _ text: Substring, of term: String
     ) throws(BeaconLayoutError) -> (offsets: ClosedRange<Int>, bytes: [UInt8]) {
@@ -109,7 +109,7 @@ struct BeaconLayoutTerms {
 }
 
 extension String {
-    /// Without spaces at both ends.
+    /// Returns the string without spaces at both ends.
     func trimmingSpaces() -> String {
         let rest = drop { $0 == " " }
         return String(rest.prefix(rest.count - rest.reversed().prefix { $0 == " " }.count))

@@ -1,9 +1,9 @@
 import IndoorVocabulary
 
-/// A source that finds beacons of other layouts, too: made with `decoding(_:)`.
+/// A source that also decodes beacons of other layouts; create it with `decoding(_:)`.
 ///
-/// Behind each advertisement that holds a frame of one of the layouts, and no beacon that is known anyway, the source gives
-/// the sighting of that beacon. What is malformed stays an advertisement.
+/// Behind each advertisement with a frame of one of the layouts, and without a beacon of a built-in format, the source delivers
+/// the sighting of that beacon. It decodes no malformed advertisements.
 public struct LayoutDecodingSource<Source: ScanSource>: WrappingScanSource {
     private let source: Source
     private let layouts: [BeaconLayout]
@@ -13,27 +13,24 @@ public struct LayoutDecodingSource<Source: ScanSource>: WrappingScanSource {
         self.layouts = layouts.filter { !$0.isExtra }
     }
 
-    /// That of the source.
+    /// The pace of the source.
     public var pace: ScanPace { source.pace }
 
-    /// That of the source.
+    /// The wall clock of the source.
     public var wallClock: WallClock? { source.wallClock }
 
     /// Begins to scan.
     package func readings(
         timing: ScanTiming?, reporting report: @escaping @Sendable (LocalizationError) -> Void
     ) -> AsyncThrowingStream<SensorReading, any Error> {
-        .produced { continuation in
-            for try await reading in source.beginReadings(timing: timing, reporting: report) {
-                continuation.yield(reading)
-                if let sighting = layouts.sighting(in: reading) { continuation.yield(.sighting(sighting)) }
-            }
+        source.beginReadings(timing: timing, reporting: report).transformed { [layouts] reading in
+            layouts.sighting(in: reading).map { [reading, .sighting($0)] } ?? [reading]
         }
     }
 }
 
 extension [BeaconLayout] {
-    /// The sighting of a beacon of one of these layouts in an advertisement that holds no beacon that is known anyway.
+    /// Returns the sighting of a beacon of one of these layouts in an advertisement without a beacon of a built-in format.
     package func sighting(in reading: SensorReading) -> Sighting? {
         guard !isEmpty, case .advertisement(let advertisement) = reading, (try? advertisement.sighting()) == nil else {
             return nil
@@ -43,22 +40,22 @@ extension [BeaconLayout] {
 }
 
 extension LayoutDecodingSource: SteerableScanSource where Source: SteerableScanSource {
-    /// That of the source.
+    /// The control of the source.
     public var steering: ScanSteering? { source.steering }
 }
 
 extension ScanSource {
-    /// This source, which finds beacons of these layouts, too. The radio must deliver all advertisements.
+    /// Returns this source with a decoder for further layouts. The source must deliver all advertisements.
     public func decoding(_ layouts: [BeaconLayout]) -> LayoutDecodingSource<Self> {
         LayoutDecodingSource(source: self, layouts: layouts)
     }
 }
 
 extension Advertisement {
-    /// The sighting of the beacon whose frame is laid out by the first of these layouts that fits; nil if none fits, or the
-    /// RSSI is no measurement.
+    /// Returns the sighting of a beacon, decoded by the first of these layouts that matches; nil if none matches, or
+    /// the RSSI is not a measurement.
     public func sighting(by layouts: [BeaconLayout]) -> Sighting? {
-        guard Sighting.isMeasurement(rssi: rssi) else { return nil }
+        guard hasMeasurement else { return nil }
         for layout in layouts {
             guard let frame = try? layout.decode(data.span), let beacon = frame.identity else { continue }
             return Sighting(

@@ -1,17 +1,17 @@
 import IndoorVocabulary
 
-/// What an advertisement says that is laid out by a `BeaconLayout`.
+/// The fields of an advertisement with a `BeaconLayout`.
 public struct LayoutFrame: Hashable, Sendable {
-    /// The company in whose manufacturer data it stands; nil in service data.
+    /// The company of the manufacturer data; nil in service data.
     public var company: UInt16?
     /// The identifiers in the order of the layout, the highest byte of each first.
     public var identifiers: [[UInt8]]
-    /// Signal strength at 1 m in dBm, with the layout's correction; nil if the layout has no place for it.
+    /// Signal strength at 1 m in dBm, with the correction of the layout; nil if the layout has no power field.
     public var measuredPower: Int?
-    /// The maker's own data in the order of the layout, the highest byte of each first.
+    /// The manufacturer's own data in the order of the layout, the highest byte of each first.
     public var data: [[UInt8]]
 
-    /// Creates a frame from its parts, unchecked.
+    /// Creates a frame from its parts, without checking them.
     public init(company: UInt16? = nil, identifiers: [[UInt8]], measuredPower: Int? = nil, data: [[UInt8]] = []) {
         self.company = company
         self.identifiers = identifiers
@@ -19,10 +19,10 @@ public struct LayoutFrame: Hashable, Sendable {
         self.data = data
     }
 
-    /// The identity by which a venue knows the beacon; nil if its identifiers are empty or longer than 20 bytes together.
+    /// The identity of the beacon in a venue; nil if the identifiers are empty, or longer than 20 bytes together.
     ///
-    /// The identifiers stand one behind the other: 16 bytes are the UUID, two the major, two the minor, and what is missing
-    /// is zero. So an iBeacon's are UUID, major and minor; Eddystone's namespace and instance are the UUID.
+    /// The bytes of all identifiers in a row are the UUID (16 bytes), the major (2) and the minor (2); missing bytes are zero.
+    /// For an iBeacon, the result is its UUID, major and minor. For Eddystone, the UUID is namespace and instance.
     public var identity: BeaconIdentity? {
         var bytes = Array(identifiers.joined())
         guard (1...20).contains(bytes.count) else { return nil }
@@ -35,9 +35,9 @@ public struct LayoutFrame: Hashable, Sendable {
 }
 
 extension BeaconLayout {
-    /// The first frame of this layout in advertising data; nil if there is none.
+    /// Returns the first frame of this layout in advertising data; nil if there is none.
     ///
-    /// - Throws: what is malformed in the structure of the data.
+    /// - Throws: `AdvertisementError` if the structure of the data is malformed.
     public func decode(_ data: Span<UInt8>) throws(AdvertisementError) -> LayoutFrame? {
         var structures = AdvertisingStructureIterator()
         var found: LayoutFrame?
@@ -48,16 +48,16 @@ extension BeaconLayout {
         return found
     }
 
-    /// Advertising data with the flags of a beacon and this frame.
+    /// Returns advertising data with the flags of a beacon and a frame.
     ///
-    /// Bytes between the fields are zero. A frame without a company has the number for tests, 0xFFFF.
-    /// - Throws: what has no place in the layout.
+    /// Bytes between the fields are zero. A frame without a company gets the number for tests, 0xFFFF.
+    /// - Throws: `BeaconLayoutError` if the layout cannot hold the frame.
     public func advertisingData(of frame: LayoutFrame) throws(BeaconLayoutError) -> [UInt8] {
         let payload = try payload(of: frame)
         return [2, AdvertisingStructure.KnownType.flags, 0x06, UInt8(payload.count + 1), structureType] + payload
     }
 
-    /// The type of the AD structure in which the fields lie.
+    /// The type of the AD structure with the fields.
     private var structureType: UInt8 {
         guard let service else { return AdvertisingStructure.KnownType.manufacturerData }
         return service.isShort ? AdvertisingStructure.KnownType.serviceData : 0x21

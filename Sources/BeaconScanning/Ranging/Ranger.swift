@@ -40,7 +40,7 @@ public struct Ranger: Sendable {
 
     /// Takes in a sighting; one whose RSSI is no measurement is ignored.
     public mutating func observe(_ sighting: Sighting) {
-        guard Sighting.isMeasurement(rssi: sighting.rssi) else { return }
+        guard sighting.hasMeasurement else { return }
         var track: Track
         if let known = tracks[sighting.beacon], !isSilent(known, at: sighting.instant) {
             track = known

@@ -1,6 +1,6 @@
-/// Why a region cannot be tracked.
+/// The reason why a region cannot be tracked.
 public enum RegionError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The text is no UUID.
+    /// The text is not a UUID.
     case malformedUUID(String)
 
     public var description: String {

@@ -1,20 +1,20 @@
 import IndoorVocabulary
 
-/// A tracked region was entered or left.
+/// The entry into a tracked region, or the exit from it.
 public struct RegionEvent: Hashable, Sendable {
-    /// What can happen.
+    /// The kinds of events.
     public enum Kind: String, Hashable, Sendable {
-        /// The first of its beacons was heard.
+        /// The radio received the first of its beacons.
         case enter
-        /// None of its beacons was heard any more.
+        /// The radio receives none of its beacons any more.
         case exit
     }
 
-    /// When it happened: an exit, when the region's exit timeout had passed.
+    /// When it happened; for an exit, the end of the exit timeout.
     public var instant: Instant
-    /// The name under which the region is tracked.
+    /// The name of the tracked region.
     public var regionID: String
-    /// What happened.
+    /// The kind of the event.
     public var kind: Kind
 
     /// Creates an event.

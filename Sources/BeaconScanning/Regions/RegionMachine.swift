@@ -1,29 +1,29 @@
 import IndoorVocabulary
 
-/// Watches which of the tracked regions the device is in, and ranges their beacons.
+/// The state machine of tracked regions: it detects entries and exits, and ranges beacons.
 ///
-/// Regions are tracked with the methods below, none of which tells anything: only what is heard, and time, do.
+/// The methods that track regions return no directives. Only receptions and the passing of time do.
 package struct RegionMachine: Hashable, Sendable {
     package enum Event: Hashable, Sendable {
-        /// The radio begins or ceases to hear.
+        /// The radio begins or stops receiving.
         case hearing(Bool)
-        /// A beacon was heard.
+        /// The radio received a beacon.
         case heard(RangeEstimate)
         case tick
     }
 
     package enum Directive: Hashable, Sendable {
         case emit(RegionEvent)
-        /// Also with no ranges at all.
+        /// Also without any ranges.
         case range(RegionRanging)
     }
 
     private struct Tracked: Hashable {
         var region: BeaconRegion
         var id: String
-        /// When a beacon of the region was last heard, in time that was listened to; nil while the device is outside.
+        /// The time of the latest reception of a beacon, on the timeline of listening; nil while the device is outside.
         var lastHeard: Instant?
-        /// The beacons heard since the last ranging.
+        /// The beacons received since the last ranging.
         var heard: [BeaconIdentity: RangeEstimate] = [:]
 
         mutating func forget() {
@@ -37,9 +37,9 @@ package struct RegionMachine: Hashable, Sendable {
     private var tracked: [Tracked] = []
     /// Whether tracking is paused.
     package private(set) var isPaused = false
-    /// In which silence is counted.
+    /// The timeline of listening, on which silence is measured.
     private var listened = ListenedTime(deafSince: .zero)
-    /// When the next ranging is due, while the radio hears.
+    /// When the next ranging is due, while the radio receives.
     private var nextRanging = Instant.zero
 
     /// Creates a machine that tracks no region. The settings must have no `problems`.
@@ -55,53 +55,53 @@ package struct RegionMachine: Hashable, Sendable {
 
     // MARK: - Tracking
 
-    /// Tracks a region; returns false, and changes nothing, if the region or the name is tracked already.
+    /// Tracks a region; returns false, without a change, if the region or the name is tracked already.
     package mutating func track(_ region: BeaconRegion, id: String) -> Bool {
         guard !tracked.contains(where: { $0.id == id || $0.region == region }) else { return false }
         tracked.append(Tracked(region: region, id: id))
         return true
     }
 
-    /// Tracks a region no more, without an exit; returns whether it was tracked.
+    /// Stops tracking a region, without an exit; returns whether it was tracked.
     package mutating func stopTracking(where isMeant: (_ region: BeaconRegion, _ id: String) -> Bool) -> Bool {
         let count = tracked.count
         tracked.removeAll { isMeant($0.region, $0.id) }
         return tracked.count < count
     }
 
-    /// Tracks no region any more, without exits.
+    /// Stops tracking all regions, without exits.
     package mutating func clear() { tracked = [] }
 
-    /// Keeps the regions, and tells nothing of them until `resume()`.
+    /// Stores the regions, and emits no events of them until `resume()`.
     package mutating func pause() {
         isPaused = true
         forget()
     }
 
-    /// Ends a pause: what is heard then is entered anew.
+    /// Ends a pause: the next reception of a beacon enters its regions again.
     package mutating func resume() { isPaused = false }
 
-    /// Believes the device outside all regions, or the one of that name, without an exit: what is heard then is entered
-    /// anew.
+    /// Treats the device as outside all regions, or the one with a name, without an exit: the next reception of a beacon enters
+    /// its regions again.
     package mutating func forget(_ id: String? = nil) {
         for index in tracked.indices where id == nil || tracked[index].id == id { tracked[index].forget() }
     }
 
     // MARK: - Time and sightings
 
-    /// When a tick is wanted; nil if never.
+    /// When the machine needs a tick; nil if never.
     package var nextWake: Instant? {
         guard let silentFrom = tracked.compactMap(\.lastHeard).min() else { return nil }
         return listened.wake(at: silentFrom.advanced(by: settings.exitTimeout)).map { min($0, nextRanging) }
     }
 
-    /// Moves what is due onto a timeline that begins elsewhere.
+    /// Shifts the due times onto another timeline.
     package mutating func shift(by duration: Duration) {
         listened.shift(by: duration)
         nextRanging = nextRanging.advanced(by: duration)
     }
 
-    /// Takes in an event; events must come in the order of their instants.
+    /// Handles an event; events must be ordered by instant.
     package mutating func handle(_ event: Event, at now: Instant) -> [Directive] {
         switch event {
         case .hearing(let isHearing): isHearing ? listen(at: now) : fallSilent(at: now)
@@ -117,18 +117,18 @@ package struct RegionMachine: Hashable, Sendable {
         return []
     }
 
-    /// What was heard since the last ranging is told before the radio falls silent.
+    /// Emits a last ranging before the radio stops receiving.
     private mutating func fallSilent(at now: Instant) -> [Directive] {
         guard listened.isListening else { return [] }
         listened.pause(at: now)
-        return takeRangings(at: now).filter { directive in
+        return drainRangings(at: now).filter { directive in
             if case .range(let ranging) = directive { !ranging.ranges.isEmpty } else { true }
         }
     }
 
     private mutating func hear(_ range: RangeEstimate, at now: Instant) -> [Directive] {
         guard !isPaused, listened.isListening else { return [] }
-        // While the device is in no region, nothing is ranged, but the rhythm stays.
+        // While the device is in no region, there is no ranging, but its rhythm continues.
         if insideCount == 0 { skipRangings(until: now) }
         let time = listened.instant(at: now)
         var directives: [Directive] = []
@@ -147,7 +147,7 @@ package struct RegionMachine: Hashable, Sendable {
 
     private var insideCount: Int { tracked.count { $0.lastHeard != nil } }
 
-    /// Moves the next ranging behind `now`.
+    /// Postpones the next ranging until after `now`.
     private mutating func skipRangings(until now: Instant) {
         guard nextRanging <= now else { return }
         let interval = settings.rangingInterval.nanoseconds
@@ -159,7 +159,7 @@ package struct RegionMachine: Hashable, Sendable {
         guard listened.isListening else { return [] }
         var directives: [Directive] = []
         if nextRanging <= now, insideCount > 0 {
-            directives += takeRangings(at: now)
+            directives += drainRangings(at: now)
             skipRangings(until: now)
         }
         let time = listened.instant(at: now)
@@ -173,7 +173,7 @@ package struct RegionMachine: Hashable, Sendable {
         return directives
     }
 
-    private mutating func takeRangings(at now: Instant) -> [Directive] {
+    private mutating func drainRangings(at now: Instant) -> [Directive] {
         var directives: [Directive] = []
         for index in tracked.indices where tracked[index].lastHeard != nil {
             let ranges = tracked[index].heard.values.sorted { $0.beacon < $1.beacon }

@@ -1,12 +1,12 @@
 import IndoorVocabulary
 
-/// The beacons of a region that were heard since its previous ranging.
+/// The ranges to the beacons of a region that the radio received since the previous ranging.
 public struct RegionRanging: Hashable, Sendable {
-    /// When the ranging was made.
+    /// The time of the ranging.
     public var instant: Instant
-    /// The name under which the region is tracked.
+    /// The name of the tracked region.
     public var regionID: String
-    /// One range for each beacon that was heard, ordered by beacon.
+    /// One range for each received beacon, ordered by beacon.
     public var ranges: [RangeEstimate]
 
     /// Creates a ranging.

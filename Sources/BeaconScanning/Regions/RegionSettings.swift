@@ -1,27 +1,25 @@
 import IndoorVocabulary
 
-/// When a region counts as entered and left, and how often its beacons are ranged.
+/// The conditions for entering and leaving a region, and the rate of ranging its beacons.
 public struct RegionSettings: Hashable, Sendable {
-    /// A region is left when none of its beacons was heard for this long, while the radio heard; above 0 s, at most a
-    /// day.
+    /// The device leaves a region after this time of listening without any of its beacons; above 0 s, at most a day.
     ///
-    /// Only time in which the radio scans counts, so that the rest between two passes is no silence. Of a beacon that
-    /// advertises once a second, and is heard half of the times, nothing is heard for 10 s some forty times a day, but
-    /// for 30 s, as phones wait, once in seventy years.
+    /// Time between two passes is not included. A beacon that advertises once a second, and is received half of the times, is
+    /// silent for 10 s some forty times a day, but for 30 s, the timeout of phones, once in seventy years.
     public var exitTimeout = Duration.seconds(30)
-    /// A region is entered at this smoothed RSSI in dBm, or above; in [-127, 0].
+    /// The device enters a region at this smoothed RSSI in dBm, or above; in [-127, 0].
     public var enterRSSI = -127.0
-    /// A region is not left as long as a beacon is heard at this smoothed RSSI in dBm, or above; in [-127, `enterRSSI`].
+    /// The device stays in a region while a beacon has this smoothed RSSI in dBm, or above; in [-127, `enterRSSI`].
     ///
-    /// Some 6 dB below `enterRSSI`, a device that stays at the border does not go in and out.
+    /// At some 6 dB below `enterRSSI`, a device at the border doesn't enter and leave repeatedly.
     public var exitRSSI = -127.0
-    /// Time between two rangings of a region's beacons, from 100 ms to a day.
+    /// The time between two rangings of the beacons of a region, from 100 ms to a day.
     public var rangingInterval = Duration.seconds(1)
 
     /// Creates the settings with their defaults.
     public init() {}
 
-    /// What is out of range; empty if all is well.
+    /// The values that are out of range; empty if all are valid.
     public var problems: [String] { Self.list.problems(in: self, prefix: "regions.") }
 }
 

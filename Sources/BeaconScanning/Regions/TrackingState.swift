@@ -1,13 +1,13 @@
-/// What a scanner is doing for its regions.
+/// The state of region tracking in a scanner.
 public struct TrackingState: Hashable, Sendable {
-    /// Whether entries and exits are watched for: the scanner is started, tracking is not paused, and there is a region.
+    /// Whether the scanner monitors regions: it is started, tracking is not paused, and there is a region.
     public var isMonitoring: Bool
-    /// Whether beacons are ranged: a region is monitored, and the device is in it.
+    /// Whether the scanner ranges beacons: it monitors regions, and the device is in one.
     public var isRanging: Bool
     /// The names of the regions that the device is in, in the order in which they were tracked.
     public var insideRegions: [String]
 
-    /// Whether tracking is paused: the regions are kept, and nothing is told of them until it is resumed.
+    /// Whether tracking is paused: the scanner stores the regions, and emits no events of them until tracking is resumed.
     public var isPaused: Bool
 
     /// Creates a state.

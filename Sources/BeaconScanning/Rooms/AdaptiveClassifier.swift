@@ -88,7 +88,7 @@ public struct AdaptiveClassifier: Classifier {
         guard let heard = model.known(of: scan, atLeast: settings.minimumBeacons) else { return nil }
         let elapsed = latest.map { max(Self.shortestStep, $0.duration(to: scan.instant).seconds) } ?? 0
         latest = scan.instant
-        let change = place.take(heard, after: elapsed)
+        let change = place.observe(heard, after: elapsed)
         predict(over: elapsed, changeRatio: cmath_exp(change))
         let logarithms = model.logLikelihoods(of: heard)
         let share = settings.remembersRooms ? evidenceShare : 1

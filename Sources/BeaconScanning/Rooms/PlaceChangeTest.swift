@@ -62,14 +62,14 @@ package struct PlaceChangeTest: Sendable {
         candidate = present
     }
 
-    /// Takes in a scan.
+    /// Compares a scan with the present place.
     ///
     /// - Parameters:
     ///   - heard: the beacons, each once, as offsets below the beacon count, with their RSSI in dBm.
     ///   - elapsed: the time since the scan before, in seconds.
     /// - Returns: the logarithm of how much likelier a change is than none, in nats; 0 where nothing speaks for one, and
     ///   infinity where it is believed: then this scan and those that spoke for it are the first ones of a new place.
-    package mutating func take(_ heard: [(beacon: Int, rssi: Double)], after elapsed: Double) -> Double {
+    package mutating func observe(_ heard: [(beacon: Int, rssi: Double)], after elapsed: Double) -> Double {
         guard threshold.isFinite else {
             scanCount += 1
             return 0

@@ -1,39 +1,53 @@
 /// Keeps to a room until a rule believes that it has changed.
 package struct RoomChangeFilter: Hashable, Sendable {
-    /// A room, or none of the trained ones.
-    package typealias Told = String?
+    /// The place of the device among the trained rooms.
+    package enum State: Hashable, Sendable {
+        /// There was no estimate yet.
+        case unknown
+        /// The device is in none of the trained rooms.
+        case noRoom
+        /// The device is in a trained room.
+        case room(String)
 
-    private let settings: RoomSettings
-    /// What is believed; nil before anything was told.
-    package private(set) var settled: Told?
-    /// What was told last, the latest at the end.
-    private var history: [Told] = []
+        /// The state of an estimate whose most probable room this is; nil for none of the trained ones.
+        init(_ room: String?) { self = room.map(State.room) ?? .noRoom }
 
-    /// Creates a filter that was told nothing.
-    package init(_ settings: RoomSettings) { self.settings = settings }
-
-    /// Takes in what an estimate told, and returns what is believed.
-    package mutating func take(_ told: Told) -> Told {
-        history.append(told)
-        if history.count > max(1, settings.changeCount) { history.removeFirst() }
-        guard let present = settled else {
-            settled = .some(told)
-            return told
+        /// The room's name; nil if the device is in none, or nothing is known.
+        package var room: String? {
+            switch self {
+            case .unknown, .noRoom: nil
+            case .room(let name): name
+            }
         }
-        let next = believed(after: present, told)
-        settled = .some(next)
-        return next
     }
 
-    private func believed(after present: Told, _ told: Told) -> Told {
+    private let settings: RoomSettings
+    /// The state that is believed.
+    package private(set) var settled = State.unknown
+    /// The states of the latest estimates, the latest at the end.
+    private var history: [State] = []
+
+    /// Creates a filter without estimates.
+    package init(_ settings: RoomSettings) { self.settings = settings }
+
+    /// Reads the room of an estimate, nil for none of the trained ones; returns the room that is believed, likewise.
+    package mutating func observe(_ room: String?) -> String? {
+        let latest = State(room)
+        history.append(latest)
+        if history.count > max(1, settings.changeCount) { history.removeFirst() }
+        settled = settled == .unknown ? latest : believed(after: settled, latest)
+        return settled.room
+    }
+
+    private func believed(after present: State, _ latest: State) -> State {
         switch settings.changeRule {
         case .immediate:
-            return told
+            return latest
         case .inARow:
-            return history.count >= settings.changeCount && history.allSatisfy { $0 == told } ? told : present
+            return history.count >= settings.changeCount && history.allSatisfy { $0 == latest } ? latest : present
         case .bestOf:
-            var counts: [Told: Int] = [:]
-            for told in history { counts[told, default: 0] += 1 }
+            var counts: [State: Int] = [:]
+            for state in history { counts[state, default: 0] += 1 }
             let most = counts.values.max() ?? 0
             // Of equally frequent ones the present one stays, else the latest counts.
             if counts[present] == most { return present }

@@ -7,7 +7,7 @@ package struct RoomMachine: Sendable {
         var filter: RoomChangeFilter
         /// The last estimate since the device entered the region.
         var latest: RoomEstimate?
-        var room: String? { filter.settled ?? nil }
+        var room: String? { filter.settled.room }
 
         mutating func forget(_ settings: RoomSettings) {
             classifier.forgetRooms()
@@ -67,7 +67,7 @@ package struct RoomMachine: Sendable {
         defer { regions[id] = region }
         guard let estimate = region.classifier.classify(scan) else { return [] }
         let old = region.room
-        let room = region.filter.take(estimate.room)
+        let room = region.filter.observe(estimate.room)
         region.latest = estimate
         func event(_ kind: RoomEvent.Kind, _ room: String) -> RoomEvent {
             RoomEvent(

@@ -1,21 +1,22 @@
 import IndoorVocabulary
 
-/// Hears beacons: the object that users hold who want what is heard, and no positions.
+/// A scanner for beacons, for applications that use receptions and regions, but no positions.
 ///
 ///     let scanner = BeaconScanner(source: radio)
 ///     let beacons = scanner.beacons
 ///     await scanner.start()
 ///     for await record in beacons { print(record.beacon, record.rssi) }
 ///
-/// It turns what the source delivers into events of a `ScanMachine` and carries out its directives; it decides nothing
-/// itself. It scans all the time unless its settings or a power mode have the radio rest: then everything that waits for
-/// silence comes late, such as the exit from a region; see ``ScannerSettings``. Between two passes the source's stream is
-/// ended, so that a radio is off. A recording is cycled by the instants of its readings: what lies between two passes is left
-/// out.
+/// It passes the readings of the source to a `ScanMachine` as events, and performs its directives; it makes no
+/// decisions itself. By default, it scans all the time. With a duty cycle from its settings or a power mode, events
+/// that wait for silence are late, such as the exit from a region; see ``ScannerSettings``. Between two passes, it ends
+/// the stream of the source, so that the radio is off. On a recording, the duty cycle follows the instants of the
+/// readings, and the scanner ignores the receptions between two passes.
 public actor BeaconScanner {
     let source: any ScanSource
     private var machine: ScanMachine
-    /// Who takes samples of a room; nil while nobody does.
+    private var decoder = ReadingDecoder()
+    /// The training of a room; nil while there is none.
     var trainer: RoomTrainer?
     private var timeline: SessionTimeline
     private var scan = CurrentTask()
@@ -39,9 +40,9 @@ public actor BeaconScanner {
     ///
     /// - Parameters:
     ///   - source: the radio, or a recording of one.
-    ///   - settings: of duty cycle, regions and ranging.
-    ///   - clock: passes the time of a live source.
-    ///   - seed: of the pauses after failures.
+    ///   - settings: the settings of duty cycle, regions and ranging.
+    ///   - clock: the clock of a live source.
+    ///   - seed: the seed of the random pauses after failures.
     public init(
         source: some ScanSource, settings: ScannerSettings = ScannerSettings(),
         clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = 0
@@ -62,45 +63,43 @@ public actor BeaconScanner {
         trackingBroadcast.send(toldTracking)
     }
 
-    /// Creates a scanner with duty cycle and timing of a power mode.
+    /// Creates a scanner with the duty cycle and timing of a power mode.
     public init(source: some ScanSource, powerMode: PowerMode, clock: some Clock<Duration> = ContinuousClock()) {
         self.init(source: source, settings: ScannerSettings(powerMode: powerMode), clock: clock)
     }
 
     // MARK: - Streams
 
-    /// Passes that began and ended, and all that was heard, in the order in which it happened: what ``scanEvents``,
-    /// ``advertisements`` and ``beacons`` tell, as one stream with wall-clock times. Each call gives a stream of its own,
-    /// here and below.
+    /// The elements of ``scanEvents``, ``advertisements`` and ``beacons`` as one ordered stream with wall-clock times.
+    /// Each access returns a stream of its own, here and below.
     ///
     /// Subscribe before `start()` to get the beginning of the first pass.
     public nonisolated var events: AsyncStream<ScannerEvent> { eventBroadcast.subscribe() }
-    /// Passes that began and ended, from now on.
+    /// The beginning and the end of each pass, from now on.
     ///
-    /// Of what nobody takes, the newest 1024 elements are kept, of a recording all, here and below.
+    /// The stream stores the newest 1024 elements for a slow reader, or all on a recording, here and below.
     public nonisolated var scanEvents: AsyncStream<ScanEvent> { scanBroadcast.subscribe() }
-    /// Everything that was heard, beacons or not, as it came over the air; where the source gives advertisements.
+    /// All received advertisements, of beacons or not, if the source delivers advertisements.
     public nonisolated var advertisements: AsyncStream<Advertisement> { advertisementBroadcast.subscribe() }
-    /// The beacons that were heard.
+    /// The received beacons.
     public nonisolated var beacons: AsyncStream<BeaconRecord> { beaconBroadcast.subscribe() }
-    /// Tracked regions that were entered and left.
+    /// Entries into tracked regions and exits from them.
     public nonisolated var regionEvents: AsyncStream<RegionEvent> { regionBroadcast.subscribe() }
-    /// The beacons of each region that the device is in, once a second; none without any beacon.
+    /// The ranges to the beacons of each region that the device is in, once a second; only those with any beacon.
     public nonisolated var rangings: AsyncStream<RegionRanging> { rangingBroadcast.subscribe() }
-    /// The same as `rangings`, and those without any beacon too.
+    /// The same as `rangings`, including those without any beacon.
     public nonisolated var everyRanging: AsyncStream<RegionRanging> { everyRangingBroadcast.subscribe() }
-    /// Trained rooms that were entered, left, and still are the present ones; none until `startRooms()`.
+    /// Entries into trained rooms, exits from them, and the present rooms; none until `startRooms()`.
     public nonisolated var roomEvents: AsyncStream<RoomEvent> { roomBroadcast.subscribe() }
-    /// What became of the radio, as the source tells it. The newest 256 are kept.
+    /// Status changes of the radio. The stream stores the newest 256.
     public nonisolated var radioEvents: AsyncStream<RadioEvent> { radioBroadcast.subscribe() }
-    /// What is being done for the regions, the present state first: whether they are monitored and ranged, and whether
-    /// tracking is paused. The newest 256 are kept.
+    /// The states of region tracking, the present one first. The stream stores the newest 256.
     public nonisolated var trackingStates: AsyncStream<TrackingState> { trackingBroadcast.subscribe() }
-    /// How far the training of a room is, with each sample, and when it is paused, resumed and ended; from now on.
+    /// The progress of room training with each sample, and when it is paused, resumed and ended; from now on.
     public nonisolated var trainingProgress: AsyncStream<TrainingProgress> { trainingBroadcast.subscribe() }
-    /// Errors: the scanner goes on after a pause, unless they are critical. The newest 256 are kept.
+    /// Errors. After one that is not critical, the scanner continues after a pause. The stream stores the newest 256.
     public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
-    /// How many records, rangings and region events subscribers lost because they took them too slowly.
+    /// The number of records, rangings and events that slow subscribers lost.
     public nonisolated var droppedElements: Int {
         eventBroadcast.dropped + advertisementBroadcast.dropped + beaconBroadcast.dropped + regionBroadcast.dropped
             + rangingBroadcast.dropped
@@ -111,33 +110,33 @@ public actor BeaconScanner {
 
     /// Whether it was started and not stopped; the end of the source stops it too.
     public var isStarted: Bool { machine.isStarted }
-    /// Whether a pass is on.
+    /// Whether the radio scans now.
     public var isScanning: Bool { machine.isScanning }
-    /// How many sightings and advertisements were dropped because their RSSI is no measurement.
+    /// The number of discarded sightings and advertisements, whose RSSI is not a measurement.
     public var discardedReadings: Int { machine.discarded }
-    /// What was counted since this scanner was created; it tells no positions.
+    /// The activity since the scanner was created; it has no positions.
     public private(set) var activityCounts = ActivityCounts()
 
-    /// Begins the first pass; does nothing if it was started already.
+    /// Begins the first pass; does nothing if the scanner is started.
     ///
-    /// With settings out of range, a critical error names them, and nothing is scanned.
+    /// If settings are out of range, the scanner emits a critical error with their names, and doesn't scan.
     public func start() {
         if !machine.isStarted { timeline.begin() }
         perform(machine.handle(.start, at: timeline.now))
         tellTracking()
     }
 
-    /// Ends the scan: once this returns, nothing more is emitted until the next `start()`. What was emitted before may
-    /// still wait in a subscriber's stream. Regions stay tracked, and are entered anew.
+    /// Ends the scan: after the return, the scanner emits nothing until the next `start()`. Earlier elements may still wait in
+    /// the stream of a subscriber. Regions stay tracked, and are entered again.
     public func stop() {
         perform(machine.handle(.stop, at: timeline.now))
         tellTracking()
     }
 
-    /// Keeps another duty cycle from the next boundary on: a pass or a rest that is on ends when it would have ended.
+    /// Changes the duty cycle from the next boundary: the present pass or rest ends as before.
     ///
-    /// A pass without an end then ends one `scanDuration` after the change.
-    /// - Throws: what is out of range; then nothing is changed.
+    /// An endless pass ends one `scanDuration` after the change.
+    /// - Throws: `LocalizationError` with the values that are out of range; the duty cycle is then unchanged.
     public func setDutyCycle(_ cycle: DutyCycle) throws(LocalizationError) {
         if var error = LocalizationError(settingsProblems: cycle.problems) {
             error.code = .generic
@@ -146,11 +145,11 @@ public actor BeaconScanner {
         perform(machine.handle(.change(cycle, machine.settings.timing), at: timeline.now))
     }
 
-    /// Keeps another schedule: its duty cycle from the next boundary on, its timing from the next pass on.
+    /// Changes the schedule: the duty cycle from the next boundary, the timing from the next pass.
     ///
     ///     try scanner.setSchedule(ScanSchedule(settings))
     ///
-    /// - Throws: what is out of range; then nothing is changed.
+    /// - Throws: `LocalizationError` with the values that are out of range; the schedule is then unchanged.
     public func setSchedule(_ schedule: ScanSchedule) throws(LocalizationError) {
         if var error = LocalizationError(settingsProblems: schedule.problems) {
             error.code = .generic
@@ -159,7 +158,7 @@ public actor BeaconScanner {
         perform(machine.handle(.change(schedule.cycle, schedule.timing), at: timeline.now))
     }
 
-    /// Keeps another power mode: its duty cycle from the next boundary on, its timing from the next pass on.
+    /// Changes the power mode: the duty cycle from the next boundary, the timing from the next pass.
     public func setPowerMode(_ mode: PowerMode) {
         perform(machine.handle(.change(mode.dutyCycle, mode.timing), at: timeline.now))
     }
@@ -168,22 +167,22 @@ public actor BeaconScanner {
 // MARK: - Regions
 
 extension BeaconScanner {
-    /// What is being done for the regions.
+    /// The state of region tracking.
     public var trackingState: TrackingState { machine.trackingState }
 
-    /// Tracks a region under a name; its entries and exits are told by `regionEvents`.
+    /// Tracks a region under a name; `regionEvents` emits its entries and exits.
     ///
-    /// Regions may overlap, as in all beacons of a UUID and those of one major: each has events of its own.
-    /// - Returns: false if the region is tracked already, or another one has the name; then nothing is changed.
+    /// Regions may overlap, such as all beacons of a UUID and those of one major: each has events of its own.
+    /// - Returns: false, without a change, if the region is tracked already, or another one has the name.
     @discardableResult public func track(_ region: BeaconRegion, id: String) -> Bool {
         defer { tellTracking() }
         return machine.regions.track(region, id: id)
     }
 
-    /// Tracks the beacons with a UUID that is given as text, and with a major and minor where given.
+    /// Tracks the beacons with a UUID as text and, if given, a major and a minor.
     ///
-    /// - Returns: false if the region is tracked already, or another one has the name; then nothing is changed.
-    /// - Throws: `RegionError.malformedUUID` if the text is no UUID.
+    /// - Returns: false, without a change, if the region is tracked already, or another one has the name.
+    /// - Throws: `RegionError.malformedUUID` if the text is not a UUID.
     @discardableResult public func track(
         uuid: String, major: UInt16? = nil, minor: UInt16? = nil, id: String
     ) throws(RegionError) -> Bool {
@@ -191,7 +190,7 @@ extension BeaconScanner {
         return track(BeaconRegion(uuid: parsed, major: major, minor: minor), id: id)
     }
 
-    /// Tracks the region of that name no more. If the device is in it, no exit is told.
+    /// Stops tracking the region with a name, without an exit event.
     ///
     /// - Returns: whether it was tracked.
     @discardableResult public func stopTracking(_ id: String) -> Bool {
@@ -200,7 +199,7 @@ extension BeaconScanner {
         return machine.regions.stopTracking { $1 == id }
     }
 
-    /// Tracks a region no more, whatever its name. If the device is in it, no exit is told.
+    /// Stops tracking a region, without an exit event.
     ///
     /// - Returns: whether it was tracked.
     @discardableResult public func stopTracking(_ region: BeaconRegion) -> Bool {
@@ -209,28 +208,28 @@ extension BeaconScanner {
         return machine.regions.stopTracking { other, _ in other == region }
     }
 
-    /// Tracks no region any more. No exits are told.
+    /// Stops tracking all regions, without exit events.
     public func clearTrackedRegions() {
         machine.regions.clear()
         machine.rooms.forget()
         settleTracking()
     }
 
-    /// Keeps the regions, but tells nothing of them until `resumeTracking()`. No exits are told.
+    /// Stores the regions, but emits no events of them until `resumeTracking()`. There are no exit events.
     public func pauseTracking() {
         machine.regions.pause()
         machine.rooms.forget()
         settleTracking()
     }
 
-    /// Ends a pause: regions whose beacons are heard are entered anew. Without a pause, nothing happens.
+    /// Ends a pause: the next reception of a beacon enters its regions again. Without a pause, it has no effect.
     public func resumeTracking() {
         machine.regions.resume()
         tellTracking()
     }
 
-    /// Believes the device outside all regions and rooms, without an exit: those whose beacons are heard next are entered
-    /// anew.
+    /// Treats the device as outside all regions and rooms, without exit events: the next reception of a beacon enters
+    /// its regions again.
     public func forgetPresence() {
         machine.regions.forget()
         machine.rooms.forget()
@@ -241,26 +240,26 @@ extension BeaconScanner {
 // MARK: - Rooms
 
 extension BeaconScanner {
-    /// Has a classifier tell the rooms of a tracked region, in place of one before; nil for none.
+    /// Sets the classifier of the rooms of a tracked region; nil removes it.
     ///
-    /// The room that the device is in is forgotten, without an exit.
+    /// The scanner forgets the present room, without an exit event.
     public func insertClassifier(_ classifier: (any Classifier)?, for regionID: String) {
         machine.rooms.insert(classifier, for: regionID)
     }
 
-    /// Tells rooms by `roomEvents` from now on; the ones that the device is in are entered anew. Off until then.
+    /// Starts room detection, which is off by default; `roomEvents` emits an entry into the present rooms.
     public func startRooms() { machine.rooms.start() }
 
-    /// Tells no rooms any more. No exits are told.
+    /// Stops room detection, without exit events.
     public func stopRooms() { machine.rooms.stop() }
 
-    /// Whether rooms are told.
+    /// Whether room detection is on.
     public var isTellingRooms: Bool { machine.rooms.isStarted }
 
-    /// The room that the device is in, of each region that has one, by the region's name.
+    /// The present room of each region that has one, by the name of the region.
     public var presentRooms: [String: String] { machine.rooms.rooms }
 
-    /// What the classifier told last in a region, of all its rooms; nil if nothing since the region was entered.
+    /// Returns the latest estimate of all rooms of a region; nil if there is none since the device entered the region.
     public func roomEstimate(in regionID: String) -> RoomEstimate? { machine.rooms.estimate(in: regionID) }
 }
 
@@ -273,6 +272,7 @@ extension BeaconScanner {
             activityCounts.note(directive)
             switch directive {
             case .startSource(let timing):
+                decoder = ReadingDecoder()
                 scan.scan(source, timing: timing, for: self) {
                     $0.receive($1, of: $2)
                 } report: {
@@ -310,10 +310,10 @@ extension BeaconScanner {
         guard scan.isCurrent(number) else { return }
         activityCounts.noteReading(reading)
         machine.shift(by: timeline.align(to: reading.instant))
-        perform(machine.handle(.reading(reading), at: reading.instant))
+        perform(machine.handle(.reading(decoder.decode(reading)), at: reading.instant))
     }
 
-    /// A part of the source has failed, and the scan goes on.
+    /// Emits the error of a part of the source, while the scan continues.
     private func tell(_ error: LocalizationError, of number: Int) {
         guard scan.isCurrent(number) else { return }
         activityCounts.errors += 1
@@ -328,7 +328,7 @@ extension BeaconScanner {
         perform(machine.handle(event, at: timeline.now))
     }
 
-    /// What is tracked was changed by the caller.
+    /// Updates alarm and state after the caller has changed the tracked regions.
     private func settleTracking() {
         setAlarm()
         tellTracking()
@@ -341,7 +341,7 @@ extension BeaconScanner {
         trackingBroadcast.send(state)
     }
 
-    /// Makes sure that a live scan is woken when its machine wants to be.
+    /// Sets the alarm of a live scan to the next wake-up of its machine.
     private func setAlarm() {
         alarm.set(to: machine.nextWake, on: timeline, for: self) { $0.wakeUp($1) }
     }

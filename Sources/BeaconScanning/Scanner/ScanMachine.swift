@@ -1,19 +1,19 @@
 import IndoorVocabulary
 
-/// Decides when a radio scans, and what of the heard is told to whom: duty cycle, records and regions.
+/// The state machine of a scanner: duty cycle, records, regions and rooms.
 ///
-/// A value with time as an input. What is due before an event is done before it, at its own instant; a pass holds its
-/// first instant and not its last one. On a live source, what is noticed more than a second late happens when it is
-/// noticed: a machine that slept has not scanned meanwhile.
+/// A value with time as an input. The machine performs ticks that are due before an event first, each at its own
+/// instant. A pass includes its first instant and excludes its last one. On a live source, a tick that is more than a
+/// second late is performed at the present, because a computer that slept has not scanned meanwhile.
 package struct ScanMachine: Sendable {
     package enum Event: Hashable, Sendable {
         case start
         case stop
         case tick
-        case reading(SensorReading)
+        case reading(DecodedReading)
         case sourceEnded
         case sourceFailed(LocalizationError)
-        /// Another duty cycle, kept from the next boundary on, and another timing, kept from the next pass on.
+        /// A change of the duty cycle from the next boundary, and of the timing from the next pass.
         case change(DutyCycle, ScanTiming?)
     }
 
@@ -24,46 +24,44 @@ package struct ScanMachine: Sendable {
         case emitAdvertisement(Advertisement)
         case emitBeacon(BeaconRecord)
         case emitRegionEvent(RegionEvent)
-        /// Also with no ranges at all.
+        /// Also without any ranges.
         case emitRanging(RegionRanging)
         case emitRoomEvent(RoomEvent)
         case passOn(RadioEvent)
         case report(LocalizationError)
     }
 
-    /// What is noticed later than this was slept through.
+    /// The delay of a tick from which on the computer was asleep.
     private static let lateness = Duration.seconds(1)
 
     package private(set) var settings: ScannerSettings
     private let pace: ScanPace
     private var duty: DutyCycleMachine
-    /// The tracked regions. What changes them tells nothing.
+    /// The tracked regions. Changing them returns no directives.
     package var regions: RegionMachine
-    /// The rooms within the regions. What changes them tells nothing.
+    /// The rooms within the regions. Changing them returns no directives.
     package var rooms: RoomMachine
     private var ranger: Ranger
     private var rangerCleanup = Instant.zero
     private var backoff: Backoff
     private var failures = 0
-    /// A failed source is not started again before this.
+    /// The earliest time to start a failed source again.
     private var retryAt: Instant?
     private var startedAt = Instant.zero
-    /// The latest instant: what is delivered late happens now, so that time never runs backwards.
+    /// The latest instant. Late events are handled at it, so that time never runs backwards.
     private var latest: Instant?
     private var hasReading = false
-    /// Whether the radio hears when it scans, as far as it told.
+    /// Whether the radio receives while it scans, by its latest status.
     private var isHearing = true
-    /// What the last advertisement was decoded to: a sighting of the same behind it is the same news.
-    private var decoded: Sighting?
 
-    /// Whether the radio scans, as the events told.
+    /// Whether the radio scans, by the emitted events.
     package private(set) var isScanning = false
-    /// How many sightings and advertisements were dropped because their RSSI is no measurement.
+    /// The number of discarded sightings and advertisements, whose RSSI is not a measurement.
     package private(set) var discarded = 0
 
     /// Creates a stopped machine.
     ///
-    /// - Parameter seed: of the pauses after failures.
+    /// - Parameter seed: the seed of the random pauses after failures.
     package init(settings: ScannerSettings, pace: ScanPace, seed: UInt64) {
         self.settings = settings
         self.pace = pace
@@ -74,13 +72,13 @@ package struct ScanMachine: Sendable {
         backoff = Backoff(first: settings.retryPause * 2, seed: seed)
     }
 
-    /// How many beacons are ranged: those that were heard lately.
+    /// The number of beacons that are ranged.
     package var rangedBeacons: Int { ranger.count }
 
     /// Whether it was started and not stopped.
     package var isStarted: Bool { duty.state != .stopped }
 
-    /// What is being done for the regions.
+    /// The state of region tracking.
     package var trackingState: TrackingState {
         let inside = regions.insideRegions
         let isMonitoring = isStarted && !regions.isPaused && !regions.isEmpty
@@ -89,13 +87,13 @@ package struct ScanMachine: Sendable {
             isPaused: regions.isPaused)
     }
 
-    /// When a tick is wanted; nil if never.
+    /// When the machine needs a tick; nil if never.
     package var nextWake: Instant? {
         let retry = duty.isScanning && !isScanning ? retryAt : nil
         return [duty.nextWake, regions.nextWake, retry].compactMap(\.self).min()
     }
 
-    /// Moves the present and all that is due onto a timeline that begins elsewhere.
+    /// Shifts the present and the due times onto another timeline.
     package mutating func shift(by duration: Duration) {
         duty.shift(by: duration)
         regions.shift(by: duration)
@@ -104,7 +102,7 @@ package struct ScanMachine: Sendable {
         latest = latest?.advanced(by: duration)
     }
 
-    /// Takes in an event.
+    /// Handles an event; returns the directives for the shell.
     package mutating func handle(_ event: Event, at instant: Instant) -> [Directive] {
         if event == .start, !isStarted { return start(at: instant) }
         guard isStarted else {
@@ -118,7 +116,7 @@ package struct ScanMachine: Sendable {
         case .start, .tick: break
         case .change(let cycle, let timing): change(to: cycle, timing, at: now)
         case .stop: directives += stop(at: now)
-        case .reading(let reading): directives += take(reading, at: now)
+        case .reading(let reading): directives += receive(reading, at: now)
         case .sourceEnded: directives += settle(wanted: false, at: now) + stop(at: now)
         case .sourceFailed(let error): directives += fail(error, at: now)
         }
@@ -141,17 +139,16 @@ extension ScanMachine {
         latest = now
         hasReading = false
         isHearing = true
-        decoded = nil
         retryAt = nil
         failures = 0
         ranger = Ranger(settings: settings.ranging)
         rangerCleanup = now
         _ = duty.handle(.start, at: now)
-        // A recording has no radio to turn off: it runs through, and what lies between two passes is left out.
+        // A recording has no radio to turn off: it runs through, and the receptions between two passes are ignored.
         return (pace == .recorded ? [.startSource(settings.timing)] : []) + settle(at: now)
     }
 
-    /// What is stopped tells nothing more but that it has stopped.
+    /// Stops the scan. The only output is the end of the pass.
     private mutating func stop(at now: Instant) -> [Directive] {
         _ = duty.handle(.stop, at: now)
         regions.forget()
@@ -159,13 +156,13 @@ extension ScanMachine {
         return settle(at: now) + (pace == .recorded ? [.stopSource] : [])
     }
 
-    /// Does all that is due up to now.
+    /// Performs all ticks up to now.
     private mutating func advance(to now: Instant) -> [Directive] {
         var directives: [Directive] = []
         var count = 0
         while let wake = nextWake, wake <= now {
             if count == DutyCycleMachine.dueLimit {
-                // A gap of years in a recording: the cycle goes on behind it.
+                // A gap of years in a recording: the cycle continues behind it.
                 duty.shift(by: wake.duration(to: now))
                 regions.shift(by: wake.duration(to: now))
                 count += 1
@@ -179,13 +176,13 @@ extension ScanMachine {
     }
 
     private mutating func tick(at now: Instant) -> [Directive] {
-        // The regions first: what was heard until now was heard in the pass that may end now.
+        // The regions first: receptions until now belong to the pass that may end now.
         let directives = outputs(of: regions.handle(.tick, at: now))
         _ = duty.handle(.tick, at: now)
         return directives + settle(at: now)
     }
 
-    /// Lets the radio scan if it should, or not if it should not.
+    /// Starts or stops the radio as the duty cycle requires.
     private mutating func settle(at now: Instant) -> [Directive] {
         settle(wanted: duty.isScanning && (retryAt.map { $0 <= now } ?? true), at: now)
     }
@@ -202,7 +199,7 @@ extension ScanMachine {
     }
 
     private mutating func fail(_ error: LocalizationError, at now: Instant) -> [Directive] {
-        // A recording that failed would begin anew, and fail again without any time passing.
+        // A failed recording would start again, and fail again without any time passing.
         guard pace == .live, !error.endsSession else {
             var final = error
             if !final.endsSession { final.code = .critical }
@@ -218,35 +215,33 @@ extension ScanMachine {
 // MARK: - Readings
 
 extension ScanMachine {
-    private mutating func take(_ reading: SensorReading, at now: Instant) -> [Directive] {
+    private mutating func receive(_ decoded: DecodedReading, at now: Instant) -> [Directive] {
         hasReading = true
-        switch reading {
-        case .radio(let event): return take(event, at: now)
-        case .advertisement(let advertisement): return take(advertisement, at: now)
+        if case .radio(let event) = decoded.reading { return receive(event, at: now) }
+        guard isScanning else { return [] }
+        switch decoded.content {
         case .sighting(let sighting):
-            defer { decoded = nil }
-            return sighting == decoded ? [] : take(sighting, at: now)
-        case .motion, .step, .pressure, .gnss, .fix: return []
+            guard case .advertisement(let advertisement) = decoded.reading else { return receive(sighting, at: now) }
+            failures = 0
+            return [.emitAdvertisement(advertisement)] + receive(sighting, at: now)
+        // It may be malformed: its `defect` is for the subscriber.
+        case .advertisement(let advertisement):
+            failures = 0
+            return [.emitAdvertisement(advertisement)]
+        case .rejected(.invalidRSSI):
+            discarded += 1
+            return []
+        case .rejected(.repetition), .other: return []
         }
     }
 
-    private mutating func take(_ event: RadioEvent, at now: Instant) -> [Directive] {
+    private mutating func receive(_ event: RadioEvent, at now: Instant) -> [Directive] {
         isHearing = event.status.isHearing
         return outputs(of: regions.handle(.hearing(isScanning && isHearing), at: now)) + [.passOn(event)]
     }
 
-    private mutating func take(_ advertisement: Advertisement, at now: Instant) -> [Directive] {
-        decoded = nil
-        guard isScanning, isMeasurement(advertisement.rssi) else { return [] }
-        failures = 0
-        // Malformed data hold no beacon; the advertisement tells what is wrong with them.
-        guard let sighting = try? advertisement.sighting() else { return [.emitAdvertisement(advertisement)] }
-        decoded = sighting
-        return [.emitAdvertisement(advertisement)] + take(sighting, at: now)
-    }
-
-    private mutating func take(_ sighting: Sighting, at now: Instant) -> [Directive] {
-        guard isScanning, isMeasurement(sighting.rssi), sighting.rssi >= settings.rssiThreshold else { return [] }
+    private mutating func receive(_ sighting: Sighting, at now: Instant) -> [Directive] {
+        guard sighting.rssi >= settings.rssiThreshold else { return [] }
         failures = 0
         if rangerCleanup.advanced(by: settings.ranging.silence) <= now {
             ranger.forgetSilent(at: now)
@@ -258,13 +253,7 @@ extension ScanMachine {
             + outputs(of: regions.handle(.heard(range), at: now))
     }
 
-    private mutating func isMeasurement(_ rssi: Double) -> Bool {
-        let isMeasurement = Sighting.isMeasurement(rssi: rssi)
-        if !isMeasurement { discarded += 1 }
-        return isMeasurement
-    }
-
-    /// A room is left before its region, and told behind what it was told from.
+    /// Returns the outputs of regions and rooms: the exit from a room precedes that from its region, and follows its ranging.
     private mutating func outputs(of directives: [RegionMachine.Directive]) -> [Directive] {
         var outputs: [Directive] = []
         for directive in directives {

@@ -1,6 +1,6 @@
 import IndoorVocabulary
 
-/// Something that a scanner tells: a pass that began or ended, or something that was heard.
+/// An event of a scanner: the beginning or the end of a pass, or a reception.
 ///
 ///     for await event in scanner.events {
 ///         switch event.content {
@@ -10,17 +10,17 @@ import IndoorVocabulary
 ///         }
 ///     }
 public struct ScannerEvent: Hashable, Sendable {
-    /// What a scanner tells.
+    /// The content of an event.
     public enum Content: Hashable, Sendable {
         /// A pass began or ended.
         case scan(ScanEvent)
-        /// Something advertised, a beacon or not; where the source gives advertisements.
+        /// The radio received an advertisement, of a beacon or not, if the source delivers advertisements.
         case advertisement(Advertisement)
-        /// A beacon was heard. Where the source gives advertisements, this comes right behind the one that held it.
+        /// The radio received a beacon. If the source delivers advertisements, this comes right behind that of the beacon.
         case beacon(BeaconRecord)
     }
 
-    /// What happened.
+    /// The content of the event.
     public var content: Content
     /// When it happened, on the wall clock; nil if the source has none, see ``ScanSource/wallClock``.
     public var unixTime: UnixTime?
@@ -31,7 +31,7 @@ public struct ScannerEvent: Hashable, Sendable {
         self.unixTime = unixTime
     }
 
-    /// When it happened, on the source's timeline; nil for a pass that began before the source told any instant.
+    /// When it happened, on the timeline of the source; nil for a pass that began before the first reading.
     public var instant: Instant? {
         switch content {
         case .scan(let event): event.instant
@@ -40,7 +40,7 @@ public struct ScannerEvent: Hashable, Sendable {
         }
     }
 
-    /// Creates the event of what happened, with its time on a wall clock: that of its instant, or of the present.
+    /// Creates an event with the time of a wall clock: that of its instant, or the present without one.
     init(_ content: Content, by clock: WallClock?) {
         self.init(content: content)
         unixTime = clock.flatMap { clock in instant.map(clock.unixTime) ?? clock.measuredAt }

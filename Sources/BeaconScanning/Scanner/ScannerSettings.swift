@@ -2,27 +2,27 @@ import IndoorVocabulary
 
 /// A scanner's settings, with their defaults.
 ///
-/// A scanner of these defaults listens all the time. A ``DutyCycle`` saves power, and makes everything late: silence counts
-/// only while the radio listens, so with 10 s of every 100 s, and an exit timeout of 30 s, a region is left 210 s after its
-/// last beacon, and entered up to 90 s after its first one. Those of a ``SettingsStack`` have the duty cycle that its
-/// keys say, by default 10 s of every 100 s: `ScanSchedule(stack)` tells whether anybody has given one, and is continuous
-/// otherwise.
+/// By default, a scanner listens all the time. A ``DutyCycle`` saves power, and delays events, because the scanner
+/// measures silence only while the radio listens: with 10 s of every 100 s, and an exit timeout of 30 s, the device
+/// leaves a region 210 s after its last beacon, and enters it up to 90 s after its first one. In a ``SettingsStack``,
+/// the default duty cycle is 10 s of every 100 s; `ScanSchedule(stack)` uses it only if a source of the settings has
+/// one, and is continuous otherwise.
 public struct ScannerSettings: Hashable, Sendable {
-    /// When the radio scans: by default all the time.
+    /// The duty cycle of the radio; by default, the radio scans all the time.
     public var dutyCycle = DutyCycle.continuous
-    /// How much of the time the radio listens while it scans; nil leaves that to the source.
+    /// The scan timing within a pass; nil for the default of the source.
     ///
-    /// Of effect on a `TimedScanSource` alone.
+    /// Only a `TimedScanSource` uses it.
     public var timing: ScanTiming?
-    /// Beacons heard weaker than this are ignored, in dBm, in [-127, 0]; one exactly at the threshold is kept.
+    /// The scanner ignores sightings below this RSSI in dBm, in [-127, 0].
     public var rssiThreshold = -127.0
-    /// When regions are entered and left.
+    /// The settings of regions.
     public var regions = RegionSettings()
-    /// When a change of room is believed.
+    /// The settings of room changes.
     public var rooms = RoomSettings()
-    /// How distances are found.
+    /// The settings of ranging.
     public var ranging = Ranger.Settings()
-    /// The pause before a scan that failed is tried again, above 0 s; later ones double up to a minute.
+    /// The pause before a failed scan starts again, above 0 s; it doubles with each failure, up to a minute.
     public var retryPause = Duration.seconds(2)
 
     /// Creates the settings with their defaults.
@@ -37,12 +37,12 @@ public struct ScannerSettings: Hashable, Sendable {
         timing = powerMode.timing
     }
 
-    /// What is out of range, each with its key, what is allowed and what was found; empty if all is well.
+    /// The values that are out of range, each with its key, allowed range and value; empty if all are valid.
     ///
-    /// A scanner with any of them reports a critical error as soon as it is started, and does not scan.
+    /// A scanner with invalid settings reports a critical error at its start, and does not scan.
     public var problems: [String] { Self.list.problems(in: self) }
 
-    /// The error of a scanner with these settings; nil if all is well.
+    /// The error of a scanner with these settings; nil if they are valid.
     var error: LocalizationError? { LocalizationError(settingsProblems: problems) }
 }
 

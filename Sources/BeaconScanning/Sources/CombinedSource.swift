@@ -1,32 +1,22 @@
 import IndoorVocabulary
 
-/// Several sources as one, in order of instants: a radio with inertial sensors and a satellite receiver.
+/// A combination of sources in order of instants: a radio with inertial sensors and a satellite receiver.
 ///
 ///     let source = CombinedSource(radio, with: [IIOSource(), GNSSReadings(GPSDSource())])
 ///     let localizer = Localizer(source: source, venues: packets)
 ///
-/// The first source leads: the stream ends when it ends, and throws its error. The others are companions. When a companion
-/// ends, the rest goes on. When one fails, the stream reports the error (``ReportingScanSource``), and starts the companion
-/// again after a pause that doubles from a second to a minute.
+/// The first source is the leading one: the stream ends when it ends, and throws its error. The others are companions. When a
+/// companion ends, the others continue. When one fails, the stream reports the error (``ReportingScanSource``), and starts the
+/// companion again after a pause that doubles from a second to a minute.
 ///
-/// A radio that is to rest is made to before it is combined. Live sources must count their instants on one clock; on Linux,
-/// those of this package count from boot. A reading waits for those of the other sources for as long as `window`, then it is
-/// handed on. One that comes later still gets the instant of the one before it, and ``lateReadings`` counts it: none is lost.
-/// Recordings are merged exactly, and play to the end of the longest; a companion that fails there is not begun anew.
+/// Give the radio its duty cycle before you combine it. Live sources must share one clock for their instants; on Linux,
+/// those of this package count from boot. A reading waits for the other sources for at most `window`. A later one gets
+/// the instant of the reading before it, and ``lateReadings`` counts it. If the reader is slow, the stream keeps the
+/// newest 65,536 readings and reports the number of lost ones by a ``RadioEvent``. Recordings are merged exactly, and
+/// play to the end of the longest; a companion that fails there is not started again.
 public struct CombinedSource: Sendable {
-    private typealias Continuation = AsyncThrowingStream<SensorReading, any Error>.Continuation
-
-    /// What the sources do, in order of arrival.
-    private enum Input: Sendable {
-        case reading(SensorReading, Int)
-        case failed(any Error, Int)
-        case ended(Int)
-        /// A reading has waited long enough.
-        case due
-    }
-
-    /// Counts for all streams of a source and its copies.
-    private final class Count: Sendable {
+    /// A count for all streams of a source and its copies.
+    fileprivate final class Count: Sendable {
         private let value = Guarded(0)
         var total: Int { value.withLock { $0 } }
         func add(_ number: Int) { value.withLock { $0 += number } }
@@ -37,16 +27,16 @@ public struct CombinedSource: Sendable {
     private let makeClock: @Sendable () -> SessionClock
     private let late = Count()
 
-    /// The first pause before a companion that has failed is begun anew.
+    /// The first pause before a failed companion is started again.
     private static let firstPause = Duration.seconds(1)
 
-    /// Combines sources; nothing is scanned yet.
+    /// Combines sources, without starting them.
     ///
     /// - Parameters:
-    ///   - leading: without which there is nothing to combine.
-    ///   - companions: those that come and go; of the same pace as the first.
-    ///   - window: how long a live reading waits for older ones of the other sources, from 0 s on.
-    ///   - clock: measures the window, and the pauses.
+    ///   - leading: the source that ends the stream when it ends.
+    ///   - companions: the other sources, which may end and fail; of the same pace as the first.
+    ///   - window: the maximum time that a live reading waits for older ones of the other sources, at least 0 s.
+    ///   - clock: the clock of the window and of the pauses.
     public init(
         _ leading: some ScanSource, with companions: [any ScanSource], window: Duration = .milliseconds(100),
         clock: some Clock<Duration> = ContinuousClock()
@@ -56,39 +46,38 @@ public struct CombinedSource: Sendable {
         makeClock = { SessionClock(clock) }
     }
 
-    /// Readings so far, in all streams, that came too late for their place and got a later instant.
+    /// The number of readings in all streams so far that arrived too late for their place and got a later instant.
     public var lateReadings: Int { late.total }
 }
 
 extension CombinedSource: WrappingScanSource, SteerableScanSource {
-    /// That of the source that leads.
+    /// The pace of the leading source.
     public var pace: ScanPace { sources[0].pace }
 
-    /// That of the first source that has one: all count their instants on one clock.
+    /// The wall clock of the first source that has one, because all share one clock for their instants.
     public var wallClock: WallClock? { sources.lazy.compactMap(\.wallClock).first }
 
-    /// That of the source that leads: it is the radio that is to rest.
+    /// The steering of the leading source, which is the radio.
     public var steering: ScanSteering? { (sources[0] as? any SteerableScanSource)?.steering }
 
-    /// Begins all sources.
+    /// Starts all sources.
     ///
-    /// The stream throws what the leading one throws, and a critical `LocalizationError` if a recording is combined with a
+    /// The stream throws the error of the leading source, and a critical `LocalizationError` if a recording is combined with a
     /// live source.
     package func readings(
         timing: ScanTiming?, reporting report: @escaping @Sendable (LocalizationError) -> Void
     ) -> AsyncThrowingStream<SensorReading, any Error> {
-        AsyncThrowingStream { continuation in
-            guard sources.allSatisfy({ $0.pace == pace }) else {
-                let message = "a recording cannot be combined with a live source; combine sources of one pace"
-                return continuation.finish(throwing: LocalizationError(code: .critical, message: message))
+        guard sources.allSatisfy({ $0.pace == pace }) else {
+            let message = "a recording cannot be combined with a live source; combine sources of one pace"
+            return AsyncThrowingStream { $0.finish(throwing: LocalizationError(code: .critical, message: message)) }
+        }
+        switch pace {
+        case .live: return ReadingFeed.readings { try await follow(timing, report, into: $0) }
+        case .recorded:
+            let merge = RecordedMerge(sources.map { $0.beginReadings(reporting: report) }) { error, number in
+                report(failure(error, of: number))
             }
-            let task = Task {
-                switch pace {
-                case .live: await follow(timing, report, into: continuation)
-                case .recorded: await merge(report, into: continuation)
-                }
-            }
-            continuation.onTermination = { _ in task.cancel() }
+            return AsyncThrowingStream { try await merge.next() }
         }
     }
 
@@ -104,107 +93,149 @@ extension CombinedSource: WrappingScanSource, SteerableScanSource {
 // Live sources.
 extension CombinedSource {
     private func follow(
-        _ timing: ScanTiming?, _ report: @escaping @Sendable (LocalizationError) -> Void,
-        into continuation: Continuation
-    ) async {
+        _ timing: ScanTiming?, _ report: @escaping @Sendable (LocalizationError) -> Void, into feed: ReadingFeed
+    ) async throws {
         let clock = makeClock()
-        let (inputs, feed) = AsyncStream.makeStream(of: Input.self)
-        var merger = ReadingMerger(sources: sources.count, window: window)
-        let tasks = sources.indices.map { begin($0, timing, on: clock, report, into: feed) }
-        var alarm: Task<Void, Never>?
-        defer {
-            for task in tasks { task.cancel() }
-            alarm?.cancel()
+        let merge = LiveMerge(of: sources.count, window: window, late: late, on: clock, into: feed)
+        let companions = Task {
+            await withDiscardingTaskGroup { group in
+                for number in sources.indices.dropFirst() {
+                    group.addTask { await follow(number, report, on: clock, into: merge) }
+                }
+            }
         }
-        for await input in inputs {
-            let lateBefore = merger.lateCount
-            var readings: [SensorReading] = []
-            switch input {
-            case .reading(let reading, let number):
-                readings = merger.add(reading, from: number, at: clock.elapsed())
-            case .failed(let error, 0):
-                for reading in merger.takeAll() { continuation.yield(reading) }
-                return continuation.finish(throwing: error)
-            case .ended(0):
-                for reading in merger.takeAll() { continuation.yield(reading) }
-                return continuation.finish()
-            case .failed(let error, let number):
-                report(failure(error, of: number))
-                merger.leave(number)
-                readings = merger.take(at: clock.elapsed())
-            case .ended(let number):
-                merger.leave(number)
-                readings = merger.take(at: clock.elapsed())
-            case .due:
-                alarm = nil
-                readings = merger.take(at: clock.elapsed())
+        defer { companions.cancel() }
+        do {
+            for try await reading in sources[0].beginReadings(timing: timing, reporting: report) {
+                await merge.add(reading, from: 0)
             }
-            late.add(merger.lateCount - lateBefore)
-            for reading in readings { continuation.yield(reading) }
-            guard alarm == nil, let due = merger.nextDue else { continue }
-            alarm = Task {
-                guard (try? await clock.sleep(until: due)) != nil else { return }
-                feed.yield(.due)
-            }
+            await merge.end()
+        } catch {
+            await merge.end()
+            throw error
         }
     }
 
-    /// Hands on what one source delivers; a companion is begun anew when it has failed.
-    private func begin(
-        _ number: Int, _ timing: ScanTiming?, on clock: SessionClock,
-        _ report: @escaping @Sendable (LocalizationError) -> Void, into feed: AsyncStream<Input>.Continuation
-    ) -> Task<Void, Never> {
-        let source = sources[number]
-        return Task {
-            var backoff = Backoff(first: Self.firstPause, seed: UInt64(number))
-            while !Task.isCancelled {
-                do {
-                    let radioTiming = number == 0 ? timing : nil
-                    for try await reading in source.beginReadings(timing: radioTiming, reporting: report) {
-                        backoff.reset()
-                        feed.yield(.reading(reading, number))
-                    }
-                    if !Task.isCancelled { feed.yield(.ended(number)) }
-                    return
-                } catch {
-                    guard !Task.isCancelled else { return }
-                    feed.yield(.failed(error, number))
-                    guard number > 0 else { return }
-                    try? await clock.sleep(until: clock.elapsed() + backoff.next())
+    /// Merges the readings of a companion, and starts it again when it has failed.
+    private func follow(
+        _ number: Int, _ report: @escaping @Sendable (LocalizationError) -> Void, on clock: SessionClock,
+        into merge: LiveMerge
+    ) async {
+        var backoff = Backoff(first: Self.firstPause, seed: UInt64(number))
+        while !Task.isCancelled {
+            do {
+                for try await reading in sources[number].beginReadings(reporting: report) {
+                    backoff.reset()
+                    await merge.add(reading, from: number)
                 }
+                return await merge.leave(number)
+            } catch {
+                guard !Task.isCancelled else { return }
+                report(failure(error, of: number))
+                await merge.leave(number)
+                try? await clock.sleep(until: clock.elapsed() + backoff.next())
             }
         }
     }
 }
 
-// Recordings.
-extension CombinedSource {
-    /// Merges sources that are each in order; of readings of the same instant, that of the earlier source comes first.
-    private func merge(
-        _ report: @escaping @Sendable (LocalizationError) -> Void, into continuation: Continuation
-    ) async {
-        var iterators = sources.map { $0.beginReadings(reporting: report).makeAsyncIterator() }
-        var heads = [SensorReading?](repeating: nil, count: sources.count)
-        var next = Array(sources.indices)
-        while !Task.isCancelled {
-            for number in next {
-                do {
-                    heads[number] = try await iterators[number].next()
-                } catch {
-                    heads[number] = nil
-                    guard number > 0 else { return continuation.finish(throwing: error) }
-                    report(failure(error, of: number))
-                }
-            }
-            var first: Int?
-            for (number, head) in heads.enumerated() {
-                guard let head else { continue }
-                if let reading = first.flatMap({ heads[$0] }), reading.instant <= head.instant { continue }
-                first = number
-            }
-            guard let first, let reading = heads[first] else { return continuation.finish() }
-            continuation.yield(reading)
-            next = [first]
+/// The merger of live sources. Each source waits until its reading is merged, so that there is no buffer before the merger.
+private actor LiveMerge {
+    private var merger: ReadingMerger
+    private let feed: ReadingFeed
+    private let clock: SessionClock
+    private let late: CombinedSource.Count
+    private var alarm: Task<Void, Never>?
+    private var hasEnded = false
+
+    init(of count: Int, window: Duration, late: CombinedSource.Count, on clock: SessionClock, into feed: ReadingFeed) {
+        merger = ReadingMerger(sources: count, window: window)
+        self.late = late
+        self.clock = clock
+        self.feed = feed
+    }
+
+    func add(_ reading: SensorReading, from number: Int) {
+        guard !hasEnded else { return }
+        let lateBefore = merger.lateCount
+        let readings = merger.add(reading, from: number, at: clock.elapsed())
+        late.add(merger.lateCount - lateBefore)
+        deliver(readings)
+    }
+
+    /// Continues without a companion that has ended or failed.
+    func leave(_ number: Int) {
+        guard !hasEnded else { return }
+        merger.leave(number)
+        deliver(merger.drain(at: clock.elapsed()))
+    }
+
+    /// Delivers all waiting readings, after the leading source has ended or failed.
+    func end() {
+        alarm?.cancel()
+        deliver(merger.drainAll())
+        hasEnded = true
+    }
+
+    private func deliver(_ readings: [SensorReading]) {
+        for reading in readings { feed.yield(reading) }
+        guard alarm == nil, let due = merger.nextDue else { return }
+        alarm = Task { [weak self, clock] in
+            guard (try? await clock.sleep(until: due)) != nil else { return }
+            await self?.ring()
         }
+    }
+
+    private func ring() {
+        alarm = nil
+        guard !hasEnded else { return }
+        deliver(merger.drain(at: clock.elapsed()))
+    }
+}
+
+/// The merger of recordings: of readings of the same instant, that of the earlier source comes first.
+///
+/// It reads the next reading of a recording when its reader wants one, so that it doesn't read ahead.
+private actor RecordedMerge {
+    private let streams: [AsyncThrowingStream<SensorReading, any Error>]
+    private let report: @Sendable (any Error, Int) -> Void
+    private var heads: [SensorReading?]
+    /// The sources whose next reading is not read yet.
+    private var unread: [Int]
+
+    /// - Parameter report: is called with the error of a companion and its number.
+    init(
+        _ streams: [AsyncThrowingStream<SensorReading, any Error>],
+        reporting report: @escaping @Sendable (any Error, Int) -> Void
+    ) {
+        self.streams = streams
+        self.report = report
+        heads = Array(repeating: nil, count: streams.count)
+        unread = Array(streams.indices)
+    }
+
+    /// Returns the next reading; nil at the end of all recordings.
+    ///
+    /// - Throws: the error of the leading recording.
+    func next() async throws -> SensorReading? {
+        for number in unread {
+            do {
+                // All iterators of a stream share its elements.
+                var iterator = streams[number].makeAsyncIterator()
+                heads[number] = try await iterator.next()
+            } catch {
+                heads[number] = nil
+                guard number > 0 else { throw error }
+                report(error, number)
+            }
+        }
+        var first: Int?
+        for (number, head) in heads.enumerated() {
+            guard let head else { continue }
+            if let reading = first.flatMap({ heads[$0] }), reading.instant <= head.instant { continue }
+            first = number
+        }
+        unread = first.map { [$0] } ?? []
+        return first.flatMap { heads[$0] }
     }
 }

@@ -4,19 +4,16 @@ import IndoorVocabulary
 ///
 ///     let source = CombinedSource(radio, with: [IIOSource(), GNSSReadings(GPSDSource())])
 ///
-/// Beside a ``Localizer`` take its parameter `gnss` instead, if the session is to go on without the radio, too.
+/// For a ``Localizer`` that continues without the radio, use its parameter `gnss` instead.
 public struct GNSSReadings: ScanSource {
     private let receiver: any GNSSSource
 
-    /// Creates a source that delivers what a receiver does.
+    /// Creates a source from a receiver.
     public init(_ receiver: some GNSSSource) { self.receiver = receiver }
 
     public var pace: ScanPace { .live }
 
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
-        let fixes = receiver.fixes()
-        return .produced { continuation in
-            for try await fix in fixes { continuation.yield(.gnss(fix)) }
-        }
+        receiver.fixes().transformed { [.gnss($0)] }
     }
 }

@@ -1,44 +1,44 @@
 import IndoorVocabulary
 
-/// Puts readings of several live sources, each in order by itself, into one order of instants.
+/// A merger of several live sources, each ordered by instant, into one order of instants.
 ///
-/// A reading waits until every source that delivers has come as far, so that nothing older can follow, or until it has waited for
-/// the window. One that comes later than that is not lost: it gets the instant of the last reading that was handed on, and is
-/// counted. A value: time is an argument.
+/// A reading waits until every delivering source has reached its instant, so that no older one can follow, or until the
+/// window has passed. A later reading is not lost: it gets the instant of the last delivered reading, and the merger
+/// counts it. Time is an argument.
 package struct ReadingMerger: Sendable {
     private struct Waiting: Sendable {
         var reading: SensorReading
-        /// When it is handed on, whatever else comes.
+        /// The latest time of its delivery.
         let due: Duration
     }
 
-    /// As many wait at most, in a flood; the oldest are handed on before their time.
+    /// The maximum number of waiting readings; beyond, the oldest are delivered before they are due.
     package static let limit = 4096
 
     private let window: Duration
-    /// In order of their instants, and those of the same instant in order of arrival.
+    /// Ordered by instant, and those of the same instant by arrival.
     private var waiting: [Waiting] = []
-    /// How far each source has come; nil for one that has delivered nothing, or delivers no more.
+    /// The latest instant of each source; nil before its first reading, and after it has left.
     private var latest: [Instant?]
     private var isDelivering: [Bool]
-    /// The instant of the last reading that was handed on.
+    /// The instant of the last delivered reading.
     private var last: Instant?
-    /// Readings that came too late for their place.
+    /// The number of readings that arrived too late for their place.
     package private(set) var lateCount = 0
 
     /// - Parameters:
-    ///   - sources: how many there are.
-    ///   - window: how long a reading waits at most.
+    ///   - sources: the number of sources.
+    ///   - window: the maximum time that a reading waits.
     package init(sources: Int, window: Duration) {
         self.window = max(.zero, window)
         latest = Array(repeating: nil, count: sources)
         isDelivering = Array(repeating: true, count: sources)
     }
 
-    /// When a reading has waited long enough, on the clock of `elapsed`; nil while none waits.
+    /// When the next reading is due, on the clock of `elapsed`; nil while none waits.
     package var nextDue: Duration? { waiting.map(\.due).min() }
 
-    /// Takes in a reading; returns those that are to be handed on now, in order.
+    /// Adds a reading; returns those that are due, in order.
     package mutating func add(_ reading: SensorReading, from source: Int, at elapsed: Duration) -> [SensorReading] {
         isDelivering[source] = true
         latest[source] = max(latest[source] ?? reading.instant, reading.instant)
@@ -49,36 +49,36 @@ package struct ReadingMerger: Sendable {
         }
         let next = waiting.lastIndex { $0.reading.instant <= reading.instant }.map { $0 + 1 } ?? 0
         waiting.insert(Waiting(reading: reading, due: elapsed + window), at: next)
-        return take(at: elapsed)
+        return drain(at: elapsed)
     }
 
-    /// A source has ended or failed: nobody waits for it, until it delivers again.
+    /// Stops waiting for a source that has ended or failed, until it delivers again.
     package mutating func leave(_ source: Int) {
         isDelivering[source] = false
         latest[source] = nil
     }
 
-    /// The readings that are to be handed on now, in order.
-    package mutating func take(at elapsed: Duration) -> [SensorReading] {
+    /// Removes and returns the readings that are due, in order.
+    package mutating func drain(at elapsed: Duration) -> [SensorReading] {
         let reached = reached
         let isSafe: (Waiting) -> Bool = { waiting in
             waiting.due <= elapsed || reached.map { waiting.reading.instant <= $0 } ?? false
         }
         let count = waiting.lastIndex(where: isSafe).map { $0 + 1 } ?? 0
-        return takeFirst(max(count, waiting.count - Self.limit))
+        return drainFirst(max(count, waiting.count - Self.limit))
     }
 
-    /// All that wait, in order: nothing more comes.
-    package mutating func takeAll() -> [SensorReading] { takeFirst(waiting.count) }
+    /// Removes and returns all waiting readings, in order, for the end of the sources.
+    package mutating func drainAll() -> [SensorReading] { drainFirst(waiting.count) }
 
-    private mutating func takeFirst(_ count: Int) -> [SensorReading] {
-        let taken = waiting.prefix(count).map(\.reading)
-        waiting.removeFirst(taken.count)
-        last = taken.last?.instant ?? last
-        return taken
+    private mutating func drainFirst(_ count: Int) -> [SensorReading] {
+        let drained = waiting.prefix(count).map(\.reading)
+        waiting.removeFirst(drained.count)
+        last = drained.last?.instant ?? last
+        return drained
     }
 
-    /// The instant up to which every source that delivers has come; nil if one of them has not begun.
+    /// The instant that every delivering source has reached; nil if one of them has not begun.
     private var reached: Instant? {
         var least: Instant?
         for (source, instant) in latest.enumerated() where isDelivering[source] {

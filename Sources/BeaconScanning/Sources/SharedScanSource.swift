@@ -1,65 +1,65 @@
 import IndoorVocabulary
 
-/// One scan for several readers: positioners side by side, a localizer and a scanner, on one radio.
+/// One scan for several readers on one radio, such as floor plan localizers side by side, or a localizer and a scanner.
 ///
 ///     let radio = SharedScanSource(BluetoothScanSource())
 ///     let ground = FloorPlanLocalizer(on: groundFloor, source: radio, venues: packets)
 ///     let first = FloorPlanLocalizer(on: firstFloor, source: radio, venues: packets)
 ///
-/// The scan begins with the first reader and ends with the last one. Who joins in between gets what is heard from then on;
-/// of readings that somebody does not take, the newest 4096 are kept for him. When the scan ends or fails, it does so for
-/// all of its readers, and the next `readings()` begins another one. A radio that is to rest is made to before it is shared:
-/// readers cannot tell it to. A recording is not shared: each reader plays it from its beginning.
+/// The scan begins with the first reader and ends with the last one. A later reader gets the readings from then on. For a slow
+/// reader, the source keeps the newest 4096 readings and reports the number of lost ones by a ``RadioEvent``. When the scan
+/// ends or fails, it does so for all readers, and the next `readings()` begins another scan. Give the radio its duty cycle
+/// before you share it, because readers cannot change it. A recording is not shared: each reader plays it from its beginning.
 ///
-/// A class, as it is one radio for all who hold it.
+/// A class, because all owners share one radio.
 public final class SharedScanSource: ReportingScanSource {
-    private typealias Continuation = AsyncThrowingStream<SensorReading, any Error>.Continuation
-
     private struct Reader: Sendable {
-        var continuation: Continuation
-        /// Is told of errors that the scan survives.
+        var feed: ReadingFeed
+        /// Is called with each error that does not end the scan.
         var report: @Sendable (LocalizationError) -> Void
     }
 
     private struct State: Sendable {
         var readers: [UInt64: Reader] = [:]
         var nextKey: UInt64 = 0
-        /// Counts scans, so that what belongs to an earlier one is recognised.
+        /// The number of the scan; it differs from that of an earlier scan.
         var number = 0
         var isScanning = false
         /// The instant of the latest reading of this scan; nil before the first.
         var latest: Instant?
-        /// A place that was given before the first reading.
+        /// A fix that was submitted before the first reading.
         var waiting: Fix?
         var scan: Task<Void, Never>?
     }
 
-    private static let buffer = 4096
+    /// The number of readings that may wait for each reader.
+    package static let capacity = 4096
 
     private let source: any ScanSource
     private let state = Guarded(State())
 
-    /// Creates a source that shares the scans of another one; nothing is scanned yet.
+    /// Creates a source that shares the scans of another one, without starting it.
     public init(_ source: some ScanSource) { self.source = source }
 
     public var pace: ScanPace { source.pace }
 
-    /// That of the source.
+    /// The wall clock of the source.
     public var wallClock: WallClock? { source.wallClock }
 
-    /// Takes part in the scan, which begins if nobody else takes part.
+    /// Joins the scan, which begins with the first reader.
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> { readings { _ in } }
 
-    /// Takes part in the scan, and is told of the errors that it survives.
+    /// Joins the scan.
+    ///
+    /// - Parameter report: is called with each error that does not end the scan.
     public func readings(
         reporting report: @escaping @Sendable (LocalizationError) -> Void
     ) -> AsyncThrowingStream<SensorReading, any Error> {
         guard pace == .live else { return source.beginReadings(reporting: report) }
-        let (stream, continuation) = AsyncThrowingStream.makeStream(
-            of: SensorReading.self, throwing: (any Error).self, bufferingPolicy: .bufferingNewest(Self.buffer))
+        let (stream, feed) = ReadingFeed.makeStream(capacity: Self.capacity)
         let (key, begun) = state.withLock { state -> (UInt64, Int?) in
             state.nextKey += 1
-            state.readers[state.nextKey] = Reader(continuation: continuation, report: report)
+            state.readers[state.nextKey] = Reader(feed: feed, report: report)
             guard !state.isScanning else { return (state.nextKey, nil) }
             state.isScanning = true
             state.latest = nil
@@ -67,18 +67,18 @@ public final class SharedScanSource: ReportingScanSource {
             state.number += 1
             return (state.nextKey, state.number)
         }
-        continuation.onTermination = { [weak self] _ in self?.leave(key) }
+        feed.whenTerminated { [weak self] in self?.leave(key) }
         if let begun { begin(begun) }
         return stream
     }
 
-    /// Tells all readers where the device is: each session on that map takes it as it takes ``Localizer/submit(_:)``.
+    /// Submits a position to all readers: each session on that map handles it like ``Localizer/submit(_:)``.
     ///
-    /// A positioner on another floor plan ignores it. A localizer takes it for a place on the map with that number in its own
-    /// venue. A session that was not started doesn't get it.
-    /// - Parameter fix: as `VenueMap.fix(at:radius:isSoft:instant:)` makes it of metres, pixels or a coordinate. It gets the
-    ///   instant of the latest reading; before the first one, it waits for that.
-    /// - Returns: how many readers get it.
+    /// A floor plan localizer on another map ignores it. A localizer uses it as a position on the map with that number in its
+    /// own venue. A session that was not started doesn't get it.
+    /// - Parameter fix: the position, from `VenueMap.fix(at:radius:isSoft:instant:)` for metres, pixels or a
+    ///   coordinate. It gets the instant of the latest reading; before the first one, it waits for that.
+    /// - Returns: the number of readers that get it.
     @discardableResult public func submit(_ fix: Fix) -> Int {
         let (readers, latest) = state.withLock { state -> ([Reader], Instant?) in
             guard !state.readers.isEmpty else { return ([], nil) }
@@ -88,7 +88,7 @@ public final class SharedScanSource: ReportingScanSource {
         guard let latest else { return readers.count }
         var fix = fix
         fix.instant = latest
-        for reader in readers { reader.continuation.yield(.fix(fix)) }
+        for reader in readers { reader.feed.yield(.fix(fix)) }
         return readers.count
     }
 
@@ -119,10 +119,10 @@ public final class SharedScanSource: ReportingScanSource {
             state.latest = reading.instant
             return (Array(state.readers.values), state.waiting.take())
         }
-        for reader in readers { reader.continuation.yield(reading) }
+        for reader in readers { reader.feed.yield(reading) }
         guard var fix = waiting else { return }
         fix.instant = reading.instant
-        for reader in readers { reader.continuation.yield(.fix(fix)) }
+        for reader in readers { reader.feed.yield(.fix(fix)) }
     }
 
     private func readers(of number: Int) -> [Reader] {
@@ -137,7 +137,7 @@ public final class SharedScanSource: ReportingScanSource {
             defer { state.readers = [:] }
             return Array(state.readers.values)
         }
-        for reader in readers { reader.continuation.finish(throwing: error) }
+        for reader in readers { reader.feed.finish(throwing: error) }
     }
 
     private func leave(_ key: UInt64) {

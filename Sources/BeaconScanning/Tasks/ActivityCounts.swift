@@ -16,8 +16,6 @@ public struct ActivityCounts: Hashable, Sendable {
     public package(set) var events = 0
     /// Errors that were reported, also those that the session survived.
     public package(set) var errors = 0
-    /// What the last advertisement was decoded to: a sighting of the same behind it is the same news.
-    private var decoded: Sighting?
     /// Whether the radio rests between two passes.
     private var isResting = false
 
@@ -33,20 +31,12 @@ public struct ActivityCounts: Hashable, Sendable {
     }
 
     /// Takes in what a source delivers to a session.
-    package mutating func note(_ reading: SensorReading) {
-        noteReading(reading)
-        switch reading {
-        case .sighting(let sighting):
-            if sighting != decoded, Sighting.isMeasurement(rssi: sighting.rssi) { sightings += 1 }
-            decoded = nil
-        case .advertisement(let advertisement):
-            decoded = (try? advertisement.sighting()) ?? nil
-            if decoded != nil { sightings += 1 }
-        case .radio(let event):
-            // The first pass began with the scan.
-            if isResting, event.status == .scanning { passes += 1 }
-            isResting = event.status == .resting
-        case .motion, .step, .pressure, .gnss, .fix: break
-        }
+    package mutating func note(_ decoded: DecodedReading) {
+        noteReading(decoded.reading)
+        if case .sighting = decoded.content { sightings += 1 }
+        guard case .radio(let event) = decoded.reading else { return }
+        // The first pass began with the scan.
+        if isResting, event.status == .scanning { passes += 1 }
+        isResting = event.status == .resting
     }
 }

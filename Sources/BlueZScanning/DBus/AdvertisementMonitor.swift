@@ -1,26 +1,26 @@
-/// The objects by which the Bluetooth service learns what to report from passive scanning.
+/// The D-Bus objects that define which advertisements the Bluetooth service reports while it scans passively.
 ///
-/// An application shows an object manager, and below it a monitor with the patterns; the service asks for both when
-/// the application registers. Source: BlueZ 5.66, doc/advertisement-monitor-api.txt.
+/// An application exports an object manager and, below it, a monitor with the patterns. The service reads both when the
+/// application registers. Source: BlueZ 5.66, doc/advertisement-monitor-api.txt.
 package enum AdvertisementMonitor {
-    /// Where the object manager is. Each connection has paths of its own.
+    /// The path of the object manager. Paths are separate for each connection.
     package static let rootPath = "/indoorlocalization"
-    /// Where the monitor is.
+    /// The path of the monitor.
     package static let path = "/indoorlocalization/beacons"
     /// The monitor's interface.
     package static let interface = "org.bluez.AdvertisementMonitor1"
 
-    /// Payloads that every beacon of a known format begins with: offset in the payload, AD type, bytes.
+    /// The patterns that match the known beacon formats: offset in the payload, AD type, bytes.
     private static let patterns: [(offset: UInt8, type: UInt8, bytes: [UInt8])] = [
         // iBeacon: Apple's company number, type and length.
         (0, 0xFF, [0x4C, 0x00, 0x02, 0x15]),
-        // AltBeacon: the code behind any company's number.
+        // AltBeacon: the beacon code after any company's number.
         (2, 0xFF, [0xBE, 0xAC]),
         // Eddystone-UID: the service's number and the frame's type.
         (0, 0x16, [0xAA, 0xFE, 0x00]),
     ]
 
-    /// The answer to a method call that the service makes; nil if it wants none.
+    /// Returns the answer to a method call from the service; nil if the call expects none.
     package static func answer(_ call: BusMessage) -> BusMessage? {
         guard call.expectsReply else { return nil }
         switch (call.interface, call.member, call.path) {
@@ -35,7 +35,7 @@ package enum AdvertisementMonitor {
             (interface, "DeviceLost", path):
             return call.reply()
         default:
-            return call.refusal("org.freedesktop.DBus.Error.UnknownMethod", "There is no such method here.")
+            return call.refusal("org.freedesktop.DBus.Error.UnknownMethod", "The object has no such method.")
         }
     }
 

@@ -1,13 +1,13 @@
-/// What a scan asks of the Bluetooth service.
+/// A call to the Bluetooth service.
 package enum BlueZCall: Hashable, Sendable {
-    /// Which objects it has.
+    /// Lists the service's objects.
     case listObjects
-    /// To give the adapter power, or to take it.
+    /// Powers the adapter on or off.
     case setPower(adapter: String, Bool)
-    /// To report what matches our monitor, which makes it scan passively.
+    /// Registers our monitor, so that the service scans passively and reports the matching advertisements.
     case registerMonitor(adapter: String)
     case unregisterMonitor(adapter: String)
-    /// What to discover: LE only, and repeated reports too if `duplicates`.
+    /// Sets the discovery filter: LE only, with repeated reports if `duplicates` is true.
     case setFilter(adapter: String, duplicates: Bool)
     case startDiscovery(adapter: String)
     case stopDiscovery(adapter: String)
@@ -15,7 +15,7 @@ package enum BlueZCall: Hashable, Sendable {
     /// The service's name on the bus.
     package static let service = "org.bluez"
 
-    /// The call as a message.
+    /// Returns the call as a message.
     package func message(serial: UInt32) -> BusMessage {
         switch self {
         case .listObjects:
@@ -50,9 +50,9 @@ package enum BlueZCall: Hashable, Sendable {
     }
 }
 
-/// Signals that a scan listens to.
+/// The signals that a scan subscribes to.
 package enum BlueZSignals {
-    /// Match rules of the bus. Source: D-Bus Specification 0.42, Match Rules.
+    /// The match rules. Source: D-Bus Specification 0.42, Match Rules.
     package static let rules = [
         "type='signal',sender='org.freedesktop.DBus',member='NameOwnerChanged',arg0='org.bluez'",
         "type='signal',sender='org.bluez',interface='org.freedesktop.DBus.ObjectManager'",

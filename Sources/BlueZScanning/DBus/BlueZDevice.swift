@@ -1,18 +1,18 @@
 import BeaconScanning
 import IndoorVocabulary
 
-/// What the Bluetooth service tells of a device: the object `org.bluez.Device1`, as far as it was heard on the air.
+/// The advertising data of a device, from the Bluetooth service's object `org.bluez.Device1`.
 package struct BlueZDevice: Hashable, Sendable {
     /// The device's address.
     package let address: DeviceAddress
-    /// The latest signal strength in dBm; nil if none is told, as of a device that is known but not heard.
+    /// The latest RSSI in dBm; nil if the service reports none, as for a known device that is out of range.
     package private(set) var rssi: Double?
     private var manufacturerData: [UInt16: [UInt8]] = [:]
     private var serviceData: [BeaconUUID: [UInt8]] = [:]
     private var serviceUUIDs: [BeaconUUID] = []
     private var transmitPower: Int8?
 
-    /// Reads the properties of a device; nil if they tell no address.
+    /// Creates a device from its properties; returns nil if they contain no address.
     package init?(_ properties: BusProperties) {
         guard let text = properties["Address"]?.text, var address = DeviceAddress(text) else { return nil }
         address.kind = properties["AddressType"]?.text.flatMap(DeviceAddress.Kind.init)
@@ -20,11 +20,11 @@ package struct BlueZDevice: Hashable, Sendable {
         update(properties, invalidated: [])
     }
 
-    /// What was heard, if a change of properties tells that something was.
+    /// Applies a change of properties, and returns the advertisement that caused it, if any.
     ///
-    /// A change of the signal strength or of the data does. Without a signal strength of its own, the report has the
-    /// latest one; if there is none, or it was withdrawn, nothing is reported. Data that come with the change are the
-    /// report's; without, the latest are.
+    /// A change of the RSSI or of the data indicates an advertisement. If the change has no RSSI, the advertisement has
+    /// the latest one; if there is none, or the service withdrew it, the function returns nil. If the change has no
+    /// data, the advertisement has the latest data.
     package mutating func report(
         of changes: BusProperties, invalidated: [String] = [], at instant: Instant
     ) -> Advertisement? {
@@ -66,10 +66,10 @@ package struct BlueZDevice: Hashable, Sendable {
 }
 
 extension BlueZDevice {
-    /// AD structures that say what the service told, in ascending order of types and numbers.
+    /// AD structures with the data that the service reported, in ascending order of types and numbers.
     ///
-    /// They are not the bytes that went over the air: the service takes these apart and keeps neither their order nor
-    /// what it does not know. Data too long for a structure are left out.
+    /// They differ from the bytes on the air: the service parses those, and discards their order and the types it
+    /// doesn't know. Data too long for a structure is omitted.
     package var advertisingData: [UInt8] {
         var data: [UInt8] = []
         let short = serviceUUIDs.compactMap(\.shortForm).sorted()
@@ -102,7 +102,7 @@ extension BlueZDevice {
 }
 
 extension BeaconUUID {
-    /// The 16-bit number that the UUID stands for; nil if it is another one.
+    /// The 16-bit form of the UUID; nil if it has none.
     ///
     /// Source: Bluetooth Core Specification 5.4, Vol 3 Part B, 2.5.1: 0000xxxx-0000-1000-8000-00805F9B34FB.
     fileprivate var shortForm: UInt16? {
@@ -112,7 +112,7 @@ extension BeaconUUID {
 }
 
 extension [UInt8] {
-    /// Adds an AD structure, unless its length does not fit into a byte.
+    /// Appends an AD structure, unless its length doesn't fit into a byte.
     fileprivate mutating func append(type: UInt8, _ payload: [UInt8]) {
         guard payload.count <= 254 else { return }
         append(UInt8(payload.count + 1))

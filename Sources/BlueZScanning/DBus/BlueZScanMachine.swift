@@ -1,79 +1,79 @@
 import IndoorVocabulary
 
-/// The rules of a scan through the Bluetooth service: what to ask it, when to try again, what was heard.
+/// The state machine of a scan through the Bluetooth service.
 ///
-/// After each event it looks at what it knows and takes the next step that is missing: the bus, the service's objects,
-/// the adapter, its power, the monitor, the discovery filter, the discovery. Whatever breaks takes that knowledge away,
-/// and the same steps bring it back. One call is under way at a time.
+/// After each event the machine performs the next missing step: the bus, the service's objects, the adapter, its power,
+/// the monitor, the discovery filter, the discovery. A failure clears the corresponding state, and the same steps
+/// restore it. Only one call is pending at a time.
 package struct BlueZScanMachine: Hashable, Sendable {
-    /// What happens to a scan.
+    /// An event of a scan.
     package enum Event: Hashable, Sendable {
-        /// The message bus is reached.
+        /// The connection to the message bus is open.
         case connected
-        /// The message bus cannot be reached, or denies it.
+        /// The message bus is not reachable, or denies the connection.
         case connectionFailed(reason: String, isDenied: Bool)
-        /// The message bus is gone.
+        /// The message bus closed the connection.
         case disconnected
-        /// A message came.
+        /// A message arrived.
         case received(BusMessage)
-        /// So many readings were lost, as nobody fetched them in time.
+        /// The full stream buffer discarded this number of readings.
         case overrun(readings: Int)
-        /// The instant `dueTime` has come.
+        /// The instant `dueTime` has passed.
         case tick
-        /// The scan is to end.
+        /// The client ended the scan.
         case stop
     }
 
-    /// What is to be done.
+    /// An action for the shell to perform.
     package enum Directive: Hashable, Sendable {
-        /// To connect to the message bus, and to listen to its signals.
+        /// Connect to the message bus, and subscribe to its signals.
         case connect
-        /// To send a message.
+        /// Send a message.
         case send(BusMessage)
-        /// To deliver what was sensed.
+        /// Deliver a reading.
         case yield(SensorReading)
-        /// To end the stream with an error. Nothing follows but `close`.
+        /// End the stream with an error. Only `close` follows.
         case fail(BluetoothError)
-        /// To close the connection, if there is one. Nothing follows.
+        /// Close the connection, if there is one. No directive follows.
         case close
     }
 
-    /// A call under way.
+    /// A pending call.
     package struct Pending: Hashable, Sendable {
         package var call: BlueZCall
         package var serial: UInt32
         package var deadline: Instant
     }
 
-    /// What the scan waits for.
+    /// The state of a scan: what it waits for.
     package enum State: Hashable, Sendable {
-        /// The message bus: to be reached then, or under way if there is no instant.
+        /// Not connected to the message bus. The machine connects at the instant; nil while an attempt is pending.
         case apart(until: Instant?)
-        /// An answer.
+        /// Waiting for an answer.
         case asking(Pending)
-        /// News; at the latest at the instant something is tried again. Whether it hears stands in the memory.
+        /// Waiting for a message. At the instant, the machine tries again. `memory` stores whether the adapter scans.
         case resting(until: Instant?)
-        /// An answer to one of the last calls.
+        /// Waiting for an answer to one of the calls that end the scan.
         case stopping(Pending, then: [BlueZCall])
-        /// Nothing any more.
+        /// Ended.
         case ended
     }
 
     package private(set) var state = State.apart(until: nil)
     package private(set) var memory: BlueZScanMemory
 
-    /// Creates a scan that has not begun; the shell carries out `connect` first.
+    /// Creates the machine of a scan that hasn't started. The shell performs `connect` first.
     package init(_ settings: BlueZScanSettings) { memory = BlueZScanMemory(settings: settings) }
 
-    /// Takes in what happened; returns what is to be done, in order.
+    /// Handles an event and returns the directives to perform, in order.
     package mutating func handle(_ event: Event, at now: Instant) -> [Directive] {
-        var turn = BlueZScanTransition(memory: memory, now: now)
-        state = turn.state(after: state, event)
-        memory = turn.memory
-        return turn.directives
+        var transition = BlueZScanTransition(memory: memory, now: now)
+        state = transition.state(after: state, event)
+        memory = transition.memory
+        return transition.directives
     }
 
-    /// When a tick is due; nil if none is.
+    /// The instant at which the machine needs a tick; nil if it needs none.
     package var dueTime: Instant? {
         switch state {
         case .apart(let instant), .resting(let instant): instant
@@ -83,72 +83,73 @@ package struct BlueZScanMachine: Hashable, Sendable {
     }
 }
 
-/// What a scan through the Bluetooth service knows.
+/// The memory of a scan through the Bluetooth service.
 package struct BlueZScanMemory: Hashable, Sendable {
-    /// What became of our advertisement monitor.
+    /// The status of our advertisement monitor.
     package enum Monitor: Hashable, Sendable {
         case untried
         case registered
-        /// The service does not take it, or has released it.
+        /// The service refused the monitor, or released it.
         case refused
     }
 
     package var settings: BlueZScanSettings
-    /// Whether the message bus was reached once.
+    /// Whether the scan has been connected to the message bus.
     package var wasConnected = false
-    /// The service's own name on the bus; nil while its objects are unknown.
+    /// The service's unique name on the bus; nil while its objects are unknown.
     package var owner: String?
     package var objects = BlueZObjects()
-    /// The adapter that scans.
+    /// The path of the adapter that scans.
     package var adapterPath: String?
     package var monitor = Monitor.untried
     package var isFiltered = false
-    /// Whether a discovery of ours runs.
+    /// Whether our discovery runs.
     package var isDiscovering = false
-    /// Whether discovery was refused since it ran last: what the service knows of it may be stale.
+    /// Whether the service has refused discovery since it last ran, so that the service's record of it may be stale.
     package var discoveryIsStale = false
-    /// Whether the controller reports a device more than once in a scan.
+    /// A detector of whether the controller reports a device more than once in a scan.
     package var duplicates = DuplicateFilterDetector()
-    /// When anything was heard last, or a discovery began.
+    /// The instant of the last report, or of the start of a discovery.
     package var heardAt = Instant.zero
-    /// When is looked at whether a discovery should begin anew; nil without one.
+    /// The instant at which the machine decides whether to restart discovery; nil without a discovery.
     package var renewalDue: Instant?
-    /// The adapter that this scan gave power, which it takes back in the end.
+    /// The adapter that this scan powered on, and powers off at the end.
     package var poweredPath: String?
-    /// Until when a service that has just shown its objects may still add its adapters.
+    /// The instant until which a service that has just listed its objects may still add adapters.
     package var adaptersDue: Instant?
-    /// Whether this adapter had power since it was met: what is switched off later is left off.
+    /// Whether this adapter has been powered on since it was found. The scan leaves an adapter off that is switched off
+    /// later.
     package var hasSeenPower = false
-    /// Failures in a row.
+    /// The number of consecutive failures.
     package var failures = 0
     package var lastSerial = Self.serialsStart
-    /// The latest event; its instant aside, none is told twice in a row.
-    package var told: RadioEvent?
+    /// The last reported event. The machine doesn't report an event that differs only in its instant.
+    package var lastEvent: RadioEvent?
 
-    /// Above the numbers that libdbus gives to its own messages on a connection, of which there are a few.
+    /// The first serial number, above the few that libdbus uses for its own messages on a connection.
     package static let serialsStart: UInt32 = 1 << 16
 
-    /// The adapter that scans, as the service shows it.
+    /// The adapter that scans, as the service describes it.
     package var adapter: BlueZObjects.Adapter? { adapterPath.flatMap { objects.adapters[$0] } }
 
-    /// What of the adapters decides on the next step.
+    /// The properties of the chosen adapter that determine the next step.
     package struct Standing: Hashable, Sendable {
         package var path: String?
         package var isPowered = false
         package var isBlocked = false
-        package var takesMonitors = false
+        package var supportsMonitors = false
     }
 
-    /// How the adapter that is meant stands.
+    /// The standing of the chosen adapter.
     package var standing: Standing {
         let path = objects.path(of: settings.adapter, preferring: adapterPath)
         guard let path, let adapter = objects.adapters[path] else { return Standing() }
         return Standing(
             path: path, isPowered: adapter.adapter.isPowered, isBlocked: adapter.isBlocked,
-            takesMonitors: adapter.takesMonitors)
+            supportsMonitors: adapter.supportsMonitors)
     }
 
-    /// Forgets what the service knew of us, and what it showed.
+    /// Clears everything that depends on the service.
     package mutating func forgetService() {
         owner = nil
         objects = BlueZObjects()
@@ -156,7 +157,7 @@ package struct BlueZScanMemory: Hashable, Sendable {
         forgetAdapter()
     }
 
-    /// Forgets what the adapter was asked.
+    /// Clears everything that depends on the adapter.
     package mutating func forgetAdapter() {
         adapterPath = nil
         monitor = .untried

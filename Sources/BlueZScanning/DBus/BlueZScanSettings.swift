@@ -1,55 +1,57 @@
-/// What a scan through the Bluetooth service is to do.
+/// The settings of a scan through the Bluetooth service.
 package struct BlueZScanSettings: Hashable, Sendable {
-    /// Which adapter scans.
+    /// The choice of the adapter that scans.
     package var adapter: AdapterChoice
-    /// What is delivered.
+    /// The readings to deliver.
     package var content: ScanContent
-    /// Whether the service is asked to report data that have not changed too.
+    /// Whether the scan asks the service to report unchanged data too.
     package var wantsDuplicates = true
-    /// Whether the service is asked to discover, which scans actively, with pauses.
+    /// Whether the scan uses discovery, which scans actively and with pauses.
     package var usesDiscovery = true
-    /// Whether the service is given an advertisement monitor, which scans passively, where it takes one.
+    /// Whether the scan registers an advertisement monitor, which scans passively, if the service supports it.
     package var usesMonitor = true
 
-    /// Whether discovery is begun anew every second where the controller filters duplicates.
+    /// Whether the scan restarts discovery every second if the controller filters duplicates.
     package var renewsDiscovery = true
-    /// What the first event of a stream says beside its own detail.
-    package var remark: String?
+    /// A text that the first event of a stream adds to its own detail.
+    package var initialDetail: String?
 
-    /// How long the service may take to list its objects, which may have to start it, or to power an adapter on.
-    package static let longPatience = Duration.seconds(30)
-    /// How long the service may take for another answer. Of two programs that start discovery at once, it answers one.
-    package static let patience = Duration.seconds(5)
-    /// How long the service may take for an answer when the scan ends.
-    package static let patienceAtEnd = Duration.seconds(2)
-    /// How long a service that has shown its objects may take to add an adapter before it counts as unplugged.
-    package static let patienceWithAdapters = Duration.seconds(2)
-    /// How long a discovery may hear nothing before it is begun anew, should the controller or the service be stuck.
+    /// The time limit for listing the objects, which may start the service, and for powering an adapter on.
+    package static let longTimeout = Duration.seconds(30)
+    /// The time limit for other answers. If two programs start discovery at the same time, the service answers only
+    /// one.
+    package static let timeout = Duration.seconds(5)
+    /// The time limit for an answer at the end of the scan.
+    package static let timeoutAtEnd = Duration.seconds(2)
+    /// How long after listing its objects the service may add an adapter before the scan reports it as unplugged.
+    package static let adapterTimeout = Duration.seconds(2)
+    /// How long a discovery may deliver no report before the scan restarts it, in case the controller or the service
+    /// hangs.
     package static let longestSilence = Duration.seconds(60)
-    /// The first pause before what failed is tried again; each further one is twice as long.
+    /// The pause after the first failure. It doubles after each further failure.
     package static let firstPause = Duration.seconds(1)
-    /// No pause is longer.
+    /// The longest pause.
     package static let longestPause = Duration.seconds(30)
 
-    /// Everything on: what gives the most reports.
+    /// Creates settings with every option on, which gives the most reports.
     package init(adapter: AdapterChoice, content: ScanContent) {
         self.adapter = adapter
         self.content = content
     }
 
-    /// The pause after so many failures in a row.
+    /// Returns the pause after a number of consecutive failures.
     package static func pause(failures: Int) -> Duration {
         min(firstPause * (1 << min(max(failures - 1, 0), 10)), longestPause)
     }
 }
 
 extension BlueZCall {
-    /// How long its answer may take while the scan goes on.
-    var patience: Duration {
+    /// The time limit for the answer while the scan runs.
+    var timeout: Duration {
         switch self {
-        case .listObjects, .setPower: BlueZScanSettings.longPatience
+        case .listObjects, .setPower: BlueZScanSettings.longTimeout
         case .registerMonitor, .unregisterMonitor, .setFilter, .startDiscovery, .stopDiscovery:
-            BlueZScanSettings.patience
+            BlueZScanSettings.timeout
         }
     }
 }

@@ -2,10 +2,11 @@ import Dispatch
 import Glibc
 import IndoorVocabulary
 
-/// Carries out what the rules of a scan through the Bluetooth service decide: one connection, one queue, one alarm.
+/// The shell of a scan through the Bluetooth service, which performs the directives of `BlueZScanMachine`. It has one
+/// connection, one queue and one timer.
 ///
-/// A class, because a running scan has an identity and an end. `@unchecked Sendable`, because everything that changes
-/// is used on `queue` alone, which does one thing at a time.
+/// A class because a running scan has an identity and an end. `@unchecked Sendable` because mutable state is accessed
+/// only on the serial `queue`.
 final class BlueZScanShell: @unchecked Sendable {
     typealias Continuation = AsyncThrowingStream<SensorReading, any Error>.Continuation
 
@@ -16,14 +17,14 @@ final class BlueZScanShell: @unchecked Sendable {
     private let address: String?
     private let alarm: any DispatchSourceTimer
     private var machine: BlueZScanMachine
-    private var remark: InitialDetail
+    private var initialDetail: InitialDetail
     private var connection: BusConnection?
     private var arrivals: ReadinessWatch?
-    /// Readings that nobody fetched from the stream in time, and that were not told yet.
+    /// The number of readings that the full stream buffer discarded and that the scan hasn't reported yet.
     private var lost = 0
-    private var lossToldAt = Instant.zero
+    private var lossReportedAt = Instant.zero
 
-    /// - Parameter address: where the message bus is; nil for the system's.
+    /// - Parameter address: The address of the message bus; nil for the system bus.
     init(
         _ settings: BlueZScanSettings, address: String?, _ running: RunningScans, _ continuation: Continuation
     ) {
@@ -31,7 +32,7 @@ final class BlueZScanShell: @unchecked Sendable {
         self.continuation = continuation
         self.address = address
         machine = BlueZScanMachine(settings)
-        remark = InitialDetail(settings.remark)
+        initialDetail = InitialDetail(settings.initialDetail)
         alarm = DispatchSource.makeTimerSource(queue: queue)
     }
 
@@ -63,7 +64,7 @@ final class BlueZScanShell: @unchecked Sendable {
         case .connect: queue.async { [self] in connect() }
         case .send(let message): connection?.send(message)
         case .yield(let reading):
-            if case .dropped = continuation.yield(remarked(reading)) { lost += 1 }
+            if case .dropped = continuation.yield(withInitialDetail(reading)) { lost += 1 }
         case .fail(let error): continuation.finish(throwing: error)
         case .close:
             disconnect()
@@ -75,7 +76,7 @@ final class BlueZScanShell: @unchecked Sendable {
     }
 
     private func connect() {
-        // The scan may have ended meanwhile.
+        // The scan may have ended in the meantime.
         guard machine.state != .ended else { return }
         do throws(BusConnection.Failure) {
             let connection = try BusConnection(address: address)
@@ -92,7 +93,7 @@ final class BlueZScanShell: @unchecked Sendable {
         }
     }
 
-    /// Looks for what arrives, on a descriptor of its own: the connection may then close its own at any time.
+    /// Watches a duplicate of the connection's descriptor, because the connection may close its own at any time.
     private func watch(_ connection: BusConnection) -> Bool {
         let descriptor = fcntl(connection.descriptor, F_DUPFD_CLOEXEC, 0)
         guard descriptor >= 0 else { return false }
@@ -113,13 +114,13 @@ final class BlueZScanShell: @unchecked Sendable {
         var messages: [BusMessage] = []
         let standing = connection.exchange { messages.append($0) }
         for message in messages { handle(.received(message)) }
-        tellLosses()
+        reportLosses()
         switch standing {
         case .idle:
-            // A full socket, which is rare: calls are few and short.
+            // The socket is full, which is rare because calls are few and short.
             guard connection.hasUnsent else { return }
             queue.asyncAfter(deadline: .now() + .milliseconds(20)) { [self] in exchange() }
-        // Whatever else the queue has to do comes first.
+        // Other work on the queue goes first.
         case .waiting: queue.async { [self] in exchange() }
         case .gone:
             guard self.connection === connection else { return }
@@ -128,22 +129,22 @@ final class BlueZScanShell: @unchecked Sendable {
         }
     }
 
-    private func remarked(_ reading: SensorReading) -> SensorReading {
+    private func withInitialDetail(_ reading: SensorReading) -> SensorReading {
         guard case .radio(var event) = reading else { return reading }
-        event.detail = remark.added(to: event.detail)
+        event.detail = initialDetail.added(to: event.detail)
         return .radio(event)
     }
 
-    /// Tells what was lost, once a second.
-    private func tellLosses() {
-        guard lost > 0, lossToldAt.duration(to: Self.now()) >= .seconds(1) else { return }
-        lossToldAt = Self.now()
+    /// Reports losses, at most once a second.
+    private func reportLosses() {
+        guard lost > 0, lossReportedAt.duration(to: Self.now()) >= .seconds(1) else { return }
+        lossReportedAt = Self.now()
         let readings = lost
         lost = 0
         handle(.overrun(readings: readings))
     }
 
-    /// The clock of all routes of the radio: it counts while the machine sleeps, and nobody sets it.
+    /// Returns the time on the clock of all routes. The clock includes sleep, and can't be set.
     private static func now() -> Instant {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)

@@ -1,47 +1,50 @@
 import IndoorVocabulary
 
-/// The radio through the Bluetooth service (bluetoothd) and its D-Bus API.
+/// A scan source that uses the Bluetooth service (bluetoothd) through its D-Bus API.
 ///
-/// It needs no capability, only the message bus's permission to talk to `org.bluez`, which Debian gives to everybody
-/// and other systems to the group "bluetooth" or to whoever sits at the machine. For that the service stands between:
+/// The source needs no capability, only permission to call `org.bluez` on the message bus. Debian grants it to every
+/// user; other systems grant it to the group "bluetooth", or to the user at the console. Compared with the raw route,
+/// the service has these limits:
 ///
-/// - It merges reports that come close together, and pauses while it discovers; see the article "The radio" for measured losses.
-/// - It takes advertisements apart. An `Advertisement` of this source is put together again from manufacturer data,
-///   service data, service UUIDs and transmit power; its other bytes are lost.
-/// - A report that tells no signal strength has the latest one that was told, which may be off by less than 8 dB. A device
-///   that the service only remembers is no report.
-/// - An instant is the one at which the service's message was read, some milliseconds after the air. It counts from the
-///   machine's boot, sleep included (CLOCK_BOOTTIME), as those of the other route.
+/// - The service merges reports that arrive close together, and pauses during discovery. The article "The radio" lists
+///   measured losses.
+/// - The service parses advertisements. This source rebuilds an `Advertisement` from manufacturer data, service data,
+///   service UUIDs and transmit power; all other bytes are lost.
+/// - A report without an RSSI has the latest reported RSSI, which may be off by less than 8 dB. The source doesn't
+///   report devices that the service only has in its cache.
+/// - An instant is the time at which the source read the service's message, some milliseconds after reception. It
+///   counts from boot and includes sleep (CLOCK_BOOTTIME), as on the raw route.
 ///
-/// An adapter that has no power when the scan first meets it gets some, unless a radio switch blocks it, and loses it
-/// again when the scan ends. Who switches it off later is respected: the scan waits.
+/// The source powers on an adapter that is off when found, unless a radio switch blocks it, and powers it off again at
+/// the end of the scan. If somebody switches the adapter off during the scan, the scan waits until it is on again.
 public struct BlueZScanSource: ScanSource {
     private let settings: BlueZScanSettings
     private let address: String?
     private let running = RunningScans()
 
-    /// Readings that may wait to be fetched from the stream; beyond, the oldest are lost, which a radio event tells.
+    /// The number of readings that the stream buffers. If the buffer is full, the oldest readings are lost, and a radio
+    /// event reports the loss.
     public static let bufferLimit = 65_536
 
     public var pace: ScanPace { .live }
 
-    /// The machine's clock: CLOCK_REALTIME beside CLOCK_BOOTTIME, measured when asked.
+    /// The system's clock: the offset of CLOCK_REALTIME from CLOCK_BOOTTIME, measured at each access.
     public var wallClock: WallClock? { KernelTimeline().wallClock }
 
-    /// Creates a source; nothing is opened before `readings()` is called.
+    /// Creates a source. The source opens nothing until `readings()` is called.
     public init(adapter: AdapterChoice = .first, content: ScanContent = .beacons) {
         self.init(BlueZScanSettings(adapter: adapter, content: content))
     }
 
-    /// - Parameter address: where the message bus is, as in "unix:path=…"; nil for the system's.
+    /// - Parameter address: The address of the message bus, such as "unix:path=…"; nil for the system bus.
     package init(_ settings: BlueZScanSettings, address: String? = nil) {
         self.settings = settings
         self.address = address
     }
 
-    /// Sees whether this process may scan so, by connecting to the message bus for a moment.
+    /// Checks whether this process may use the message bus, by connecting to it briefly.
     ///
-    /// Whether the service lets itself be called is seen only when it is called.
+    /// The check doesn't show whether the service accepts calls; a scan finds that out with its first call.
     /// - Throws: `.busUnavailable` or `.busForbidden`.
     public static func checkPermission() throws(BluetoothError) { try checkPermission(address: nil) }
 
@@ -54,16 +57,17 @@ public struct BlueZScanSource: ScanSource {
         }
     }
 
-    /// Returns as soon as no scan of this source holds the radio any more.
+    /// Waits until no scan of this source uses the radio.
     ///
-    /// The end of a stream begins the end of its scan, which takes moments: the adapter is given back as it was found. A
-    /// program that is about to exit waits for that.
+    /// When a stream ends, its scan stops and restores the adapter to its former state, which takes a moment. Call this
+    /// function before the program exits.
     public func released() async { await running.allEnded() }
 
-    /// Begins to scan.
+    /// Starts to scan.
     ///
-    /// The stream throws `BluetoothError.busUnavailable` if the message bus cannot be reached at the start, and
-    /// `.busForbidden` if it, or the service, denies what a scan needs. Whatever else is in the way is a `RadioEvent`.
+    /// The stream throws `BluetoothError.busUnavailable` if the message bus isn't reachable at the start, and
+    /// `.busForbidden` if the bus or the service denies a call that the scan needs. The stream delivers all other
+    /// problems as `RadioEvent`s.
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
         AsyncThrowingStream(bufferingPolicy: .bufferingNewest(Self.bufferLimit)) { continuation in
             let shell = BlueZScanShell(settings, address: address, running, continuation)

@@ -1,14 +1,14 @@
 import IndoorVocabulary
 
 extension BlueZScanTransition {
-    /// Takes the next step that is missing before the adapter hears.
+    /// Performs the next step that is missing before the adapter scans.
     mutating func proceed() -> Machine.State {
         let path = memory.objects.path(of: memory.settings.adapter, preferring: memory.adapterPath)
         guard let path, let adapter = memory.objects.adapters[path] else {
             memory.forgetAdapter()
-            // A service that starts shows its adapters one after the other.
+            // A service that starts adds its adapters one after the other.
             if let due = memory.adaptersDue, due > now { return .resting(until: due) }
-            tell(.unplugged, "No adapter fits \"\(memory.settings.adapter)\".")
+            report(.unplugged, "No adapter matches \"\(memory.settings.adapter)\".")
             return .resting(until: nil)
         }
         if path != memory.adapterPath {
@@ -17,7 +17,7 @@ extension BlueZScanTransition {
         }
         guard adapter.adapter.isPowered else { return power(adapter, at: path) }
         memory.hasSeenPower = true
-        if memory.settings.usesMonitor, adapter.takesMonitors, memory.monitor == .untried {
+        if memory.settings.usesMonitor, adapter.supportsMonitors, memory.monitor == .untried {
             return .asking(ask(.registerMonitor(adapter: path)))
         }
         if memory.settings.usesDiscovery, !memory.isDiscovering {
@@ -28,24 +28,24 @@ extension BlueZScanTransition {
             return .asking(ask(.startDiscovery(adapter: path)))
         }
         memory.failures = 0
-        return hearing()
+        return reportScanning()
     }
 
-    private mutating func hearing() -> Machine.State {
+    private mutating func reportScanning() -> Machine.State {
         guard memory.isDiscovering || memory.monitor == .registered else {
-            tell(.refused, "The Bluetooth service takes no advertisement monitor.")
+            report(.refused, "The Bluetooth service accepts no advertisement monitor.")
             return .resting(until: nil)
         }
-        tell(.scanning, memory.monitor == .registered ? Self.detailWithMonitor : Self.detailWithoutMonitor)
+        report(.scanning, memory.monitor == .registered ? Self.detailWithMonitor : Self.detailWithoutMonitor)
         return .resting(until: memory.renewalDue)
     }
 
-    // MARK: - Beginning anew
+    // MARK: - Restarting discovery
 
-    /// Whether the controller may filter duplicates: a monitor would have it not do so.
+    /// Whether the controller may filter duplicates. With a monitor it doesn't.
     private var maySeeFiltering: Bool { memory.monitor != .registered && memory.duplicates.verdict != .repeats }
 
-    /// A discovery of ours has begun, or goes on, for as long as it is worth while.
+    /// Starts a term of our discovery, which has started or continues.
     mutating func beginTerm() {
         memory.duplicates.begin()
         memory.heardAt = now
@@ -53,7 +53,8 @@ extension BlueZScanTransition {
         memory.renewalDue = now.advanced(by: term ?? BlueZScanSettings.longestSilence)
     }
 
-    /// Begins discovery anew where the controller filters duplicates, or was silent for long; nil if nothing is due.
+    /// Restarts discovery if the controller filters duplicates or was silent for long; returns nil if no restart is
+    /// due.
     mutating func renew() -> Machine.State? {
         guard memory.isDiscovering, let path = memory.adapterPath, let due = memory.renewalDue, due <= now else {
             return nil
@@ -76,21 +77,21 @@ extension BlueZScanTransition {
 
     // MARK: - Power
 
-    /// An adapter that was met without power is given some; one that lost it later is left so.
+    /// Powers on an adapter that was off when found. Leaves an adapter off that was switched off later.
     private mutating func power(_ adapter: BlueZObjects.Adapter, at path: String) -> Machine.State {
         memory.isDiscovering = false
         memory.isFiltered = false
         memory.discoveryIsStale = false
         if memory.poweredPath == path { memory.poweredPath = nil }
         if adapter.isBlocked {
-            tell(.blocked, "\"rfkill unblock bluetooth\" lifts the block.")
+            report(.blocked, "Unblock it with \"rfkill unblock bluetooth\".")
             return .resting(until: nil)
         }
         if !memory.hasSeenPower { return .asking(ask(.setPower(adapter: path, true))) }
-        tell(.poweredOff)
+        report(.poweredOff)
         return .resting(until: nil)
     }
 
-    static let detailWithMonitor = "The Bluetooth service discovers and monitors; it may merge reports."
-    static let detailWithoutMonitor = "The Bluetooth service discovers; it may merge reports."
+    static let detailWithMonitor = "The Bluetooth service scans with discovery and a monitor; it may merge reports."
+    static let detailWithoutMonitor = "The Bluetooth service scans with discovery; it may merge reports."
 }

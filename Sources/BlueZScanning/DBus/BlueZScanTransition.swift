@@ -1,6 +1,6 @@
 import IndoorVocabulary
 
-/// One event's way through the rules: from what was known to what is known, with what is to be done.
+/// The transition of `BlueZScanMachine` for one event, with the resulting memory and directives.
 struct BlueZScanTransition {
     typealias Machine = BlueZScanMachine
 
@@ -13,10 +13,10 @@ struct BlueZScanTransition {
         self.now = now
     }
 
-    /// The state that follows.
+    /// Returns the next state.
     mutating func state(after state: Machine.State, _ event: Machine.Event) -> Machine.State {
         switch (event, state) {
-        // A shell that closes may still hand over what had come before.
+        // A shell that closes may still pass on earlier events.
         case (_, .ended): .ended
         case (.stop, _): stop(state)
         case (.connected, _):
@@ -35,7 +35,7 @@ struct BlueZScanTransition {
     private mutating func connected(_ state: Machine.State) -> Machine.State {
         memory.wasConnected = true
         memory.failures = 0
-        return survey()
+        return listObjects()
     }
 
     private mutating func connectionFailed(_ reason: String, _ isDenied: Bool) -> Machine.State {
@@ -46,7 +46,7 @@ struct BlueZScanTransition {
     private mutating func busLost() -> Machine.State {
         memory.forgetService()
         memory.failures += 1
-        tell(.serviceLost, "The message bus is gone.")
+        report(.serviceLost, "The connection to the message bus was lost.")
         return .apart(until: now.advanced(by: BlueZScanSettings.pause(failures: memory.failures)))
     }
 
@@ -58,8 +58,9 @@ struct BlueZScanTransition {
         case .apart:
             directives.append(.connect)
             return .apart(until: nil)
-        case .asking(let pending): return refused(pending.call, "org.freedesktop.DBus.Error.NoReply", "No answer came.")
-        case .resting: return memory.owner == nil ? survey() : renew() ?? proceed()
+        case .asking(let pending):
+            return refused(pending.call, "org.freedesktop.DBus.Error.NoReply", "The service did not answer.")
+        case .resting: return memory.owner == nil ? listObjects() : renew() ?? proceed()
         case .stopping(_, then: let calls): return finish(calls)
         case .ended: return .ended
         }
@@ -75,17 +76,17 @@ struct BlueZScanTransition {
 
     // MARK: - Calls and their answers
 
-    mutating func ask(_ call: BlueZCall, patience: Duration? = nil) -> Machine.Pending {
+    mutating func ask(_ call: BlueZCall, timeout: Duration? = nil) -> Machine.Pending {
         memory.lastSerial = memory.lastSerial == .max ? BlueZScanMemory.serialsStart : memory.lastSerial + 1
         directives.append(.send(call.message(serial: memory.lastSerial)))
         return Machine.Pending(
-            call: call, serial: memory.lastSerial, deadline: now.advanced(by: patience ?? call.patience))
+            call: call, serial: memory.lastSerial, deadline: now.advanced(by: timeout ?? call.timeout))
     }
 
-    /// Asks for the service's objects anew.
-    mutating func survey() -> Machine.State { .asking(ask(.listObjects)) }
+    /// Lists the service's objects again.
+    mutating func listObjects() -> Machine.State { .asking(ask(.listObjects)) }
 
-    /// An answer to the pending call; answers to calls that nobody waits for any more are ignored.
+    /// Handles the answer to the pending call. Ignores answers to calls that are no longer pending.
     mutating func answered(_ message: BusMessage, _ state: Machine.State) -> Machine.State {
         switch state {
         case .asking(let pending) where pending.serial == message.replySerial:
@@ -102,9 +103,9 @@ struct BlueZScanTransition {
         case .listObjects:
             memory.owner = answer.sender
             memory.objects = BlueZObjects(managed: answer.body.first ?? .dictionary([:], of: "oa{sa{sv}}"))
-            memory.adaptersDue = now.advanced(by: BlueZScanSettings.patienceWithAdapters)
+            memory.adaptersDue = now.advanced(by: BlueZScanSettings.adapterTimeout)
         case .setPower(let adapter, let isOn):
-            // The signal of it may come later.
+            // The signal may arrive later.
             memory.objects.changeAdapter(adapter, ["Powered": .boolean(isOn)])
             memory.poweredPath = isOn ? adapter : nil
         case .registerMonitor: memory.monitor = .registered
@@ -124,7 +125,7 @@ struct BlueZScanTransition {
     private mutating func refused(_ call: BlueZCall, _ errorName: String, _ text: String) -> Machine.State {
         switch call {
         case .registerMonitor, .unregisterMonitor:
-            // Discovery does without.
+            // Discovery works without a monitor.
             memory.monitor = .refused
             return proceed()
         case .stopDiscovery:
@@ -136,21 +137,21 @@ struct BlueZScanTransition {
         if BlueZRefusal.denies(errorName) { return fail(.busForbidden(reason: text)) }
         if call == .listObjects {
             memory.forgetService()
-            tell(.serviceLost, text)
-            // Its name on the bus tells when it is back; a service that has its name but is silent is asked again.
+            report(.serviceLost, text)
+            // If the service is absent, a signal reports its return. If it is present but silent, ask again later.
             return BlueZRefusal.isAbsence(errorName) ? .resting(until: nil) : .resting(until: nextTry())
         }
         if case .setPower = call, BlueZRefusal.isBusy(errorName) { return .resting(until: nextTry()) }
         if case .startDiscovery = call { memory.discoveryIsStale = true }
         if case .setPower = call, errorName == BlueZRefusal.blocked {
-            tell(.blocked, "\(text): \"rfkill unblock bluetooth\" lifts the block.")
+            report(.blocked, "\(text): unblock the adapter with \"rfkill unblock bluetooth\".")
         } else if memory.monitor == .registered {
-            tell(.sharing, "Discovery is refused, the advertisement monitor goes on: \(text)")
+            report(.sharing, "The service refuses discovery; the advertisement monitor continues: \(text)")
         } else if memory.adapter?.isDiscovering == true {
-            // The service tells everybody of what it hears for somebody.
-            tell(.sharing, "Discovery is refused, but one that runs is listened to: \(text)")
+            // The service sends the reports of any program's discovery to all programs.
+            report(.sharing, "The service refuses discovery; the scan uses another program's discovery: \(text)")
         } else {
-            tell(.refused, text)
+            report(.refused, text)
         }
         return .resting(until: nextTry())
     }
@@ -172,10 +173,10 @@ struct BlueZScanTransition {
         return finish(calls)
     }
 
-    /// Asks what is left to ask at the end, whatever became of the call before.
+    /// Sends the next of the remaining calls at the end, whether or not the last one succeeded.
     private mutating func finish(_ calls: [BlueZCall]) -> Machine.State {
         guard let call = calls.first else { return end() }
-        return .stopping(ask(call, patience: BlueZScanSettings.patienceAtEnd), then: Array(calls.dropFirst()))
+        return .stopping(ask(call, timeout: BlueZScanSettings.timeoutAtEnd), then: Array(calls.dropFirst()))
     }
 
     mutating func fail(_ error: BluetoothError) -> Machine.State {
@@ -188,37 +189,37 @@ struct BlueZScanTransition {
         return .ended
     }
 
-    // MARK: - What is told
+    // MARK: - Reports
 
-    /// Tells that readings were lost, beside what the radio does anyway.
+    /// Reports that readings were lost, with the present status of the radio.
     private mutating func overrun(_ readings: Int, _ state: Machine.State) -> Machine.State {
-        guard var event = memory.told else { return state }
+        guard var event = memory.lastEvent else { return state }
         event.instant = now
-        event.detail = "\(readings) readings were lost, as nobody fetched them in time."
+        event.detail = "\(readings) readings were lost because the program did not read them fast enough."
         directives.append(.yield(.radio(event)))
         return state
     }
 
-    /// Tells what the radio does, unless that is what was told last.
-    mutating func tell(_ status: RadioEvent.Status, _ detail: String? = nil) {
+    /// Reports the status of the radio, unless it equals the last report.
+    mutating func report(_ status: RadioEvent.Status, _ detail: String? = nil) {
         let adapter = memory.adapter?.adapter.name
-        if let told = memory.told, told.status == status, told.adapter == adapter, told.detail == detail { return }
+        if let last = memory.lastEvent, last.status == status, last.adapter == adapter, last.detail == detail { return }
         let event = RadioEvent(instant: now, status: status, adapter: adapter, detail: detail)
-        memory.told = event
+        memory.lastEvent = event
         directives.append(.yield(.radio(event)))
     }
 }
 
-/// Names of errors that mean something to a scan.
+/// D-Bus error names that a scan distinguishes.
 enum BlueZRefusal {
     static let blocked = "org.bluez.Error.Blocked"
 
-    /// Whether the adapter is already being given power, as by a service that starts.
+    /// Returns whether the service is already powering the adapter on, as it does when it starts.
     static func isBusy(_ errorName: String) -> Bool {
         errorName == "org.bluez.Error.Busy" || errorName == "org.bluez.Error.InProgress"
     }
 
-    /// Whether the bus or the service denies us what we ask, and will deny it again.
+    /// Returns whether the bus or the service denies a call permanently.
     static func denies(_ errorName: String) -> Bool {
         [
             "org.freedesktop.DBus.Error.AccessDenied", "org.freedesktop.DBus.Error.AuthFailed",
@@ -226,7 +227,7 @@ enum BlueZRefusal {
         ].contains(errorName)
     }
 
-    /// Whether nobody has the service's name, nor could be started to have it.
+    /// Returns whether no service owns the name, and the bus can't start one.
     static func isAbsence(_ errorName: String) -> Bool {
         errorName == "org.freedesktop.DBus.Error.ServiceUnknown"
             || errorName == "org.freedesktop.DBus.Error.NameHasNoOwner"

@@ -3,31 +3,31 @@ import Glibc
 
 /// A private connection to a message bus, without threads or timers of its own.
 ///
-/// A class, because a connection has an identity and an end. It is used by one queue at a time.
+/// A class because a connection has an identity and an end. Only one queue at a time may use it.
 package final class BusConnection {
-    /// Why no connection came about.
+    /// The reason that a connection failed.
     package struct Failure: Error, Hashable {
-        /// The name of libdbus's error.
+        /// The name of the libdbus error.
         package var name: String
-        /// libdbus's words.
+        /// The message of the libdbus error.
         package var reason: String
     }
 
-    /// Bytes that may arrive on it.
+    /// The descriptor to wait on for messages.
     package let descriptor: Int32
     private let connection: OpaquePointer
     private var isOpen = true
 
-    /// Connects, authenticates and says hello, which blocks while the bus does its part.
+    /// Connects, authenticates and registers with the bus. The call blocks until the bus answers.
     ///
-    /// - Parameter address: where the bus is; nil for the system's.
-    /// - Throws: what libdbus says against it.
+    /// - Parameter address: The address of the bus; nil for the system bus.
+    /// - Throws: `Failure` with the error of libdbus.
     package init(address: String?) throws(Failure) {
         var error = DBusError()
         dbus_error_init(&error)
         defer { dbus_error_free(&error) }
         guard let connection = Self.open(address, &error) else { throw Self.failure(error) }
-        // The library's own wish is to end the process when the bus goes.
+        // By default, the library ends the process when the bus disconnects.
         dbus_connection_set_exit_on_disconnect(connection, 0)
         var descriptor: Int32 = -1
         guard dbus_connection_get_unix_fd(connection, &descriptor) != 0 else {
@@ -40,20 +40,20 @@ package final class BusConnection {
 
     deinit { close() }
 
-    /// Ends the connection. Whatever watches the descriptor must have ceased to.
+    /// Closes the connection. No watch may use the descriptor any more.
     package func close() {
         guard isOpen else { return }
         isOpen = false
         Self.release(connection)
     }
 
-    /// Asks the bus for the signals that match a rule; a rule that it does not like is not answered.
+    /// Subscribes to the signals that match a rule. The function reports no error for an invalid rule.
     package func subscribe(_ rule: String) {
         guard isOpen else { return }
         dbus_bus_add_match(connection, rule, nil)
     }
 
-    /// Hands a message over for sending; what the socket does not take at once goes out with later exchanges.
+    /// Queues a message for sending. If the socket is full, later exchanges send the rest.
     package func send(_ message: BusMessage) {
         guard isOpen, let encoded = BusMessageWriter.write(message) else { return }
         defer { dbus_message_unref(encoded) }
@@ -61,21 +61,21 @@ package final class BusConnection {
         dbus_connection_send(connection, encoded, &serial)
     }
 
-    /// How a connection is after an exchange.
+    /// The state of a connection after an exchange.
     package enum Standing: Hashable, Sendable {
-        /// Nothing more has come.
+        /// No more messages are waiting.
         case idle
-        /// More has come than was read: the library reads some kilobytes at a time.
+        /// More data is waiting, because the library reads some kilobytes at a time.
         case waiting
-        /// The bus is gone.
+        /// The bus closed the connection.
         case gone
     }
 
-    /// Writes and reads what the socket takes and has, without waiting, and hands over what has come.
+    /// Writes and reads as much as the socket allows without waiting, and passes the received messages to `handle`.
     ///
-    /// To be called again while it is `waiting`: the system tells the end of a connection once only, and perhaps while
-    /// there is still something to read before it.
-    package func exchange(_ take: (BusMessage) -> Void) -> Standing {
+    /// Call it again while it returns `waiting`: the system reports the end of a connection only once, perhaps while
+    /// unread data remains.
+    package func exchange(_ handle: (BusMessage) -> Void) -> Standing {
         guard isOpen else { return .gone }
         var stands = dbus_connection_read_write(connection, 0) != 0
         while let message = dbus_connection_pop_message(connection) {
@@ -84,19 +84,19 @@ package final class BusConnection {
             if message.interface == "org.freedesktop.DBus.Local", message.member == "Disconnected" {
                 stands = false
             } else {
-                take(message)
+                handle(message)
             }
         }
         return stands ? (hasArrivals ? .waiting : .idle) : .gone
     }
 
-    /// Whether the socket has something to read, or an end to tell.
+    /// Whether the socket has data to read, or has reached its end.
     private var hasArrivals: Bool {
         var socket = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&socket, 1, 0) > 0
     }
 
-    /// Whether messages wait for the socket to take them.
+    /// Whether queued messages wait to be sent.
     package var hasUnsent: Bool { isOpen && dbus_connection_has_messages_to_send(connection) != 0 }
 
     private static func open(_ address: String?, _ error: inout DBusError) -> OpaquePointer? {
@@ -117,6 +117,6 @@ package final class BusConnection {
     private static func failure(_ error: DBusError) -> Failure {
         Failure(
             name: error.name.map { String(cString: $0) } ?? "",
-            reason: error.message.map { String(cString: $0) } ?? "libdbus gives no reason")
+            reason: error.message.map { String(cString: $0) } ?? "libdbus reported no reason")
     }
 }

@@ -2,7 +2,7 @@
 ///
 /// Source: D-Bus Specification 0.42, Message Protocol.
 package struct BusMessage: Hashable, Sendable {
-    /// What the message is for.
+    /// The type of a message.
     package enum Kind: Hashable, Sendable {
         case methodCall
         case methodReturn
@@ -11,24 +11,24 @@ package struct BusMessage: Hashable, Sendable {
     }
 
     package var kind: Kind
-    /// The sender's number of the message; 0 lets the bus library choose one.
+    /// The sender's serial number of the message; 0 lets the bus library choose one.
     package var serial: UInt32 = 0
-    /// The number of the call that this answers; 0 if it answers none.
+    /// The serial number of the call that this message answers; 0 if it answers none.
     package var replySerial: UInt32 = 0
-    /// The name on the bus that the message came from.
+    /// The bus name of the sender.
     package var sender: String?
     package var destination: String?
     package var path: String?
     package var interface: String?
     package var member: String?
     package var errorName: String?
-    /// Whether the caller wants an answer.
+    /// Whether the caller expects an answer.
     package var expectsReply = false
     package var body: [BusValue] = []
 
     package init(kind: Kind) { self.kind = kind }
 
-    /// A call of an object's method, which wants an answer.
+    /// Returns a call of an object's method that expects an answer.
     package static func call(
         _ member: String, of interface: String, on path: String, at destination: String, serial: UInt32,
         _ body: [BusValue] = []
@@ -44,7 +44,7 @@ package struct BusMessage: Hashable, Sendable {
         return message
     }
 
-    /// The answer to this call.
+    /// Returns the answer to this call.
     package func reply(_ body: [BusValue] = []) -> BusMessage {
         var message = BusMessage(kind: .methodReturn)
         message.destination = sender
@@ -53,7 +53,7 @@ package struct BusMessage: Hashable, Sendable {
         return message
     }
 
-    /// The refusal of this call.
+    /// Returns an error answer to this call.
     package func refusal(_ errorName: String, _ text: String) -> BusMessage {
         var message = reply([.string(text)])
         message.kind = .error
@@ -61,7 +61,7 @@ package struct BusMessage: Hashable, Sendable {
         return message
     }
 
-    /// The error's name and its text, if it has one.
+    /// The error's text, if it has one, and its name.
     package var errorText: String {
         let name = errorName ?? "an error without a name"
         guard let text = body.first?.text, !text.isEmpty else { return name }

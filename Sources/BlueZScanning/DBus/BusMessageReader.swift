@@ -1,11 +1,11 @@
 import CDBus
 
-/// Reads libdbus's messages into values.
+/// A converter from libdbus messages to values.
 ///
-/// libdbus checks every message against the specification when it comes in (types, lengths, UTF-8, nesting up to 64
-/// levels), so that what is read here is sound.
+/// libdbus validates every incoming message against the specification (types, lengths, UTF-8, nesting up to 64 levels),
+/// so the reader can rely on well-formed messages.
 enum BusMessageReader {
-    /// A copy of a message; nil if it is of an unknown kind. The message stays its owner's.
+    /// Returns a copy of a message; nil if its type is unknown. The caller keeps ownership of the message.
     static func read(_ message: OpaquePointer) -> BusMessage? {
         guard let kind = kind(of: dbus_message_get_type(message)) else { return nil }
         var result = BusMessage(kind: kind)
@@ -33,7 +33,7 @@ enum BusMessageReader {
         }
     }
 
-    /// All values from the iterator's place on.
+    /// Returns all values from the iterator's position on.
     private static func values(_ iterator: inout DBusMessageIter) -> [BusValue] {
         var values: [BusValue] = []
         while dbus_message_iter_get_arg_type(&iterator) != BusType.end {
@@ -87,7 +87,7 @@ enum BusMessageReader {
             if pair.count == 2 { entries[pair[0]] = pair[1] }
             dbus_message_iter_next(&inner)
         }
-        // Without the braces of an entry.
+        // Remove the braces of an entry.
         return .dictionary(entries, of: String(signature.dropFirst().dropLast()))
     }
 
@@ -116,7 +116,7 @@ enum BusMessageReader {
     }
 }
 
-/// Codes of types, which the header writes as casts of characters, unseen by Swift.
+/// Type codes. The header defines them as casts of characters, which Swift can't import.
 enum BusType {
     static let end: Int32 = 0
     static let boolean = Int32(UInt8(ascii: "b"))

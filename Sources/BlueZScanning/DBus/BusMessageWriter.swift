@@ -1,10 +1,11 @@
 import CDBus
 
-/// Writes values into libdbus's messages.
+/// A converter from values to libdbus messages.
 enum BusMessageWriter {
-    /// A new message of libdbus, which the caller has to release with `dbus_message_unref`; nil without memory.
+    /// Returns a new libdbus message, which the caller must release with `dbus_message_unref`; nil if memory is
+    /// exhausted.
     ///
-    /// Names and paths must be well-formed, which libdbus demands of whoever makes a message.
+    /// Names and paths must be well-formed, as libdbus requires.
     static func write(_ message: BusMessage) -> OpaquePointer? {
         guard let result = dbus_message_new(type(of: message.kind)) else { return nil }
         if message.serial != 0 { dbus_message_set_serial(result, message.serial) }
@@ -34,7 +35,7 @@ enum BusMessageWriter {
         }
     }
 
-    /// Whether the value found memory.
+    /// Appends a value; returns false if memory is exhausted.
     private static func append(_ value: BusValue, to iterator: inout DBusMessageIter) -> Bool {
         switch value {
         case .boolean(let flag): basic(UInt32(flag ? 1 : 0), BusType.boolean, &iterator)
@@ -54,7 +55,7 @@ enum BusMessageWriter {
         case .dictionary(let entries, let entry): dictionary(entries, entry, &iterator)
         case .structure(let fields): container(BusType.structure, nil, &iterator, fields)
         case .variant(let inner): container(BusType.variant, inner.typeSignature, &iterator, [inner])
-        // Nobody sends what nobody reads.
+        // The package sends no values of such types.
         case .unread: false
         }
     }

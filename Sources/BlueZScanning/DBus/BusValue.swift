@@ -14,23 +14,23 @@ package indirect enum BusValue: Hashable, Sendable {
     case string(String)
     case objectPath(String)
     case signature(String)
-    /// An array of bytes, the one array that is kept without a case per element.
+    /// An array of bytes, stored without a case for each element.
     case bytes([UInt8])
-    /// An array of anything else, and the signature of an element, which an empty array has too.
+    /// Any other array, with the signature of an element, which an empty array needs too.
     case array([BusValue], of: String)
-    /// An array of entries, and the signatures of key and value in a row, as in "sv".
+    /// An array of entries, with the signatures of key and value, such as "sv".
     case dictionary([BusValue: BusValue], of: String)
     case structure([BusValue])
     case variant(BusValue)
-    /// A value of a type that nobody here needs, such as a file descriptor: its type code.
+    /// The type code of a value that the package doesn't read, such as a file descriptor.
     case unread(UInt8)
 }
 
-/// Properties of an object by their names.
+/// The properties of an object, by name.
 package typealias BusProperties = [String: BusValue]
 
 extension BusValue {
-    /// The value's type as the bus writes it.
+    /// The D-Bus signature of the value's type.
     package var typeSignature: String {
         switch self {
         case .boolean: "b"
@@ -54,12 +54,12 @@ extension BusValue {
         }
     }
 
-    /// The value without the variants around it.
+    /// The value without its enclosing variants.
     package var content: BusValue {
         if case .variant(let inner) = self { inner.content } else { self }
     }
 
-    /// A string or an object path; nil if it is neither.
+    /// The text of a string or an object path; nil for any other value.
     package var text: String? {
         switch content {
         case .string(let text), .objectPath(let text): text
@@ -67,12 +67,12 @@ extension BusValue {
         }
     }
 
-    /// A truth value; nil if it is none.
+    /// The value of a Boolean; nil for any other value.
     package var flag: Bool? {
         if case .boolean(let flag) = content { flag } else { nil }
     }
 
-    /// A whole number of up to 32 bits; nil if it is none.
+    /// The value of an integer of up to 32 bits; nil for any other value.
     package var number: Int? {
         switch content {
         case .byte(let number): Int(number)
@@ -84,22 +84,22 @@ extension BusValue {
         }
     }
 
-    /// An array of bytes; nil if it is none.
+    /// The bytes of a byte array; nil for any other value.
     package var byteArray: [UInt8]? {
         if case .bytes(let bytes) = content { bytes } else { nil }
     }
 
-    /// The texts of an array of strings or object paths; empty if it is none.
+    /// The texts of an array of strings or object paths; empty for any other value.
     package var texts: [String] {
         if case .array(let elements, _) = content { elements.compactMap(\.text) } else { [] }
     }
 
-    /// The entries of a dictionary; empty if it is none.
+    /// The entries of a dictionary; empty for any other value.
     package var entries: [BusValue: BusValue] {
         if case .dictionary(let entries, _) = content { entries } else { [:] }
     }
 
-    /// The entries of a dictionary whose keys are texts, variants taken off; empty if it is none.
+    /// The entries of a dictionary with text keys, without enclosing variants; empty for any other value.
     package var properties: BusProperties {
         var properties: BusProperties = [:]
         for (key, value) in entries {
@@ -108,7 +108,7 @@ extension BusValue {
         return properties
     }
 
-    /// Properties as the bus writes them: names and variants.
+    /// Returns properties as a D-Bus dictionary of names and variants.
     package static func properties(_ properties: BusProperties) -> BusValue {
         var entries: [BusValue: BusValue] = [:]
         for (name, value) in properties { entries[.string(name)] = .variant(value) }

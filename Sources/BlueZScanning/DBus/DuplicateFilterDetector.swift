@@ -1,36 +1,37 @@
-/// Finds out whether a controller reports a device again and again, or once in each scan.
+/// A detector of whether a controller reports a device repeatedly, or only once in each scan.
 ///
-/// While bluetoothd discovers, the kernel has the controller filter duplicates. Controllers that do tell a device once,
-/// and again only in the next scan: the kernel begins one every 10.24 s. Then it pays to begin discovery anew more often.
-/// An advertisement monitor has the kernel ask for duplicates, so that nothing need be watched.
+/// During discovery by bluetoothd, the kernel enables the controller's duplicate filter. A controller that filters
+/// reports a device once, and again only in the next scan, which the kernel starts every 10.24 s. In this case,
+/// restarting discovery more often gives more reports. With an advertisement monitor, the kernel asks for duplicates,
+/// so the detector isn't needed.
 package struct DuplicateFilterDetector: Hashable, Sendable {
-    /// What is known of the controller.
+    /// The behavior of the controller.
     package enum Verdict: Hashable, Sendable {
         case undecided
-        /// It tells a device again within a scan.
+        /// The controller reports a device repeatedly within a scan.
         case repeats
-        /// It tells a device once in a scan.
+        /// The controller reports a device once in a scan.
         case filters
     }
 
-    /// How long a scan is watched. Most beacons advertise ten times in it, or more.
+    /// The duration of an observation. Most beacons advertise ten times in it, or more.
     package static let observation = Duration.seconds(3)
-    /// How long a discovery lasts where duplicates are filtered: a report a second, for about a twentieth of them lost.
+    /// The duration of a discovery if duplicates are filtered: one report a second, with a loss of about one in twenty.
     package static let renewal = Duration.seconds(1)
-    /// So many reports of a device within a scan are no advertisement with a late scan response.
+    /// The number of reports of a device within a scan that can't be an advertisement with a late scan response.
     private static let enough = 3
 
     package private(set) var verdict = Verdict.undecided
     private var counts: [String: Int] = [:]
 
-    /// Knows nothing yet.
+    /// Creates a detector without a verdict.
     package init() {}
 
-    /// A discovery has begun.
+    /// Starts an observation with a discovery.
     package mutating func begin() { counts = [:] }
 
-    /// A device was heard.
-    package mutating func hear(_ path: String) {
+    /// Records a report of a device.
+    package mutating func record(_ path: String) {
         guard verdict == .undecided else { return }
         counts[path, default: 0] += 1
         if counts[path, default: 0] >= Self.enough {
@@ -39,13 +40,14 @@ package struct DuplicateFilterDetector: Hashable, Sendable {
         }
     }
 
-    /// The time of a discovery is over. What was heard, but not again, was filtered; silence tells nothing.
+    /// Ends the observation. If devices were reported but none repeatedly, the controller filters; without any report,
+    /// the verdict stays open.
     package mutating func end() {
         if verdict == .undecided, !counts.isEmpty { verdict = .filters }
         counts = [:]
     }
 
-    /// How long a discovery is to last; nil if it may go on.
+    /// The duration of a discovery; nil if it has no limit.
     package var term: Duration? {
         switch verdict {
         case .undecided: Self.observation

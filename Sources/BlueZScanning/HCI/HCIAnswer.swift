@@ -1,10 +1,10 @@
 /// The adapter's answer to a command.
 package struct HCIAnswer: Hashable, Sendable {
-    /// Which command was answered.
+    /// The command that the adapter answered.
     package var opcode: UInt16
     /// 0 for success, else an error code of the specification (Vol 1, Part F).
     package var status: UInt8
-    /// What follows the status.
+    /// The bytes after the status.
     package var parameters: [UInt8]
 
     /// Creates an answer from its parts.
@@ -14,7 +14,7 @@ package struct HCIAnswer: Hashable, Sendable {
         self.parameters = parameters
     }
 
-    /// Error codes that a scan must tell apart.
+    /// Error codes that a scan must distinguish.
     package enum Status {
         package static let success: UInt8 = 0x00
         package static let unknownCommand: UInt8 = 0x01

@@ -1,35 +1,36 @@
 import CBlueZ
 import Dispatch
 
-/// An open HCI socket whose packets are taken in as they come.
+/// An open HCI socket that is read whenever packets arrive.
 ///
-/// A class because the socket must stay open until its watch is over, and the watch calls back into it. What changes is
-/// used on the queue of its scan only, and so without a lock.
+/// A class because the socket must stay open until its watch has ended, and the watch calls back into it. `@unchecked
+/// Sendable` because its mutable state is used only on the queue of its scan, and so needs no lock.
 final class HCIChannel: @unchecked Sendable {
     let socket: HCISocket
     private var watch: ReadinessWatch?
     private var buffer = [UInt8](repeating: 0, count: HCIChannel.longestPacket)
 
-    /// The longest packet that passes the filters, an event or a command with 255 bytes, and more to be safe.
+    /// The size of the receive buffer in bytes. The longest packet that passes the filters is an event or a command
+    /// with 255 bytes of parameters; the rest is a margin.
     private static let longestPacket = 1024
-    /// Packets that are taken at a wake-up before others have their turn on the queue.
+    /// The largest number of packets read at a wake-up, so that other work on the queue isn't delayed.
     private static let batch = 256
 
     init(_ socket: consuming HCISocket) { self.socket = socket }
 
-    /// Begins to call back on the queue when packets wait.
+    /// Starts to call `whenReady` on the queue whenever packets wait.
     func watch(on queue: DispatchQueue, whenReady: @escaping @Sendable () -> Void) {
-        // The handler that keeps the channel is gone as soon as it was called.
+        // The handler retains the channel, and is released after its call.
         watch = ReadinessWatch(
             socket.descriptor, on: queue, whenReady: whenReady, whenDone: { [self] in watch = nil })
     }
 
-    /// Ends the watch and, once nobody looks at it any more, closes the socket.
+    /// Ends the watch. The socket closes when the watch has ended.
     func cancel() { watch?.cancel() }
 
-    /// Hands the packets that wait to `body`, each with its time of reception by the clock on the wall.
+    /// Passes the waiting packets to `body`, each with its time of reception on the wall clock in nanoseconds.
     ///
-    /// - Returns: the error number if the socket is dead.
+    /// - Returns: The error number if the socket has failed; otherwise nil.
     func drain(_ body: (Span<UInt8>, Int64) -> Void) -> Int32? {
         for _ in 0..<Self.batch {
             var wall: Int64 = -1

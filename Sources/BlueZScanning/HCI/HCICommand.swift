@@ -9,12 +9,12 @@ package struct HCICommand: Hashable, Sendable {
         self.parameters = parameters
     }
 
-    /// The packet, its kind in the first byte.
+    /// The packet, with its kind in the first byte.
     package var packet: [UInt8] {
         [HCIPacket.Kind.command] + Self.bytes(opcode) + [UInt8(truncatingIfNeeded: parameters.count)] + parameters
     }
 
-    /// Opcodes. Source: Bluetooth Core Specification 5.4, Vol 4, Part E, 7.3, 7.4, and 7.8.
+    /// Command opcodes. Source: Bluetooth Core Specification 5.4, Vol 4, Part E, 7.3, 7.4, and 7.8.
     package enum Opcode {
         package static let reset: UInt16 = 0x0C03
         package static let readSupportedCommands: UInt16 = 0x1002

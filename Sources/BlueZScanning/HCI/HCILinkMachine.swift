@@ -1,21 +1,23 @@
 import IndoorVocabulary
 
-/// Keeps one powered adapter scanning, beside whoever else uses it: decides which commands are sent, and when.
+/// A state machine that keeps one powered adapter scanning while other programs may use it too. It decides which
+/// commands to send, and when.
 ///
-/// The last one who began the scan owns it. A scan of others is listened to, its duplicate filter lifted meanwhile; when
-/// it ends, an own one begins. Commands of others are told from own ones because the kernel shows a raw socket all but its
-/// own, and lets the adapter answer one at a time.
+/// The program that started the scan last owns it. While another program's scan runs, the machine receives its reports
+/// and disables its duplicate filter; when that scan ends, the machine starts its own. The machine can distinguish its
+/// own commands from those of other programs: the kernel passes a raw socket all commands except its own, and sends the
+/// adapter one command at a time.
 package struct HCILinkMachine: Sendable, Equatable {
     package enum Event: Sendable, Equatable {
         /// The socket is open.
         case opened
-        /// Somebody else's command went to the adapter.
+        /// Another program sent a command to the adapter.
         case command(HCICommand)
-        /// The adapter answered a command, own or not.
+        /// The adapter answered a command, either our own or another program's.
         case answer(HCIAnswer)
-        /// The kernel did not take a command; the error number.
+        /// The kernel rejected a command with this error number.
         case notSent(Int32)
-        /// Reports came since the last tick.
+        /// Reports have arrived since the last tick.
         case heard
         /// The deadline has passed.
         case tick
@@ -23,69 +25,71 @@ package struct HCILinkMachine: Sendable, Equatable {
 
     package enum Directive: Sendable, Equatable {
         case send(HCICommand)
-        /// What the adapter does from now on, and what a person would want to know of it.
+        /// Report the new status of the adapter, with a detail for people.
         case report(RadioEvent.Status, detail: String?)
     }
 
     package enum Phase: Sendable, Equatable {
         /// The socket is not open yet.
         case closed
-        /// Asks which commands the adapter has.
+        /// The machine has asked for the adapter's supported commands.
         case probing
-        /// Own parameters are on their way.
+        /// The machine has sent its scan parameters.
         case settingParameters
-        /// The own scan is about to begin.
+        /// The machine has sent the command that starts its own scan.
         case enabling
-        /// The own scan runs.
+        /// The machine's own scan runs.
         case scanning
-        /// A scan of others runs.
+        /// Another program's scan runs.
         case sharing
-        /// Waits, because something failed or others are about to begin their scan.
+        /// The machine waits, because a command failed or another program is about to start a scan.
         case resting
     }
 
     package let parameters: HCIScanParameters
     package private(set) var phase = Phase.closed
-    /// When a `.tick` is wanted: an answer is late, a rest is over, or it is time to see whether others still scan.
+    /// The instant at which the machine needs a `.tick`: to detect a missing answer, to end a rest, or to check whether
+    /// another program still scans.
     package private(set) var deadline: Instant?
-    /// Whether the scan that may be running is the own one, and is to be ended.
+    /// Whether the running scan is the machine's own, which it must stop.
     package private(set) var ownsScan = false
-    /// Whether somebody else asked for a scan, or for the commands that scan, since the socket is open.
+    /// Whether another program has sent a scan command, or asked for the supported commands, since the socket was
+    /// opened.
     package private(set) var hasSeenOtherScanners = false
-    /// The commands in use.
+    /// The command set in use.
     package private(set) var commands = HCIScanCommands.legacy
-    /// Whether the adapter has the extended commands; nil as long as it was not asked.
+    /// Whether the adapter has the extended commands; nil until the adapter answers.
     private(set) var hasExtended: Bool?
-    /// Why one set of commands was refused, while the other is tried.
+    /// The status with which the adapter refused one command set, while the machine tries the other.
     private var refusal: UInt8?
-    /// The command of others that the adapter has not answered yet.
+    /// Another program's command that the adapter has not answered yet.
     private var foreign: HCICommand?
-    /// Whether the duplicate filter of a scan of others was lifted, and is to be set again.
-    private var hasLiftedFilter = false
-    /// Whether the adapter has yet to answer that.
-    private var isLiftingFilter = false
-    /// Whether others asked for reports of listed devices only.
+    /// Whether the machine disabled the duplicate filter of another program's scan, and must enable it again.
+    private var hasDisabledFilter = false
+    /// Whether the adapter has not answered the command that disables the filter yet.
+    private var isDisablingFilter = false
+    /// Whether another program's scan reports only the devices on the accept list.
     private var acceptListOnly = false
-    /// What is known of the limits of the scan that others run.
+    /// The known limits of the other program's scan.
     private var sharedDetail: String?
-    /// Whether reports came since the scan was last looked after.
+    /// Whether reports have arrived since the last check of the scan.
     private var hasHeard = false
-    /// In a row, without success in between.
+    /// The number of consecutive failures.
     private var failures = 0
 
-    /// Begins before the socket is open.
+    /// Creates a machine whose socket is not open yet.
     package init(parameters: HCIScanParameters) { self.parameters = parameters }
 
-    /// Takes in what happened, and says what is to be done, in order.
+    /// Handles an event and returns the directives to perform, in order.
     package mutating func handle(_ event: Event, at now: Instant) -> [Directive] {
         guard phase != .closed || event == .opened else { return [] }
         switch event {
         case .opened: return advance(at: now)
         case .command(let command): return watch(command, at: now)
-        case .answer(let answer): return take(answer, at: now)
+        case .answer(let answer): return receive(answer, at: now)
         case .notSent(let number):
             if phase == .enabling { ownsScan = false }
-            return fail("a command could not be sent: " + BluetoothError.text(ofSystemError: number), at: now)
+            return fail("sending a command failed: " + BluetoothError.text(ofSystemError: number), at: now)
         case .heard:
             hasHeard = true
             return []
@@ -93,13 +97,15 @@ package struct HCILinkMachine: Sendable, Equatable {
         }
     }
 
-    /// What is to be done before the socket is closed: an own scan ends, one of others goes on as they began it.
+    /// Returns the commands to send before the socket closes.
+    ///
+    /// They stop the machine's own scan, and restore the duplicate filter of another program's scan.
     package mutating func close() -> [HCICommand] {
         var last: [HCICommand] = []
         if ownsScan { last = [commands.enable(false)] }
-        if hasLiftedFilter { last = [commands.enable(true, filtersDuplicates: true)] }
+        if hasDisabledFilter { last = [commands.enable(true, filtersDuplicates: true)] }
         ownsScan = false
-        hasLiftedFilter = false
+        hasDisabledFilter = false
         enter(.closed, until: nil)
         return last
     }
@@ -113,20 +119,21 @@ package struct HCILinkMachine: Sendable, Equatable {
 // MARK: - Times
 
 extension HCILinkMachine {
-    /// How long the adapter may take to answer: as long as the kernel itself grants it (HCI_CMD_TIMEOUT).
+    /// The longest time that the adapter may take to answer, equal to the kernel's own limit (HCI_CMD_TIMEOUT).
     package static let answerLimit = Duration.seconds(2)
-    /// How long others get to begin a scan of their own after they ended one.
+    /// How long the machine waits after another program has stopped a scan, so that the program can start the next.
     ///
-    /// The kernel ends a running scan, sets parameters and begins again, each a few milliseconds after the other. An own
-    /// command in between would have its parameters refused, and the discovery of its user fail.
+    /// The kernel stops a running scan, sets parameters and starts the scan again, each step a few milliseconds after
+    /// the last. If the machine sent a command in between, the adapter would refuse the kernel's parameters, and the
+    /// other program's discovery would fail.
     package static let settlingTime = Duration.milliseconds(250)
-    /// How often it is tried whether the scan of others still runs, should its end have been missed.
+    /// The interval between checks whether another program's scan still runs, in case the machine missed its end.
     package static let sharingCheck = Duration.seconds(10)
-    /// How long an own scan may be silent before it is begun anew.
+    /// How long the machine's own scan may deliver no report before the machine restarts it.
     ///
-    /// Adapters are known to fall silent without a word; habluetooth looks after 90 s without an advertisement.
+    /// Some adapters stop reporting without an error; habluetooth restarts after 90 s without an advertisement.
     package static let silenceLimit = Duration.seconds(60)
-    /// The rest after the first failure; doubled after each further one.
+    /// The rest after the first failure. It doubles after each further failure.
     package static let firstRest = Duration.milliseconds(500)
     package static let longestRest = Duration.seconds(30)
 }
@@ -134,7 +141,7 @@ extension HCILinkMachine {
 // MARK: - Own commands
 
 extension HCILinkMachine {
-    /// The next step towards an own scan.
+    /// Performs the next step towards the machine's own scan.
     private mutating func advance(at now: Instant) -> [Directive] {
         guard hasExtended != nil else {
             enter(.probing, until: now.advanced(by: Self.answerLimit))
@@ -155,8 +162,8 @@ extension HCILinkMachine {
         return [.send(commands.enable(true))]
     }
 
-    /// An answer; whose command it answers is known, as the adapter gets one at a time.
-    private mutating func take(_ answer: HCIAnswer, at now: Instant) -> [Directive] {
+    /// Handles an answer. The kernel sends one command at a time, so the answer belongs to the pending command.
+    private mutating func receive(_ answer: HCIAnswer, at now: Instant) -> [Directive] {
         if let command = foreign, command.opcode == answer.opcode {
             foreign = nil
             guard answer.status == HCIAnswer.Status.success, let meaning = HCIScanCommand(command) else { return [] }
@@ -167,16 +174,16 @@ extension HCILinkMachine {
             hasExtended = Self.hasExtended(answer)
             commands = hasExtended == true ? .extended : .legacy
             return advance(at: now)
-        case (_, commands.enableOpcode) where isLiftingFilter: return takeLifting(answer.status)
-        case (.settingParameters, commands.parametersOpcode): return takeParameters(answer.status, at: now)
-        // Late answers too: the scan runs.
+        case (_, commands.enableOpcode) where isDisablingFilter: return handleFilterAnswer(answer.status)
+        case (.settingParameters, commands.parametersOpcode): return handleParametersAnswer(answer.status, at: now)
+        // A late answer too means that the scan runs.
         case (_, commands.enableOpcode) where ownsScan && phase != .scanning:
-            return takeEnable(answer.status, at: now)
+            return handleEnableAnswer(answer.status, at: now)
         default: return []
         }
     }
 
-    /// Whether the kernel uses the extended commands, which must not be mixed with the others.
+    /// Returns whether the kernel uses the extended commands, which must not be mixed with the legacy commands.
     ///
     /// Source: Linux, hci_core.h, use_ext_scan; the bits are those of the specification, Vol 4, Part E, 6.27.
     private static func hasExtended(_ answer: HCIAnswer) -> Bool {
@@ -185,20 +192,22 @@ extension HCILinkMachine {
         return answer.parameters[37] & setExtendedParametersAndEnable == setExtendedParametersAndEnable
     }
 
-    private mutating func takeParameters(_ status: UInt8, at now: Instant) -> [Directive] {
+    private mutating func handleParametersAnswer(_ status: UInt8, at now: Instant) -> [Directive] {
         switch status {
         case HCIAnswer.Status.success: return enable(at: now)
-        // The own scan runs already: its answer was late, or others ended it without success.
+        // The machine's own scan still runs: the answer was late, or another program failed to stop the scan.
         case HCIAnswer.Status.disallowed where ownsScan: return enable(at: now)
-        case HCIAnswer.Status.disallowed, HCIAnswer.Status.unknownCommand: return takeRefusal(status, at: now)
-        default: return fail("scan parameters were refused with error \(Self.hexadecimal(status))", at: now)
+        case HCIAnswer.Status.disallowed, HCIAnswer.Status.unknownCommand: return handleRefusal(status, at: now)
+        default: return fail("the adapter refused the scan parameters with error \(Self.hexadecimal(status))", at: now)
         }
     }
 
-    /// Either a scan of others runs, or it is the wrong set of commands: both are refused alike.
-    private mutating func takeRefusal(_ status: UInt8, at now: Instant) -> [Directive] {
+    /// Handles a refusal. The adapter refuses in the same way if another scan runs and if the command set is wrong.
+    private mutating func handleRefusal(_ status: UInt8, at now: Instant) -> [Directive] {
         guard hasExtended == true else {
-            guard status == HCIAnswer.Status.disallowed else { return fail("it has no LE scan commands", at: now) }
+            guard status == HCIAnswer.Status.disallowed else {
+                return fail("the adapter has no LE scan commands", at: now)
+            }
             return share(detail: sharedDetail ?? Self.unknownDetail, at: now)
         }
         commands = commands.other
@@ -207,15 +216,15 @@ extension HCILinkMachine {
             return setParameters(at: now)
         }
         guard [first, status].contains(HCIAnswer.Status.disallowed) else {
-            return fail("it has no LE scan commands", at: now)
+            return fail("the adapter has no LE scan commands", at: now)
         }
         return share(detail: sharedDetail ?? Self.unknownDetail, at: now)
     }
 
-    private mutating func takeEnable(_ status: UInt8, at now: Instant) -> [Directive] {
+    private mutating func handleEnableAnswer(_ status: UInt8, at now: Instant) -> [Directive] {
         guard status == HCIAnswer.Status.success else {
             ownsScan = false
-            return fail("the scan was refused with error \(Self.hexadecimal(status))", at: now)
+            return fail("the adapter refused the scan with error \(Self.hexadecimal(status))", at: now)
         }
         failures = 0
         sharedDetail = nil
@@ -235,15 +244,15 @@ extension HCILinkMachine {
         guard let deadline, now >= deadline else { return [] }
         switch phase {
         case .probing, .settingParameters, .enabling:
-            return fail("it did not answer a command within \(Int(Self.answerLimit.seconds)) s", at: now)
+            return fail("the adapter did not answer a command within \(Int(Self.answerLimit.seconds)) s", at: now)
         case .resting, .sharing: return advance(at: now)
-        case .scanning: return lookAfterScan(at: now)
+        case .scanning: return checkScan(at: now)
         case .closed: return []
         }
     }
 
-    /// Begins a scan anew that was silent for long. Nobody is told: perhaps there was nothing to be heard.
-    private mutating func lookAfterScan(at now: Instant) -> [Directive] {
+    /// Restarts a scan that was silent for a long time. The machine reports nothing: no advertiser may be in range.
+    private mutating func checkScan(at now: Instant) -> [Directive] {
         guard !hasHeard else {
             hasHeard = false
             enter(.scanning, until: now.advanced(by: Self.silenceLimit))
@@ -262,17 +271,17 @@ extension HCILinkMachine {
 // MARK: - Commands of others
 
 extension HCILinkMachine {
-    /// Somebody else's command is on its way.
+    /// Observes a command that another program sends.
     private mutating func watch(_ command: HCICommand, at now: Instant) -> [Directive] {
         foreign = command
         let isScanner = HCIScanCommand(command) != nil || command.opcode == HCICommand.Opcode.readSupportedCommands
         if isScanner { hasSeenOtherScanners = true }
-        // They are about to begin: stay out of their way.
+        // The program is about to start a scan: don't interfere.
         if phase == .resting, HCIScanCommand(command) != nil { rest(at: now) }
         return []
     }
 
-    /// Somebody else's command was carried out.
+    /// Follows a command of another program that the adapter has performed.
     private mutating func follow(_ command: HCIScanCommand, at now: Instant) -> [Directive] {
         switch command {
         case .parameters(let set, let acceptListOnly):
@@ -281,14 +290,14 @@ extension HCILinkMachine {
             return []
         case .start(let set, let filtersDuplicates):
             use(set)
-            // An own command that is still on its way comes behind theirs.
+            // The machine's own pending command follows theirs.
             guard phase != .enabling else { return [] }
             ownsScan = false
             let limits = share(detail: Self.detail(filtersDuplicates, acceptListOnly), at: now)
-            // What is not reported at all is not reported more often.
+            // With an accept list, other devices aren't reported at all, so disabling the filter gains nothing.
             guard filtersDuplicates, !acceptListOnly else { return limits }
-            hasLiftedFilter = true
-            isLiftingFilter = true
+            hasDisabledFilter = true
+            isDisablingFilter = true
             return [.send(commands.enable(true))]
         case .stop(let set):
             use(set)
@@ -306,26 +315,26 @@ extension HCILinkMachine {
         }
     }
 
-    /// The scan of others is over.
+    /// Clears the state of another program's scan, which has ended.
     private mutating func forgetShared() {
         sharedDetail = nil
-        hasLiftedFilter = false
+        hasDisabledFilter = false
     }
 
-    /// The duplicate filter of a scan of others was lifted, or is there to stay.
-    private mutating func takeLifting(_ status: UInt8) -> [Directive] {
-        isLiftingFilter = false
+    /// Handles the answer to the command that disables the duplicate filter of another program's scan.
+    private mutating func handleFilterAnswer(_ status: UInt8) -> [Directive] {
+        isDisablingFilter = false
         guard status == HCIAnswer.Status.success else {
-            hasLiftedFilter = false
+            hasDisabledFilter = false
             return phase == .sharing ? [.report(.sharing, detail: sharedDetail)] : []
         }
-        // They ended their scan in the meantime: lifting the filter began it again, for nobody.
-        guard hasLiftedFilter else { return [.send(commands.enable(false))] }
-        sharedDetail = Self.liftedDetail
+        // The program ended its scan in the meantime, and disabling the filter started it again.
+        guard hasDisabledFilter else { return [.send(commands.enable(false))] }
+        sharedDetail = Self.disabledFilterDetail
         return phase == .sharing ? [.report(.sharing, detail: sharedDetail)] : []
     }
 
-    /// The set of commands that works is the one that others use.
+    /// Uses the command set that another program uses, because that set works.
     private mutating func use(_ set: HCIScanCommands) {
         guard phase != .settingParameters, phase != .enabling else { return }
         commands = set
@@ -342,14 +351,16 @@ extension HCILinkMachine {
         return [.report(.sharing, detail: detail)]
     }
 
-    /// What is said of a scan that was there first.
-    package static let unknownDetail = "it was there first, and may filter duplicates"
-    package static let liftedDetail = "its duplicate filter is lifted meanwhile"
+    /// The detail of a scan that ran before this one, with unknown settings.
+    package static let unknownDetail = "another program's scan was already running and may filter duplicates"
+    package static let disabledFilterDetail = "the duplicate filter of another program's scan is disabled"
 
     private static func detail(_ filtersDuplicates: Bool, _ acceptListOnly: Bool) -> String? {
         var limits: [String] = []
-        if filtersDuplicates { limits.append("it filters duplicates, so that most repeated reports are missing") }
-        if acceptListOnly { limits.append("it hears devices of its accept list only") }
+        if filtersDuplicates {
+            limits.append("another program's scan filters duplicates, so most repeated reports are missing")
+        }
+        if acceptListOnly { limits.append("another program's scan reports only devices on its accept list") }
         return limits.isEmpty ? nil : limits.joined(separator: ", and ")
     }
 }

@@ -1,17 +1,17 @@
-/// What a packet from the kernel says, as far as a scan wants to know.
+/// A packet from the kernel, decoded as far as a scan needs it.
 ///
 /// Sources: Bluetooth Core Specification 5.4, Vol 4, Part E, 5.4 and 7.7.14, 7.7.15; Linux, hci_sock.c, for the
 /// kernel's own events.
 package enum HCIPacket: Hashable, Sendable {
-    /// An event that may hold advertising reports: it is decoded in place.
+    /// An event that may contain advertising reports. The scan decodes it in place.
     case meta
-    /// Somebody else's command goes to the adapter.
+    /// Another program sends a command to the adapter.
     case command(HCICommand)
-    /// The adapter has answered a command.
+    /// The adapter answered a command.
     case answer(HCIAnswer)
-    /// Something happened to an adapter.
+    /// An adapter changed.
     case device(HCIDeviceChange, id: UInt16)
-    /// Something else, or a packet that was cut off.
+    /// Any other packet, or a truncated one.
     case other
 
     /// The first byte of a packet.
@@ -28,7 +28,7 @@ package enum HCIPacket: Hashable, Sendable {
         package static let stackInternal: UInt8 = 0xFD
     }
 
-    /// Reads a packet, its kind in the first byte.
+    /// Decodes a packet with its kind in the first byte.
     package init(_ packet: Span<UInt8>) {
         self = .other
         guard packet.count >= 3 else { return }
@@ -53,7 +53,7 @@ package enum HCIPacket: Hashable, Sendable {
         }
     }
 
-    /// The kernel's event type for what becomes of adapters.
+    /// The kernel's event type for changes of adapters.
     private static let deviceEvent: UInt16 = 1
 
     private static func word(_ packet: Span<UInt8>, _ offset: Int) -> UInt16 {

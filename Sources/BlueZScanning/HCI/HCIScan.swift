@@ -2,10 +2,11 @@ import BeaconScanning
 import Dispatch
 import IndoorVocabulary
 
-/// One scan over a raw HCI socket, on behalf of one stream: does what its machine says, and tells it what happens.
+/// One scan over a raw HCI socket, for one stream. It performs the directives of its state machine, and passes events
+/// to the machine.
 ///
-/// A class because the callbacks of the system and of the stream need one place to come to. What changes is touched on
-/// its serial queue only, hence unchecked. Handlers keep it until the scan has ended.
+/// A class because the callbacks of the system and of the stream share its state. `@unchecked Sendable` because mutable
+/// state is accessed only on its serial queue. Its handlers retain it until the scan has ended.
 final class HCIScan: @unchecked Sendable {
     typealias Continuation = AsyncThrowingStream<SensorReading, any Error>.Continuation
 
@@ -16,22 +17,22 @@ final class HCIScan: @unchecked Sendable {
     private var machine: HCIScanMachine
     private var decoder: AdvertisingEventDecoder
     private var timeline = KernelTimeline()
-    private var remark: InitialDetail
+    private var initialDetail: InitialDetail
 
-    /// Hears what becomes of the adapters.
+    /// The channel that receives changes of the adapters.
     private var adapters: HCIChannel?
-    /// Hears the adapter that scans.
+    /// The channel to the adapter that scans.
     private var link: HCIChannel?
     private var switches: RadioSwitches?
     private var switchWatch: ReadinessWatch?
     private var timer: (any DispatchSourceTimer)?
     private var timerDeadline: Instant?
-    /// Whether reports came since the last tick.
+    /// Whether reports have arrived since the last tick.
     private var hasHeard = false
 
-    /// Packets that the kernel threw away on the present socket, as far as they were told.
+    /// The number of packets that the kernel has discarded on the present socket and that the scan has reported.
     private var dropped: UInt32 = 0
-    /// Readings that nobody fetched from the stream in time, and that were not told yet.
+    /// The number of readings that the full stream buffer discarded and that the scan hasn't reported yet.
     private var unfetched = 0
     private var lastCount: Instant
 
@@ -40,11 +41,11 @@ final class HCIScan: @unchecked Sendable {
         running = source.running
         machine = HCIScanMachine(choice: source.adapter, parameters: source.parameters)
         decoder = AdvertisingEventDecoder(content: source.content == .beacons ? .sightings : .everything)
-        remark = InitialDetail(source.remark)
+        initialDetail = InitialDetail(source.initialDetail)
         lastCount = timeline.now
     }
 
-    /// Begins to scan. The stream's end ends the scan.
+    /// Starts to scan. The end of the stream ends the scan.
     func begin() {
         running.began()
         continuation.onTermination = { [self] _ in
@@ -58,7 +59,7 @@ final class HCIScan: @unchecked Sendable {
             let socket = try HCISocket()
             try socket.listenToAdapters()
             let channel = HCIChannel(socket)
-            channel.watch(on: queue) { [self] in hearAdapters() }
+            channel.watch(on: queue) { [self] in readAdapterChanges() }
             adapters = channel
         } catch {
             fail(error)
@@ -68,7 +69,7 @@ final class HCIScan: @unchecked Sendable {
         run(.begin)
     }
 
-    // MARK: - What happens
+    // MARK: - Events
 
     private func run(_ event: HCIScanMachine.Event) {
         let directives = machine.handle(event, at: timeline.now)
@@ -76,7 +77,7 @@ final class HCIScan: @unchecked Sendable {
         if machine.state == .finished { end() } else { setTimer() }
     }
 
-    private func hearAdapters() {
+    private func readAdapterChanges() {
         timeline.wake()
         var changes: [HCIScanMachine.Event] = []
         _ = adapters?.drain { packet, _ in
@@ -85,31 +86,31 @@ final class HCIScan: @unchecked Sendable {
         for change in changes { run(change) }
     }
 
-    private func hearLink() {
+    private func readLink() {
         timeline.wake()
         guard let channel = link else { return }
         let error = channel.drain { packet, wall in
-            // One that came while those before it were taken is not of the past.
+            // A packet may arrive while earlier packets are read: update the clocks first.
             if timeline.isBehind(wall: wall) { timeline.wake() }
-            // An answer to a packet may have closed the link; what it brought before is no less heard.
-            take(packet, at: timeline.instant(wall: wall))
+            // An earlier packet may have closed the link; the remaining packets are still valid.
+            receive(packet, at: timeline.instant(wall: wall))
         }
         if error != nil, channel === link { run(.lost) }
-        countLosses()
+        reportLosses()
     }
 
-    private func give(_ reading: SensorReading) {
+    private func deliver(_ reading: SensorReading) {
         if case .dropped = continuation.yield(reading) { unfetched += 1 }
     }
 
-    private func take(_ packet: Span<UInt8>, at instant: Instant) {
+    private func receive(_ packet: Span<UInt8>, at instant: Instant) {
         switch HCIPacket(packet) {
         case .meta:
             hasHeard = true
             decoder.decode(packet.extracting(1..<packet.count), at: instant) { advertisement in
-                give(.advertisement(advertisement))
+                deliver(.advertisement(advertisement))
             } sighting: { sighting in
-                give(.sighting(sighting))
+                deliver(.sighting(sighting))
             }
         case .command(let command): run(.link(.command(command)))
         case .answer(let answer): run(.link(.answer(answer)))
@@ -120,19 +121,19 @@ final class HCIScan: @unchecked Sendable {
     private func watchSwitches() {
         guard let switches = RadioSwitches() else { return }
         switchWatch = ReadinessWatch(
-            switches.descriptor, on: queue, whenReady: { [self] in hearSwitches() },
+            switches.descriptor, on: queue, whenReady: { [self] in readSwitches() },
             whenDone: { [self] in self.switches = nil })
         self.switches = consume switches
-        hearSwitches()
+        readSwitches()
     }
 
-    private func hearSwitches() {
+    private func readSwitches() {
         timeline.wake()
         switches?.update()
         if let blocked = switches?.table.blocked { run(.blocked(blocked)) }
     }
 
-    // MARK: - What is to be done
+    // MARK: - Directives
 
     private func perform(_ directive: HCIScanMachine.Directive) {
         switch directive {
@@ -140,7 +141,7 @@ final class HCIScan: @unchecked Sendable {
         case .powerUp(let id):
             powerUp(id)
         case .powerDown(let id):
-            // A socket of its own, as this may come behind the end.
+            // A new socket, because this directive may follow the end of the scan.
             _ = try? HCISocket().powerDown(id)
         case .open(let id): open(id)
         case .close:
@@ -153,13 +154,14 @@ final class HCIScan: @unchecked Sendable {
             continuation.yield(
                 .radio(
                     RadioEvent(
-                        instant: timeline.present(), status: status, adapter: adapter, detail: remark.added(to: detail))
+                        instant: timeline.present(), status: status, adapter: adapter,
+                        detail: initialDetail.added(to: detail))
                 ))
         case .fail(let error): fail(error)
         }
     }
 
-    /// Powers an adapter up, elsewhere: that takes seconds, and the scan may be ended meanwhile.
+    /// Powers an adapter on, on another queue: the call takes seconds, and the scan may end in the meantime.
     private func powerUp(_ id: UInt16) {
         guard let adapters else { return }
         running.began()
@@ -187,7 +189,7 @@ final class HCIScan: @unchecked Sendable {
             let socket = try HCISocket()
             try socket.listen(to: id, room: Self.receiveBuffer)
             let channel = HCIChannel(socket)
-            channel.watch(on: queue) { [self] in hearLink() }
+            channel.watch(on: queue) { [self] in readLink() }
             link = channel
             dropped = 0
             listDevices()
@@ -199,7 +201,8 @@ final class HCIScan: @unchecked Sendable {
         }
     }
 
-    /// Bytes for packets that wait: some 4,000 of them, as the kernel counts about a kilobyte for each.
+    /// The size of the kernel's receive buffer in bytes: about 4,000 packets, as the kernel charges about a kilobyte
+    /// for each.
     private static let receiveBuffer: Int32 = 4 << 20
 
     // MARK: - Time and losses
@@ -224,13 +227,13 @@ final class HCIScan: @unchecked Sendable {
         self.timer = timer
     }
 
-    /// Tells once a second what was lost.
-    private func countLosses() {
+    /// Reports losses, at most once a second.
+    private func reportLosses() {
         guard lastCount.duration(to: timeline.now) >= .seconds(1), let link else { return }
         lastCount = timeline.now
         let count = link.socket.dropped()
         let lost = Int(count &- dropped) + unfetched
-        // Fragments around a gap do not belong together.
+        // Fragments before and after a gap don't belong together.
         if count != dropped { decoder.reset() }
         dropped = count
         unfetched = 0

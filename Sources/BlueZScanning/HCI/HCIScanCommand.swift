@@ -1,15 +1,15 @@
-/// What a command of others does to the scan.
+/// The effect of another program's command on the scan.
 package enum HCIScanCommand: Hashable, Sendable {
-    /// Sets how to scan; whether only devices on the accept list are to be reported.
+    /// Sets the scan parameters, and whether the adapter reports only devices on the accept list.
     case parameters(HCIScanCommands, acceptListOnly: Bool)
-    /// Begins the scan.
+    /// Starts the scan.
     case start(HCIScanCommands, filtersDuplicates: Bool)
-    /// Ends the scan.
+    /// Stops the scan.
     case stop(HCIScanCommands)
-    /// Sets the adapter back, and ends everything.
+    /// Resets the adapter, which stops everything.
     case reset
 
-    /// Reads a command; nil if it does not concern the scan.
+    /// Decodes a command; returns nil if it doesn't affect the scan.
     package init?(_ command: HCICommand) {
         let parameters = command.parameters
         switch command.opcode {

@@ -1,10 +1,10 @@
-/// The two sets of commands that scan; an adapter that was sent one of a set refuses those of the other.
+/// The two sets of scan commands. An adapter that has received a command of one set refuses those of the other.
 ///
 /// Source: Bluetooth Core Specification 5.4, Vol 4, Part E, 3.1.1.
 package enum HCIScanCommands: Hashable, Sendable, CaseIterable {
-    /// Those of Bluetooth 4.
+    /// The commands of Bluetooth 4.
     case legacy
-    /// Those of Bluetooth 5, which also hear extended advertising.
+    /// The commands of Bluetooth 5, which also receive extended advertising.
     case extended
 
     package var other: HCIScanCommands { self == .legacy ? .extended : .legacy }
@@ -17,7 +17,10 @@ package enum HCIScanCommands: Hashable, Sendable, CaseIterable {
         self == .legacy ? HCICommand.Opcode.setScanEnable : HCICommand.Opcode.setExtendedScanEnable
     }
 
-    /// Sets how to scan. LE 1M only, as beacons advertise on it; what they then send on another PHY is heard as well.
+    /// Returns the command that sets the scan parameters.
+    ///
+    /// The scan uses the LE 1M PHY only, because beacons advertise on it. The adapter also follows them to a secondary
+    /// PHY.
     package func parameters(_ scan: HCIScanParameters) -> HCICommand {
         let type: [UInt8] = [scan.isActive ? 1 : 0]
         let times = HCICommand.bytes(scan.interval) + HCICommand.bytes(scan.window)
@@ -33,10 +36,11 @@ package enum HCIScanCommands: Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Begins to scan, or ends the scan. Of a scan that runs, only the duplicate filter changes.
+    /// Returns the command that starts or stops the scan. While a scan runs, starting it changes only the duplicate
+    /// filter.
     package func enable(_ isOn: Bool, filtersDuplicates: Bool = false) -> HCICommand {
         let start: [UInt8] = [isOn ? 1 : 0, filtersDuplicates ? 1 : 0]
-        // Without an end and without a period.
+        // Neither a duration nor a period.
         return HCICommand(opcode: enableOpcode, parameters: self == .legacy ? start : start + [0, 0, 0, 0])
     }
 }

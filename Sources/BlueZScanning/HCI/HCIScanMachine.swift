@@ -1,38 +1,40 @@
 import IndoorVocabulary
 
-/// Finds the adapter that is to scan, follows it through plugging and power, and lets its `HCILinkMachine` scan.
+/// A state machine that finds the adapter to scan with, follows its plugging and power, and runs its `HCILinkMachine`.
 package struct HCIScanMachine: Sendable, Equatable {
     package enum Event: Sendable, Equatable {
         case begin
-        /// The adapters that are there, by number.
+        /// The adapters that are present, in order of their numbers.
         case devices([HCIDevice])
-        /// What became of an attempt to power an adapter up: nil, or the error number. May take seconds.
+        /// The result of an attempt to power an adapter on, which may take seconds: nil for success, or the error
+        /// number.
         case poweredUp(UInt16, Int32?)
-        /// What became of an attempt to open a socket to the adapter: nil, or the error number.
+        /// The result of an attempt to open a socket to the adapter: nil for success, or the error number.
         case opened(Int32?)
-        /// The socket to the adapter is dead.
+        /// The socket to the adapter failed.
         case lost
-        /// Something happened to an adapter.
+        /// An adapter changed.
         case device(HCIDeviceChange, id: UInt16)
-        /// The adapters that radio switches block.
+        /// The set of adapters that radio switches block changed.
         case blocked(Set<UInt16>)
-        /// Packets of the adapter went by unheard because they were not taken in time.
+        /// Packets of the adapter were lost because the scan didn't read them fast enough.
         case overrun(packets: Int)
-        /// Something that concerns the adapter's link.
+        /// An event of the adapter's link.
         case link(HCILinkMachine.Event)
         /// The deadline has passed.
         case tick
-        /// The scan is to end.
+        /// The client ended the scan.
         case stop
     }
 
     package enum Directive: Sendable, Equatable {
-        /// Answer with `.devices`.
+        /// List the adapters; the answer is `.devices`.
         case listDevices
-        /// Answer with `.poweredUp`.
+        /// Power an adapter on; the answer is `.poweredUp`.
         case powerUp(UInt16)
         case powerDown(UInt16)
-        /// Answer with `.devices`, as an adapter tells its address only when it has power, and with `.opened`.
+        /// Open a socket to an adapter. The answers are `.devices`, because an adapter reports its address only when it
+        /// is powered on, and `.opened`.
         case open(UInt16)
         case close
         case send(HCICommand)
@@ -42,13 +44,13 @@ package struct HCIScanMachine: Sendable, Equatable {
 
     package enum State: Sendable, Equatable {
         case idle
-        /// No adapter is there that is meant; any change may bring one.
+        /// No adapter of the choice is present; any change may add one.
         case searching
-        /// An adapter is being powered up, or its socket opened.
+        /// The shell powers the adapter on, or opens its socket.
         case opening(HCIDevice)
-        /// The adapter does not hear since an instant, for the reason that was told; tried again at another.
+        /// The adapter hasn't received since an instant, for the reported reason. The machine tries again at `retry`.
         case off(HCIDevice, RadioEvent.Status, since: Instant, retry: Instant?)
-        /// The adapter's link is open since an instant.
+        /// The adapter's link has been open since an instant.
         case linked(HCIDevice, since: Instant)
         case finished
     }
@@ -57,23 +59,23 @@ package struct HCIScanMachine: Sendable, Equatable {
     package private(set) var state = State.idle
     package private(set) var link: HCILinkMachine
     private let parameters: HCIScanParameters
-    /// Whether an adapter without power is to be powered up: not if somebody switched it off while it scanned.
+    /// Whether the machine may power an adapter on: not if somebody switched it off while it scanned.
     private var mayPowerUp = true
-    /// The adapter that was powered up, and is to be powered down again unless others scan with it by then.
+    /// The adapter that the machine powered on, and powers off again at the end unless another program scans with it.
     private var poweredUp: UInt16?
     private var blocked: Set<UInt16> = []
-    /// What was told last; nothing is told twice.
-    private var told: Directive?
+    /// The last report, so that the machine doesn't repeat it.
+    private var lastReport: Directive?
     private var failures = 0
 
-    /// Begins with nothing.
+    /// Creates a machine that hasn't started.
     package init(choice: AdapterChoice, parameters: HCIScanParameters) {
         self.choice = choice
         self.parameters = parameters
         link = HCILinkMachine(parameters: parameters)
     }
 
-    /// When a `.tick` is wanted; nil if only events go on.
+    /// The instant at which the machine needs a `.tick`; nil if it only waits for events.
     package var deadline: Instant? {
         switch state {
         case .off(_, _, _, let retry): retry
@@ -82,19 +84,19 @@ package struct HCIScanMachine: Sendable, Equatable {
         }
     }
 
-    /// Takes in what happened, and says what is to be done, in order.
+    /// Handles an event and returns the directives to perform, in order.
     package mutating func handle(_ event: Event, at now: Instant) -> [Directive] {
         guard state != .finished else { return undo(event) }
         switch event {
         case .begin: return search()
         case .devices(let devices): return choose(from: devices, at: now)
-        case .poweredUp(let id, let number): return takePowerUp(id, number, at: now)
-        case .opened(let number): return takeOpening(number, at: now)
+        case .poweredUp(let id, let number): return handlePowerUp(id, number, at: now)
+        case .opened(let number): return handleOpening(number, at: now)
         case .lost: return lose(at: now)
         case .device(let change, let id): return follow(change, id: id, at: now)
-        case .blocked(let ids): return takeSwitches(ids, at: now)
-        case .overrun(let packets): return takeOverrun(packets)
-        case .link(let event): return hand(event, at: now)
+        case .blocked(let ids): return handleSwitches(ids, at: now)
+        case .overrun(let packets): return reportOverrun(packets)
+        case .link(let event): return forward(event, at: now)
         case .tick: return wake(at: now)
         case .stop: return stop()
         }
@@ -104,14 +106,14 @@ package struct HCIScanMachine: Sendable, Equatable {
 // MARK: - Times
 
 extension HCIScanMachine {
-    /// The rest after an adapter could not be opened; doubled after each further failure.
+    /// The rest after the first failure to open an adapter. It doubles after each further failure.
     package static let firstRest = Duration.seconds(1)
     package static let longestRest = Duration.seconds(30)
-    /// How often a blocked adapter is tried, should the kernel not tell what its radio switches do.
+    /// The interval between attempts with a blocked adapter, in case the kernel doesn't report its radio switches.
     package static let blockedCheck = Duration.seconds(5)
-    /// How soon after it was opened an adapter may lose its power to a scan that ended.
+    /// How long after it was opened an adapter may lose power because another scan ended.
     package static let handoverTime = Duration.seconds(1)
-    /// How far an adapter's loss of power may lie before the news that a switch blocks it, to be caused by it.
+    /// The longest delay between an adapter's loss of power and the report of the switch that caused it.
     package static let switchDelay = Duration.seconds(1)
 }
 
@@ -125,13 +127,13 @@ extension HCIScanMachine {
 
     private mutating func choose(from devices: [HCIDevice], at now: Instant) -> [Directive] {
         if case .opening(let device) = state {
-            // What is known of an adapter before it was set up is little.
+            // Before its setup, an adapter has few known properties.
             if let known = devices.first(where: { $0.id == device.id }) { state = .opening(known) }
             return []
         }
         guard state == .searching else { return [] }
         guard let device = devices.first(where: { choice.includes($0.adapter) }) else {
-            return tellMissing()
+            return reportMissing()
         }
         if device.isPowered {
             state = .opening(device)
@@ -144,20 +146,20 @@ extension HCIScanMachine {
         return turnOff(device, blocked.contains(device.id) ? .blocked : .poweredOff, at: now)
     }
 
-    /// Tells that no adapter is there that is meant, unless the loss of one was told last.
-    private mutating func tellMissing() -> [Directive] {
-        if case .yield(.unplugged, _, _) = told { return [] }
+    /// Reports that no adapter of the choice is present, unless the last report was the loss of one.
+    private mutating func reportMissing() -> [Directive] {
+        if case .yield(.unplugged, _, _) = lastReport { return [] }
         switch choice {
-        case .first: return tell(.unplugged, nil)
-        case .named(let name): return tell(.unplugged, name)
-        case .address(let address): return tell(.unplugged, nil, detail: "no adapter has the address \(address)")
+        case .first: return report(.unplugged, nil)
+        case .named(let name): return report(.unplugged, name)
+        case .address(let address): return report(.unplugged, nil, detail: "no adapter has the address \(address)")
         }
     }
 
-    private mutating func takePowerUp(_ id: UInt16, _ number: Int32?, at now: Instant) -> [Directive] {
+    private mutating func handlePowerUp(_ id: UInt16, _ number: Int32?, at now: Instant) -> [Directive] {
         guard case .opening(let device) = state, device.id == id else { return [] }
         switch number {
-        // It ran already, but the kernel was about to power it down for want of users.
+        // The adapter was already on, but the kernel was about to power it off because no program used it.
         case nil, HCIErrorNumber.already:
             poweredUp = device.id
             return [.open(device.id)]
@@ -165,25 +167,26 @@ extension HCIScanMachine {
             return turnOff(device, .blocked, at: now, retry: now.advanced(by: Self.blockedCheck))
         case HCIErrorNumber.notPermitted:
             let grant = BluetoothError.grant(to: RunningProgram.path)
-            return turnOff(device, .poweredOff, at: now, detail: "to have it powered on by itself: \(grant)")
-        case .some(let number): return refuse(device, "it cannot be powered on", number, at: now)
+            return turnOff(
+                device, .poweredOff, at: now, detail: "to let this program power the adapter on, run: \(grant)")
+        case .some(let number): return refuse(device, "powering on the adapter failed", number, at: now)
         }
     }
 
-    private mutating func takeOpening(_ number: Int32?, at now: Instant) -> [Directive] {
+    private mutating func handleOpening(_ number: Int32?, at now: Instant) -> [Directive] {
         guard case .opening(let device) = state else { return [] }
         if let number {
             guard number != HCIErrorNumber.notPermitted else {
                 return stop() + [.fail(BluetoothError(call: "bind", number: number))]
             }
-            return refuse(device, "it cannot be opened", number, at: now)
+            return refuse(device, "opening the adapter failed", number, at: now)
         }
         var parameters = parameters
         parameters.usesRandomAddress = device.address == nil
         link = HCILinkMachine(parameters: parameters)
         state = .linked(device, since: now)
         failures = 0
-        return hand(.opened, at: now)
+        return forward(.opened, at: now)
     }
 
     private mutating func refuse(
@@ -200,14 +203,14 @@ extension HCIScanMachine {
         _ device: HCIDevice, _ status: RadioEvent.Status, at now: Instant, retry: Instant? = nil, detail: String? = nil
     ) -> [Directive] {
         state = .off(device, status, since: now, retry: retry)
-        return tell(status, device.name, detail: detail)
+        return report(status, device.name, detail: detail)
     }
 }
 
 // MARK: - Following the adapter
 
 extension HCIScanMachine {
-    /// The adapter that is in use, whatever its state.
+    /// The adapter in use, in any state.
     private var device: HCIDevice? {
         switch state {
         case .opening(let device), .off(let device, _, _, _), .linked(let device, _): device
@@ -216,7 +219,7 @@ extension HCIScanMachine {
     }
 
     private mutating func follow(_ change: HCIDeviceChange, id: UInt16, at now: Instant) -> [Directive] {
-        // What an adapter is called is known only once it was set up, which powers it up and down.
+        // An adapter's name is known only after its setup, which powers it on and off.
         if state == .searching { return [.listDevices] }
         guard let device, device.id == id else { return [] }
         switch change {
@@ -224,14 +227,15 @@ extension HCIScanMachine {
         case .unregistered:
             mayPowerUp = true
             poweredUp = nil
-            return drop() + tell(.unplugged, device.name) + search()
+            return drop() + report(.unplugged, device.name) + search()
         case .up:
             if case .off = state { return search() }
             return []
         case .down:
             guard case .linked(_, let since) = state else { return [] }
             poweredUp = nil
-            // Another scan that had powered it up has ended, and has not seen this one begin: no person is so quick.
+            // Another scan that had powered the adapter on ended without noticing this one. A person couldn't be so
+            // fast.
             guard since.duration(to: now) > Self.handoverTime else { return drop() + search() }
             let isBlocked = blocked.contains(id)
             mayPowerUp = isBlocked
@@ -239,13 +243,13 @@ extension HCIScanMachine {
         }
     }
 
-    private mutating func takeSwitches(_ ids: Set<UInt16>, at now: Instant) -> [Directive] {
+    private mutating func handleSwitches(_ ids: Set<UInt16>, at now: Instant) -> [Directive] {
         let before = blocked
         blocked = ids
         guard case .off(let device, let status, let since, _) = state else { return [] }
         if ids.contains(device.id) {
             guard status != .blocked else { return [] }
-            // The switch took its power, not a person's wish.
+            // The switch removed the power, not a person.
             if since.duration(to: now) <= Self.switchDelay { mayPowerUp = true }
             return turnOff(device, .blocked, at: now)
         }
@@ -268,7 +272,7 @@ extension HCIScanMachine {
             guard let retry, now >= retry else { return [] }
             if status == .blocked { mayPowerUp = true }
             return search()
-        case .linked: return hand(.tick, at: now)
+        case .linked: return forward(.tick, at: now)
         case .idle, .searching, .opening, .finished: return []
         }
     }
@@ -283,13 +287,13 @@ extension HCIScanMachine {
         return directives
     }
 
-    /// What came too late for the scan, and is not to stay.
+    /// Reverses an event that came after the end of the scan.
     private func undo(_ event: Event) -> [Directive] {
         if case .poweredUp(let id, nil) = event { return [.powerDown(id)] }
         return []
     }
 
-    /// Closes the link to an adapter that takes no commands any more.
+    /// Closes the link to an adapter that no longer accepts commands.
     private mutating func drop() -> [Directive] {
         guard case .linked = state else { return [] }
         _ = link.close()
@@ -300,29 +304,32 @@ extension HCIScanMachine {
 // MARK: - The link
 
 extension HCIScanMachine {
-    private mutating func hand(_ event: HCILinkMachine.Event, at now: Instant) -> [Directive] {
+    private mutating func forward(_ event: HCILinkMachine.Event, at now: Instant) -> [Directive] {
         guard case .linked(let device, _) = state else { return [] }
         var directives: [Directive] = []
         for directive in link.handle(event, at: now) {
             switch directive {
             case .send(let command): directives.append(.send(command))
-            case .report(let status, let detail): directives += tell(status, device.name, detail: detail)
+            case .report(let status, let detail): directives += report(status, device.name, detail: detail)
             }
         }
         return directives
     }
 
-    private mutating func takeOverrun(_ packets: Int) -> [Directive] {
+    private mutating func reportOverrun(_ packets: Int) -> [Directive] {
         guard case .linked(let device, _) = state, link.phase == .scanning || link.phase == .sharing else { return [] }
         let status = link.phase == .scanning ? RadioEvent.Status.scanning : .sharing
-        return tell(status, device.name, detail: "\(packets) packets were lost, as they were not taken in time")
+        let detail = "\(packets) packets were lost because they were not read fast enough"
+        return report(status, device.name, detail: detail)
     }
 
-    /// Tells what the radio does from now on, unless it was told last.
-    private mutating func tell(_ status: RadioEvent.Status, _ adapter: String?, detail: String? = nil) -> [Directive] {
+    /// Reports the new status of the radio, unless it equals the last report.
+    private mutating func report(
+        _ status: RadioEvent.Status, _ adapter: String?, detail: String? = nil
+    ) -> [Directive] {
         let directive = Directive.yield(status, adapter: adapter, detail: detail)
-        guard directive != told else { return [] }
-        told = directive
+        guard directive != lastReport else { return [] }
+        lastReport = directive
         return [directive]
     }
 }

@@ -1,46 +1,54 @@
 import IndoorVocabulary
 
-/// Scans over the kernel's raw HCI socket: hears every report of the adapter, with the kernel's time of reception.
+/// A scan source that uses the kernel's raw HCI socket. It delivers every report of the adapter with the kernel's time
+/// of reception.
 ///
-/// Needs the capabilities CAP_NET_RAW and, to power an adapter on, CAP_NET_ADMIN; no Bluetooth service. Lives beside one
-/// that runs: while somebody else scans, it listens along (`RadioEvent.Status.sharing`), and begins a scan of its own
-/// once theirs has ended. At the end of the stream the scan ends, if it is an own one.
+/// The source needs the capability CAP_NET_RAW and, to power an adapter on, CAP_NET_ADMIN. It needs no Bluetooth
+/// service, and works alongside one. While another program scans, the source receives that scan's reports
+/// (`RadioEvent.Status.sharing`); when that scan ends, the source starts its own. At the end of the stream, the source
+/// stops its own scan.
 ///
-/// An adapter that is off when it is found is powered on, unless a radio switch blocks it, and off again at the end, unless
-/// somebody else scans with it by then. One that somebody switches off meanwhile stays off until somebody switches it on.
+/// The source powers on an adapter that is off when found, unless a radio switch blocks it. It powers the adapter off
+/// again at the end, unless another program then scans with it. If somebody switches the adapter off during the scan,
+/// it stays off until somebody switches it on.
 ///
-/// Power, plugging and radio switches are events on the stream, after which the scan goes on by itself. The stream throws
-/// `BluetoothError` where it cannot: without the capability, or where the kernel has no Bluetooth.
+/// Power, plugging and radio switches are events on the stream, after which the scan resumes automatically. The stream
+/// throws a `BluetoothError` if the scan can't resume: if the process lacks a capability, or the kernel has no
+/// Bluetooth support.
 public struct HCIScanSource: ScanSource {
-    /// Whether the adapter sends anything while it scans.
+    /// Whether the adapter transmits while it scans.
     public enum Mode: String, Hashable, Sendable, CaseIterable {
-        /// It only listens.
+        /// The adapter only listens.
         case passive
-        /// It asks advertisers for their scan responses, which costs them power and air time. Beacons have none to give.
+        /// The adapter requests scan responses, which costs the advertisers power and air time. Beacons have no scan
+        /// response.
         case active
     }
 
-    /// Which adapter is to scan.
+    /// The choice of the adapter that scans.
     public let adapter: AdapterChoice
-    /// Whether it sends anything.
+    /// Whether the adapter transmits while it scans.
     public let mode: Mode
-    /// How long the adapter listens on an advertising channel, in [2.5 ms, 10.24 s] and at most `interval`.
+    /// The time that the adapter listens on an advertising channel in each interval: 2.5 ms to 10.24 s, and at most
+    /// `interval`.
     public internal(set) var window: Duration
-    /// From the start of one window to that of the next, in [2.5 ms, 10.24 s]. Equal to `window`, it listens all the time.
+    /// The time from the start of one window to the start of the next: 2.5 ms to 10.24 s. If it equals `window`, the
+    /// adapter listens continuously.
     public internal(set) var interval: Duration
-    /// What of the heard is delivered. Of `.beacons`, this source delivers the sightings without their advertisements.
+    /// The readings to deliver. With `.beacons`, this source delivers sightings without their advertisements.
     public let content: ScanContent
 
-    /// What the first event of a stream says beside its own detail.
-    package var remark: String?
+    /// A text that the first event of a stream adds to its own detail.
+    package var initialDetail: String?
 
-    /// Scans of this source that hold the radio.
+    /// The scans of this source that use the radio.
     let running = RunningScans()
 
-    /// Readings that may wait to be fetched from the stream; beyond, the oldest are lost, which a radio event tells.
+    /// The number of readings that the stream buffers. If the buffer is full, the oldest readings are lost, and a radio
+    /// event reports the loss.
     public static let bufferLimit = 65_536
 
-    /// Creates a source. Window and interval out of range are brought into it.
+    /// Creates a source. A window or interval out of range is clamped to the range.
     public init(
         adapter: AdapterChoice = .first, mode: Mode = .passive, window: Duration = .milliseconds(60),
         interval: Duration = .milliseconds(60), content: ScanContent = .beacons
@@ -52,15 +60,15 @@ public struct HCIScanSource: ScanSource {
         self.content = content
     }
 
-    /// Returns as soon as no scan of this source holds the radio any more.
+    /// Waits until no scan of this source uses the radio.
     ///
-    /// The end of a stream begins the end of its scan, which takes moments: the adapter is given back as it was found. A
-    /// program that is about to exit waits for that.
+    /// When a stream ends, its scan stops and restores the adapter to its former state, which takes a moment. Call this
+    /// function before the program exits.
     public func released() async { await running.allEnded() }
 
     public var pace: ScanPace { .live }
 
-    /// The machine's clock: CLOCK_REALTIME beside CLOCK_BOOTTIME, measured when asked.
+    /// The system's clock: the offset of CLOCK_REALTIME from CLOCK_BOOTTIME, measured at each access.
     public var wallClock: WallClock? { KernelTimeline().wallClock }
 
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
@@ -69,17 +77,32 @@ public struct HCIScanSource: ScanSource {
         }
     }
 
-    /// What the adapter is told.
+    /// The parameters for the adapter.
     var parameters: HCIScanParameters {
         HCIScanParameters(isActive: mode == .active, window: window, interval: interval)
     }
 }
 
 extension HCIScanSource {
-    /// Sees whether this process may scan so, without touching an adapter.
+    /// Checks whether this process may scan over the raw socket, without using an adapter.
     ///
-    /// - Throws: `.notPermitted`, `.noBluetooth`, or what the system says.
+    /// - Throws: `.notPermitted`, `.noBluetooth`, or `.system` if a system call fails.
     public static func checkPermission() throws(BluetoothError) {
         try HCISocket().listenToAdapters()
+    }
+}
+
+extension HCIScanSource: TimedScanSource {
+    /// Starts to scan with a timing instead of `window` and `interval`.
+    public func readings(timing: ScanTiming) -> AsyncThrowingStream<SensorReading, any Error> {
+        with(timing).readings()
+    }
+
+    /// Returns this source with another timing.
+    package func with(_ timing: ScanTiming) -> HCIScanSource {
+        var source = self
+        source.window = timing.window
+        source.interval = timing.interval
+        return source
     }
 }

@@ -1,13 +1,13 @@
 import CBlueZ
 import Glibc
 
-/// A raw HCI socket, closed when it is no longer used.
+/// A raw HCI socket, which closes at the end of its lifetime.
 struct HCISocket: ~Copyable {
     let descriptor: Int32
 
-    /// Opens a socket that is bound to no adapter.
+    /// Opens a socket that isn't bound to an adapter.
     ///
-    /// - Throws: `.noBluetooth`, `.notPermitted`, or what the system says.
+    /// - Throws: `.noBluetooth`, `.notPermitted`, or `.system` if the system call fails.
     init() throws(BluetoothError) {
         descriptor = try Self.check("socket", cbluez_open())
     }
@@ -16,7 +16,8 @@ struct HCISocket: ~Copyable {
 
     // MARK: - Adapters
 
-    /// The adapters that can scan, by number. One that is unplugged meanwhile is left out.
+    /// Returns the adapters that can scan, in order of their numbers. It omits an adapter that is unplugged during the
+    /// call.
     borrowing func devices() throws(BluetoothError) -> [HCIDevice] {
         var ids = [UInt16](repeating: 0, count: Int(CBLUEZ_MAXIMUM_DEVICES))
         let count = try Self.check("HCIGETDEVLIST", cbluez_list_devices(descriptor, &ids))
@@ -27,54 +28,54 @@ struct HCISocket: ~Copyable {
         }
     }
 
-    /// Whether this process may power adapters up and down.
+    /// Returns whether this process may power adapters on and off.
     ///
-    /// Asked with a number that no adapter has: the kernel looks at the capability first.
+    /// The call uses a number that no adapter has: the kernel checks the capability before the number.
     borrowing func mayPower() -> Bool {
         cbluez_power_up(descriptor, UInt16(CBLUEZ_NO_DEVICE)) != -EPERM
     }
 
-    /// Powers an adapter up, and waits until it is; the error number if that fails.
+    /// Powers an adapter on and waits for the result. Returns the error number if that fails.
     borrowing func powerUp(_ id: UInt16) -> Int32? {
         let result = cbluez_power_up(descriptor, id)
         return result < 0 ? -result : nil
     }
 
-    /// Powers an adapter down; the error number if that fails.
+    /// Powers an adapter off. Returns the error number if that fails.
     borrowing func powerDown(_ id: UInt16) -> Int32? {
         let result = cbluez_power_down(descriptor, id)
         return result < 0 ? -result : nil
     }
 
-    // MARK: - Setting up
+    // MARK: - Setup
 
-    /// Hears what becomes of the adapters: plugged and unplugged, powered on and off.
+    /// Subscribes to changes of the adapters: plugged in and unplugged, powered on and off.
     borrowing func listenToAdapters() throws(BluetoothError) {
         try filter(types: 1 << HCIPacket.Kind.event, events: 1 << UInt64(HCIPacket.Code.stackInternal & 63))
         _ = try Self.check("bind", cbluez_bind(descriptor, UInt16(CBLUEZ_NO_DEVICE)))
     }
 
-    /// Hears an adapter's reports, the commands of others, and the answers to commands.
+    /// Subscribes to an adapter's reports, the commands of other programs, and the answers to commands.
     ///
-    /// - Parameter room: bytes for packets that wait to be received.
+    /// - Parameter room: The size of the receive buffer in bytes.
     borrowing func listen(to device: UInt16, room: Int32) throws(BluetoothError) {
         let codes = [HCIPacket.Code.commandComplete, HCIPacket.Code.commandStatus, HCIPacket.Code.metaEvent]
         try filter(
             types: 1 << HCIPacket.Kind.event | 1 << HCIPacket.Kind.command,
             events: codes.reduce(0) { $0 | 1 << UInt64($1 & 63) })
         _ = try Self.check("HCI_TIME_STAMP", cbluez_enable_timestamps(descriptor))
-        // A smaller buffer is no reason not to scan.
+        // A scan also works with a smaller buffer.
         _ = cbluez_set_receive_buffer(descriptor, room)
         _ = try Self.check("bind", cbluez_bind(descriptor, device))
     }
 
-    /// Sets the filter, and sees whether the kernel has taken it over: it leaves out what is not permitted.
+    /// Sets the filter and verifies it, because the kernel silently removes packet types that aren't permitted.
     private borrowing func filter(types: UInt32, events: UInt64) throws(BluetoothError) {
         _ = try Self.check("HCI_FILTER", cbluez_set_filter(descriptor, types, events))
-        var takenTypes: UInt32 = 0
-        var takenEvents: UInt64 = 0
-        _ = try Self.check("HCI_FILTER", cbluez_get_filter(descriptor, &takenTypes, &takenEvents))
-        guard takenTypes == types, takenEvents == events else {
+        var acceptedTypes: UInt32 = 0
+        var acceptedEvents: UInt64 = 0
+        _ = try Self.check("HCI_FILTER", cbluez_get_filter(descriptor, &acceptedTypes, &acceptedEvents))
+        guard acceptedTypes == types, acceptedEvents == events else {
             let capabilities = mayPower() ? ["CAP_NET_RAW"] : ["CAP_NET_RAW", "CAP_NET_ADMIN"]
             throw .notPermitted(capabilities: capabilities, program: RunningProgram.path)
         }
@@ -82,19 +83,19 @@ struct HCISocket: ~Copyable {
 
     // MARK: - Packets
 
-    /// Sends a packet; the error number if the kernel does not take it.
+    /// Sends a packet. Returns the error number if the kernel rejects it.
     borrowing func send(_ packet: [UInt8]) -> Int32? {
         let result = cbluez_send(descriptor, packet, packet.count)
         return result < 0 ? -result : nil
     }
 
-    /// How many packets the kernel threw away because they were not received in time.
+    /// Returns the number of packets that the kernel discarded because the receive buffer was full.
     borrowing func dropped() -> UInt32 {
         var count: UInt32 = 0
         return cbluez_get_dropped(descriptor, &count) == 0 ? count : 0
     }
 
-    /// Turns a negative result into an error.
+    /// Returns a result, or throws an error if it is negative.
     private static func check(_ call: String, _ result: Int32) throws(BluetoothError) -> Int32 {
         guard result < 0 else { return result }
         throw BluetoothError(call: call, number: -result)
@@ -102,7 +103,7 @@ struct HCISocket: ~Copyable {
 }
 
 extension BluetoothError {
-    /// What a failed call of the raw route means.
+    /// Creates the error for a failed call of the raw route.
     init(call: String, number: Int32) {
         switch number {
         case EAFNOSUPPORT, EPROTONOSUPPORT: self = .noBluetooth

@@ -1,8 +1,8 @@
-/// Which adapters the kernel's radio switches (rfkill) block.
+/// The adapters that the kernel's radio switches (rfkill) block.
 ///
 /// Source: Linux, include/uapi/linux/rfkill.h, struct rfkill_event.
 package struct RadioSwitchTable: Sendable, Equatable {
-    /// Bytes of an event.
+    /// The length of an event in bytes.
     package static let eventLength = 8
 
     private struct Switch: Equatable {
@@ -19,15 +19,15 @@ package struct RadioSwitchTable: Sendable, Equatable {
 
     private var switches: [UInt32: Switch] = [:]
 
-    /// Begins without switches.
+    /// Creates a table without switches.
     package init() {}
 
-    /// The adapters that are blocked.
+    /// The numbers of the blocked adapters.
     package var blocked: Set<UInt16> { Set(switches.values.lazy.filter(\.isBlocked).map(\.adapter)) }
 
-    /// Takes in an event.
+    /// Applies an event.
     ///
-    /// - Parameter adapterOf: the number of the adapter that a switch belongs to; nil if it is none.
+    /// - Parameter adapterOf: Returns the number of the adapter that a switch belongs to; nil if it belongs to none.
     package mutating func apply(_ event: Span<UInt8>, adapterOf: (UInt32) -> UInt16?) {
         guard event.count >= Self.eventLength, event[4] == Layout.bluetooth else { return }
         let index = (0..<4).reduce(UInt32(0)) { $0 | UInt32(event[$1]) << UInt32(8 * $1) }

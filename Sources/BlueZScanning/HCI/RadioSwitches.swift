@@ -1,12 +1,12 @@
 import CBlueZ
 import Glibc
 
-/// The kernel's radio switches, read as they change.
+/// The kernel's radio switches, read when they change.
 struct RadioSwitches: ~Copyable {
     let descriptor: Int32
     private(set) var table = RadioSwitchTable()
 
-    /// Opens them; nil where they cannot be read, in which case blocked adapters are tried now and then.
+    /// Opens the switches; returns nil if they aren't readable. The scan then retries blocked adapters periodically.
     init?() {
         descriptor = cbluez_open_rfkill()
         guard descriptor >= 0 else { return nil }
@@ -14,7 +14,7 @@ struct RadioSwitches: ~Copyable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// Takes in what has changed.
+    /// Applies the changes since the last call.
     mutating func update() {
         var event = [UInt8](repeating: 0, count: RadioSwitchTable.eventLength)
         while read(descriptor, &event, event.count) == event.count {
@@ -22,7 +22,7 @@ struct RadioSwitches: ~Copyable {
         }
     }
 
-    /// The number in the "hci0" that the system calls a switch by.
+    /// Returns the adapter number in a switch's name, such as "hci0".
     private static func adapter(ofSwitch index: UInt32) -> UInt16? {
         guard let file = fopen("/sys/class/rfkill/rfkill\(index)/name", "re") else { return nil }
         defer { fclose(file) }

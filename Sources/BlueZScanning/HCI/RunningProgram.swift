@@ -1,8 +1,8 @@
 import Glibc
 
-/// The program that this process runs.
+/// The executable that this process runs.
 enum RunningProgram {
-    /// Its path, to be named in advice; "PROGRAM" if the system does not tell.
+    /// The path of the executable, for error messages; "PROGRAM" if the system doesn't report it.
     static var path: String {
         guard let path = realpath("/proc/self/exe", nil) else { return "PROGRAM" }
         defer { free(path) }

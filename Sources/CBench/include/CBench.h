@@ -1,11 +1,11 @@
-/// Plain C that does what hot loops of the package do, for `indoorloc bench` to compare with, and a count of allocations.
+/// Plain C versions of the package's hot loops, as a reference for `indoorloc bench`, and an allocation counter.
 #ifndef CBENCH_H
 #define CBENCH_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/// An iBeacon, AltBeacon or Eddystone-UID frame as it was heard.
+/// A received iBeacon, AltBeacon or Eddystone-UID frame.
 struct cbench_sighting {
     uint64_t uuid_high;
     uint64_t uuid_low;
@@ -18,10 +18,11 @@ struct cbench_sighting {
 
 /// Finds the beacons in the advertising reports of an HCI event that begins with its event code.
 ///
-/// Bounds and values are checked as the package does; fragments are not put together. Writes at most `capacity` sightings; returns how many there are, and -1 where the event is malformed.
+/// The function checks bounds and values as the package does, but does not reassemble fragments. It writes at most
+/// `capacity` sightings, and returns the number of sightings found, or -1 if the event is malformed.
 long cbench_decode(const uint8_t *event, size_t length, struct cbench_sighting *sightings, size_t capacity);
 
-/// One beacon's reading against a table of what is expected of it.
+/// A reading of one beacon, and the table of its expected values.
 struct cbench_beacon {
     const float *mean;
     const float *variance;
@@ -29,42 +30,43 @@ struct cbench_beacon {
     int32_t columns;
     int32_t first_row;
     int32_t rows;
-    /// The reading in dBm, and its variance in dB² but for the table's.
+    /// The reading in dBm, and its variance in dB² without that of the table.
     float rssi;
     float noise;
     float share;
     float caution;
-    /// Where the beacon is, in metres.
+    /// The position of the beacon in metres.
     float x;
     float y;
     float outside;
     float freedom;
 };
 
-/// What a particle knows of its place and its receiver.
+/// The state of a particle: its position, and its estimate of the receiver.
 struct cbench_particle {
     float x;
     float y;
-    /// Its cell in the grid; -1 is nowhere.
+    /// The particle's cell in the grid; -1 is outside.
     int32_t cell;
-    /// Mean and covariance of offset, body x and body y.
+    /// Mean and covariance of the offset, body x and body y.
     float mean[3];
     float covariance[6];
 };
 
-/// Adds the logarithm of each beacon's likelihood to the sum of each particle, whose receiver learns of it: a plain loop over
-/// particles, with a logarithm of its own that the compiler makes vectors of where it can.
+/// Adds the logarithm of each beacon's likelihood to the sum of each particle, and updates the particle's receiver.
+///
+/// This is a plain loop over particles, with its own logarithm, which the compiler vectorizes where it can.
 void cbench_hear(
     const struct cbench_beacon *beacons, size_t beacon_count, int32_t columns, struct cbench_particle *particles,
     size_t count, float *sums);
 
-/// How often the calling thread has asked for memory; always 0 where a sanitizer brings its own allocator.
+/// Returns the number of allocations of the calling thread; always 0 if a sanitizer provides its own allocator.
 uint64_t cbench_allocations(void);
 
-/// Bytes that the calling thread has asked for less those that it has given back; 0 where a sanitizer brings its own.
+/// Returns the bytes that the calling thread has allocated and not freed; 0 if a sanitizer provides its own allocator.
 int64_t cbench_bytes(void);
 
-/// The most that `cbench_bytes` came to on the calling thread since `cbench_forget_most` was called there.
+/// Returns the maximum of `cbench_bytes` on the calling thread since it last called `cbench_forget_most`.
 int64_t cbench_most_bytes(void);
 void cbench_forget_most(void);
 

@@ -1,5 +1,5 @@
-// libm's functions under names of our own: the core may not import libc, which would bring clocks,
-// files and sockets along. Each is a builtin, so the compiler still folds, vectorises and inlines it.
+// libm's functions under separate names: the core must not import libc, which would make clocks, files and sockets
+// available. Each function is a builtin, so the compiler still folds, vectorizes and inlines it.
 #ifndef CMATH_H
 #define CMATH_H
 

@@ -1,20 +1,20 @@
-// The loops that make a beacon's tables: what is expected of it, cell by cell of a rectangle. See CMathVectors.h for the
-// vectors.
+// The loops that compute a beacon's tables: the expected values in each cell of a rectangle. CMathVectors.h describes
+// the vectors.
 #ifndef CMATH_TABLES_H
 #define CMATH_TABLES_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/// A rectangle of cells, seen from a point.
+/// A rectangle of cells, relative to a point.
 struct cmath_rectangle {
-    /// The middle of its first cell less the point, and the edge of a cell, in metres.
+    /// The centre of the first cell relative to the point, and the edge of a cell, in metres.
     float x;
     float y;
     float size;
     int32_t columns;
     int32_t rows;
-    /// Cells from the beginning of a row to that of the next one in the array.
+    /// The number of cells in the array from the beginning of one row to that of the next.
     int32_t stride;
 };
 
@@ -22,25 +22,25 @@ struct cmath_rectangle {
 struct cmath_path_loss {
     float power;
     float slope;
-    /// Square of the height in m².
+    /// The square of the height in m².
     float height;
 };
 
-/// How often beacons are heard, by their level: 1 / (1 + exp((sensitivity - level) / width)) detections a second.
+/// The detection rate of beacons by their level: 1 / (1 + exp((sensitivity - level) / width)) detections a second.
 struct cmath_sensitivity {
-    /// In dBm, and decibels above 0.
+    /// The sensitivity in dBm, and the width in dB, above 0.
     float level;
     float width;
 };
 
-/// A survey's reading as a Gaussian process takes it.
+/// A survey's reading in the form that a Gaussian process uses.
 struct cmath_survey_reading {
-    /// Weight in 1/dB.
+    /// The weight in 1/dB.
     float weight;
-    /// Variance of the shadowing in dB², and the inverse of its length, times √3, in 1/m.
+    /// The variance of the shadowing in dB², and √3 divided by its correlation length, in 1/m.
     float amplitude;
     float scale;
-    /// Variance in dB² of what all places share.
+    /// The variance in dB² that is common to all places.
     float constant;
     /// 1 / (amplitude + constant + the reading's own variance).
     float gain;
@@ -51,30 +51,30 @@ void cmath_levels(
     const struct cmath_rectangle *_Nonnull rectangle, const struct cmath_path_loss *_Nonnull loss,
     float *_Nonnull levels);
 
-/// Writes the logarithm of the detections a second at some levels, with `unheard` ones added.
+/// Writes the logarithm of the detections per second at the given levels, plus `unheard`.
 void cmath_log_rates(
     const float *_Nonnull levels, size_t count, const struct cmath_sensitivity *_Nonnull sensitivity, float unheard,
     float *_Nonnull rates);
 
-/// Adds the detections a second of a beacon at the rectangle's point to a grid's sums, of which `first` is the rectangle's
-/// first cell.
+/// Adds the detections per second of a beacon at the rectangle's point to a grid's sums; `first` is the rectangle's
+/// first cell in the grid.
 void cmath_add_expected(
     const struct cmath_rectangle *_Nonnull rectangle, const struct cmath_path_loss *_Nonnull loss,
     const struct cmath_sensitivity *_Nonnull sensitivity, size_t first, float *_Nonnull sums);
 
-/// Adds the exponentials of a table's values, less `unheard`, to a grid's sums, of which `first` is the rectangle's first
-/// cell.
+/// Adds the exponentials of a table's values, minus `unheard`, to a grid's sums; `first` is the rectangle's first cell
+/// in the grid.
 void cmath_add_exponentials(
     const struct cmath_rectangle *_Nonnull rectangle, const float *_Nonnull values, float unheard, size_t first,
     float *_Nonnull sums);
 
-/// Adds what a reading at the rectangle's point tells of the shadowing to the means, and lowers the variances to what it
-/// leaves; `first` is the rectangle's first cell.
+/// Adds the shadowing that a reading at the rectangle's point implies to the means, and reduces the variances to the
+/// remaining ones; `first` is the rectangle's first cell.
 void cmath_add_shadowing(
     const struct cmath_rectangle *_Nonnull rectangle, const struct cmath_survey_reading *_Nonnull reading, size_t first,
     float *_Nonnull mean, float *_Nonnull variance);
 
-/// Adds amount · exp(-factor · d²) to sums, where d is the distance from the rectangle's point; `first` is its first cell.
+/// Adds amount · exp(-factor · d²) to sums, with the distance d from the rectangle's point; `first` is its first cell.
 void cmath_spread(
     const struct cmath_rectangle *_Nonnull rectangle, float factor, float amount, size_t first, float *_Nonnull sums);
 

@@ -1,4 +1,4 @@
-// Walls sorted by place, four at a time, so that one test tells whether a way crosses any of them.
+// Walls sorted by place, in groups of four, so that one test finds whether a movement crosses any of the four.
 #ifndef CMATH_WALLS_H
 #define CMATH_WALLS_H
 
@@ -6,31 +6,31 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// A grid over a map that tells for each cell which walls a way from there may meet.
+/// A grid over a map that lists for each cell the walls that a movement from there can meet.
 struct cmath_walls {
     float left;
     float top;
-    /// Cells a metre.
+    /// Cells per metre.
     float scale;
     int32_t columns;
     int32_t rows;
-    /// Ways up to this long, in metres, meet no other walls than those of the cell where they begin.
+    /// The maximum length of a movement in metres that can only meet the walls of the cell where it begins.
     float reach;
 };
 
-/// Which walls are near a cell. Behind the grid's last cell stands the one for all that lies outside.
+/// The walls near a cell. The element after the grid's last cell represents everything outside.
 struct cmath_wall_cell {
-    /// The lines of walls, from the first to before the last: of sixteen numbers each, the x, y, dx and dy of four
-    /// walls. A place that is free is a wall without length.
+    /// The range of wall lines, excluding `end`. Each line has sixteen numbers: the x, y, dx and dy of four walls. An
+    /// unused place is a wall without length.
     int32_t first;
     int32_t end;
-    /// Square of a distance in m²: shorter ways meet no wall.
+    /// The square of a distance in m²: shorter movements meet no wall.
     float clear;
-    /// The same for walls but those of the first line.
+    /// The same for all walls except those of the first line.
     float clear_but_first;
 };
 
-/// Whether the straight way from a point crosses a wall.
+/// Returns whether the straight movement from a point crosses a wall.
 bool cmath_is_crossed(
     const struct cmath_walls *_Nonnull walls, const struct cmath_wall_cell *_Nonnull cells,
     const float *_Nonnull lines, float x, float y, float dx, float dy);

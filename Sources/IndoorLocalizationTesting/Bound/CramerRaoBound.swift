@@ -1,15 +1,15 @@
 import CMath
 import IndoorLocalization
 
-/// The classical Cramér–Rao bound of a place from signal strengths: no unbiased estimator errs less on average.
+/// The classical Cramér–Rao bound of a position from RSSI: the least mean square error of any unbiased estimator.
 ///
 /// Source: N. Patwari et al., *Locating the Nodes: Cooperative Localization in Wireless Sensor Networks*, IEEE Signal
-/// Processing Magazine 22(4), 2005; here with a difference in height. An estimator that knows where the walls are is
-/// biased towards the inside, and may err less.
+/// Processing Magazine 22(4), 2005; here extended by a difference in height. An estimator that uses the walls is
+/// biased towards the inside and can have a smaller error.
 struct CramerRaoBound {
     let hall: StaticHall
 
-    /// Mean square error in m² at a place; nil if the beacons leave a direction open there.
+    /// Returns the bound in m² at a place; nil if the beacons leave a direction unobservable there.
     func meanSquare(at place: MapPoint) -> Double? {
         let settings = hall.settings
         let slope = 10 * settings.exponent / cmath_log(10)

@@ -1,16 +1,16 @@
 import CMath
 import IndoorLocalization
 
-/// The mean of the posterior on a fine grid: no estimator has a smaller mean square error in its world.
+/// The posterior mean on a fine grid. No estimator has a smaller mean square error in the simulated world.
 ///
 /// Source: S. M. Kay, *Fundamentals of Statistical Signal Processing: Estimation Theory*, 1993, section 10.4.
 struct ExactPosterior: Sendable {
     private let points: [MapPoint]
-    /// Expected RSSI by beacon, then by point.
+    /// The expected RSSI, by beacon and then by point.
     private let means: [[Float]]
     private let precision: Float
 
-    /// Tabulates a hall.
+    /// Computes the expected RSSI at each grid point of a hall.
     init(of hall: StaticHall) {
         let edge = hall.settings.gridEdge
         let (columns, rows) = (Int((hall.map.width / edge).rounded(.up)), Int((hall.map.height / edge).rounded(.up)))
@@ -24,7 +24,7 @@ struct ExactPosterior: Sendable {
         precision = Float(Double(hall.independentReadings) / (hall.settings.shadowing * hall.settings.shadowing))
     }
 
-    /// The mean, from the mean reading of each beacon; nil if the grid has no point.
+    /// Returns the posterior mean for the mean reading of each beacon; nil if the grid has no point.
     func mean(of readings: [Double]) -> MapPoint? {
         var squares = [Float](repeating: 0, count: points.count)
         for (reading, means) in zip(readings, means) {

@@ -1,6 +1,6 @@
 import IndoorLocalization
 
-/// An engine that hears what a device hears that stands still, and is told so by its accelerometer.
+/// A positioning engine that receives the readings of a stationary device, including its accelerometer.
 struct StandingReceiver: Sendable {
     private let hall: StaticHall
     private let settings: PositioningSettings
@@ -14,7 +14,7 @@ struct StandingReceiver: Sendable {
         field = SignalField(venue: hall.venue, model: settings.signal)
     }
 
-    /// Where the engine believes to be after the last second; nil if it has no idea.
+    /// Returns the engine's position after the last second; nil if it has none.
     func point(hearing readings: [[Double]], seed: UInt64) -> MapPoint? {
         var engine = PositioningEngine(venue: hall.venue, field: field, settings: settings, seed: seed)
         for (second, row) in readings.enumerated() {

@@ -1,32 +1,32 @@
 import IndoorLocalization
 
-/// Root mean square errors in metres of a device that stands still, over many places.
+/// The root mean square errors in metres of a stationary device, over many places.
 public struct StaticComparison: Hashable, Sendable {
-    /// Number of beacons in the hall.
+    /// The number of beacons in the hall.
     public var beacons: Int
-    /// Number of places.
+    /// The number of places.
     public var places: Int
-    /// Of the engine whose settings know the simulated world.
+    /// The error of the engine with settings that match the simulated world.
     public var engine: Double
-    /// Of the engine with its default settings, which expect a real building.
+    /// The error of the engine with its default settings, which are tuned for real buildings.
     public var engineAtDefaults: Double
-    /// Of the exact posterior mean, the least that is possible.
+    /// The error of the exact posterior mean, the smallest possible error.
     public var exact: Double
     /// The classical Cramér–Rao bound.
     public var cramerRao: Double
 
-    /// How far the engine is from what is possible: 1 at best.
+    /// The engine's error relative to the smallest possible error: 1 at best.
     public var ratio: Double { engine / exact }
 
-    /// Puts a device at many places of a hall and compares.
+    /// Places a device at many places of a hall and compares the errors of the estimators.
     ///
     /// - Parameters:
-    ///   - venue: gives the hall its map; its own beacons and radio map are not used.
-    ///   - mapID: of that map; nil for the first.
-    ///   - particleCount: of the engines; nil for their default.
-    ///   - seed: of all that is random.
-    ///   - progress: called with the number of places that are done.
-    /// - Throws: `StaticHallError` if there is no such map, or no place on it.
+    ///   - venue: the venue whose map the hall uses; its beacons and radio map are not used.
+    ///   - mapID: the identifier of that map; nil for the first map.
+    ///   - particleCount: the number of particles of the engines; nil for their default.
+    ///   - seed: the seed of all random numbers.
+    ///   - progress: called with the number of places that are complete.
+    /// - Throws: `StaticHallError` if the map does not exist or has no walkable place.
     public static func measure(
         venue: Venue, mapID: MapID? = nil, settings: StaticHallSettings = StaticHallSettings(),
         particleCount: Int? = nil, seed: UInt64 = 0, progress: (Int) -> Void = { _ in }
@@ -50,7 +50,7 @@ public struct StaticComparison: Hashable, Sendable {
             engineAtDefaults: root(sum.usual), exact: root(sum.exact), cramerRao: root(sum.bound))
     }
 
-    /// Everybody who is asked for the place.
+    /// The estimators that are compared.
     private struct Contest {
         /// Square errors in m².
         struct Squares {
@@ -79,7 +79,7 @@ public struct StaticComparison: Hashable, Sendable {
             posterior = ExactPosterior(of: hall)
         }
 
-        /// Puts the device at a place and asks all.
+        /// Returns the square error of each estimator at a random place.
         func squares(using generator: inout SeededGenerator) throws(StaticHallError) -> Squares {
             let place = try hall.place(using: &generator)
             let readings = hall.readings(at: place, using: &generator)
@@ -98,11 +98,11 @@ public struct StaticComparison: Hashable, Sendable {
         }
     }
 
-    /// The settings of an engine that knows this world: what the defaults hold against a real building is left out.
+    /// Returns the settings of an engine for this world, without the allowances of the defaults for real buildings.
     static func matched(_ defaults: PositioningSettings, to world: StaticHallSettings) -> PositioningSettings {
         var settings = defaults
         settings.signal.heightDifference = world.height
-        // All the noise is shadowing, normal, equal everywhere, and no two phones differ.
+        // All noise is shadowing: normal and equal everywhere. All devices have the same receiver.
         settings.signal.readingDeviation = world.shadowing
         settings.signal.unsurveyedDeviation = 0
         settings.signal.unseenDeviation = 0
@@ -111,13 +111,13 @@ public struct StaticComparison: Hashable, Sendable {
         settings.signal.receiverOffsetDeviation = 0
         settings.signal.bodyDeviation = 0
         settings.signal.unsurveyedDetectionWeight = 0
-        // Every beacon tells as much as any other, and each reading as much as it is new.
+        // All beacons are equally informative. Readings are as independent as in the world's settings.
         settings.signal.beaconLimit = Int.max
         settings.signal.unsurveyedBeaconLimit = Int.max
         settings.signal.correlationTime = world.isIndependent ? 1e-3 : 1e9
-        // The device does not even sway.
+        // The device is perfectly still.
         settings.motion.standingWander = 0
-        // Places count once, when the filter begins, and nobody stands outside.
+        // The prior applies only when the filter begins, and the device is never outside the walkable area.
         settings.signal.unsupportedShare = 1e-6
         settings.priorShare = 0
         return settings

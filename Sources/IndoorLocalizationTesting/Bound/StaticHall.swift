@@ -1,16 +1,16 @@
 import CMath
 import IndoorLocalization
 
-/// One map of a venue with beacons on a regular grid, whose signal falls as the log-distance law says.
+/// One map of a venue with beacons on a regular grid, whose expected RSSI follows the log-distance model.
 struct StaticHall: Sendable {
     let settings: StaticHallSettings
-    /// The map and the beacons alone.
+    /// The venue with only the map and the beacons.
     let venue: Venue
     let map: VenueMap
     let beacons: [VenueBeacon]
     private let walkable: [Area]
 
-    /// - Throws: `StaticHallError` for a map on which nobody can stand.
+    /// - Throws: `StaticHallError` if the map has no walkable place.
     init(venue: Venue, map: VenueMap, settings: StaticHallSettings) throws(StaticHallError) {
         guard map.width > 0, map.height > 0, map.width.isFinite, map.height.isFinite else {
             throw StaticHallError.noArea(map.id)
@@ -26,7 +26,9 @@ struct StaticHall: Sendable {
         self.venue = Venue(id: venue.id, name: venue.name, maps: [map], beacons: beacons)
     }
 
-    /// The middles of equal rectangles, as square as the map allows; two by two at least, so that none is in a line.
+    /// Returns the centres of equal rectangles that are as square as the map allows.
+    ///
+    /// There are at least two by two, so that the beacons are never in one line.
     private static func points(on map: VenueMap, area: Double) -> [MapPoint] {
         let count = min(max(map.width * map.height / area, 1), 4000)
         let columns = max(2, Int((count * map.width / map.height).squareRoot().rounded()))
@@ -38,12 +40,12 @@ struct StaticHall: Sendable {
         }
     }
 
-    /// Whether somebody may stand there.
+    /// Returns whether the point is walkable.
     func contains(_ point: MapPoint) -> Bool { walkable.isEmpty || walkable.contains { $0.contains(point) } }
 
-    /// A place where somebody may stand, all equally probable.
+    /// Returns a random walkable place; all are equally probable.
     ///
-    /// - Throws: `StaticHallError` if in many attempts there is none.
+    /// - Throws: `StaticHallError` if many attempts find none.
     func place(using generator: inout SeededGenerator) throws(StaticHallError) -> MapPoint {
         for _ in 0..<100_000 {
             let point = MapPoint(x: generator.uniform() * map.width, y: generator.uniform() * map.height)
@@ -52,14 +54,14 @@ struct StaticHall: Sendable {
         throw StaticHallError.noArea(map.id)
     }
 
-    /// The expected RSSI of a beacon in dBm.
+    /// Returns the expected RSSI of a beacon in dBm.
     func mean(of beacon: VenueBeacon, at point: MapPoint) -> Double {
         let (dx, dy) = (point.x - beacon.point.x, point.y - beacon.point.y)
         let square = dx * dx + dy * dy + settings.height * settings.height
         return settings.power - 5 * settings.exponent * cmath_log10(square)
     }
 
-    /// What is heard of each beacon, second by second, in dBm.
+    /// Returns the RSSI of each beacon in dBm, second by second.
     func readings(at place: MapPoint, using generator: inout SeededGenerator) -> [[Double]] {
         let means = beacons.map { mean(of: $0, at: place) }
         var seconds: [[Double]] = []
@@ -73,25 +75,25 @@ struct StaticHall: Sendable {
         return seconds
     }
 
-    /// How many readings of a beacon have a shadowing of their own.
+    /// The number of readings of a beacon with independent shadowing.
     var independentReadings: Int { settings.isIndependent ? settings.seconds : 1 }
 }
 
-/// Why nothing can be compared.
+/// An error that prevents the comparison.
 public enum StaticHallError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The venue has no such map.
     case unknownMap(MapID)
-    /// The venue has no map at all.
+    /// The venue has no map.
     case noMap
-    /// On the map there is no place to stand.
+    /// The map has no walkable place.
     case noArea(MapID)
 
-    /// What is wrong, and what to do.
+    /// The problem and what to do.
     public var description: String {
         switch self {
-        case .unknownMap(let id): "the venue has no map \(id). Take an id of its maps."
-        case .noMap: "the venue has no map. Give one with a map."
-        case .noArea(let id): "map \(id) has no walkable place. Give it a width, a height and areas inside them."
+        case .unknownMap(let id): "the venue has no map \(id). Use the id of one of its maps."
+        case .noMap: "the venue has no map. Use a venue with a map."
+        case .noArea(let id): "map \(id) has no walkable place. Add a width, a height and areas inside them."
         }
     }
 }

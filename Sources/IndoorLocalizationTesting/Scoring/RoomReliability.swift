@@ -1,33 +1,33 @@
-/// Compares the probabilities of a classifier's answers with how often these were right.
+/// A comparison of a classifier's probabilities with the share of its correct answers.
 ///
 /// A reliability diagram as a table (M. H. DeGroot, S. E. Fienberg, *The Comparison and Evaluation of Forecasters*,
-/// 1983): of the answers with a probability of 0.8, eight in ten should be right.
+/// 1983): of the answers with a probability of 0.8, 80 % should be correct.
 public struct RoomReliability: Hashable, Sendable {
-    /// The answers whose probability lies in one range.
+    /// The answers whose probability is in one range.
     public struct Bin: Hashable, Sendable {
-        /// How many answers there were.
+        /// The number of answers.
         public fileprivate(set) var count = 0
         /// The sum of their probabilities.
         public fileprivate(set) var probabilitySum = 0.0
-        /// How many of them were right.
+        /// The number of correct answers.
         public fileprivate(set) var rightCount = 0
 
         /// The mean probability, in [0, 1]; nil without answers.
         public var meanProbability: Double? { count > 0 ? probabilitySum / Double(count) : nil }
-        /// The share of right answers, in [0, 1]; nil without answers.
+        /// The share of correct answers, in [0, 1]; nil without answers.
         public var accuracy: Double? { count > 0 ? Double(rightCount) / Double(count) : nil }
     }
 
-    /// The answers by probability in ten equal ranges: below 0.1, from 0.1 to below 0.2, and so on.
+    /// The answers by probability, in ten equal ranges: below 0.1, from 0.1 to below 0.2, and so on.
     public private(set) var bins = [Bin](repeating: Bin(), count: 10)
 
-    /// Creates the reliability of nothing.
+    /// Creates a comparison without answers.
     public init() {}
 
-    /// How many answers there were.
+    /// The number of answers.
     public var count: Int { bins.reduce(0) { $0 + $1.count } }
-    /// The expected calibration error: the mean of the distances between probability and accuracy, weighted by the
-    /// answers of each bin; in [0, 1], nil without answers.
+    /// The expected calibration error: the mean distance between probability and accuracy of each bin, weighted by its
+    /// number of answers; in [0, 1], nil without answers.
     public var error: Double? {
         guard count > 0 else { return nil }
         return bins.reduce(0) { $0 + abs($1.probabilitySum - Double($1.rightCount)) } / Double(count)
@@ -41,7 +41,7 @@ public struct RoomReliability: Hashable, Sendable {
         if isRight { bins[index].rightCount += 1 }
     }
 
-    /// Adds another reliability.
+    /// Adds the answers of another comparison.
     public mutating func add(_ other: RoomReliability) {
         for (index, bin) in other.bins.enumerated() {
             bins[index].count += bin.count

@@ -1,38 +1,40 @@
 import IndoorLocalization
 
-/// How often a classifier tells the right room.
+/// The accuracy of a room classifier, before and after the rule for room changes.
 public struct RoomScore: Hashable, Sendable {
-    /// Scans whose room is known.
+    /// The number of scans whose room is known.
     public private(set) var scanCount = 0
-    /// Those of them that allowed an answer.
+    /// The number of those scans with an answer.
     public private(set) var answeredCount = 0
-    /// Those whose most probable room was the right one.
+    /// The number of those scans whose most probable room was correct.
     public private(set) var rightCount = 0
-    /// Those after which the right room was believed, by the change rule.
+    /// The number of those scans after which the change rule had settled on the correct room.
     public private(set) var believedCount = 0
-    /// Changes of the believed room while the device stayed in one.
+    /// The number of changes of the settled room while the device stayed in one room.
     public private(set) var falseChanges = 0
-    /// How long the device stayed in rooms, in seconds.
+    /// The time that the device spent in rooms, in seconds.
     public private(set) var seconds = 0.0
-    /// The probabilities of the answers, beside how often these were right.
+    /// The probabilities of the answers, compared with the share that was correct.
     public private(set) var reliability = RoomReliability()
-    /// How often which room was believed, by the right one; nil is none of the trained rooms, or no answer.
+    /// The number of scans by correct room and settled room.
+    ///
+    /// A settled room of nil means that no trained room was settled, or that there was no answer.
     public private(set) var confusion: [String: [String?: Int]] = [:]
-    /// Seconds from each change of room to the estimate after which the new room was believed; infinite if it never was.
+    /// The delay in seconds from each change of room until the new room was settled; infinite if it never was.
     public private(set) var delays: [Double] = []
 
-    /// Creates the score of nothing.
+    /// Creates an empty score.
     public init() {}
 
-    /// Of all scans, those told right; nil without scans.
+    /// The share of all scans with a correct answer; nil without scans.
     public var accuracy: Double? { share(rightCount) }
-    /// Of all scans, those after which the right room was believed; nil without scans.
+    /// The share of all scans after which the settled room was correct; nil without scans.
     public var believedAccuracy: Double? { share(believedCount) }
-    /// The share of all scans after which no trained room was believed; nil without scans.
+    /// The share of all scans after which no trained room was settled; nil without scans.
     public var nowhereShare: Double? { share(confusion.values.reduce(0) { $0 + ($1[nil] ?? 0) }) }
-    /// False changes of room in an hour; nil without time.
+    /// The number of false changes of room per hour; nil if the duration is 0.
     public var falseChangesPerHour: Double? { seconds > 0 ? Double(falseChanges) / seconds * 3600 : nil }
-    /// The mean probability of what was told, to compare with `accuracy`; nil without answers.
+    /// The mean probability of the answers, for comparison with `accuracy`; nil without answers.
     public var meanProbability: Double? {
         answeredCount > 0 ? reliability.bins.reduce(0) { $0 + $1.probabilitySum } / Double(answeredCount) : nil
     }
@@ -41,11 +43,11 @@ public struct RoomScore: Hashable, Sendable {
 
     private func share(_ count: Int) -> Double? { scanCount > 0 ? Double(count) / Double(scanCount) : nil }
 
-    /// Adds a stay, of a device that may have stayed elsewhere before.
+    /// Adds a stay in one room. The device may have been elsewhere before.
     ///
     /// - Parameters:
-    ///   - room: where the device was.
-    ///   - isChange: whether it came from another room, to time how soon that is believed.
+    ///   - room: the room of the device.
+    ///   - isChange: whether the device came from another room; if so, the delay until it is settled is measured.
     public mutating func add(
         stayIn room: String, isChange: Bool, scans: [RoomScan], classifier: inout some Classifier,
         filter: inout RoomBelief
@@ -60,14 +62,14 @@ public struct RoomScore: Hashable, Sendable {
                 answeredCount += 1
                 reliability.add(probability: estimate.probability, isRight: estimate.room == room)
                 if estimate.room == room { rightCount += 1 }
-                filter.take(estimate)
+                filter.update(with: estimate)
             }
             confusion[room, default: [:]][filter.room, default: 0] += 1
             if filter.room == room {
                 believedCount += 1
                 delay = min(delay, first.instant.duration(to: scan.instant).seconds)
             }
-            // The first belief, and the change that is due, are none.
+            // The first settled room and the expected change are not false changes.
             let isDue = filter.room == room && before != room && isChange && index > 0
             if before != nil, before != filter.room, index > 0, !isDue { falseChanges += 1 }
         }
@@ -90,16 +92,16 @@ public struct RoomScore: Hashable, Sendable {
     }
 }
 
-/// The room that is believed while a change rule watches the estimates.
+/// The settled room according to a change rule that is applied to estimates.
 public struct RoomBelief: Hashable, Sendable {
     private var filter: RoomChangeFilter
 
-    /// Creates a belief in nothing yet.
+    /// Creates a belief without a settled room.
     public init(_ settings: RoomSettings = RoomSettings()) { filter = RoomChangeFilter(settings) }
 
-    /// The room that is believed; nil for none.
-    public var room: String? { filter.settled ?? nil }
+    /// The settled room; nil if there is none.
+    public var room: String? { filter.settled.room }
 
-    /// Takes in an estimate.
-    public mutating func take(_ estimate: RoomEstimate) { _ = filter.take(estimate.room) }
+    /// Applies the change rule to an estimate.
+    public mutating func update(with estimate: RoomEstimate) { _ = filter.observe(estimate.room) }
 }

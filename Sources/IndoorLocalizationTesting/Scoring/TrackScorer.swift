@@ -1,14 +1,14 @@
 import IndoorLocalization
 import ScanRecording
 
-/// Compares positions with the truth of recordings, causally: what counts at an instant is what was known by then.
+/// A scorer that compares positions with the ground truth of recordings, causally: a later position never counts.
 ///
-/// Scored are way points from 5 s on, thinned to one a second, and the last instant of each stay. There the last
-/// position at or before the instant counts, unless it is older than 10 s. Errors are those on the right floor; the
-/// score of the IPIN competition adds 15 m for each level. Source: F. Potortì et al., *The IPIN 2019 Indoor Localisation
-/// Competition: Description and Results*, IEEE Access 8, 2020.
+/// It scores waypoints from 5 s on, at most one per second, and the last instant of each stay. The answer at such an
+/// instant is the last position at or before it, unless that is older than 10 s. Errors are those on the right floor;
+/// the score of the IPIN competition adds 15 m for each level. Source: F. Potortì et al., *The IPIN 2019 Indoor
+/// Localisation Competition: Description and Results*, IEEE Access 8, 2020.
 public struct TrackScorer: Sendable {
-    /// A place at which the device is known to have been.
+    /// An instant at which the true position is known.
     private struct ScoredInstant {
         var instant: Instant
         var mapID: MapID
@@ -19,31 +19,31 @@ public struct TrackScorer: Sendable {
     private var count = 0
     private var answered = 0
     private var inside = 0
-    /// Errors on the right floor, in metres.
+    /// The errors on the right floor, in metres.
     private var errors: [Double] = []
-    /// Errors with the floors' penalty, in metres.
+    /// The errors with the penalty for the floor, in metres.
     private var penalized: [Double] = []
 
-    /// Way points before this instant are not scored, in seconds: the engine is given time to start.
+    /// Waypoints before this time in seconds are not scored, because the engine needs time to start.
     private static let warmUp = 5.0
-    /// Way points closer in time than this to the last scored one are not scored, in seconds.
+    /// Waypoints less than this many seconds after the last scored one are not scored.
     private static let thinning = 0.95
-    /// A position older than this is no answer, in seconds.
+    /// A position older than this, in seconds, is not an answer.
     private static let oldest = 10.0
-    /// Metres that a wrong level counts.
+    /// The penalty in metres for each wrong level.
     private static let levelPenalty = 15.0
 
-    /// Creates a scorer that has seen no track of that venue.
+    /// Creates a scorer for a venue, without tracks.
     public init(venue: Venue) {
         maps = Dictionary(venue.maps.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Takes in a track.
+    /// Adds a track.
     ///
     /// - Parameters:
-    ///   - truths: where the device was, ordered by instant; those without a point are not scored.
+    ///   - truths: the ground truth, ordered by instant; entries without a point are not scored.
     ///   - end: the recording's last instant, at which the last stay ends.
-    ///   - positions: what was told, ordered by instant.
+    ///   - positions: the positions that the session reported, ordered by instant.
     public mutating func add(truths: [Truth], end: Instant, positions: [Position]) {
         var next = 0
         for place in Self.instants(truths, end: end).sorted(by: { $0.instant < $1.instant }) {
@@ -85,7 +85,7 @@ public struct TrackScorer: Sendable {
         return instants
     }
 
-    /// Takes in all that another scorer of the same venue has seen.
+    /// Adds all tracks of another scorer for the same venue.
     public mutating func add(_ other: TrackScorer) {
         count += other.count
         answered += other.answered
@@ -94,7 +94,7 @@ public struct TrackScorer: Sendable {
         penalized += other.penalized
     }
 
-    /// The figures of all tracks so far.
+    /// The score of all tracks so far.
     public var score: TrackScore {
         TrackScore(
             count: count, answered: share(answered, of: count), floor: share(errors.count, of: answered),
@@ -107,7 +107,7 @@ public struct TrackScorer: Sendable {
         whole == 0 ? nil : Double(part) / Double(whole)
     }
 
-    /// Linear between the two nearest values.
+    /// Returns a quantile, with linear interpolation between the two nearest values.
     private func quantile(_ values: [Double], _ share: Double) -> Double? {
         guard !values.isEmpty else { return nil }
         let sorted = values.sorted()
@@ -118,26 +118,28 @@ public struct TrackScorer: Sendable {
     }
 }
 
-/// How well positions fit the truth; nil where nothing tells.
+/// The accuracy of positions compared with the ground truth; a figure is nil if there is no data for it.
 public struct TrackScore: Hashable, Sendable {
-    /// Number of scored instants.
+    /// The number of scored instants.
     public var count: Int
-    /// Share of instants with a position, in [0, 1].
+    /// The share of instants with a position, in [0, 1].
     public var answered: Double?
-    /// Share of the answers that are on the right floor, in [0, 1].
+    /// The share of answers on the right floor, in [0, 1].
     public var floor: Double?
-    /// Mean error in metres, as all errors of answers on the right floor.
+    /// The mean error in metres; like all errors, of answers on the right floor.
     public var mean: Double?
-    /// Median error in metres.
+    /// The median error in metres.
     public var median: Double?
-    /// Error in metres that three of four answers do not exceed.
+    /// The 75th percentile of the error in metres.
     public var p75: Double?
-    /// Error in metres that nine of ten answers do not exceed.
+    /// The 90th percentile of the error in metres.
     public var p90: Double?
-    /// Error in metres that nineteen of twenty answers do not exceed.
+    /// The 95th percentile of the error in metres.
     public var p95: Double?
-    /// Third quartile of error plus 15 m a level, unanswered instants counted from the middle of the map, in metres.
+    /// The third quartile in metres of the error plus 15 m for each wrong level.
+    ///
+    /// For an instant without a position, the error is measured from the middle of the map.
     public var ipin: Double?
-    /// Share of the errors within their position's radius, in [0, 1]: 0.68 is what a radius promises.
+    /// The share of errors within the position's 68 % radius, in [0, 1]; 0.68 if the radius is calibrated.
     public var insideRadius: Double?
 }

@@ -1,28 +1,30 @@
 import IndoorLocalization
 
-/// Draws the readings of a track anew from what the tables of a venue expect at its true places.
+/// A generator that replaces the readings of a track by random ones that follow the venue's tables at the true places.
 ///
-/// They come when the recorded ones came, of the same beacons, and err just as the measurement model says. What an engine
-/// makes of them is no bound: recorded readings may scatter less than the model expects.
+/// The readings keep the times and beacons of the recorded ones, and have exactly the errors of the measurement model.
+/// The accuracy of an engine with them is not a bound: recorded readings may scatter less than the model expects.
 package struct IdealReadings: Sendable {
     private let field: SignalField
     private let waypoints: [SurveyRecording.Waypoint]
     private var generator: SeededGenerator
-    /// By beacon: what its table is wrong by, and until when.
+    /// The error of each beacon's table, and the instant until which it applies.
     private var errors: [Int: (until: Instant, value: Double)] = [:]
 
-    /// Creates readings for a track.
+    /// Creates ideal readings for a track.
     ///
     /// - Parameters:
-    ///   - waypoints: true places of the track, in order of time.
-    ///   - seed: equal seeds draw equal readings.
+    ///   - waypoints: the true places of the track, in chronological order.
+    ///   - seed: the seed of the random numbers; the same seed gives the same readings.
     package init(field: SignalField, waypoints: [SurveyRecording.Waypoint], seed: UInt64) {
         self.field = field
         self.waypoints = waypoints
         generator = SeededGenerator(seed: seed)
     }
 
-    /// A reading as it would be if the model were right; what is no sighting of a known beacon at a known place stays.
+    /// Returns the reading that the model generates for the true place.
+    ///
+    /// A reading that isn't a sighting of a known beacon at a known place is returned unchanged.
     package mutating func replacing(_ reading: SensorReading) -> SensorReading {
         guard case .sighting(var sighting) = reading, Sighting.isMeasurement(rssi: sighting.rssi),
             let beacon = field.indexes[sighting.beacon], let place = place(at: sighting.instant),
@@ -34,7 +36,7 @@ package struct IdealReadings: Sendable {
         return .sighting(sighting)
     }
 
-    /// Readings of a beacon within the model's correlation time share their error.
+    /// Returns the error of a beacon's table. Readings of a beacon within the model's correlation time share it.
     private mutating func error(of beacon: Int, _ deviation: Double, at instant: Instant) -> Double {
         if let error = errors[beacon], instant < error.until { return error.value }
         let value = deviation * generator.normal()
@@ -42,7 +44,7 @@ package struct IdealReadings: Sendable {
         return value
     }
 
-    /// Where the device was: where it stood, or on the straight line between two way points of one map.
+    /// Returns the true place: that of a stay, or the point on the straight line between two waypoints of one map.
     private func place(at instant: Instant) -> (mapID: MapID, point: MapPoint)? {
         guard let next = waypoints.firstIndex(where: { $0.instant > instant }) else {
             return waypoints.last.map { ($0.mapID, $0.point) }

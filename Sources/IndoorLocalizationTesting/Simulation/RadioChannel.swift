@@ -1,20 +1,20 @@
 import CMath
 import IndoorLocalization
 
-/// The way of one beacon's signals to the device: the formula of `RadioSettings`.
+/// The radio channel from one beacon to the device: the formula of `RadioSettings`.
 struct RadioChannel: Sendable {
-    /// Closer than this, in metres, distances count as this: the log-distance model has no near field.
+    /// The lower limit of distances in metres: the log-distance model has no near field.
     private static let smallestDistance = 0.1
 
-    /// The beacon as the venue's packet knows it.
+    /// The beacon as the venue packet describes it.
     let beacon: VenueBeacon
-    /// P₁ and n as they really are.
+    /// The true values of P₁ and n.
     let power: Double
     let exponent: Double
 
     private let settings: RadioSettings
     private let level: Double
-    /// Metres above the ground floor.
+    /// The height in metres above the ground floor.
     private let height: Double
     private let walls: WallCrossings
     private let shadowing: [MapID: CorrelatedField]
@@ -44,7 +44,7 @@ struct RadioChannel: Sendable {
         openFading = RicianFading(factor: cmath_pow(10, settings.ricianFactor / 10))
     }
 
-    /// The signal strength of one advertisement in dBm, neither rounded nor cut off.
+    /// Returns the RSSI of one advertisement in dBm, before rounding and before the sensitivity threshold.
     func rssi(at pose: WalkTimeline.Pose, using generator: inout SeededGenerator) -> Double {
         let horizontal = pose.point.distance(to: beacon.point)
         let vertical = height - pose.height - settings.deviceHeight
@@ -52,7 +52,7 @@ struct RadioChannel: Sendable {
         let crossed = pose.mapID == beacon.mapID ? walls.count(from: pose.point, to: beacon.point) : 0
         let floors = abs(pose.level - level)
         let isOpen = crossed == 0 && floors < 0.5
-        // Drawn even where it is not used: settings must not shift the numbers that follow.
+        // Drawn even if it is not used, so that a setting does not shift the random numbers that follow.
         let fading = (isOpen ? openFading : hiddenFading).decibels(using: &generator)
         return power - 10 * exponent * cmath_log10(distance)
             + (shadowing[pose.mapID]?.value(at: pose.point) ?? 0)
@@ -66,13 +66,13 @@ struct RadioChannel: Sendable {
         return settings.bodyLoss * (1 - cmath_cos((direction - pose.heading) * .pi / 180)) / 2
     }
 
-    /// The chance that an advertisement of this strength is received.
+    /// Returns the probability that the device receives an advertisement with this RSSI.
     static func chance(ofReceiving rssi: Double, _ settings: RadioSettings) -> Double {
         (1 - settings.lossShare) / (1 + cmath_exp((settings.sensitivity - rssi) / settings.sensitivityWidth))
     }
 }
 
-/// What random numbers are for; each purpose has its own.
+/// The purposes of random numbers; each has a separate stream.
 enum Purpose: UInt64 {
     case beacon = 1
     case shadowing, advertising, death, motion, compass, steps, pressure, gnss

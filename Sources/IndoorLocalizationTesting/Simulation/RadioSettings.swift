@@ -1,38 +1,38 @@
-/// How a simulated receiver hears simulated beacons.
+/// Settings of the simulated beacons, receiver and radio channel.
 ///
-/// The signal strength of one advertisement, in dBm:
+/// The RSSI of one advertisement, in dBm, is
 ///
 ///     rssi = P₁ − 10 n log₁₀(d / 1 m) + S(x, y) − w·L_w − f·L_f − B (1 − cos θ)/2 · d_h/d + F + O
 ///
-/// with the distance d and its horizontal share d_h, shadowing S, w walls and f floors between, the angle θ between
+/// with the distance d and its horizontal part d_h, shadowing S, w walls and f floors in between, the angle θ between
 /// the heading and the direction of the beacon, fading F and the receiver's offset O.
 public struct RadioSettings: Hashable, Sendable {
-    /// Names the building's radio: walks with the same one meet the same shadowing, powers and exponents.
+    /// Seed of the building's radio environment: walks with the same one have the same shadowing, powers and exponents.
     public var environmentSeed: UInt64 = 1
 
-    /// P₁ of beacons whose packet gives none, in dBm at 1 m; from -100 to -20.
+    /// P₁ of beacons without one in the venue packet, in dBm at 1 m; from -100 to -20.
     public var power = -59.0
-    /// n of beacons whose packet gives none; from 1 to 6.
+    /// n of beacons without one in the venue packet; from 1 to 6.
     public var exponent = 2.2
-    /// Standard deviation between a beacon's real P₁ and the known one, in dB; from 0 to 20.
+    /// Standard deviation of a beacon's true P₁ from the known one, in dB; from 0 to 20.
     public var powerDeviation = 2.0
-    /// Standard deviation between a beacon's real n and the known one; from 0 to 2.
+    /// Standard deviation of a beacon's true n from the known one; from 0 to 2.
     public var exponentDeviation = 0.1
 
-    /// Standard deviation of S in dB; from 0 to 20. What furniture and people add to the walls counted apart.
+    /// Standard deviation of S in dB; from 0 to 20. Models furniture and people; walls have separate losses.
     public var shadowing = 3.0
     /// Distance in metres at which the correlation of S falls to 1/e; from 0.1 to 1000.
     ///
     /// Gudmundson 1991 measured tens of metres outdoors; indoors it is 1 to 2 m (N. Jaldén et al., *Correlation
     /// properties of large scale fading based on indoor measurements*, WCNC 2007).
     public var shadowingDistance = 2.0
-    /// Ratio of the steady to the scattered power in dB where no wall lies between; from -20 to 20. Behind a wall
-    /// all power is scattered (Rayleigh).
+    /// Ratio of the steady to the scattered power in dB if no wall is in between; from -20 to 20. Behind a wall, all
+    /// power is scattered (Rayleigh).
     public var ricianFactor = 6.0
     /// Whether the signal fades from one advertisement to the next.
     public var isFading = true
 
-    /// B: loss through the person who holds the device, with the beacon straight behind, in dB; from 0 to 40.
+    /// B: loss through the person who holds the device, with the beacon directly behind, in dB; from 0 to 40.
     public var bodyLoss = 6.0
     /// L_w: loss of one wall, in dB; from 0 to 40.
     ///
@@ -42,34 +42,34 @@ public struct RadioSettings: Hashable, Sendable {
     /// L_f: loss of one floor slab, in dB; from 0 to 60. Source: as for walls, 18.3 dB.
     public var floorLoss = 18.3
 
-    /// O: what the receiver reports more than the one that the powers were measured with, in dB; from -30 to 30.
+    /// O: difference in dB of the receiver from the one with which the powers were measured; from -30 to 30.
     public var receiverOffset = 0.0
-    /// Signal strength at which half of the advertisements are received, in dBm; from -120 to -40.
+    /// RSSI at which half of the advertisements are received, in dBm; from -120 to -40.
     public var sensitivity = -95.0
     /// Width of that threshold: the logistic function's scale in dB; from 0.01 to 10.
     public var sensitivityWidth = 1.5
-    /// Share of the advertisements that are lost whatever their strength: collisions, the receiver elsewhere; 0 to 1.
+    /// Share of the advertisements lost at any RSSI, through collisions or a receiver on another channel; from 0 to 1.
     public var lossShare = 0.15
 
-    /// Seconds between two advertisements of a beacon; from 0.02 to 10.24, as Bluetooth allows.
+    /// Interval between two advertisements of a beacon in seconds; from 0.02 to 10.24, as Bluetooth allows.
     public var advertisingInterval = 0.3
-    /// Longest random delay that is added to each interval, in seconds; from 0 to 1.
+    /// Maximum random delay added to each interval, in seconds; from 0 to 1.
     ///
     /// Source: Bluetooth Core Specification 5.4, Vol 6 Part B, 4.4.2.2.1: advDelay, 0 to 10 ms.
     public var advertisingDelay = 0.01
-    /// Whether sightings carry the measured power of the beacon's packet entry.
+    /// Whether sightings contain the measured power from the venue packet.
     public var advertisesPower = false
 
-    /// Height in metres of beacons whose packet gives none; from 0 to 20.
+    /// Height in metres of beacons without one in the venue packet; from 0 to 20.
     public var beaconHeight = 2.5
     /// Height of the device above the floor in metres; from 0 to 3.
     public var deviceHeight = 1.2
 
-    /// Share of the beacons that die, rounded to whole beacons; from 0 to 1.
+    /// Share of the beacons that stop advertising, rounded to whole beacons; from 0 to 1.
     public var deadShare = 0.0
-    /// Second of the walk from which they are dead; 0 or above.
+    /// Time of the walk in seconds at which they stop; 0 or above.
     public var deadFrom = 0.0
 
-    /// The settings documented above.
+    /// Creates settings with the documented defaults.
     public init() {}
 }

@@ -1,10 +1,10 @@
 import CMath
 import IndoorLocalization
 
-/// Fast fading: a steady wave and many scattered ones add up, anew for each advertisement.
+/// Fast fading: the sum of one steady wave and many scattered ones, independent for each advertisement.
 ///
-/// Source: S. O. Rice, *Mathematical Analysis of Random Noise*, Bell System Technical Journal 23–24, 1944/45. In dB
-/// and without its mean, so that the mean of many signal strengths is the path-loss model's.
+/// Source: S. O. Rice, *Mathematical Analysis of Random Noise*, Bell System Technical Journal 23–24, 1944/45. Values
+/// are in dB and have mean 0, so that the mean of many RSSIs is that of the path-loss model.
 struct RicianFading: Hashable, Sendable {
     private let steady: Double
     private let scattered: Double
@@ -17,14 +17,14 @@ struct RicianFading: Hashable, Sendable {
         mean = 10 / cmath_log(10) * Self.meanLogarithm(factor)
     }
 
-    /// A signal's deviation from its mean, in dB; never below -60.
+    /// Returns a random deviation of the signal from its mean, in dB; never below -60.
     func decibels(using generator: inout SeededGenerator) -> Double {
         let (real, imaginary) = generator.normalPair()
         let (x, y) = (steady + scattered * real, scattered * imaginary)
         return max(10 * cmath_log10(max(x * x + y * y, 1e-6)) - mean, -60)
     }
 
-    /// E ln P of the power P with mean 1: ln(K/(K+1)) + E₁(K).
+    /// Returns E ln P of the power P with mean 1: ln(K/(K+1)) + E₁(K).
     ///
     /// With the series of the exponential integral E₁ (M. Abramowitz, I. A. Stegun, *Handbook of Mathematical
     /// Functions*, 5.1.11) that is −γ − ln(K+1) − Σ (−K)ᵏ/(k·k!). Above K = 20, E₁ is below 1e-10.

@@ -1,14 +1,14 @@
 import IndoorLocalization
 
 extension SeededGenerator {
-    /// A generator whose numbers have nothing to do with those of other purposes of the same seed.
+    /// Returns a generator that is independent of those for other purposes with the same seed.
     ///
-    /// So one sensor more, or one beacon less, leaves all other numbers of a walk as they are.
+    /// Adding a sensor or removing a beacon therefore does not change the other random numbers of a walk.
     static func stream(_ parts: UInt64...) -> SeededGenerator {
         SeededGenerator(seed: seed(parts))
     }
 
-    /// One seed of many parts.
+    /// Returns one seed from several parts.
     static func seed(_ parts: [UInt64]) -> UInt64 {
         parts.reduce(0) { seed, part in
             var generator = SeededGenerator(seed: seed ^ part)
@@ -18,6 +18,6 @@ extension SeededGenerator {
 }
 
 extension BeaconIdentity {
-    /// The identity as parts of a seed.
+    /// A seed derived from the identity.
     var seed: UInt64 { SeededGenerator.seed([uuid.high, uuid.low, UInt64(major) << 16 | UInt64(minor)]) }
 }

@@ -1,45 +1,46 @@
 import IndoorLocalization
 
-/// Why a walk cannot be simulated.
+/// The reason a walk cannot be simulated.
 public enum SimulationError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The walk's document is no JSON, or a field of it is missing or of the wrong kind.
+    /// The walk document is not JSON, or a field is missing or has the wrong type.
     case malformedDocument(field: String, reason: String)
-    /// The document is of another format or of a newer version.
+    /// The document has another format or a newer version.
     case unsupportedFormat(String)
     /// The path has no points.
     case noPoints
-    /// A number is not finite or out of its range.
+    /// A number is not finite or is outside its range.
     case outOfRange(field: String, value: Double, allowed: String)
-    /// A point lies on a map that the venue doesn't have.
+    /// A point is on a map that the venue doesn't have.
     case unknownMap(MapID, field: String)
-    /// A point is outdoors, but nobody knows where its map lies on Earth.
+    /// A point is outdoors, but its map has no georeference.
     case noGeoreference(MapID, field: String)
-    /// The walk would give more readings than a recording is made of, or last longer than a day.
+    /// The walk would produce more readings than the limit, or last longer than a day.
     case tooLong(hours: Double, readings: Double)
-    /// There is no setting of that name.
+    /// No setting has that name.
     case unknownSetting(String)
-    /// The setting is another kind of value.
+    /// The setting requires another type of value.
     case wrongKindOfSetting(String, expected: String)
 
-    /// Field, what is wrong with it, and what to do.
+    /// The field, the problem and what to do.
     public var description: String {
         switch self {
-        case .malformedDocument(let field, let reason): "\(field): \(reason). Correct the walk's document."
+        case .malformedDocument(let field, let reason): "\(field): \(reason). Correct the walk document."
         case .unsupportedFormat(let text):
-            "\(text) is not the document of a walk: it needs format \"\(WalkScript.format)\", version 1."
-        case .noPoints: "points: the path has none. Give at least one."
-        case .outOfRange(let field, let value, let allowed): "\(field): is \(value), allowed is \(allowed)."
-        case .unknownMap(let id, let field): "\(field): the venue has no map \(id). Take an id of its maps."
+            "\(text) is not a walk document: it requires format \"\(WalkScript.format)\", version 1."
+        case .noPoints: "points: the path has no points. Add at least one."
+        case .outOfRange(let field, let value, let allowed): "\(field): is \(value); expected \(allowed)."
+        case .unknownMap(let id, let field): "\(field): the venue has no map \(id). Use the id of one of its maps."
         case .noGeoreference(let id, let field):
-            "\(field): is outdoors, but map \(id) has no usable georeference. Add one to the venue, or stay inside."
+            "\(field): is outdoors, but map \(id) has no usable georeference. Add one to the venue, or stay indoors."
         case .tooLong(let hours, let readings):
-            "points: the walk takes \((hours * 10).rounded() / 10) h and gives \(Int(min(readings, 1e15))) readings; at most "
-                + "\(Int(WalkSimulator.longestWalk / 3600)) h and \(Int(WalkSimulator.mostReadings)) are simulated. "
-                + "Walk a shorter way, or faster, or make the sensors and beacons slower."
+            "points: the walk takes \((hours * 10).rounded() / 10) h and has \(Int(min(readings, 1e15))) readings; "
+                + "at most \(Int(WalkSimulator.longestWalk / 3600)) h "
+                + "and \(Int(WalkSimulator.mostReadings)) are allowed. "
+                + "Shorten the walk, increase its speed, or reduce the rates of sensors and beacons."
         case .unknownSetting(let name):
-            "settings.\(name): there is no such setting"
+            "settings.\(name): no such setting"
                 + (EditDistance.nearestKey(to: name, among: SimulationSettings.names).map { "; did you mean \($0)?" }
-                    ?? ". There are: \(SimulationSettings.names.joined(separator: ", ")).")
+                    ?? ". The settings are: \(SimulationSettings.names.joined(separator: ", ")).")
         case .wrongKindOfSetting(let name, let expected): "settings.\(name): is not \(expected)."
         }
     }

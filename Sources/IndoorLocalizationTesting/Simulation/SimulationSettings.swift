@@ -1,27 +1,27 @@
-/// All that can be chosen about a simulated walk but its path and its seed.
+/// The settings of a simulated walk, except for its path and its seed.
 ///
-/// By name, such as `radio.wallLoss` or `sensors.motionRate`, settings come from documents and command lines.
+/// Documents and command lines set them by name, such as `radio.wallLoss` or `sensors.motionRate`.
 public struct SimulationSettings: Hashable, Sendable {
-    /// A setting's value as documents give it.
+    /// The value of a setting in a document.
     public enum Value: Hashable, Sendable {
         /// A number in the setting's unit.
         case number(Double)
-        /// Whether something is so.
+        /// True or false.
         case flag(Bool)
     }
 
-    /// How beacons are heard.
+    /// The settings of the radio.
     public var radio = RadioSettings()
-    /// What the other sensors give.
+    /// The settings of the other sensors.
     public var sensors = SensorSettings()
 
-    /// The settings as documented.
+    /// Creates settings with the documented defaults.
     public init() {}
 
     /// The names of all settings, in alphabetical order.
     public static var names: [String] { (Array(numbers.keys) + Array(flags.keys) + [environmentSeedName]).sorted() }
 
-    /// Changes one setting.
+    /// Sets one setting.
     ///
     /// - Throws: `.unknownSetting`, `.wrongKindOfSetting` or `.outOfRange`.
     public mutating func set(_ name: String, to value: Value) throws(SimulationError) {
@@ -31,7 +31,7 @@ public struct SimulationSettings: Hashable, Sendable {
             self[keyPath: path] = flag
         case .number(let number) where name == Self.environmentSeedName:
             guard let seed = UInt64(exactly: number) else {
-                throw .outOfRange(field: "settings." + name, value: number, allowed: "a whole number from 0")
+                throw .outOfRange(field: "settings." + name, value: number, allowed: "a whole number, 0 or above")
             }
             radio.environmentSeed = seed
         case .number(let number):
@@ -41,9 +41,9 @@ public struct SimulationSettings: Hashable, Sendable {
         }
     }
 
-    /// Checks that all numbers are in the ranges documented.
+    /// Checks that all numbers are in their documented ranges.
     ///
-    /// - Throws: `.outOfRange` for the first one, by name, that is not.
+    /// - Throws: `.outOfRange` for the first number, in the order of names, that is outside its range.
     public func check() throws(SimulationError) {
         for name in Self.numbers.keys.sorted() { try Self.numbers[name]?.check(self, name) }
     }
@@ -59,7 +59,7 @@ public struct SimulationSettings: Hashable, Sendable {
         func check(_ settings: SimulationSettings, _ name: String) throws(SimulationError) {
             let value = settings[keyPath: path]
             guard range.contains(value) else {
-                let allowed = "from \(range.lowerBound) to \(range.upperBound)"
+                let allowed = "\(range.lowerBound) to \(range.upperBound)"
                 throw .outOfRange(field: "settings." + name, value: value, allowed: allowed)
             }
         }

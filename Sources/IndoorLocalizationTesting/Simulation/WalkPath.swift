@@ -1,11 +1,11 @@
 import IndoorLocalization
 
-/// Where a simulated person walks: points across the maps of a venue, with pauses, stairs and ways outdoors.
+/// The path of a simulated person: points across the maps of a venue, with pauses, stairs and outdoor legs.
 ///
-/// Between two points one walks straight at constant speed. Points on different maps are joined by stairs or by an
-/// elevator: the height changes evenly on the way, and the map half way.
+/// Between two points the person walks in a straight line at constant speed. Stairs or an elevator join points on
+/// different maps: the height changes evenly along the leg, and the map changes half way.
 public struct WalkPath: Hashable, Sendable {
-    /// How one gets from one map to the next.
+    /// The means of getting from one map to the next.
     public enum FloorChange: String, Hashable, Sendable, CaseIterable {
         /// On foot.
         case stairs
@@ -13,26 +13,26 @@ public struct WalkPath: Hashable, Sendable {
         case elevator
     }
 
-    /// A place on the way.
+    /// A place on the path.
     public struct Point: Hashable, Sendable {
         /// The map whose frame `point` is in.
         public var mapID: MapID
-        /// Where on that map; outdoors it may lie beyond the plan's edges.
+        /// The position on that map; outdoors it may be outside the plan.
         public var point: MapPoint
-        /// Seconds that one stands there, 0 or above.
+        /// The time in seconds that the person stands there, 0 or above.
         public var pause: Double
-        /// Course that one faces during the pause, in degrees clockwise from the plan's top; nil: as one came.
+        /// The heading during the pause, in degrees clockwise from the plan's top; nil for the direction of arrival.
         public var heading: Double?
-        /// Seconds that the way to this point takes, above 0; nil: as the speed tells.
+        /// The duration in seconds of the leg to this point, above 0; nil if the speed determines it.
         public var seconds: Double?
-        /// Speed on the way to this point in m/s, above 0; nil: the path's.
+        /// The speed on the leg to this point in m/s, above 0; nil for the path's speed.
         public var speed: Double?
-        /// Whether the place lies under the open sky. A way is outdoors if one of its ends is.
+        /// Whether the place is outdoors. A leg is outdoors if one of its ends is.
         public var isOutdoors: Bool
-        /// How the map changes on the way to this point; of no meaning if it doesn't.
+        /// The means of changing maps on the leg to this point; ignored if the map doesn't change.
         public var floorChange: FloorChange
 
-        /// Creates a place on the way.
+        /// Creates a place on the path.
         public init(
             mapID: MapID, point: MapPoint, pause: Double = 0, heading: Double? = nil, seconds: Double? = nil,
             speed: Double? = nil, isOutdoors: Bool = false, floorChange: FloorChange = .stairs
@@ -48,20 +48,20 @@ public struct WalkPath: Hashable, Sendable {
         }
     }
 
-    /// The name for people; nil if it has none.
+    /// A display name; nil if the path has none.
     public var name: String?
-    /// Walking speed in m/s, above 0.
+    /// The walking speed in m/s, above 0.
     public var speed: Double
     /// The places, in the order of the walk; at least one.
     public var points: [Point]
 
-    /// A usual walking speed in buildings, in m/s.
+    /// A typical walking speed in buildings, in m/s.
     ///
     /// Source: R. W. Bohannon, *Comfortable and maximum walking speed of adults aged 20–79 years*, Age and Ageing
-    /// 26, 1997: 1.3 to 1.45 m/s on a free course; less where doors and corners are.
+    /// 26, 1997: 1.3 to 1.45 m/s on a free course; slower near doors and corners.
     public static let usualSpeed = 1.2
 
-    /// Creates a path, checked when it is simulated.
+    /// Creates a path. The simulator checks it.
     public init(name: String? = nil, speed: Double = WalkPath.usualSpeed, points: [Point]) {
         self.name = name
         self.speed = speed

@@ -1,7 +1,7 @@
 import FoundationEssentials
 import IndoorLocalization
 
-/// A walk as a JSON document keeps it: the path, and the settings that differ from the documented ones.
+/// A walk in a JSON document: the path, and the settings that differ from the defaults.
 ///
 ///     {
 ///       "format": "indoor-localization-walk", "version": 1, "name": "to the kitchen", "speed": 1.2,
@@ -14,15 +14,15 @@ import IndoorLocalization
 ///       "settings": {"radio.wallLoss": 5, "sensors.reportsSteps": true}
 ///     }
 ///
-/// Only `format`, `version`, `points` and in these `mapId`, `x` and `y` must be there. Fields that aren't known are
-/// passed over, settings that aren't known are errors.
+/// Only `format`, `version`, `points` and their `mapId`, `x` and `y` are required. Unknown fields are ignored; unknown
+/// settings are errors.
 public struct WalkScript: Hashable, Sendable {
-    /// The value of the field `format`.
+    /// The value of the `format` field.
     public static let format = "indoor-localization-walk"
 
-    /// Where one walks.
+    /// The path of the walk.
     public var path: WalkPath
-    /// How the walk is simulated.
+    /// The settings of the simulation.
     public var settings: SimulationSettings
 
     /// Creates a walk from its parts.
@@ -31,9 +31,9 @@ public struct WalkScript: Hashable, Sendable {
         self.settings = settings
     }
 
-    /// Reads the document of a walk.
+    /// Reads a walk document.
     ///
-    /// - Throws: what is wrong with the document, with the field that is meant.
+    /// - Throws: `SimulationError` with the invalid field.
     public init(json: some Sequence<UInt8>) throws(SimulationError) {
         let document: Document
         do {
@@ -54,7 +54,7 @@ public struct WalkScript: Hashable, Sendable {
     }
 }
 
-/// The document's fields, as they are written.
+/// The fields of the document, unchecked.
 private struct Document: Decodable {
     struct Point: Decodable {
         var mapId: Int
@@ -95,7 +95,7 @@ private struct Document: Decodable {
             if let by = point.by {
                 guard let known = WalkPath.FloorChange(rawValue: by) else {
                     throw .malformedDocument(
-                        field: "$.points[\(index)].by", reason: "is \"\(by)\", neither \"stairs\" nor \"elevator\"")
+                        field: "$.points[\(index)].by", reason: "is \"\(by)\"; expected \"stairs\" or \"elevator\"")
                 }
                 change = known
             }
@@ -110,7 +110,7 @@ private struct Document: Decodable {
 }
 
 extension SimulationError {
-    /// The decoder's error with the place that it means.
+    /// Returns the decoder's error with the path of the field.
     fileprivate static func malformedDocument(_ error: DecodingError) -> SimulationError {
         let (context, missing): (DecodingError.Context, (any CodingKey)?) =
             switch error {

@@ -1,12 +1,12 @@
 import IndoorLocalization
 
 extension WalkSimulator {
-    /// No walk takes longer, in seconds.
+    /// The maximum duration of a walk in seconds.
     static let longestWalk = 86_400.0
-    /// No walk gives more readings: all of them are held at once, in some hundred bytes each.
+    /// The maximum number of readings of a walk: all are held in memory, with some hundred bytes each.
     static let mostReadings = 3e6
 
-    /// Refuses a walk that would fill the memory, before anything of it is simulated.
+    /// Throws for a walk that would exhaust the memory, before the simulation begins.
     func checkLength() throws(SimulationError) {
         let (radio, sensors) = (settings.radio, settings.sensors)
         func rate(_ interval: Double) -> Double { interval > 0 ? 1 / interval : 0 }
@@ -20,15 +20,15 @@ extension WalkSimulator {
         }
     }
 
-    /// A straight part of the walk that goes through walls.
+    /// A leg of the walk that crosses walls.
     public struct WallCrossing: Hashable, Sendable {
-        /// The point of the path that it leads to, from 1.
+        /// The index of the point at the leg's end, from 1.
         public let point: Int
-        /// How many walls it goes through.
+        /// The number of walls that the leg crosses.
         public let walls: Int
     }
 
-    /// Where the walk goes through walls, as nobody can; ways between maps and under the open sky are not looked at.
+    /// The legs that cross walls. Legs between maps and outdoor legs are not checked.
     public var wallCrossings: [WallCrossing] {
         var walls: [MapID: WallCrossings] = [:]
         return zip(path.points, path.points.dropFirst()).enumerated().compactMap { index, ends in

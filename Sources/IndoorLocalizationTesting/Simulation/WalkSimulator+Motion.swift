@@ -4,13 +4,15 @@ import IndoorLocalization
 extension WalkSimulator {
     /// Standard gravity in m/s². Source: 3rd General Conference on Weights and Measures, 1901.
     static let gravity = 9.80665
-    /// Forward acceleration of a step relative to the vertical one; half to a fourth in the hand.
+    /// The forward acceleration of a step relative to the vertical one; a half to a quarter for a device in the hand.
     private static let forwardShare = 0.3
 
-    /// The inertial samples. The device is held before the body: its y axis points ahead and up by the tilt.
+    /// Returns the inertial samples.
     ///
-    /// At rest it measures gravity upwards, as the reaction that it feels. A step makes it bounce as a cosine of the
-    /// stride's phase, highest when the foot comes down. Source of the form: R. Harle, *A Survey of Indoor Inertial
+    /// The person holds the device in front of the body: its y axis points ahead and up by the tilt.
+    ///
+    /// At rest the device measures gravity upwards, as the reaction force. A step adds a cosine of the stride's phase,
+    /// with the maximum when the foot touches the ground. Source of the form: R. Harle, *A Survey of Indoor Inertial
     /// Positioning Systems for Pedestrians*, IEEE Communications Surveys & Tutorials 15(3), 2013.
     func motionSamples() -> [SensorReading] {
         let sensors = settings.sensors
@@ -38,7 +40,7 @@ extension WalkSimulator {
         }
     }
 
-    /// The steps that the device reports, each when the foot comes down.
+    /// Returns the steps that the device reports, each when the foot touches the ground.
     func steps() -> [SensorReading] {
         let sensors = settings.sensors
         guard sensors.reportsSteps else { return [] }
@@ -66,7 +68,7 @@ extension WalkSimulator {
         return readings
     }
 
-    /// Acceleration in the world's frame (x: the map's x, y: the map's up, z: up), in m/s².
+    /// Returns the acceleration in the world's frame (x: the map's x, y: the map's up, z: up), in m/s².
     private func acceleration(at pose: WalkTimeline.Pose) -> Vector3 {
         guard pose.isStepping else { return Vector3(x: 0, y: 0, z: Self.gravity) }
         let phase = 2 * Double.pi * pose.steps
@@ -77,13 +79,13 @@ extension WalkSimulator {
             z: Self.gravity + settings.sensors.bounce * cmath_cos(phase))
     }
 
-    /// Rate around the world's up axis in rad/s, the mean until the next sample: summed up it gives the heading.
+    /// Returns the mean rate around the world's up axis until the next sample, in rad/s. Its integral is the heading.
     private func turnRate(at time: Double) -> Double {
         let next = timeline.pose(at: time + 1 / settings.sensors.motionRate).heading
         return -(next - timeline.pose(at: time).heading) * .pi / 180 * settings.sensors.motionRate
     }
 
-    /// The rotation from the device's frame to the world's: up by the tilt, then clockwise by the heading.
+    /// Returns the rotation from the device's frame to the world's: up by the tilt, then clockwise by the heading.
     private func attitude(heading: Double) -> Quaternion {
         let yaw = -heading * .pi / 360
         let tilt = settings.sensors.tilt * .pi / 360
@@ -92,7 +94,7 @@ extension WalkSimulator {
             y: cmath_sin(yaw) * cmath_sin(tilt), z: cmath_sin(yaw) * cmath_cos(tilt))
     }
 
-    /// Iron bends the Earth's field in the building: the same error at the same place, for every walk.
+    /// Returns the compass error due to iron in the building. It is the same at the same place for every walk.
     private func compassError() -> CorrelatedField {
         let sensors = settings.sensors
         return CorrelatedField(

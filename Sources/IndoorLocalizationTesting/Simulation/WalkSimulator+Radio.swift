@@ -1,7 +1,7 @@
 import IndoorLocalization
 
 extension WalkSimulator {
-    /// All advertisements that the device receives, beacon by beacon.
+    /// Returns all advertisements that the device receives, beacon by beacon.
     func sightings() -> [SensorReading] {
         let dead = deadBeacons()
         return venue.beacons.flatMap { beacon in
@@ -35,16 +35,16 @@ extension WalkSimulator {
         return readings
     }
 
-    /// The beacons that die, drawn by the walk's seed.
+    /// Returns the beacons that stop advertising, selected by the walk's seed.
     func deadBeacons() -> Set<BeaconIdentity> {
         let count = Int((Double(venue.beacons.count) * settings.radio.deadShare).rounded())
         var generator = SeededGenerator.stream(seed, Purpose.death.rawValue)
         return Set(venue.beacons.map(\.identity).sorted().shuffled(using: &generator).prefix(count))
     }
 
-    /// Instants of recordings are whole milliseconds, as phones give them.
+    /// Returns the instant in whole milliseconds, which is the resolution of recordings from phones.
     static func instant(_ seconds: Double) -> Instant { Instant(seconds: (seconds * 1000).rounded() / 1000) }
 
-    /// A number with so many decimals as a recording keeps.
+    /// Rounds a number to the decimals that a recording stores.
     static func round(_ value: Double, decimals factor: Double) -> Double { (value * factor).rounded() / factor }
 }

@@ -3,7 +3,7 @@ import IndoorLocalization
 import ScanRecording
 
 extension WalkSimulator {
-    /// Where the device really is: at the ends of ways and pauses, and at regular times between.
+    /// Returns the ground truth at the ends of legs and pauses, and at regular times in between.
     func truths() -> [Truth] {
         var truths: [Truth] = []
         for (index, leg) in timeline.legs.enumerated() {
@@ -18,7 +18,7 @@ extension WalkSimulator {
         return truths
     }
 
-    /// The start of a way and the points on it, without its end, with which the next leg starts.
+    /// Returns the start of a leg and the points on it, without its end, which is the start of the next leg.
     private func waypoints(of leg: WalkTimeline.Leg) -> [Truth] {
         var truths = [truth(at: leg.start, of: leg.from, isOutdoors: leg.isOutdoors)]
         let interval = settings.sensors.truthInterval
@@ -40,7 +40,7 @@ extension WalkSimulator {
         return Truth(instant: instant, mapID: place.mapID, point: point, isHold: isHold)
     }
 
-    /// Air pressure at the device: the troposphere of the standard atmosphere, with noise and weather.
+    /// Returns the air pressure at the device: the troposphere of the standard atmosphere, with noise and weather.
     ///
     ///     p = p₀ (1 − 0.0065 h / 288.15)^5.25588
     ///
@@ -60,9 +60,9 @@ extension WalkSimulator {
         }
     }
 
-    /// Satellite positions: an error that wanders slowly, as the satellites' geometry and reflections do.
+    /// Returns GNSS positions with an error that changes slowly, as from satellite geometry and reflections.
     ///
-    /// First-order Gauss–Markov process on each axis; 30 s is its usual time in streets.
+    /// The error is a first-order Gauss–Markov process on each axis with 30 s, a typical time constant in streets.
     func gnssFixes() -> [SensorReading] {
         let sensors = settings.sensors
         var generator = SeededGenerator.stream(seed, Purpose.gnss.rawValue)
@@ -75,7 +75,7 @@ extension WalkSimulator {
             let pose = timeline.pose(at: time)
             let accuracy = pose.isOutdoors ? sensors.gnssAccuracy : sensors.gnssIndoorAccuracy
             guard accuracy > 0, let transform = transforms[pose.mapID] else { return nil }
-            // 68 % of a bivariate normal distribution lie within σ √(−2 ln 0.32) = 1.51 σ.
+            // 68 % of a bivariate normal distribution is within σ √(−2 ln 0.32) = 1.51 σ.
             let deviation = accuracy / (-2 * cmath_log(1 - 0.68)).squareRoot()
             let point = pose.point + MapPoint(x: error.0, y: error.1) * deviation
             let coordinate = transform.coordinate(at: point)
@@ -89,7 +89,7 @@ extension WalkSimulator {
         }
     }
 
-    /// The times of a regular sensor in seconds; none if its interval is 0.
+    /// Returns the times of a periodic sensor in seconds; none if its interval is 0.
     private func ticks(every interval: Double) -> [Double] {
         guard interval > 0 else { return [] }
         return (0...Int(timeline.duration / interval)).map { Double($0) * interval }

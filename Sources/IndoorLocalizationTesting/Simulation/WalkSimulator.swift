@@ -1,19 +1,20 @@
 import IndoorLocalization
 import ScanRecording
 
-/// Simulates what a device senses on a walk through a venue, and where it really was.
+/// A simulator of the sensor readings and the ground truth of a walk through a venue.
 ///
-/// A value without hidden inputs: the same venue, path, settings and seed give the same entries, everywhere. Walks
-/// with different seeds through one venue meet the same walls, powers and shadowing (`RadioSettings.environmentSeed`)
-/// but other fading, noise and losses: some can be surveyed and others scored.
+/// The simulator has no hidden inputs: the same venue, path, settings and seed give the same entries on every machine.
+/// Walks with different seeds through one venue share its walls, powers and shadowing
+/// (`RadioSettings.environmentSeed`), but have independent fading, noise and losses. Some of them can serve as surveys
+/// and others for scoring.
 public struct WalkSimulator: Sendable {
-    /// The venue that is walked through; its beacons advertise.
+    /// The venue of the walk; its beacons advertise.
     public let venue: Venue
-    /// Where one walks.
+    /// The path of the walk.
     public let path: WalkPath
-    /// How the walk is simulated.
+    /// The settings of the simulation.
     public let settings: SimulationSettings
-    /// What makes this walk differ from another one on the same path.
+    /// The seed that distinguishes this walk from others on the same path.
     public let seed: UInt64
 
     let timeline: WalkTimeline
@@ -21,8 +22,8 @@ public struct WalkSimulator: Sendable {
 
     /// Creates a simulator.
     ///
-    /// A walk lasts a day at most, and gives three million readings.
-    /// - Throws: what is wrong with the path or the settings. Beacons on maps that the venue lacks stay silent.
+    /// A walk lasts at most a day and has at most three million readings. Beacons on unknown maps are silent.
+    /// - Throws: `SimulationError` if the path or the settings are invalid.
     public init(
         venue: Venue, path: WalkPath, settings: SimulationSettings = SimulationSettings(), seed: UInt64
     ) throws(SimulationError) {
@@ -37,40 +38,40 @@ public struct WalkSimulator: Sendable {
         try checkLength()
     }
 
-    /// Creates a simulator of a walk's document.
+    /// Creates a simulator from a walk document.
     ///
-    /// - Throws: what is wrong with the path or the settings.
+    /// - Throws: `SimulationError` if the path or the settings are invalid.
     public init(venue: Venue, script: WalkScript, seed: UInt64) throws(SimulationError) {
         try self.init(venue: venue, path: script.path, settings: script.settings, seed: seed)
     }
 
-    /// How long the walk takes.
+    /// The duration of the walk.
     public var duration: Duration { Instant.zero.duration(to: Instant(seconds: timeline.duration)) }
 
-    /// The first line of the walk's recording.
+    /// The header of the walk's recording.
     public var header: RecordingHeader {
         RecordingHeader(device: "simulator, seed \(seed)", venueID: venue.id, name: path.name)
     }
 
-    /// All readings and truths in the order of their time, without the header.
+    /// Returns all readings and ground truths in chronological order, without the header.
     ///
-    /// Outdoors, where no map counts, truths name the room `WalkSimulator.outdoors` instead of a point.
+    /// Outdoors, where no map applies, ground truths have the room `WalkSimulator.outdoors` instead of a point.
     public func entries() -> [RecordingEntry] {
         let readings = sightings() + motionSamples() + steps() + pressureSamples() + gnssFixes()
         let entries = truths().map(RecordingEntry.truth) + readings.map(RecordingEntry.measurement)
-        // Stable by the index, so that equal instants keep the order above.
+        // Stable by the index, so that entries with equal instants keep their order.
         return entries.enumerated()
             .map { (instant: $1.instant ?? .zero, index: $0, entry: $1) }
             .sorted { ($0.instant, $0.index) < ($1.instant, $1.index) }
             .map(\.entry)
     }
 
-    /// The readings of `entries()`.
+    /// Returns the readings of `entries()`.
     public func sensorReadings() -> [SensorReading] {
         entries().compactMap { if case .measurement(let reading) = $0 { reading } else { nil } }
     }
 
-    /// The room that truths name outdoors.
+    /// The room in ground truths outdoors.
     public static let outdoors = "outdoors"
 
     private static func transforms(of path: WalkPath, in venue: Venue) throws(SimulationError) -> [MapID: GeoTransform]
@@ -89,7 +90,7 @@ public struct WalkSimulator: Sendable {
 extension WalkSimulator: ScanSource {
     public var pace: ScanPace { .recorded }
 
-    /// What the device senses on the walk; each call walks anew, with the same readings.
+    /// Returns a stream of the walk's sensor readings; each call returns the same readings.
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
         AsyncThrowingStream { continuation in
             for reading in sensorReadings() { continuation.yield(reading) }
@@ -115,11 +116,11 @@ extension WalkPath {
         }
     }
 
-    /// Beyond a million metres or seconds, a walk is a slip of the pen that would fill the memory.
+    /// Checks that a number is at most a million metres or seconds. A larger one is a typing error.
     private static func check(_ value: Double, _ field: String, positive: Bool = false) throws(SimulationError) {
         let range = positive ? 1e-3...1e6 : -1e6...1e6
         guard range.contains(value) else {
-            throw .outOfRange(field: field, value: value, allowed: "from \(range.lowerBound) to \(range.upperBound)")
+            throw .outOfRange(field: field, value: value, allowed: "\(range.lowerBound) to \(range.upperBound)")
         }
     }
 }

@@ -1,9 +1,9 @@
 import CMath
 import IndoorLocalization
 
-/// Where a simulated person is at each moment, and what they do there.
+/// The position and motion of a simulated person at each moment.
 struct WalkTimeline: Hashable, Sendable {
-    /// A straight stretch of the walk, or a pause.
+    /// A straight part of the walk, or a pause.
     struct Leg: Hashable, Sendable {
         /// Seconds since the start of the walk.
         var start: Double
@@ -12,20 +12,20 @@ struct WalkTimeline: Hashable, Sendable {
         var to: WalkPath.Point
         var fromFloor: Floor
         var toFloor: Floor
-        /// Degrees clockwise from the plan's top, not brought back to [0, 360): turns are differences.
+        /// The heading in degrees clockwise from the plan's top, not normalized to [0, 360): turns are differences.
         var heading: Double
-        /// Steps made before this leg, and steps per second on it.
+        /// The number of steps before this leg, and the steps per second on it.
         var stepsBefore: Double
         var cadence: Double
         var isPause: Bool
 
         var duration: Double { end - start }
         var isOutdoors: Bool { from.isOutdoors || to.isOutdoors }
-        /// Metres walked on the plan.
+        /// The length in metres on the plan.
         var length: Double { from.point.distance(to: to.point) }
     }
 
-    /// A floor as far as walking needs it.
+    /// The properties of a floor that a walk needs.
     struct Floor: Hashable, Sendable {
         var level: Double
         var height: Double
@@ -35,30 +35,30 @@ struct WalkTimeline: Hashable, Sendable {
     struct Pose: Hashable, Sendable {
         var mapID: MapID
         var point: MapPoint
-        /// The floor's ordinal; between two of them on stairs.
+        /// The level of the floor; a value between two levels on stairs.
         var level: Double
-        /// Metres of the feet above the ground floor.
+        /// The height of the feet in metres above the ground floor.
         var height: Double
-        /// Degrees clockwise from the plan's top, unbounded and without jumps.
+        /// The heading in degrees clockwise from the plan's top, unbounded and continuous.
         var heading: Double
-        /// Steps made since the start, with the fraction of the one being made.
+        /// The number of steps since the start, including the fraction of the current one.
         var steps: Double
         var isStepping: Bool
         var isOutdoors: Bool
     }
 
-    /// Metres from floor to floor where the maps give no elevation.
+    /// The height in metres between floors if the maps have no elevation.
     static let usualFloorHeight = 3.5
-    /// Height of one stair in metres. Source: ISO 21542:2021 allows 0.15 to 0.18 m.
+    /// The height of one stair in metres. Source: ISO 21542:2021 allows 0.15 to 0.18 m.
     static let stairHeight = 0.17
 
     private(set) var legs: [Leg] = []
     let turnDuration: Double
 
-    /// Seconds that the walk takes.
+    /// The duration of the walk in seconds.
     var duration: Double { legs.last?.end ?? 0 }
 
-    /// Lays a checked path out in time.
+    /// Creates the timeline of a checked path.
     init(_ path: WalkPath, venue: Venue, sensors: SensorSettings) {
         turnDuration = sensors.turnDuration
         var previous: WalkPath.Point?
@@ -107,13 +107,13 @@ struct WalkTimeline: Hashable, Sendable {
                 isPause: isPause))
     }
 
-    /// Who first pauses without a heading faces the way to come.
+    /// Sets the heading of a first pause without one to the direction of the first leg.
     private mutating func faceTheFirstWay() {
         guard let first = legs.first, first.isPause, first.from.heading == nil, legs.count > 1 else { return }
         legs[0].heading = legs[1].heading
     }
 
-    /// The smaller of both turns, in degrees clockwise from -180 to 180.
+    /// Returns the smaller of both turns, in degrees clockwise from -180 to 180.
     static func turn(from: Double, to: Double) -> Double {
         let difference = cmath_fmod(to - from, 360)
         return difference > 180 ? difference - 360 : difference < -180 ? difference + 360 : difference
@@ -127,7 +127,7 @@ struct WalkTimeline: Hashable, Sendable {
 
     // MARK: - Moments
 
-    /// The pose at a moment, in seconds since the start; before and after the walk, its ends.
+    /// Returns the pose at a moment in seconds since the start. Before and after the walk, it is that of its ends.
     func pose(at seconds: Double) -> Pose {
         let index = self.index(at: seconds)
         let leg = legs[index]
@@ -143,7 +143,7 @@ struct WalkTimeline: Hashable, Sendable {
             isStepping: leg.cadence > 0, isOutdoors: leg.isOutdoors)
     }
 
-    /// The index of the last leg that began, by bisection.
+    /// Returns the index of the last leg that has begun, by bisection.
     private func index(at seconds: Double) -> Int {
         var (low, high) = (0, legs.count - 1)
         while low < high {
@@ -153,7 +153,7 @@ struct WalkTimeline: Hashable, Sendable {
         return low
     }
 
-    /// Turns are centred on the joint of two legs and take no more than half of either.
+    /// Returns the heading. A turn is centred on the joint of two legs and lasts at most half of either.
     private func heading(at time: Double, leg index: Int) -> Double {
         let leg = legs[index]
         if index > 0 {

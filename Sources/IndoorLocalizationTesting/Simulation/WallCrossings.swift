@@ -1,6 +1,6 @@
 import IndoorLocalization
 
-/// How many walls of a map a straight line goes through.
+/// A counter of the walls of a map that a straight line crosses.
 package struct WallCrossings: Hashable, Sendable {
     private struct Segment: Hashable, Sendable {
         var start: MapPoint
@@ -9,14 +9,14 @@ package struct WallCrossings: Hashable, Sendable {
 
     private let segments: [Segment]
 
-    /// Takes in the segments of a map's walls.
+    /// Creates a counter for the wall segments of a map.
     package init(of map: VenueMap) {
         segments = map.walls.flatMap { line in zip(line, line.dropFirst()).map { Segment(start: $0, end: $1) } }
     }
 
-    /// The number of wall segments between two points; linear in the number of segments.
+    /// Returns the number of wall segments between two points; linear in the number of segments.
     ///
-    /// A line through the joint of two segments of one polyline counts once.
+    /// A line through the joint of two segments of one polyline is counted once.
     package func count(from: MapPoint, to: MapPoint) -> Int {
         segments.reduce(0) { count, wall in
             let starts = Self.side(of: wall.start, from, to) >= 0
@@ -28,7 +28,7 @@ package struct WallCrossings: Hashable, Sendable {
         }
     }
 
-    /// Above 0 on the one side of the line from `start` to `end`, below on the other.
+    /// Returns a value above 0 on one side of the line from `start` to `end`, and below 0 on the other.
     private static func side(of point: MapPoint, _ start: MapPoint, _ end: MapPoint) -> Double {
         (end.x - start.x) * (point.y - start.y) - (end.y - start.y) * (point.x - start.x)
     }

@@ -1,19 +1,19 @@
-/// A bound on a wait for something that a test expects to happen.
+/// A time limit for waits on events that a test expects.
 package enum Bounded {
-    /// It did not happen.
+    /// The error for an event that did not occur within the limit.
     package struct Expired: Error, CustomStringConvertible {
-        /// What was waited for.
+        /// The expected event.
         package let awaited: String
 
         package init(awaited: String) { self.awaited = awaited }
 
-        package var description: String { "\(awaited): did not happen in time" }
+        package var description: String { "\(awaited): did not occur within the limit" }
     }
 
-    /// Far longer than anything takes, also on a busy machine and under a sanitizer.
+    /// A limit far longer than any expected wait, even on a busy machine and under a sanitizer.
     package static let longest = Duration.seconds(60)
 
-    /// Awaits an event; throws `Expired` instead of waiting for ever.
+    /// Waits for an event; throws `Expired` at the limit instead of waiting forever.
     package static func wait<Value: Sendable>(
         for awaited: String, within bound: Duration = longest,
         _ operation: @escaping @Sendable () async throws -> Value
@@ -30,7 +30,7 @@ package enum Bounded {
         }
     }
 
-    /// The elements of a stream up to the first one that satisfies a condition.
+    /// Returns the elements of a stream up to the first one that satisfies a condition.
     package static func elements<Element: Sendable>(
         of stream: AsyncStream<Element>, until awaited: String,
         _ condition: @escaping @Sendable (Element) -> Bool
@@ -45,7 +45,7 @@ package enum Bounded {
         }
     }
 
-    /// So many elements of a stream.
+    /// Returns the given number of elements of a stream.
     package static func first<Element: Sendable>(
         _ count: Int, of stream: AsyncStream<Element>
     ) async throws -> [Element] {
@@ -59,7 +59,7 @@ package enum Bounded {
         }
     }
 
-    /// All elements of a stream until it ends.
+    /// Returns all elements of a stream when it ends.
     package static func all<Element: Sendable>(_ stream: AsyncStream<Element>) async throws -> [Element] {
         try await wait(for: "the end of a stream") {
             var elements: [Element] = []

@@ -1,6 +1,6 @@
 import IndoorLocalization
 
-/// A clock that stands still until a test moves it.
+/// A clock that only advances when a test advances it.
 ///
 ///     let clock = ManualClock()
 ///     let localizer = Localizer(source: source, venues: venues, clock: clock)
@@ -21,19 +21,19 @@ public final class ManualClock: Clock, Sendable {
 
     private let state: WatchedState<State>
 
-    /// Creates a clock that stands at `now`.
+    /// Creates a clock that shows `now`.
     public init(now: Instant = .zero) { state = WatchedState(State(now: now)) }
 
-    /// Where the clock stands.
+    /// The clock's current time.
     public var now: Instant { state.value.now }
     /// A nanosecond.
     public var minimumResolution: Duration { .nanoseconds(1) }
-    /// When those who sleep want to be woken, the earliest first.
+    /// The deadlines of the sleeping tasks, the earliest first.
     public var deadlines: [Instant] { state.value.pending }
 
-    /// Sleeps until the clock was moved to `deadline` or beyond; `tolerance` is not used.
+    /// Sleeps until the clock reaches `deadline`; `tolerance` is not used.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled before that.
+    /// - Throws: `CancellationError` if the task is cancelled before that.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         let key = state.update { state in
             state.nextKey += 1
@@ -44,34 +44,34 @@ public final class ManualClock: Clock, Sendable {
         try await state.wait { $0.now >= deadline }
     }
 
-    /// Moves the clock on, and wakes those whose time has come. A negative duration moves nothing.
+    /// Advances the clock, and wakes the tasks whose deadline has passed. A negative duration has no effect.
     public func advance(by duration: Duration) {
         state.update { $0.now = max($0.now, $0.now.advanced(by: duration)) }
     }
 
-    /// Moves the clock to `instant`, unless it is there already, and wakes those whose time has come.
+    /// Advances the clock to `instant`, unless it is later already, and wakes the tasks whose deadline has passed.
     public func advance(to instant: Instant) {
         state.update { $0.now = max($0.now, instant) }
     }
 
-    /// Waits until somebody sleeps who wants to be woken by `latest`, or ever if that is nil.
+    /// Waits until a task sleeps whose deadline is at most `latest`, or any task if that is nil.
     ///
-    /// - Returns: when the first of them wants to be woken; move the clock there to do so.
-    /// - Throws: `CancellationError` when the task is cancelled before that.
+    /// - Returns: the earliest deadline. Advance the clock to it to wake the task.
+    /// - Throws: `CancellationError` if the task is cancelled before that.
     @discardableResult public func waitForSleeper(dueBy latest: Instant? = nil) async throws -> Instant {
         let due: @Sendable (State) -> Instant? = { state in
             state.pending.first.flatMap { first in latest.map { first <= $0 } ?? true ? first : nil }
         }
         while true {
             try await state.wait { due($0) != nil }
-            // Whoever slept may have been cancelled since.
+            // The sleeping task may have been cancelled since.
             if let first = due(state.value) { return first }
         }
     }
 
-    /// Returns as soon as nobody sleeps.
+    /// Waits until no task sleeps.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled before that.
+    /// - Throws: `CancellationError` if the task is cancelled before that.
     public func waitUntilNobodySleeps() async throws {
         try await state.wait { $0.sleepers.isEmpty }
     }

@@ -1,6 +1,6 @@
 import IndoorLocalization
 
-/// A scan whose readings a test writes: all at once from an array, or one by one while it runs.
+/// A scan source with readings from a test: all at once from an array, or one at a time while it runs.
 ///
 ///     let source = ScriptedSource()                       // live: nothing until `send`
 ///     let replayed = ScriptedSource(readings)             // recorded: all of them, then the end
@@ -24,28 +24,29 @@ public final class ScriptedSource: ScanSource {
     private let ending: Ending
     private let state = WatchedState(State())
 
-    /// Creates a source that delivers what the test sends, until `finish()` or `fail(_:)`.
+    /// Creates a source that delivers the readings that the test sends, until `finish()` or `fail(_:)`.
     public init(pace: ScanPace = .live) {
         self.pace = pace
         script = []
         ending = .open
     }
 
-    /// Creates a source each of whose scans delivers these readings and then ends, with an error if there is one.
+    /// Creates a source each of whose scans delivers these readings and then ends, optionally with an error.
     public init(_ readings: [SensorReading], pace: ScanPace = .recorded, failure: (any Error)? = nil) {
         self.pace = pace
         script = readings
         ending = failure.map(Ending.failure) ?? .finish
     }
 
-    /// How its instants relate to Unix time; nil, as it is at first, for a source without a wall clock. A test may set it at
-    /// any time, as users set the clock of a machine.
+    /// The relation of its instants to Unix time; initially nil, for a source without a wall clock.
+    ///
+    /// A test can set it at any time, as a user sets the clock of a machine.
     public var wallClock: WallClock? {
         get { state.value.wallClock }
         set { state.update { $0.wallClock = newValue } }
     }
 
-    /// Begins a scan: first the script, then what is sent while the scan runs.
+    /// Begins a scan, which delivers the script and then the readings that are sent while it runs.
     public func readings() -> AsyncThrowingStream<SensorReading, any Error> {
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: SensorReading.self, throwing: (any Error).self)
         let number = state.update { state in
@@ -68,44 +69,44 @@ public final class ScriptedSource: ScanSource {
         return stream
     }
 
-    /// Delivers a reading to all scans that run.
+    /// Delivers a reading to all running scans.
     public func send(_ reading: SensorReading) {
         for scan in state.value.scans.values { scan.yield(reading) }
     }
 
-    /// Ends all scans that run.
+    /// Ends all running scans.
     public func finish() {
         for scan in state.value.scans.values { scan.finish() }
     }
 
-    /// Lets all scans that run fail.
+    /// Ends all running scans with an error.
     public func fail(_ error: any Error) {
         for scan in state.value.scans.values { scan.finish(throwing: error) }
     }
 
-    /// How many scans have begun, those that have ended included.
+    /// The number of scans that have begun, including those that have ended.
     public var scanCount: Int { state.value.begun }
-    /// How many scans run now.
+    /// The number of running scans.
     public var runningScanCount: Int { state.value.begun - state.value.ended }
 
-    /// Returns as soon as so many scans have begun.
+    /// Waits until the given number of scans have begun.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled before that.
+    /// - Throws: `CancellationError` if the task is cancelled before that.
     public func waitForScans(_ count: Int = 1) async throws {
         try await state.wait { $0.begun >= count }
     }
 
-    /// Returns as soon as no scan runs.
+    /// Waits until no scan runs.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled before that.
+    /// - Throws: `CancellationError` if the task is cancelled before that.
     public func waitUntilNothingRuns() async throws {
         try await state.wait { $0.begun == $0.ended }
     }
 }
 
-/// As a satellite receiver beside another source, it delivers its satellite positions and nothing else.
+/// As a GNSS receiver beside another source, the source delivers only its GNSS positions.
 extension ScriptedSource: GNSSSource {
-    /// Begins a scan, of which only the satellite positions are delivered.
+    /// Begins a scan that delivers only the GNSS positions.
     public func fixes() -> AsyncThrowingStream<GNSSFix, any Error> {
         let readings = readings()
         return .produced { continuation in

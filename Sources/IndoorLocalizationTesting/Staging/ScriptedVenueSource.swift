@@ -1,20 +1,20 @@
 import IndoorLocalization
 
-/// A venue source whose answers a test writes: what, when, and after how many failures.
+/// A venue source with answers from a test: their content, their time, and the number of failures before them.
 public final class ScriptedVenueSource: VenueSource {
-    /// Something that was asked of the source.
+    /// A request to the source.
     public enum Request: Hashable, Sendable {
-        /// Which venues there are.
+        /// The list of venues.
         case catalogue
-        /// The data of a venue.
+        /// The data of one venue.
         case packet(VenueID)
     }
 
-    /// How requests are answered, unless told otherwise.
+    /// The answers to requests.
     public struct Script: Sendable {
         /// The venues of the catalogue.
         public var venues: [Venue]
-        /// Fractions that are told before each packet.
+        /// The progress fractions that are reported before each packet.
         public var progress: [Double] = [1]
         /// The errors of the next catalogue requests, one each.
         public var catalogueFailures: [any Error] = []
@@ -22,10 +22,10 @@ public final class ScriptedVenueSource: VenueSource {
         public var packetFailures: [any Error] = []
         /// Whether requests wait for `release()` or `release(_:)`.
         public var isHeld = false
-        /// Whether a request that was cancelled is answered nevertheless, as by a server that hears too late.
+        /// Whether a cancelled request is still answered, as by a server that receives the cancellation too late.
         public var answersWhenCancelled = false
 
-        /// Creates a script that answers at once and never fails.
+        /// Creates a script that answers immediately and never fails.
         public init(venues: [Venue]) { self.venues = venues }
     }
 
@@ -40,42 +40,42 @@ public final class ScriptedVenueSource: VenueSource {
 
     private let state: WatchedState<State>
 
-    /// Creates a source of these venues that answers at once and never fails.
+    /// Creates a source of these venues that answers immediately and never fails.
     public convenience init(_ venues: [Venue]) { self.init(Script(venues: venues)) }
 
     /// Creates a source that follows a script.
     public init(_ script: Script) { state = WatchedState(State(script: script)) }
 
-    /// Changes how requests are answered from now on.
+    /// Changes the answers to all requests from now on.
     public func change(_ body: (inout Script) -> Void) { state.update { body(&$0.script) } }
 
-    /// Lets the requests that wait, and all later ones, be answered.
+    /// Allows the answers to all waiting and later requests.
     public func release() { change { $0.isHeld = false } }
 
-    /// Lets one request be answered: the first is number 1.
+    /// Allows the answer to one request; the first has number 1.
     public func release(_ number: Int) { state.update { _ = $0.released.insert(number) } }
 
-    /// All that was asked, in order.
+    /// All requests so far, in order.
     public var requests: [Request] { state.value.requests }
 
-    /// How many requests were answered, with whatever.
+    /// The number of requests that were answered, including failures.
     public var answerCount: Int { state.value.answered }
 
-    /// Returns as soon as so many requests have arrived.
+    /// Waits until the given number of requests have arrived.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled before that.
+    /// - Throws: `CancellationError` if the task is cancelled before that.
     public func waitForRequests(_ count: Int) async throws {
         try await state.wait { $0.requests.count >= count }
     }
 
-    /// Returns as soon as so many requests were answered, with whatever.
+    /// Waits until the given number of requests were answered, including failures.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled before that.
+    /// - Throws: `CancellationError` if the task is cancelled before that.
     public func waitForAnswers(_ count: Int) async throws {
         try await state.wait { $0.answered >= count }
     }
 
-    /// The catalogue, or the next of its failures.
+    /// Returns the catalogue, or throws the next of its failures.
     public func catalogue() async throws -> [VenueSummary] {
         defer { state.update { $0.answered += 1 } }
         try await arrive(.catalogue)
@@ -86,7 +86,7 @@ public final class ScriptedVenueSource: VenueSource {
         return state.value.script.venues.map(VenueSummary.init)
     }
 
-    /// The packet after its progress, or the next of the failures.
+    /// Reports the progress and returns the packet, or throws the next of its failures.
     public func packet(for id: VenueID, progress: @escaping @Sendable (Double) -> Void) async throws -> Venue {
         defer { state.update { $0.answered += 1 } }
         try await arrive(.packet(id))
@@ -104,7 +104,7 @@ public final class ScriptedVenueSource: VenueSource {
             return state.requests.count
         }
         guard state.value.script.answersWhenCancelled else { return try await state.wait { !$0.isHeld(number) } }
-        // A task of its own does not hear that the request was cancelled.
+        // The cancellation of the request does not reach a separate task.
         let held = Task { [state] in try await state.wait { !$0.isHeld(number) } }
         try await held.value
     }

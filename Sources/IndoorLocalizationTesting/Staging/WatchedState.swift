@@ -1,6 +1,6 @@
 import IndoorLocalization
 
-/// A value that many threads change, and whose changes can be waited for.
+/// A value that several threads change, and whose changes can be awaited.
 package final class WatchedState<Value: Sendable>: Sendable {
     private struct Waiter: Sendable {
         var condition: @Sendable (Value) -> Bool
@@ -10,7 +10,7 @@ package final class WatchedState<Value: Sendable>: Sendable {
     private struct Content: Sendable {
         var value: Value
         var waiters: [UInt64: Waiter] = [:]
-        /// Waits that were cancelled before they began.
+        /// The waits that were cancelled before they began.
         var cancelled: Set<UInt64> = []
         var nextKey: UInt64 = 0
     }
@@ -21,7 +21,7 @@ package final class WatchedState<Value: Sendable>: Sendable {
 
     package var value: Value { content.withLock { $0.value } }
 
-    /// Changes the value and wakes those who waited for what it is now.
+    /// Changes the value and resumes the waits whose condition now holds.
     package func update<Result: Sendable>(_ change: (inout Value) -> Result) -> Result {
         let (result, woken) = content.withLock { content -> (Result, [Waiter]) in
             let result = change(&content.value)
@@ -32,9 +32,9 @@ package final class WatchedState<Value: Sendable>: Sendable {
         return result
     }
 
-    /// Returns as soon as the condition holds.
+    /// Waits until the condition holds.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled before that.
+    /// - Throws: `CancellationError` if the task is cancelled before that.
     package func wait(until condition: @escaping @Sendable (Value) -> Bool) async throws {
         let key = content.withLock { content in
             content.nextKey += 1

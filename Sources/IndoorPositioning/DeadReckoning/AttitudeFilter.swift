@@ -117,8 +117,8 @@ package struct AttitudeFilter: Hashable, Sendable {
         let interval = lastField.map { max(0, $0.duration(to: now).seconds) } ?? 0
         lastField = now
         watch.observe(strength: field.length, dip: Self.dip(there), after: interval)
-        let level = cmath_hypot(there.x, there.y)
-        guard !watch.isDisturbed, level > 1e-6 else { return none }
+        let horizontal = cmath_hypot(there.x, there.y)
+        guard !watch.isDisturbed, horizontal > 1e-6 else { return none }
         guard isNorthward else {
             // The first good field after others: there is a compass from now on.
             isNorthward = true

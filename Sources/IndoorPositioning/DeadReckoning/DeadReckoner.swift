@@ -16,12 +16,6 @@ import IndoorVocabulary
 ///
 /// A value without a clock: equal readings give equal estimates.
 public struct DeadReckoner: Hashable, Sendable {
-    /// Steps that the device reports by itself make its accelerometer's superfluous for this long.
-    private static let reportedStepsCount = Duration.seconds(10)
-    /// Length in metres of a reported step that has none.
-    static let usualStep = 0.7
-    /// No step is longer than this in metres.
-    private static let longestStep = 10.0
     /// Readings further apart than this leave a time of which nothing is known.
     private static let longestGap = Duration.seconds(1)
 
@@ -30,7 +24,7 @@ public struct DeadReckoner: Hashable, Sendable {
         didSet { settings = settings.inRange(or: oldValue) }
     }
 
-    private var steps = StepDetector()
+    private var pedometer = Pedometer()
     private var classifier = MotionClassifier()
     private var climb = ClimbClassifier()
     var floors = FloorCounter()
@@ -39,7 +33,6 @@ public struct DeadReckoner: Hashable, Sendable {
     var anchor = EarthAnchor()
     private var statistics = MotionStatistics()
     private var now: Instant?
-    private var lastReportedStep: Instant?
     /// Steps that are walking only if more follow, with the heading in radians that the device had; nil if unknown.
     private var pending: [Stride] = []
     /// Barometer's height at which the local frame's z is 0.
@@ -76,16 +69,14 @@ public struct DeadReckoner: Hashable, Sendable {
         case .motion(let sample):
             let time = pass(to: sample.instant)
             compass.observe(sample)
-            let length = steps.observe(sample)
+            let length = pedometer.detect(sample)
             classifier.observe(sample, settings)
-            let isReported = lastReportedStep.map { $0.duration(to: time) < Self.reportedStepsCount } ?? false
-            if let length, !isReported { take(Stride(length: length, heading: compass.course), at: time) }
+            if let length { receive(Stride(length: length, heading: compass.course), at: time) }
         case .step(let step):
             let time = pass(to: step.instant)
-            lastReportedStep = time
-            let length = step.length.flatMap { (0...Self.longestStep).contains($0) ? $0 : nil } ?? Self.usualStep
+            let length = pedometer.report(step)
             let heading = step.heading.map { $0 * .pi / 180 } ?? compass.course
-            take(Stride(length: length, heading: heading?.isFinite == true ? heading : nil), at: time)
+            receive(Stride(length: length, heading: heading?.isFinite == true ? heading : nil), at: time)
         case .pressure(let sample):
             observe(sample)
         case .gnss(let fix):
@@ -116,7 +107,7 @@ public struct DeadReckoner: Hashable, Sendable {
         return instant
     }
 
-    private mutating func take(_ stride: Stride, at instant: Instant) {
+    private mutating func receive(_ stride: Stride, at instant: Instant) {
         var stride = stride
         if case .stairs = climb.motion { stride.length = min(stride.length, settings.stairTread) }
         let sure = classifier.step(at: instant, settings)

@@ -1,5 +1,15 @@
 import IndoorVocabulary
 
+/// What whoever carries the device is doing.
+public enum MotionKind: String, Hashable, Sendable, CaseIterable {
+    /// The device lies or is held still.
+    case stationary
+    /// The device is moved, but nobody walks with it: it is taken out, turned, typed on.
+    case fidgeting
+    /// Whoever carries the device walks.
+    case walking
+}
+
 /// What dead reckoning knows at an instant: how the device moves, where it points, and where that has led it.
 public struct MotionEstimate: Hashable, Sendable {
     /// How far the local frame is known on Earth.

@@ -2,6 +2,10 @@ import IndoorVocabulary
 
 /// What a session asks of whatever finds places in a venue.
 package protocol PositioningBelief: Sendable {
+    /// Makes what a first look at these readings needs, where that is heavy; changes nothing that the belief reports.
+    ///
+    /// - Parameter mapID: a map that will be in question whatever is heard; nil for none.
+    func prepareTables(for readings: [SensorReading], on mapID: MapID?)
     /// Takes in a reading.
     mutating func observe(_ reading: SensorReading)
     /// Brings the belief up to `now`.
@@ -24,19 +28,20 @@ package protocol PositioningBelief: Sendable {
     /// What was learned of the device; nil if nothing was.
     var calibration: Calibration? { get }
     /// Begins with where an earlier session left the device.
-    mutating func begin(with place: RememberedPlace)
+    mutating func begin(with place: RestoredPlace)
     /// Where the device is, map by map, as a memory keeps it; empty before any evidence.
     var places: [SessionMemory.Place] { get }
 }
 
 extension PositioningBelief {
+    package func prepareTables(for readings: [SensorReading], on mapID: MapID?) {}
     package func roomShares(on map: MapID, in rooms: inout RoomCells) -> [(room: Int, share: Double)] { [] }
     package mutating func lock(to map: MapID?) {}
     package var fixReception: FixReception? { nil }
     package mutating func begin(asDevice name: String) {}
     package mutating func begin(with calibration: Calibration) {}
     package var calibration: Calibration? { nil }
-    package mutating func begin(with place: RememberedPlace) {}
+    package mutating func begin(with place: RestoredPlace) {}
     package var places: [SessionMemory.Place] { [] }
 }
 

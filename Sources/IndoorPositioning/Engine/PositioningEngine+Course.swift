@@ -15,27 +15,27 @@ extension PositioningEngine {
     /// Steps tell it where they are felt, and stand for standing where they are not. Without them it is how the guesses
     /// move that what is heard has left over; nothing was heard, nothing tells.
     ///
-    /// - Parameter velocity: mean of the level's guesses.
-    func course(_ velocity: MapPoint, level: Int) -> Double? {
+    /// - Parameter velocity: mean of the map's guesses.
+    func course(_ velocity: MapPoint, mapIndex: Int) -> Double? {
         guard isMotionSensed || !hasHeard else {
-            let agreement = filter.walkingAgreement(level: level)
+            let agreement = filter.walkingAgreement(mapIndex: mapIndex)
             return agreement >= Self.leastWalking ? velocity.course : nil
         }
         guard let latestStep, let now = lastAdvance, let heading = latestStep.heading,
             latestStep.instant.duration(to: now).seconds <= Self.longestStep
         else { return nil }
-        let lean = filter.lean(level: level)
+        let lean = filter.lean(mapIndex: mapIndex)
         guard cmath_hypot(lean.x, lean.y) >= Self.leastAgreement else { return nil }
         return Degrees.course((heading + cmath_atan2(lean.y, lean.x)) * 180 / .pi)
     }
 }
 
 extension ParticleFilter {
-    /// How much of a level's belief walks, and in one direction: 1 if all guesses walk the same way, 0 if they stand or walk
+    /// How much of a map's belief walks, and in one direction: 1 if all guesses walk the same way, 0 if they stand or walk
     /// in all directions.
-    func walkingAgreement(level: Int) -> Double {
+    func walkingAgreement(mapIndex: Int) -> Double {
         var (all, x, y) = (0.0, 0.0, 0.0)
-        for index in particles.range(of: level) {
+        for index in particles.range(of: mapIndex) {
             let weight = Double(particles.weight[index])
             all += weight
             guard particles.isWalking[index] else { continue }
@@ -47,10 +47,10 @@ extension ParticleFilter {
         return all > 0 ? cmath_hypot(x, y) / all : 0
     }
 
-    /// Mean of how a level's guesses walk against how the device points, as the vector of that angle; zero without guesses.
-    func lean(level: Int) -> (x: Double, y: Double) {
+    /// Mean of how a map's guesses walk against how the device points, as the vector of that angle; zero without guesses.
+    func lean(mapIndex: Int) -> (x: Double, y: Double) {
         var (all, x, y) = (0.0, 0.0, 0.0)
-        for index in particles.range(of: level) {
+        for index in particles.range(of: mapIndex) {
             let (weight, bias) = (Double(particles.weight[index]), Double(particles.bias[index]))
             all += weight
             x += weight * cmath_cos(bias)

@@ -27,10 +27,10 @@ struct KnownDevice: Sendable {
     /// Takes in what was heard; returns whether the device is another one.
     mutating func compare(_ heard: Evidence, field: SignalField) -> Bool {
         func probability(_ receiver: ReceiverOffset) -> Double {
-            let likelihood = Likelihood(field: field, evidence: heard, receivers: field.levels.map { _ in receiver })
-            let levels = GridPosterior(likelihood).levelEvidence
-            guard let best = levels.max(), best.isFinite else { return 0 }
-            return best + cmath_log(levels.reduce(0) { $0 + cmath_exp($1 - best) })
+            let likelihood = Likelihood(field: field, evidence: heard, receivers: field.maps.map { _ in receiver })
+            let evidence = GridPosterior(likelihood).mapEvidence
+            guard let best = evidence.max(), best.isFinite else { return 0 }
+            return best + cmath_log(evidence.reduce(0) { $0 + cmath_exp($1 - best) })
         }
         comparisons += 1
         evidence += probability(told) - probability(any)

@@ -10,21 +10,21 @@ extension PositioningEngine {
 
     /// Carries a belief that began with a fix on by motion and pressure alone: no beacon was heard so far.
     ///
-    /// Without a barometer the floor stays, however long: nothing tells of another one. What was heard once, weighs levels and
+    /// Without a barometer the floor stays, however long: nothing tells of another one. What was heard once, weighs maps and
     /// places from then on, and silence too.
     mutating func reckon(after seconds: Double) {
         guard settings.method == .particle, !filter.isEmpty, seconds > 0 else { return }
-        if let height = pressure.takeHeight() {
+        if let height = pressure.drainHeight() {
             pressureGap += seconds
-            levels.observe(
-                evidence: field.levels.map { _ in 0 }, height: height, after: pressureGap, canBeMistaken: false)
+            levelFilter.observe(
+                evidence: field.maps.map { _ in 0 }, height: height, after: pressureGap, canBeMistaken: false)
             pressureGap = 0
         } else {
             pressureGap += seconds
         }
         confine(after: seconds)
-        filter.carry(to: levelShares, by: links)
-        filter.resampleIfNeeded(levels: field.levels.count)
+        filter.carry(to: mapShares, by: links)
+        filter.resampleIfNeeded(mapCount: field.maps.count)
     }
 
     /// Makes guesses improbable that lie off the plan, or outside its walkable areas.
@@ -33,16 +33,16 @@ extension PositioningEngine {
     /// by walls, and outlive those inside.
     private mutating func confine(after seconds: Double) {
         let share = Float(cmath_pow(Self.outsideShare, seconds))
-        for (level, sheet) in field.levels.enumerated() where filter.hasParticles(on: level) {
-            space.survey(level, by: sheet.grid)
+        for (mapIndex, sheet) in field.maps.enumerated() where filter.hasParticles(on: mapIndex) {
+            space.survey(mapIndex, by: sheet.grid)
             let space = space
-            filter.weigh(level: level, by: share) { !space.contains($0, level: level, by: sheet.grid) }
+            filter.weigh(mapIndex: mapIndex, by: share) { !space.contains($0, mapIndex: mapIndex, by: sheet.grid) }
         }
     }
 
     /// The radius of a belief that walls have narrowed along a way without any beacon.
-    func reckonedRadius(_ radius: Double, level: Int) -> Double {
-        guard !filter.walls[level].isEmpty else { return radius }
+    func reckonedRadius(_ radius: Double, mapIndex: Int) -> Double {
+        guard !filter.walls[mapIndex].isEmpty else { return radius }
         let hidden = Self.hiddenError * reckonedWay
         return (radius * radius + hidden * hidden).squareRoot()
     }

@@ -3,9 +3,9 @@ import IndoorVocabulary
 import VenueModel
 
 extension PositioningEngine {
-    /// How the error of a point on a level is spread along both axes, as wide as the radius says.
-    func covariance(level: Int, around point: MapPoint, radius: Double) -> PositionCovariance? {
-        guard let shape = filter.covariance(level: level, around: point) else { return nil }
+    /// How the error of a point on a map is spread along both axes, as wide as the radius says.
+    func covariance(mapIndex: Int, around point: MapPoint, radius: Double) -> PositionCovariance? {
+        guard let shape = filter.covariance(mapIndex: mapIndex, around: point) else { return nil }
         // What the floor of the radius adds is the same in all directions.
         let floor = settings.radiusFloor / PositionCovariance.radiusOfDeviation
         let (xx, yy) = (shape.xx + floor * floor, shape.yy + floor * floor)
@@ -18,10 +18,10 @@ extension PositioningEngine {
     /// How probable each room of a map is if the device is there, by its place in the list, above 0.
     package func roomShares(on map: MapID, in rooms: inout RoomCells) -> [(room: Int, share: Double)] {
         guard settings.method == .particle, !rooms.index.rooms.isEmpty,
-            let level = field.levels.firstIndex(where: { $0.mapID == map })
+            let mapIndex = field.maps.firstIndex(where: { $0.mapID == map })
         else { return [] }
-        let grid = field.levels[level].grid
-        let members = filter.particles.range(of: level)
+        let grid = field.maps[mapIndex].grid
+        let members = filter.particles.range(of: mapIndex)
         var cells = [Int32](repeating: 0, count: members.count)
         var place = grid.cells
         cmath_cells(&place, members.lowerBound, members.count, filter.particles.x, filter.particles.y, &cells)
@@ -32,10 +32,10 @@ extension PositioningEngine {
 }
 
 extension ParticleFilter {
-    /// Covariance of the particles of a level around a point, in m²; nil if they weigh nothing.
-    func covariance(level: Int, around point: MapPoint) -> PositionCovariance? {
+    /// Covariance of the particles of a map around a point, in m²; nil if they weigh nothing.
+    func covariance(mapIndex: Int, around point: MapPoint) -> PositionCovariance? {
         var (all, xx, xy, yy) = (0.0, 0.0, 0.0, 0.0)
-        for index in particles.range(of: level) {
+        for index in particles.range(of: mapIndex) {
             let weight = Double(particles.weight[index])
             let (dx, dy) = (Double(particles.x[index]) - point.x, Double(particles.y[index]) - point.y)
             all += weight

@@ -32,16 +32,16 @@ public struct PositioningEngine: Sendable {
     let devices: [String: RadioMap.Receiver]
     /// Whether the device is one of these, as far as what is heard agrees with that; nil without a device.
     var knownDevice: KnownDevice?
-    /// By level: each guess of the level has a receiver that fits to it.
+    /// By map: each guess of the map has a receiver that fits to it.
     var offsets: [ReceiverOffset]
-    private var steps = StepDetector()
+    private var pedometer = Pedometer()
     private var strides: [(instant: Instant, stride: ParticleFilter.Stride)] = []
     /// When the latest step was taken, and the device's heading then in radians; nil before any.
     private(set) var latestStep: (instant: Instant, heading: Double?)?
     /// Whether steps would be felt, as of the latest advance.
     private(set) var isMotionSensed = false
     private(set) var lastAdvance: Instant?
-    var levels: LevelFilter
+    var levelFilter: LevelFilter
     private var lastLook: Instant?
     var pressure = PressureMean()
     /// Seconds since the barometer was last asked, while nothing is heard.
@@ -52,21 +52,21 @@ public struct PositioningEngine: Sendable {
     private var memoryless = SnapshotEstimate()
     /// Whether the belief agrees with the last seconds alone.
     private var check = ConsistencyTest()
-    /// Index of the level that the belief is kept on; nil if evidence decides.
-    private var lockedLevel: Int?
+    /// Index of the map that the belief is kept on; nil if evidence decides.
+    private var lockedMapIndex: Int?
     /// Steps that moved the belief so far.
     private var stepCount = 0
     /// Where an earlier session left the device; nil once something was heard.
-    private var remembered: RememberedPlace?
+    private var restored: RestoredPlace?
     /// How the latest fix was taken in; nil if there was none, or if it told nothing.
     package private(set) var fixReception: FixReception?
 
     /// Without a reading of the accelerometer for this long, in seconds, motion is unknown.
     private static let motionTimeout = 1.0
-    /// How strongly a fix speaks for its level, as a logarithm: 400 to 1, or 9 to 1 for a soft one.
+    /// How strongly a fix speaks for its map, as a logarithm: 400 to 1, or 9 to 1 for a soft one.
     private static let fixEvidence = 6.0
     private static let softFixEvidence = 2.2
-    /// Share of the belief that each other level keeps while one is locked: what is heard weighs them on.
+    /// Share of the belief that each other map keeps while one is locked: what is heard weighs them on.
     private static let unlockedShare = 1e-4
     /// After so many steps their length is known twice as well: 35 m of way, between places known to within 2.5 m.
     private static let stepsToHalve = 50.0
@@ -98,11 +98,11 @@ public struct PositioningEngine: Sendable {
             count: max(100, settings.particleCount), seed: seed)
         links = FloorLinks(venue: venue)
         space = FloorSpace(venue: venue)
-        levels = LevelFilter(floors: venue.maps.map { ($0.level, $0.elevation) })
+        levelFilter = LevelFilter(floors: venue.maps.map { ($0.level, $0.elevation) })
         devices = venue.radioMap?.fit.devices ?? [:]
         firstReceiver = ReceiverOffset(
             deviation: field.model.receiverOffsetDeviation, bodyDeviation: field.model.bodyDeviation)
-        offsets = Array(repeating: firstReceiver, count: field.levels.count)
+        offsets = Array(repeating: firstReceiver, count: field.maps.count)
         filter.receivers = offsets
     }
 
@@ -113,16 +113,14 @@ public struct PositioningEngine: Sendable {
     public mutating func observe(_ reading: SensorReading) {
         switch reading {
         case .sighting(let sighting):
-            guard Sighting.isMeasurement(rssi: sighting.rssi), let beacon = field.indexes[sighting.beacon] else {
-                return
-            }
+            guard sighting.hasMeasurement, let beacon = field.indexes[sighting.beacon] else { return }
             collector.add(beacon: beacon, rssi: sighting.rssi, at: sighting.instant)
         case .motion, .step:
             if settings.motion.usesSteps { walk(reading) }
         case .pressure(let sample):
             pressure.add(sample.hectopascals)
         case .fix(let fix):
-            take(fix)
+            apply(fix)
         case .advertisement, .gnss, .radio:
             break
         }
@@ -131,10 +129,12 @@ public struct PositioningEngine: Sendable {
     private mutating func walk(_ reading: SensorReading) {
         switch reading {
         case .motion(let sample):
-            if let length = steps.observe(sample) { add(length: length, heading: steps.heading, at: sample.instant) }
+            if let length = pedometer.detect(sample) {
+                add(length: length, heading: pedometer.heading, at: sample.instant)
+            }
         case .step(let step):
-            let heading = step.heading.map { $0 * .pi / 180 } ?? steps.heading
-            add(length: step.length ?? 0.7, heading: heading, at: step.instant)
+            let heading = step.heading.map { $0 * .pi / 180 } ?? pedometer.heading
+            add(length: pedometer.report(step), heading: heading, at: step.instant)
         case .sighting, .advertisement, .pressure, .gnss, .fix, .radio:
             break
         }
@@ -142,7 +142,7 @@ public struct PositioningEngine: Sendable {
 
     private mutating func add(length: Double, heading: Double?, at instant: Instant) {
         // Where nothing is heard that would tell, a step on stairs is not to lead through the building.
-        let isOnStairs = !hasHeard && levels.isClimbing
+        let isOnStairs = !hasHeard && levelFilter.isClimbing
         let length = isOnStairs ? min(length, DeadReckoningSettings.usualTread) : length
         strides.append((instant, ParticleFilter.Stride(length: length, heading: heading)))
         reckonedWay += length
@@ -152,37 +152,38 @@ public struct PositioningEngine: Sendable {
 
     /// Believes a place given from outside as far as its radius says: before any evidence it is where the device
     /// begins, later the belief converges to it.
-    private mutating func take(_ fix: Fix) {
+    private mutating func apply(_ fix: Fix) {
         fixReception = nil
         guard settings.method == .particle, fix.radius > 0, ParticleFilter.isWithinReach(fix.point, fix.radius),
-            let level = field.levels.firstIndex(where: { $0.mapID == fix.mapID }), space.allows(fix, on: level)
+            let mapIndex = field.maps.firstIndex(where: { $0.mapID == fix.mapID }), space.allows(fix, on: mapIndex)
         else { return }
         let strength = fix.isSoft ? Self.softFixEvidence : Self.fixEvidence
-        levels.observe(
-            evidence: field.levels.indices.map { $0 == level ? strength : 0 }, height: nil, after: 0)
+        levelFilter.observe(
+            evidence: field.maps.indices.map { $0 == mapIndex ? strength : 0 }, height: nil, after: 0)
         if !fix.isSoft { reckonedWay = 0 }
-        let grid = field.levels[level].grid
-        let reception = filter.take(
-            fix.point, deviation: fix.radius / PositionCovariance.radiusOfDeviation, level: level, probabilities: levelShares,
+        let grid = field.maps[mapIndex].grid
+        let reception = filter.applyFix(
+            at: fix.point, deviation: fix.radius / PositionCovariance.radiusOfDeviation, mapIndex: mapIndex,
+            probabilities: mapShares,
             area: fix.isSoft ? Double(grid.count) * grid.cellSize * grid.cellSize : nil)
         fixReception = FixReception(
-            agreement: reception.agreement, belief: reception.belief * min(levelShares[level], 1))
+            agreement: reception.agreement, belief: reception.belief * min(mapShares[mapIndex], 1))
     }
 
     /// Keeps the belief on one map, whatever the evidence; nil, or a map that it does not know, lets evidence decide.
     package mutating func lock(to map: MapID?) {
-        lockedLevel = map.flatMap { map in field.levels.firstIndex { $0.mapID == map } }
+        lockedMapIndex = map.flatMap { map in field.maps.firstIndex { $0.mapID == map } }
         // The next evidence shares the particles out anew.
         lastLook = nil
     }
 
     /// Begins with where an earlier session left the device. Counts with the first evidence, unless a fix says better.
-    package mutating func begin(with place: RememberedPlace) { remembered = place }
+    package mutating func begin(with place: RestoredPlace) { restored = place }
 
-    /// The level that the device most probably is on, if anything was learned there.
-    var learnedLevel: Int? {
+    /// The map that the device most probably is on, if anything was learned there.
+    var learnedMapIndex: Int? {
         guard settings.method == .particle, !filter.isEmpty, lastLook != nil else { return nil }
-        let shares = levelShares
+        let shares = mapShares
         return shares.indices.max { shares[$0] < shares[$1] }
     }
 
@@ -191,18 +192,18 @@ public struct PositioningEngine: Sendable {
         filter.stepDeviation / (1 + Double(stepCount) * 3 / Self.stepsToHalve).squareRoot()
     }
 
-    /// How much of the belief is on each level, in the field's order; sums to 1.
-    var levelShares: [Double] {
-        guard let lockedLevel else { return levels.probabilities }
-        let others = Self.unlockedShare * Double(field.levels.count - 1)
-        return field.levels.indices.map { $0 == lockedLevel ? 1 - others : Self.unlockedShare }
+    /// How much of the belief is on each map, in the field's order; sums to 1.
+    var mapShares: [Double] {
+        guard let lockedMapIndex else { return levelFilter.probabilities }
+        let others = Self.unlockedShare * Double(field.maps.count - 1)
+        return field.maps.indices.map { $0 == lockedMapIndex ? 1 - others : Self.unlockedShare }
     }
 
     /// Brings the belief up to `now`, with all that was observed until then.
     public mutating func advance(to now: Instant) {
         let seconds = lastAdvance.map { max(0, $0.duration(to: now).seconds) } ?? 0
         lastAdvance = now
-        guard let evidence = collector.take(at: now) else {
+        guard let evidence = collector.drain(at: now) else {
             predict(now, seconds, until: now)
             return reckon(after: seconds)
         }
@@ -222,8 +223,8 @@ public struct PositioningEngine: Sendable {
         guard let snapshot, !snapshot.heard.isEmpty else { return }
         switch method {
         case .particle: break
-        case .fingerprint: memoryless.takeFingerprint(snapshot, field: field, receivers: offsets)
-        case .trilateration: memoryless.takeTrilateration(snapshot, field: field)
+        case .fingerprint: memoryless.estimateByFingerprint(snapshot, field: field, receivers: offsets)
+        case .trilateration: memoryless.estimateByTrilateration(snapshot, field: field)
         }
     }
 
@@ -233,7 +234,7 @@ public struct PositioningEngine: Sendable {
         defer { strides.removeFirst(taken.count) }
         guard seconds > 0, !filter.isEmpty else { return }
         let never = Instant(nanoseconds: .min)
-        let lastReading = max(steps.lastReading ?? never, latestStep?.instant ?? never)
+        let lastReading = max(pedometer.lastReading ?? never, latestStep?.instant ?? never)
         let age = Double(now.nanoseconds) / 1e9 - Double(lastReading.nanoseconds) / 1e9
         // Where nothing is heard and steps have led so far, none lead nowhere.
         isMotionSensed = age < Self.motionTimeout || !hasHeard && latestStep != nil
@@ -244,7 +245,7 @@ public struct PositioningEngine: Sendable {
         }
     }
 
-    /// Looks at the whole venue with the evidence of the last seconds: for the first level, and for places that got
+    /// Looks at the whole venue with the evidence of the last seconds: for the first map, and for places that got
     /// lost.
     private mutating func look(_ now: Instant) {
         guard let snapshot, !snapshot.heard.isEmpty else { return }
@@ -253,19 +254,19 @@ public struct PositioningEngine: Sendable {
         var posterior = GridPosterior(likelihood)
         compare(posterior, now)
         lastLook = now
-        if let remembered = remembered.take(), levels.isEmpty {
-            posterior.weigh(remembered, field: field, motion: settings.motion, at: now)
+        if let restored = restored.take(), levelFilter.isEmpty {
+            posterior.weigh(restored, field: field, motion: settings.motion, at: now)
         }
-        if levels.isEmpty { levels.observe(evidence: posterior.levelEvidence, height: nil, after: 0) }
+        if levelFilter.isEmpty { levelFilter.observe(evidence: posterior.mapEvidence, height: nil, after: 0) }
         filter.redistribute(
-            to: levelShares, posterior: posterior, likelihood: likelihood,
+            to: mapShares, posterior: posterior, likelihood: likelihood,
             share: isOther ? 1 : settings.recoveryShare)
     }
 
-    /// Compares the belief about the place with what the last seconds tell, on the level that is most believed in.
+    /// Compares the belief about the place with what the last seconds tell, on the map that is most believed in.
     private mutating func compare(_ latest: GridPosterior, _ now: Instant) {
-        guard let level = learnedLevel, let belief = filter.moments(level: level),
-            let latest = latest.moments(level: level, field: field)
+        guard let mapIndex = learnedMapIndex, let belief = filter.moments(mapIndex: mapIndex),
+            let latest = latest.moments(mapIndex: mapIndex, field: field)
         else { return }
         check.observe(
             difference: belief.mean.distance(to: latest.mean), latest: latest.variance, belief: belief.variance,
@@ -277,70 +278,70 @@ public struct PositioningEngine: Sendable {
         filter.passReceivers(seconds: seconds, field.model)
         let expectation = Float(settings.priorShare * seconds)
         let evidence = filter.weigh(likelihood) { index, cells, sums in
-            let prior = field.levels[index].prior
+            let prior = field.maps[index].prior
             for (position, cell) in cells.enumerated() {
                 sums[position] = expectation * cmath_logf(cell < 0 ? 1e-3 : prior[Int(cell)])
             }
         }
-        levels.observe(
-            evidence: evidence.map { $0 * settings.levelShare }, height: pressure.takeHeight(), after: seconds)
-        filter.setLevelShares(levelShares)
+        levelFilter.observe(
+            evidence: evidence.map { $0 * settings.levelShare }, height: pressure.drainHeight(), after: seconds)
+        filter.setMapShares(mapShares)
         learnOffsets()
-        filter.resampleIfNeeded(levels: field.levels.count)
+        filter.resampleIfNeeded(mapCount: field.maps.count)
     }
 
-    /// Takes over what the particles have learned of the receiver: it is the same one on all levels.
+    /// Takes over what the particles have learned of the receiver: it is the same one on all maps.
     ///
     /// New guesses of the place begin with what the belief as a whole has learned, less sure than it is: the belief may be
     /// wrong.
     private mutating func learnOffsets() {
-        let shares = levelShares
+        let shares = mapShares
         var (all, sum, squares) = (0.0, 0.0, 0.0)
-        for level in offsets.indices {
-            guard let (mean, variance) = filter.receiverOffset(level: level) else { continue }
-            offsets[level].begin(value: mean, deviation: variance.squareRoot())
-            all += shares[level]
-            sum += shares[level] * mean
-            squares += shares[level] * (variance + mean * mean)
+        for mapIndex in offsets.indices {
+            guard let (mean, variance) = filter.receiverOffset(mapIndex: mapIndex) else { continue }
+            offsets[mapIndex].begin(value: mean, deviation: variance.squareRoot())
+            all += shares[mapIndex]
+            sum += shares[mapIndex] * mean
+            squares += shares[mapIndex] * (variance + mean * mean)
         }
         guard all > 0 else { return }
         let mean = sum / all
         let variance = max(0, squares / all - mean * mean) + Self.offsetDoubt * Self.offsetDoubt
-        for level in offsets.indices {
-            filter.receivers[level] = firstReceiver
-            filter.receivers[level].begin(
+        for mapIndex in offsets.indices {
+            filter.receivers[mapIndex] = firstReceiver
+            filter.receivers[mapIndex].begin(
                 value: mean, deviation: min(variance, max(firstReceiver.variance, 1)).squareRoot())
         }
     }
 
     /// How probable each map is; empty before there is any evidence. Sums to 1 otherwise.
     public var mapProbabilities: [MapID: Double] {
-        let shares = settings.method == .particle ? levels.probabilities : memoryless.probabilities
+        let shares = settings.method == .particle ? levelFilter.probabilities : memoryless.probabilities
         guard settings.method != .particle || !filter.isEmpty else { return [:] }
-        if let lockedLevel { return shares.isEmpty ? [:] : [field.levels[lockedLevel].mapID: 1] }
+        if let lockedMapIndex { return shares.isEmpty ? [:] : [field.maps[lockedMapIndex].mapID: 1] }
         var probabilities: [MapID: Double] = [:]
-        for (level, share) in zip(field.levels, shares) {
-            probabilities[level.mapID, default: 0] += share
+        for (map, share) in zip(field.maps, shares) {
+            probabilities[map.mapID, default: 0] += share
         }
         return probabilities
     }
 
     /// The belief about the place if the device is on that map; nil if there is no evidence for that map.
     public func estimate(on map: MapID) -> Estimate? {
-        guard let level = field.levels.firstIndex(where: { $0.mapID == map }) else { return nil }
+        guard let mapIndex = field.maps.firstIndex(where: { $0.mapID == map }) else { return nil }
         if settings.method != .particle {
-            return memoryless.place(level: level).map {
+            return memoryless.place(mapIndex: mapIndex).map {
                 Estimate(point: $0.point, radius: radius(variance: $0.variance), course: nil)
             }
         }
-        return filter.moments(level: level).map {
+        return filter.moments(mapIndex: mapIndex).map {
             let doubt = max(1, settings.radiusInflation * check.ratio)
             let told = radius(variance: $0.variance * doubt)
-            let radius = hasHeard ? told : reckonedRadius(told, level: level)
-            let point = filter.median(level: level, from: $0.mean)
+            let radius = hasHeard ? told : reckonedRadius(told, mapIndex: mapIndex)
+            let point = filter.median(mapIndex: mapIndex, from: $0.mean)
             return Estimate(
-                point: point, radius: radius, covariance: covariance(level: level, around: point, radius: radius),
-                course: course($0.velocity, level: level))
+                point: point, radius: radius, covariance: covariance(mapIndex: mapIndex, around: point, radius: radius),
+                course: course($0.velocity, mapIndex: mapIndex))
         }
     }
 

@@ -3,38 +3,38 @@ import IndoorVocabulary
 
 /// What the last few seconds tell of the place, and nothing before them: the simple methods, to compare with.
 struct SnapshotEstimate: Sendable {
-    /// A place on one level.
+    /// A place on one map.
     struct Place: Hashable, Sendable {
         var point: MapPoint
         /// Sum of the variances along both axes, in m².
         var variance: Double
     }
 
-    /// How probable each level is, in the field's order; empty before there is any evidence.
+    /// How probable each map is, in the field's order; empty before there is any evidence.
     private(set) var probabilities: [Double] = []
     private var places: [Place?] = []
     private var posterior = GridPosterior()
 
-    /// The place on a level; nil if nothing tells.
-    func place(level: Int) -> Place? { places.indices.contains(level) ? places[level] : nil }
+    /// The place on a map; nil if nothing tells.
+    func place(mapIndex: Int) -> Place? { places.indices.contains(mapIndex) ? places[mapIndex] : nil }
 
     /// The mean of the grid posterior.
-    mutating func takeFingerprint(_ evidence: Evidence, field: SignalField, receivers: [ReceiverOffset]) {
+    mutating func estimateByFingerprint(_ evidence: Evidence, field: SignalField, receivers: [ReceiverOffset]) {
         posterior.weigh(Likelihood(field: field, evidence: evidence, receivers: receivers))
-        probabilities = posterior.levelProbabilities
-        places = field.levels.indices.map { level in
-            posterior.moments(level: level, field: field).map { Place(point: $0.mean, variance: $0.variance) }
+        probabilities = posterior.mapProbabilities
+        places = field.maps.indices.map { mapIndex in
+            posterior.moments(mapIndex: mapIndex, field: field).map { Place(point: $0.mean, variance: $0.variance) }
         }
     }
 
-    /// Robust least squares on the beacons of the level; with too few of them, their mean weighted by amplitude.
-    mutating func takeTrilateration(_ evidence: Evidence, field: SignalField) {
+    /// Robust least squares on the beacons of the map; with too few of them, their mean weighted by amplitude.
+    mutating func estimateByTrilateration(_ evidence: Evidence, field: SignalField) {
         var shares: [Double] = []
-        places = field.levels.map { level in
+        places = field.maps.map { map in
             var readings: [Trilateration.Reading] = []
             for heard in evidence.heard {
                 let beacon = field.transmitters[heard.beacon]
-                guard beacon.mapID == level.mapID else { continue }
+                guard beacon.mapID == map.mapID else { continue }
                 readings.append(
                     Trilateration.Reading(
                         point: beacon.point, height: field.model.heightDifference, power: beacon.power,
@@ -44,7 +44,7 @@ struct SnapshotEstimate: Sendable {
             let sum = amplitudes.reduce(0, +)
             shares.append(sum)
             guard sum > 0 else { return nil }
-            let grid = level.grid
+            let grid = map.grid
             if let solution = Trilateration.solve(readings), grid.cell(at: solution.point) != nil {
                 return Place(point: solution.point, variance: solution.varianceX + solution.varianceY)
             }

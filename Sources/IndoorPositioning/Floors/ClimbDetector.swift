@@ -19,7 +19,7 @@ struct ClimbDetector: Hashable, Sendable {
         if let height { entries.append(Entry(age: 0, height: height)) }
     }
 
-    /// Whether the heights of the window are too far apart for somebody who stays on a level.
+    /// Whether the heights of the window are too far apart for somebody who stays on a floor.
     var isClimbing: Bool {
         guard let lowest = entries.map(\.height).min(), let highest = entries.map(\.height).max() else { return false }
         return highest - lowest > Self.span

@@ -13,7 +13,7 @@ struct PressureMean: Hashable, Sendable {
     }
 
     /// The height in metres above the standard atmosphere's sea level, and begins anew; nil without a reading.
-    mutating func takeHeight() -> Double? {
+    mutating func drainHeight() -> Double? {
         guard count > 0 else { return nil }
         let mean = sum / Double(count)
         (sum, count) = (0, 0)

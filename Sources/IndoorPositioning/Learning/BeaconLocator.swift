@@ -81,12 +81,12 @@ struct BeaconLocator {
         }
         var whitened = factor.whitened(each: losses + [readings.map(\.rssi), readings.map { _ in 1 }])
         let ones = whitened.removeLast()
-        let levels = whitened.removeLast()
+        let rssis = whitened.removeLast()
         return Products(
-            readings: Self.product(levels, levels), readingsOnes: Self.product(levels, ones),
+            readings: Self.product(rssis, rssis), readingsOnes: Self.product(rssis, ones),
             ones: Self.product(ones, ones),
             places: zip(points, whitened).map {
-                ($0, Self.product(levels, $1), Self.product($1, $1), Self.product($1, ones))
+                ($0, Self.product(rssis, $1), Self.product($1, $1), Self.product($1, ones))
             })
     }
 

@@ -51,11 +51,11 @@ struct DetectionRange {
             Self.priors.map { Best(length: length, priorDetections: $0) }
         }
         var scores = [Double](repeating: 0, count: choices.count)
-        var isTold = false
+        var isDetermined = false
         for place in places.sample(Self.tests) {
             let neighbors = neighbors(of: place)
             guard !neighbors.isEmpty, !places.fingerprints[place].readings.isEmpty else { continue }
-            isTold = true
+            isDetermined = true
             let expected = beacons.map { rate($0, at: places.fingerprints[place], curve) }
             let told = Self.lengths.flatMap { length in
                 let heard = heard(by: neighbors, length: length)
@@ -63,7 +63,7 @@ struct DetectionRange {
             }
             for (index, score) in told.enumerated() { scores[index] += score }
         }
-        return isTold ? zip(scores, choices).max { $0.0 < $1.0 }?.1 : nil
+        return isDetermined ? zip(scores, choices).max { $0.0 < $1.0 }?.1 : nil
     }
 
     private func neighbors(of place: Int) -> [Neighbor] {
@@ -81,9 +81,9 @@ struct DetectionRange {
     private func rate(
         _ beacon: RadioMap.Beacon, at place: RadioMap.Fingerprint, _ curve: DetectionCurve
     ) -> Double {
-        let level = model.level(of: beacon, exponent: exponent, at: place.point)
+        let rssi = model.expectedRSSI(of: beacon, exponent: exponent, at: place.point)
         let floors = Double(floorDistance.floors(from: beacon.mapID, to: place.mapID))
-        return curve.rate(level: level - floors * model.floorLoss)
+        return curve.rate(rssi: rssi - floors * model.floorLoss)
     }
 
     /// How long the neighbours listened, in seconds, and their detections by beacon; the nearer they are the more.

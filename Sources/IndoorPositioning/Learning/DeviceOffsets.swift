@@ -24,13 +24,13 @@ struct DeviceOffsets {
     /// - Parameters:
     ///   - devices: the model that made each recording; nil if unknown.
     ///   - offsets: how much stronger each recording heard than the mean of all, in dB.
-    ///   - areTold: whether the survey tells offsets. Otherwise only a single model is known: it is the mean of all.
-    init(_ devices: [String?], offsets: [Double], areTold: Bool) {
+    ///   - areDetermined: whether the survey determines offsets. Otherwise only a single model is known: it is the mean of all.
+    init(_ devices: [String?], offsets: [Double], areDetermined: Bool) {
         var byDevice: [String: [Double]] = [:]
         for (device, offset) in zip(devices, offsets) {
             if let device { byDevice[device, default: []].append(offset) }
         }
-        guard areTold || byDevice.count == 1 && !devices.contains(nil) else {
+        guard areDetermined || byDevice.count == 1 && !devices.contains(nil) else {
             receivers = [:]
             return
         }

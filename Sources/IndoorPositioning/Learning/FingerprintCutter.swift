@@ -78,14 +78,14 @@ struct FingerprintCutter {
         var readings: [BeaconIdentity: (sum: Double, count: Int)] = [:]
         for sighting in recording.sightings[Self.lowerBound(recording.sightings, start)...] {
             guard sighting.instant <= end else { break }
-            guard Sighting.isMeasurement(rssi: sighting.rssi) else { continue }
+            guard sighting.hasMeasurement else { continue }
             let old = readings[sighting.beacon] ?? (0, 0)
             readings[sighting.beacon] = (old.sum + sighting.rssi, old.count + 1)
         }
         return Piece(mapID: map, point: point, duration: duration, readings: readings)
     }
 
-    /// A level less probable than this may be another one.
+    /// A map less probable than this may be another one.
     private static let leastProbability = 0.9
 
     /// The pieces of a recording at the places of its track, but for those that are known worse than `limit` metres.

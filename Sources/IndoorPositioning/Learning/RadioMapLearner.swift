@@ -112,8 +112,9 @@ public struct RadioMapLearner: Sendable {
         if shadowing.offsetDeviation > 0, places.shareOfSingles < 0.5 {
             radioMap.fit.receiverDeviation = shadowing.offsetDeviation
         }
-        let areTold = shadowing.offsetDeviation > 0
-        radioMap.fit.devices = DeviceOffsets(devices, offsets: shadowing.offsets, areTold: areTold).receivers
+        let areDetermined = shadowing.offsetDeviation > 0
+        radioMap.fit.devices =
+            DeviceOffsets(devices, offsets: shadowing.offsets, areDetermined: areDetermined).receivers
         let model = model.fitted(to: radioMap)
         let rates = DetectionRange(
             model: model, beacons: radioMap.beacons, exponent: exponent, floorDistance: floorDistance, places: places

@@ -121,13 +121,14 @@ struct ShadowingRegression {
                 guard let factor = model.covariance(of: heard, constant: constant) else { continue }
                 let (effects, columns) = columns(
                     readings, floors: floorDistance.floors(from: beacons[beacon].mapID, to: map), telling)
-                let isTold = readings.count >= Self.smallestGroup && residuals < Self.residualLimit
+                let hasResiduals = readings.count >= Self.smallestGroup && residuals < Self.residualLimit
                 let group = Group(
                     readings: readings, beacon: beacon, effects: effects,
                     solvedReadings: factor.solve(readings.map { difference($0, beacon) }),
-                    solvedEffects: factor.solve(each: columns), precisions: isTold ? factor.inverseDiagonal() : [])
+                    solvedEffects: factor.solve(each: columns), precisions: hasResiduals ? factor.inverseDiagonal() : []
+                )
                 equations.add(group.effects, columns, group.solvedEffects, group.solvedReadings)
-                if isTold { residuals += readings.count { places.fingerprints[$0.place].deviation == 0 } }
+                if hasResiduals { residuals += readings.count { places.fingerprints[$0.place].deviation == 0 } }
                 groups.append(group)
             }
         }
@@ -138,7 +139,7 @@ struct ShadowingRegression {
     private func difference(_ entry: (place: Int, reading: Int), _ beacon: Int) -> Double {
         let place = places.fingerprints[entry.place]
         return place.readings[entry.reading].rssi
-            - model.level(of: beacons[beacon], exponent: exponent, at: place.point)
+            - model.expectedRSSI(of: beacons[beacon], exponent: exponent, at: place.point)
     }
 
     /// The effects that readings have, with the column of each.

@@ -63,7 +63,7 @@ package struct EvidenceCollector: Sendable {
     private var accumulators: [Accumulator]
     private var recent: [Reading] = []
     private var start: Instant?
-    private var lastTake: Instant?
+    private var lastDrain: Instant?
 
     /// Creates a collector for the beacons of a field.
     package init(field: SignalField) {
@@ -71,7 +71,7 @@ package struct EvidenceCollector: Sendable {
         accumulators = Array(repeating: Accumulator(), count: field.beacons.count)
     }
 
-    /// Whether anything was heard since the last call of `take`.
+    /// Whether anything was heard since the last call of `drain`.
     package var isEmpty: Bool { accumulators.allSatisfy { $0.count == 0 } }
 
     /// Whether anything was heard at all.
@@ -80,7 +80,7 @@ package struct EvidenceCollector: Sendable {
     /// Takes in one reading of a beacon, by its index in the field.
     package mutating func add(beacon: Int, rssi: Double, at instant: Instant) {
         start = start ?? instant
-        let time = (lastTake ?? start ?? instant).duration(to: instant).seconds
+        let time = (lastDrain ?? start ?? instant).duration(to: instant).seconds
         if model.readingLimit < SignalModel.unlimited {
             accumulators[beacon].keep(rssi, time, newest: model.readingLimit)
             forgetOldest(of: beacon)
@@ -93,15 +93,15 @@ package struct EvidenceCollector: Sendable {
     }
 
     /// The evidence since the last call, which it takes away; nil before anything was heard at all.
-    package mutating func take(at now: Instant) -> Evidence? {
+    package mutating func drain(at now: Instant) -> Evidence? {
         guard let start else { return nil }
-        let since = lastTake ?? start
-        lastTake = now
+        let since = lastDrain ?? start
+        lastDrain = now
         // A first reading stands for the moment around it; no stretch is empty.
         let duration = max(since.duration(to: now).seconds, 0.5)
         forget(before: now)
-        let levels = recentLevels()
-        let threshold = weakestRelevant(levels)
+        let means = recentMeans()
+        let threshold = weakestRelevant(means)
         var evidence = Evidence(duration: Float(duration), heard: [])
         var (count, times) = (0, 0.0)
         for index in accumulators.indices {
@@ -110,7 +110,7 @@ package struct EvidenceCollector: Sendable {
             times += accumulators[index].times
             let age = accumulators[index].lastUsed.map { $0.duration(to: now).seconds }
             let fresh = age.map { 1 - cmath_exp(-$0 / model.correlationTime) } ?? 1
-            let isRelevant = levels[index].map { $0.mean >= threshold } ?? true
+            let isRelevant = means[index].map { $0.mean >= threshold } ?? true
             evidence.heard.append(heard(index, share: isRelevant ? fresh : 0, draws: fresh))
             accumulators[index] = Accumulator(lastUsed: now)
         }
@@ -132,7 +132,7 @@ package struct EvidenceCollector: Sendable {
     }
 
     /// Mean and number of the readings of the window, by beacon.
-    private func recentLevels() -> [Int: (mean: Double, count: Int)] {
+    private func recentMeans() -> [Int: (mean: Double, count: Int)] {
         var sums: [Int: (sum: Double, count: Int)] = [:]
         for reading in recent {
             let old = sums[reading.beacon] ?? (0, 0)
@@ -141,22 +141,22 @@ package struct EvidenceCollector: Sendable {
         return sums.mapValues { ($0.sum / Double($0.count), $0.count) }
     }
 
-    /// The level in dBm of the weakest beacon whose RSSI still counts.
-    private func weakestRelevant(_ levels: [Int: (mean: Double, count: Int)]) -> Double {
-        guard levels.count > model.beaconLimit else { return -.infinity }
+    /// The RSSI in dBm of the weakest beacon whose RSSI still counts.
+    private func weakestRelevant(_ means: [Int: (mean: Double, count: Int)]) -> Double {
+        guard means.count > model.beaconLimit else { return -.infinity }
         guard model.beaconLimit > 0 else { return .infinity }
-        return levels.values.map(\.mean).sorted(by: >)[model.beaconLimit - 1]
+        return means.values.map(\.mean).sorted(by: >)[model.beaconLimit - 1]
     }
 
     /// All evidence of the last few seconds as one, as if nothing were known before; nil if nothing was heard.
     package func snapshot(at now: Instant) -> Evidence? {
         guard let start, !recent.isEmpty else { return nil }
-        let levels = recentLevels()
-        let threshold = weakestRelevant(levels)
+        let means = recentMeans()
+        let threshold = weakestRelevant(means)
         let duration = min(max(start.duration(to: now).seconds, 0.5), Self.window)
         var evidence = Evidence(duration: Float(duration), heard: [])
         for index in accumulators.indices {
-            guard let (mean, count) = levels[index] else { continue }
+            guard let (mean, count) = means[index] else { continue }
             evidence.heard.append(
                 Evidence.Heard(
                     beacon: index, rssi: Float(mean), variance: fading(count), share: mean >= threshold ? 1 : 0,

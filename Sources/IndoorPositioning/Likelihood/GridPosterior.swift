@@ -3,19 +3,19 @@ import IndoorVocabulary
 
 /// How probable each cell of each map is, from evidence and expectation alone.
 package struct GridPosterior: Sendable {
-    /// The cells' weights, level by level.
+    /// The cells' weights, map by map.
     private var weights: [Float] = []
-    /// Where each level's cells are in `weights`.
+    /// Where each map's cells are in `weights`.
     private var ranges: [Range<Int>] = []
-    /// The sum of each level's weights.
+    /// The sum of each map's weights.
     private var totals: [Double] = []
-    /// Logarithm of the probability of each level, up to a common constant; minus infinity where nothing of what is heard
+    /// Logarithm of the probability of each map, up to a common constant; minus infinity where nothing of what is heard
     /// can be heard.
-    package private(set) var levelEvidence: [Double] = []
-    /// Room for what each cell of a level would know of the receiver.
+    package private(set) var mapEvidence: [Double] = []
+    /// Room for what each cell of a map would know of the receiver.
     private var states = ReceiverStates()
 
-    /// Creates a posterior that knows nothing of any level.
+    /// Creates a posterior that knows nothing of any map.
     package init() {}
 
     /// Weighs the evidence on every cell.
@@ -26,45 +26,45 @@ package struct GridPosterior: Sendable {
         let field = likelihood.field
         ranges.removeAll(keepingCapacity: true)
         totals.removeAll(keepingCapacity: true)
-        levelEvidence.removeAll(keepingCapacity: true)
+        mapEvidence.removeAll(keepingCapacity: true)
         var first = 0
-        for level in field.levels {
-            ranges.append(first..<first + level.grid.count)
-            first += level.grid.count
+        for map in field.maps {
+            ranges.append(first..<first + map.grid.count)
+            first += map.grid.count
         }
         weights.resize(to: first, with: 0)
         for index in weights.indices { weights[index] = 0 }
-        for (index, level) in field.levels.enumerated() {
-            guard likelihood.isInQuestion(level: index) else {
+        for (index, map) in field.maps.enumerated() {
+            guard likelihood.isInQuestion(mapIndex: index) else {
                 totals.append(0)
-                levelEvidence.append(-.infinity)
+                mapEvidence.append(-.infinity)
                 continue
             }
             let first = ranges[index].lowerBound
-            hear(likelihood, level: index)
-            likelihood.addRates(toGrid: &weights, first: first, level: index)
+            hear(likelihood, mapIndex: index)
+            likelihood.addRates(toGrid: &weights, first: first, mapIndex: index)
             var result = (best: 0.0, sum: 0.0)
             withUnsafeMutableBytes(of: &result) { result in
                 guard let result = result.assumingMemoryBound(to: Double.self).baseAddress else { return }
-                cmath_posterior(level.prior, first, level.grid.count, &weights, result)
+                cmath_posterior(map.prior, first, map.grid.count, &weights, result)
             }
             totals.append(result.sum)
-            levelEvidence.append(result.best + cmath_log(result.sum * level.grid.cellSize * level.grid.cellSize))
+            mapEvidence.append(result.best + cmath_log(result.sum * map.grid.cellSize * map.grid.cellSize))
         }
     }
 
-    /// Adds what the receivers of the cells of a level make of what is heard.
-    private mutating func hear(_ likelihood: Likelihood, level index: Int) {
+    /// Adds what the receivers of the cells of a map make of what is heard.
+    private mutating func hear(_ likelihood: Likelihood, mapIndex index: Int) {
         let range = ranges[index]
         states.resize(to: range.count)
         states.begin(0..<range.count, with: likelihood.receivers[index])
-        likelihood.hear(grid: &states, first: range.lowerBound, sums: &weights, level: index)
+        likelihood.hear(grid: &states, first: range.lowerBound, sums: &weights, mapIndex: index)
     }
 
-    /// Mean place on a level, and the sum of the variances along both axes in m²; nil if nothing is probable there.
-    package func moments(level index: Int, field: SignalField) -> (mean: MapPoint, variance: Double)? {
+    /// Mean place on a map, and the sum of the variances along both axes in m²; nil if nothing is probable there.
+    package func moments(mapIndex index: Int, field: SignalField) -> (mean: MapPoint, variance: Double)? {
         guard ranges.indices.contains(index), totals[index] > 0 else { return nil }
-        let grid = field.levels[index].grid
+        let grid = field.maps[index].grid
         var sums = (0.0, 0.0, 0.0, 0.0, 0.0)
         withUnsafeMutableBytes(of: &sums) { sums in
             guard let sums = sums.assumingMemoryBound(to: Double.self).baseAddress else { return }
@@ -77,34 +77,34 @@ package struct GridPosterior: Sendable {
         return (mean, max(0, variance) * grid.cellSize * grid.cellSize)
     }
 
-    /// How probable each level is, in the field's order; sums to 1.
-    var levelProbabilities: [Double] {
-        let best = levelEvidence.max() ?? 0
-        let shares = levelEvidence.map { cmath_exp($0 - best) }
+    /// How probable each map is, in the field's order; sums to 1.
+    var mapProbabilities: [Double] {
+        let best = mapEvidence.max() ?? 0
+        let shares = mapEvidence.map { cmath_exp($0 - best) }
         let sum = shares.reduce(0, +)
         return shares.map { $0 / sum }
     }
 
-    /// Multiplies the weight of each cell of a level with a factor above 0.
-    mutating func multiply(level: Int, by factor: (_ cell: Int) -> Float) {
-        let before = totals[level]
+    /// Multiplies the weight of each cell of a map with a factor above 0.
+    mutating func multiply(mapIndex: Int, by factor: (_ cell: Int) -> Float) {
+        let before = totals[mapIndex]
         var sum = 0.0
-        for (cell, index) in ranges[level].enumerated() {
+        for (cell, index) in ranges[mapIndex].enumerated() {
             weights[index] *= factor(cell)
             sum += Double(weights[index])
         }
-        totals[level] = sum
-        levelEvidence[level] = sum > 0 && before > 0 ? levelEvidence[level] + cmath_log(sum / before) : -.infinity
+        totals[mapIndex] = sum
+        mapEvidence[mapIndex] = sum > 0 && before > 0 ? mapEvidence[mapIndex] + cmath_log(sum / before) : -.infinity
     }
 
-    /// Draws cells of a level in proportion to their probability, evenly spread over it.
-    func draw(_ count: Int, level: Int, using generator: inout SeededGenerator) -> [Int] {
-        guard totals[level] > 0, count > 0 else { return [] }
-        let step = totals[level] / Double(count)
+    /// Draws cells of a map in proportion to their probability, evenly spread over it.
+    func draw(_ count: Int, mapIndex: Int, using generator: inout SeededGenerator) -> [Int] {
+        guard totals[mapIndex] > 0, count > 0 else { return [] }
+        let step = totals[mapIndex] / Double(count)
         var next = generator.uniform() * step
         var cells: [Int] = []
         cells.reserveCapacity(count)
-        let range = ranges[level]
+        let range = ranges[mapIndex]
         var (index, sum) = (range.lowerBound, Double(weights[range.lowerBound]))
         for _ in 0..<count {
             while index + 1 < range.upperBound, sum < next {

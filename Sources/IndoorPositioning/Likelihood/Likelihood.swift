@@ -10,7 +10,7 @@ import IndoorVocabulary
 /// Source of the t distribution as robust noise: K. L. Lange, R. J. A. Little, J. M. G. Taylor, *Robust Statistical
 /// Modeling Using the t Distribution*, JASA 84(408), 1989.
 package struct Likelihood {
-    /// What one heard beacon comes to on one level.
+    /// What one heard beacon comes to on one map.
     package struct Terms: Sendable {
         /// Variance of the reading in dB², but for the table's.
         package var variance: Float
@@ -21,7 +21,7 @@ package struct Likelihood {
     let field: SignalField
     /// What was heard, the strongest first: the surest readings tell of the receiver before the others are weighed.
     package let evidence: Evidence
-    /// What is known of the receiver, if it is on that level; by level.
+    /// What is known of the receiver, if it is on that map; by map.
     let receivers: [ReceiverOffset]
 
     /// Logarithm of the detections a second of a beacon where it should not be heard.
@@ -37,67 +37,51 @@ package struct Likelihood {
 
     /// Adds the logarithm of how probable it is to hear these beacons and no others, at some cells.
     ///
-    /// - Parameter cells: index of each cell in the level's grid, -1 beyond it; equal in number to `sums`.
-    package func addRates(to sums: inout [Float], level index: Int, cells: [Int32]) {
+    /// - Parameter cells: index of each cell in the map's grid, -1 beyond it; equal in number to `sums`.
+    package func addRates(to sums: inout [Float], mapIndex index: Int, cells: [Int32]) {
         guard field.isSurveyed else { return }
-        let level = field.levels[index]
+        let map = field.maps[index]
         precondition(sums.count == cells.count, "\(sums.count) sums for \(cells.count) cells")
         for heard in evidence.heard {
-            guard let table = level.tables[heard.beacon] else { continue }
+            guard let table = map.tables[heard.beacon] else { continue }
             let draw = draw(heard)
             table.logRate.withUnsafeBufferPointer { rate in
                 guard let rate = rate.baseAddress else { return }
                 var part = rates(rate, table, draw)
-                cmath_add_rates(&part, Int32(level.grid.columns), cells, cells.count, &sums)
+                cmath_add_rates(&part, Int32(map.grid.columns), cells, cells.count, &sums)
             }
         }
-        cmath_subtract_cells(draws, level.logRate, level.outsideRate, cells, cells.count, &sums)
+        cmath_subtract_cells(draws, map.logRate, map.outsideRate, cells, cells.count, &sums)
     }
 
-    /// Adds the same for every cell of a level, whose sums begin at `first`.
-    package func addRates(toGrid sums: inout [Float], first: Int = 0, level index: Int) {
+    /// Adds the same for every cell of a map, whose sums begin at `first`.
+    package func addRates(toGrid sums: inout [Float], first: Int = 0, mapIndex index: Int) {
         guard field.isSurveyed else { return }
-        let level = field.levels[index]
-        precondition(sums.count >= first + level.grid.count, "\(sums.count) sums for \(level.grid.count) cells")
+        let map = field.maps[index]
+        precondition(sums.count >= first + map.grid.count, "\(sums.count) sums for \(map.grid.count) cells")
         for heard in evidence.heard {
-            guard let table = level.tables[heard.beacon] else { continue }
+            guard let table = map.tables[heard.beacon] else { continue }
             let draw = draw(heard)
             sums.withUnsafeMutableBufferPointer { sums in
                 table.logRate.withUnsafeBufferPointer { rate in
                     guard let rate = rate.baseAddress, let sums = sums.baseAddress else { return }
                     var part = rates(rate, table, draw)
-                    cmath_add_rates_grid(&part, Int32(level.grid.columns), sums + first)
+                    cmath_add_rates_grid(&part, Int32(map.grid.columns), sums + first)
                 }
             }
         }
-        cmath_subtract(draws, level.logRate, first, level.grid.count, &sums)
+        cmath_subtract(draws, map.logRate, first, map.grid.count, &sums)
     }
 
-    /// Adds the logarithm of the likelihood of what is heard at some particles, whose receivers learn of it.
-    ///
-    /// - Parameter cells: of the particles of the range, counted from 1 in the level's grid; 0 is beyond it.
-    package func hear(
-        _ particles: inout ParticleFilter.Particles, _ range: Range<Int>, level index: Int, cells: [Int32],
-        sums: inout [Float]
-    ) {
-        let columns = Int32(field.levels[index].grid.columns)
-        precondition(sums.count >= range.count && cells.count >= range.count, "too few sums or cells")
-        particles.hear { x, y, receivers in
-            forEachReading(level: index) { reading in
-                cmath_hear(&reading, columns, cells, x, y, range.lowerBound, range.count, receivers, &sums)
-            }
-        }
-    }
-
-    /// Adds the same at the middle of every cell of a level.
+    /// Adds the logarithm of the likelihood of what is heard at the middle of every cell of a map.
     ///
     /// - Parameter states: of the receiver at each cell.
-    package func hear(grid states: inout ReceiverStates, first: Int, sums: inout [Float], level index: Int) {
-        let grid = field.levels[index].grid
+    package func hear(grid states: inout ReceiverStates, first: Int, sums: inout [Float], mapIndex index: Int) {
+        let grid = field.maps[index].grid
         states.withPointers { receivers in
             sums.withUnsafeMutableBufferPointer { sums in
                 guard let sums = sums.baseAddress else { return }
-                forEachReading(level: index) { reading in
+                forEachReading(mapIndex: index) { reading in
                     cmath_hear_grid(
                         &reading, Int32(grid.columns), Float(grid.origin.x), Float(grid.origin.y),
                         Float(grid.cellSize), receivers, sums + first)
@@ -107,11 +91,11 @@ package struct Likelihood {
     }
 
     @inline(__always)
-    private func forEachReading(level index: Int, _ body: (inout cmath_heard) -> Void) {
-        let level = field.levels[index]
+    func forEachReading(mapIndex index: Int, _ body: (inout cmath_heard) -> Void) {
+        let map = field.maps[index]
         for heard in evidence.heard where heard.share > 0 {
-            guard let table = level.tables[heard.beacon] else { continue }
-            let terms = terms(heard, level: index)
+            guard let table = map.tables[heard.beacon] else { continue }
+            let terms = terms(heard, mapIndex: index)
             let beacon = field.transmitters[heard.beacon]
             table.mean.withUnsafeBufferPointer { mean in
                 table.variance.withUnsafeBufferPointer { variance in
@@ -121,7 +105,7 @@ package struct Likelihood {
                         columns: Int32(table.columns.count), first_row: Int32(table.rows.lowerBound),
                         rows: Int32(table.rows.count), rssi: heard.rssi, noise: terms.variance, share: heard.share,
                         caution: Float(field.model.receiverCaution), x: Float(beacon.point.x),
-                        y: Float(beacon.point.y), directed: beacon.mapID == level.mapID ? 1 : 0,
+                        y: Float(beacon.point.y), directed: beacon.mapID == map.mapID ? 1 : 0,
                         outside: terms.outside, freedom: freedom)
                     body(&reading)
                 }
@@ -141,9 +125,9 @@ package struct Likelihood {
     /// The numbers of the measurement model.
     package var model: SignalModel { field.model }
 
-    /// What a heard beacon comes to on a level.
-    package func terms(_ heard: Evidence.Heard, level: Int) -> Terms {
-        let receiver = receivers[level]
+    /// What a heard beacon comes to on a map.
+    package func terms(_ heard: Evidence.Heard, mapIndex: Int) -> Terms {
+        let receiver = receivers[mapIndex]
         let variance = Float(field.readingDeviation * field.readingDeviation) + heard.variance
         let outside = density(
             difference: heard.rssi - Float(receiver.value) - SignalField.inaudible,
@@ -167,4 +151,25 @@ package struct Likelihood {
 
     /// How many draws there were in all.
     private var draws: Float { evidence.heard.reduce(0) { $0 + draw($1) } }
+}
+
+extension Likelihood {
+    /// So many beacons are not heard together where none of them is expected: each one costs a place five nats and more, as
+    /// what is heard there are others.
+    private static let decisiveCount = 8
+
+    /// Whether the device may be on a map: something of what is heard can be heard there, or nowhere at all, or too little
+    /// is heard to tell.
+    ///
+    /// Tables of maps that are out of the question are never made.
+    func isInQuestion(mapIndex: Int) -> Bool {
+        evidence.heard.count < Self.decisiveCount || canHear(mapIndex)
+            || !field.maps.indices.contains { $0 != mapIndex && canHear($0) }
+    }
+
+    /// Whether something of what is heard can be heard on a map.
+    func canHear(_ mapIndex: Int) -> Bool {
+        let tables = field.maps[mapIndex].tables
+        return evidence.heard.contains { tables[$0.beacon] != nil }
+    }
 }

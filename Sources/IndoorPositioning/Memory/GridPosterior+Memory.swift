@@ -3,27 +3,27 @@ import IndoorVocabulary
 
 extension GridPosterior {
     /// Weighs the cells with what is remembered of the place, too: a mixture of it and of anywhere in the venue.
-    package mutating func weigh(_ memory: RememberedPlace, field: SignalField, motion: MotionModel, at now: Instant) {
+    package mutating func weigh(_ memory: RestoredPlace, field: SignalField, motion: MotionModel, at now: Instant) {
         let trust = memory.trust(at: now)
-        guard trust > 0, let shares = memory.probabilities(of: field.levels.map(\.mapID), at: now) else { return }
+        guard trust > 0, let shares = memory.probabilities(of: field.maps.map(\.mapID), at: now) else { return }
         let age = max(.zero, memory.instant.duration(to: now)).seconds
-        let spread = RememberedPlace.spread(after: age, motion: motion)
-        let densities = field.levels.enumerated().map { index, level -> RememberedDensity in
-            let place = memory.places.first { $0.mapID == level.mapID }
-            return RememberedDensity(place, spread: spread, share: shares[index], on: level)
+        let spread = RestoredPlace.spread(after: age, motion: motion)
+        let densities = field.maps.enumerated().map { index, map -> RememberedDensity in
+            let place = memory.places.first { $0.mapID == map.mapID }
+            return RememberedDensity(place, spread: spread, share: shares[index], on: map)
         }
         let area = densities.reduce(0) { $0 + $1.area }
         for (index, density) in densities.enumerated() {
-            multiply(level: index) { cell in
-                Float(1 - trust + trust * area * density.value(at: field.levels[index].grid.center(of: cell)))
+            multiply(mapIndex: index) { cell in
+                Float(1 - trust + trust * area * density.value(at: field.maps[index].grid.center(of: cell)))
             }
         }
     }
 }
 
-/// How densely the device is expected on a level, per m² of what may be walked on.
+/// How densely the device is expected on a map, per m² of what may be walked on.
 private struct RememberedDensity {
-    /// The level's m², each cell as far as somebody is expected there.
+    /// The map's m², each cell as far as somebody is expected there.
     let area: Double
     private let place: SessionMemory.Place?
     /// The inverse of the covariance.
@@ -31,10 +31,10 @@ private struct RememberedDensity {
     /// What the normal distribution is multiplied with.
     private let scale: Double
 
-    /// A level without a place, or with one beside the plan, is expected evenly.
-    init(_ place: SessionMemory.Place?, spread: Double, share: Double, on level: SignalField.Level) {
-        let cell = level.grid.cellSize * level.grid.cellSize
-        let prior = level.prior
+    /// A map without a place, or with one beside the plan, is expected evenly.
+    init(_ place: SessionMemory.Place?, spread: Double, share: Double, on map: SignalField.MapField) {
+        let cell = map.grid.cellSize * map.grid.cellSize
+        let prior = map.prior
         let area = prior.reduce(0.0) { $0 + Double($1) } * cell
         self.area = area
         // A cell is not finer than that.
@@ -47,7 +47,7 @@ private struct RememberedDensity {
             for index in prior.indices {
                 mass +=
                     Double(prior[index]) * cell
-                    * Self.bell(place.point, inverse, level.grid.center(of: index))
+                    * Self.bell(place.point, inverse, map.grid.center(of: index))
             }
         }
         // Below that the place lies so far beside the plan that the numbers tell nothing.

@@ -4,12 +4,12 @@ import IndoorVocabulary
 /// Where the device was, as something to expect before it is heard from again: the older, the vaguer.
 ///
 /// With chance `trust` the device has moved on from there as people do: the place spreads as that of a walker who keeps a
-/// velocity for a while and stops now and then, and the level is forgotten as the level filter forgets it. Otherwise it was
+/// velocity for a while and stops now and then, and the floor is forgotten as the level filter forgets it. Otherwise it was
 /// carried elsewhere while nobody listened, and may be anywhere in the venue. What is heard weighs both: a memory that is
 /// wrong loses against it at the first look.
 ///
 /// Source of the spread: G. E. Uhlenbeck, L. S. Ornstein, *On the Theory of the Brownian Motion*, Physical Review 36, 1930.
-package struct RememberedPlace: Hashable, Sendable {
+package struct RestoredPlace: Hashable, Sendable {
     /// The place on each map.
     package var places: [SessionMemory.Place]
     /// When the device was there, in the session's time; before it began.
@@ -51,15 +51,15 @@ package struct RememberedPlace: Hashable, Sendable {
         let sum = known.reduce(0, +)
         guard sum > 0, sum.isFinite else { return nil }
         let count = Double(maps.count)
-        let keep = LevelFilter.memory(after: max(.zero, instant.duration(to: now)).seconds, levels: maps.count)
+        let keep = LevelFilter.memory(after: max(.zero, instant.duration(to: now)).seconds, floorCount: maps.count)
         return known.map { 1 / count + ($0 / sum - 1 / count) * keep }
     }
 }
 
 extension LevelFilter {
-    /// The share of what is known of the level that is left after some seconds without any evidence, in [0, 1].
-    static func memory(after seconds: Double, levels: Int) -> Double {
-        guard levels > 1 else { return 1 }
-        return cmath_exp(-forgetting * seconds * Double(levels) / Double(levels - 1))
+    /// The share of what is known of the floor that is left after some seconds without any evidence, in [0, 1].
+    static func memory(after seconds: Double, floorCount: Int) -> Double {
+        guard floorCount > 1 else { return 1 }
+        return cmath_exp(-forgetting * seconds * Double(floorCount) / Double(floorCount - 1))
     }
 }

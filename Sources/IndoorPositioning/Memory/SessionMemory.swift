@@ -4,7 +4,7 @@ import IndoorVocabulary
 ///
 ///     let memory = await localizer.suspend()             // stops, and no room or fence is left
 ///     …                                                  // kept in a file, say, while the program does not run
-///     await next.remember(memory, after: .seconds(40))   // before its start
+///     await next.restore(memory, after: .seconds(40))   // before its start
 ///
 /// A memory never makes a position by itself: it says where a device probably is that is heard from again.
 public struct SessionMemory: Hashable, Sendable {

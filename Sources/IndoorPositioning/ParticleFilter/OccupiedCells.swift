@@ -1,7 +1,7 @@
 import CMath
 import IndoorVocabulary
 
-/// The cells of one level's grid that particles are in, each once.
+/// The cells of one map's grid that particles are in, each once.
 ///
 /// Many particles share few cells, once they know where they are: what depends on the cell alone is found once.
 struct OccupiedCells: Sendable {
@@ -38,16 +38,5 @@ extension MapGrid {
         cmath_grid(
             left: Float(origin.x), top: Float(origin.y), scale: 1 / Float(cellSize), columns: Int32(columns),
             rows: Int32(rows))
-    }
-}
-
-extension Array {
-    /// Removes elements from the end, or appends more, but keeps the memory.
-    mutating func resize(to count: Int, with element: Element) {
-        if count < self.count {
-            removeLast(self.count - count)
-        } else {
-            append(contentsOf: repeatElement(element, count: count - self.count))
-        }
     }
 }

@@ -2,7 +2,7 @@ import CMath
 import IndoorVocabulary
 
 extension ParticleFilter {
-    /// A level gets particles from another one once it is this probable, and loses them below the second number.
+    /// A map gets particles from another one once it is this probable, and loses them below the second number.
     private static let settled = 0.05
     private static let abandoned = 0.005
     /// Metres from the end of a stair or an elevator, as a standard deviation, at which people are found who took it: the
@@ -11,46 +11,47 @@ extension ParticleFilter {
     /// Share of the people who change floors where no link is known.
     private static let unknownLinks = 0.1
 
-    /// Whether there are guesses on a level.
-    func hasParticles(on level: Int) -> Bool { !particles.range(of: level).isEmpty }
+    /// Whether there are guesses on a map.
+    func hasParticles(on mapIndex: Int) -> Bool { !particles.range(of: mapIndex).isEmpty }
 
-    /// Multiplies the weights of those of a level's particles that lie at such places.
-    mutating func weigh(level: Int, by share: Float, where isMeant: (MapPoint) -> Bool) {
-        for index in particles.range(of: level)
+    /// Multiplies the weights of those of a map's particles that lie at such places.
+    mutating func weigh(mapIndex: Int, by share: Float, where isMeant: (MapPoint) -> Bool) {
+        for index in particles.range(of: mapIndex)
         where isMeant(MapPoint(x: Double(particles.x[index]), y: Double(particles.y[index]))) {
             particles.weight[index] *= share
         }
     }
 
-    /// Shares the particles out to the levels as these are probable, without anything that is heard: who comes to another
-    /// level was on one before, above or below, and most probably took the stairs or the elevator.
+    /// Shares the particles out to the maps as these are probable, without anything that is heard: who comes to another
+    /// map was on one before, above or below, and most probably took the stairs or the elevator.
     ///
-    /// - Parameter probabilities: of each level; sums to 1.
+    /// - Parameter probabilities: of each map; sums to 1.
     mutating func carry(to probabilities: [Double], by links: FloorLinks) {
         let members = probabilities.indices.map { particles.range(of: $0) }
-        let stay = probabilities.indices.map { level in
-            probabilities[level] >= (members[level].isEmpty ? Self.settled : Self.abandoned)
+        let stay = probabilities.indices.map { mapIndex in
+            probabilities[mapIndex] >= (members[mapIndex].isEmpty ? Self.settled : Self.abandoned)
         }
         let isSame = probabilities.indices.allSatisfy { stay[$0] != members[$0].isEmpty }
         let source = probabilities.indices.filter { !members[$0].isEmpty }
             .max { particles.weight(of: members[$0]) < particles.weight(of: members[$1]) }
-        guard !isSame, let source else { return setLevelShares(probabilities) }
+        guard !isSame, let source else { return setMapShares(probabilities) }
         setAside(makingRoomFor: probabilities)
         var next = 0
-        for (level, probability) in probabilities.enumerated() where stay[level] {
+        for (mapIndex, probability) in probabilities.enumerated() where stay[mapIndex] {
             let wanted = wanted(probability)
             let even = Float(probability / Double(wanted))
             let first = next
             resample(
-                members[level].isEmpty ? members[source] : members[level], count: wanted, at: &next, level: level,
+                members[mapIndex].isEmpty ? members[source] : members[mapIndex], count: wanted, at: &next,
+                mapIndex: mapIndex,
                 weight: even)
-            if members[level].isEmpty { move(first..<next, from: source, to: level, by: links) }
+            if members[mapIndex].isEmpty { move(first..<next, from: source, to: mapIndex, by: links) }
         }
         particles.resize(to: next)
-        setLevelShares(probabilities)
+        setMapShares(probabilities)
     }
 
-    /// Puts copies of another level's particles to where they are on this one.
+    /// Puts copies of another map's particles to where they are on this one.
     private mutating func move(_ range: Range<Int>, from: Int, to: Int, by links: FloorLinks) {
         let ends = links.links(from: from, to: to).map(\.end)
         for index in range {

@@ -14,25 +14,25 @@ extension ParticleFilter {
         abs(point.x) <= farthest && abs(point.y) <= farthest && deviation <= farthest
     }
 
-    /// Takes in a place given from outside: a hard one draws particles to it, a soft one weighs them.
+    /// Applies a place given from outside: a hard one draws particles to it, a soft one weighs them.
     ///
-    /// A hard fix is believed: half of the level's particles are drawn from it, the others are those that it leaves
+    /// A hard fix is believed: half of the map's particles are drawn from it, the others are those that it leaves
     /// probable, and the fewer the less they agree with it. A soft fix may be wrong: a guess far from it stays as probable
-    /// as if it were a mistake, which lies anywhere on the level. Without particles on the level both draw all of them.
+    /// as if it were a mistake, which lies anywhere on the map. Without particles on the map both draw all of them.
     ///
     /// A place farther than 1000 km from the map's origin, or less certain than that, tells nothing and is ignored.
     ///
     /// - Parameters:
     ///   - deviation: standard deviation along each axis, in metres, above 0.
-    ///   - level: index of the level that the place is on.
-    ///   - probabilities: of each level, the place taken into account; sums to 1.
-    ///   - area: of the level in m², for a soft fix; nil for a hard one.
-    /// - Returns: how well the belief agreed with it, and how much of that level's belief rests on it.
-    @discardableResult package mutating func take(
-        _ point: MapPoint, deviation: Double, level: Int, probabilities: [Double], area: Double? = nil
+    ///   - mapIndex: index of the map that the place is on.
+    ///   - probabilities: of each map, the place taken into account; sums to 1.
+    ///   - area: of the map in m², for a soft fix; nil for a hard one.
+    /// - Returns: how well the belief agreed with it, and how much of that map's belief rests on it.
+    @discardableResult package mutating func applyFix(
+        at point: MapPoint, deviation: Double, mapIndex: Int, probabilities: [Double], area: Double? = nil
     ) -> FixReception {
         guard Self.isWithinReach(point, deviation) else { return FixReception(agreement: nil, belief: 0) }
-        let there = particles.range(of: level)
+        let there = particles.range(of: mapIndex)
         var (all, near) = (0.0, 0.0)
         for index in there {
             let weight = Double(particles.weight[index])
@@ -41,16 +41,16 @@ extension ParticleFilter {
         }
         let agreement = all > 0 ? near / all : nil
         guard let agreement, let area, area > 0 else {
-            draw(around: point, deviation: deviation, level: level, probabilities: probabilities, agreement)
+            draw(around: point, deviation: deviation, mapIndex: mapIndex, probabilities: probabilities, agreement)
             return FixReception(agreement: agreement, belief: 1)
         }
-        // Density of a place anywhere on the level, against that of the fix at its middle.
+        // Density of a place anywhere on the map, against that of the fix at its middle.
         let anywhere = min(1, 2 * .pi * deviation * deviation / area)
         for index in there {
             particles.weight[index] *= Float(
                 (1 - Self.mistake) * likeness(index, point, deviation) + Self.mistake * anywhere)
         }
-        setLevelShares(probabilities)
+        setMapShares(probabilities)
         let right = (1 - Self.mistake) * agreement
         return FixReception(agreement: agreement, belief: right / (right + Self.mistake * anywhere))
     }
@@ -62,27 +62,29 @@ extension ParticleFilter {
     }
 
     private mutating func draw(
-        around point: MapPoint, deviation: Double, level: Int, probabilities: [Double], _ agreement: Double?
+        around point: MapPoint, deviation: Double, mapIndex: Int, probabilities: [Double], _ agreement: Double?
     ) {
-        for index in particles.range(of: level) {
+        for index in particles.range(of: mapIndex) {
             particles.weight[index] *= Float(likeness(index, point, deviation))
         }
         setAside(makingRoomFor: probabilities)
         var next = 0
-        let there = spare.range(of: level)
+        let there = spare.range(of: mapIndex)
         for (index, probability) in probabilities.enumerated() {
             let wanted = wanted(probability)
             let even = Float(probability / Double(wanted))
-            guard index == level else {
-                resample(spare.range(of: index), count: wanted, at: &next, level: index, weight: even)
+            guard index == mapIndex else {
+                resample(spare.range(of: index), count: wanted, at: &next, mapIndex: index, weight: even)
                 continue
             }
             // Of a belief that is elsewhere nothing is kept: half of it would draw the mean halfway back.
             let kept = there.isEmpty ? 0 : Int(Double(wanted) * min(0.5, agreement ?? 0))
-            resample(there, count: kept, at: &next, level: level, weight: even)
-            for _ in kept..<wanted { place(&next, around: point, deviation: deviation, level: level, weight: even) }
+            resample(there, count: kept, at: &next, mapIndex: mapIndex, weight: even)
+            for _ in kept..<wanted {
+                place(&next, around: point, deviation: deviation, mapIndex: mapIndex, weight: even)
+            }
         }
-        // A level without particles gets none.
+        // A map without particles gets none.
         particles.resize(to: next)
     }
 }

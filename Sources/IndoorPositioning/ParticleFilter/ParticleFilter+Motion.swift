@@ -14,11 +14,11 @@ extension ParticleFilter {
             turn_chance: Self.chance(rate: motion.turnRate, seconds),
             walking_wander: Float(motion.walkingWander * seconds.squareRoot()),
             standing_wander: Float(motion.standingWander * seconds.squareRoot()))
-        for level in walls.indices {
-            let range = particles.range(of: level)
+        for mapIndex in walls.indices {
+            let range = particles.range(of: mapIndex)
             // Walls are sorted where somebody may meet them.
             guard !range.isEmpty else { continue }
-            let walls = walls[level].table
+            let walls = walls[mapIndex].table
             withUnsafePointer(to: walls.grid) { grid in
                 cmath_drift(
                     &step, grid, walls.cells, walls.lines, generator.ahead, range.lowerBound,
@@ -57,10 +57,10 @@ extension ParticleFilter {
                     length: Float(stride.length), heading: Float(stride.heading ?? 0),
                     has_heading: stride.heading != nil))
         }
-        for level in walls.indices {
-            let range = particles.range(of: level)
+        for mapIndex in walls.indices {
+            let range = particles.range(of: mapIndex)
             guard !range.isEmpty else { continue }
-            let walls = walls[level].table
+            let walls = walls[mapIndex].table
             withUnsafePointer(to: walls.grid) { grid in
                 cmath_walk(
                     &step, self.strides, self.strides.count, grid, walls.cells, walls.lines,

@@ -2,7 +2,7 @@ import CMath
 import IndoorVocabulary
 
 extension ParticleFilter {
-    /// The state of each particle, one array a quantity; level by level, in the levels' order.
+    /// The state of each particle, one array a quantity; map by map, in the maps' order.
     package struct Particles: Sendable {
         var x: [Float] = []
         var y: [Float] = []
@@ -13,8 +13,8 @@ extension ParticleFilter {
         /// Step length against the detector's.
         var scale: [Float] = []
         var isWalking: [Bool] = []
-        /// Index into the field's levels; never falls.
-        var level: [Int32] = []
+        /// Index into the field's maps; never falls.
+        var mapIndex: [Int32] = []
         var weight: [Float] = []
         /// What each knows of the receiver.
         var receivers = ReceiverStates()
@@ -24,7 +24,7 @@ extension ParticleFilter {
         /// Creates no particles.
         package init() {}
 
-        /// Particles at some points, of one level and weight, that know no more of the receiver than that.
+        /// Particles at some points, of one map and weight, that know no more of the receiver than that.
         package mutating func place(_ points: [MapPoint], _ receiver: ReceiverOffset) {
             resize(to: points.count)
             for (index, point) in points.enumerated() { (x[index], y[index]) = (Float(point.x), Float(point.y)) }
@@ -40,18 +40,18 @@ extension ParticleFilter {
             receivers.withPointers { body(x, y, $0) }
         }
 
-        /// The particles on a level.
+        /// The particles on a map.
         func range(of wanted: Int) -> Range<Int> { firstIndex(from: wanted)..<firstIndex(from: wanted + 1) }
 
-        /// The indexes of the particles on each level, in order.
-        func members(levels: Int) -> [[Int]] { (0..<levels).map { Array(range(of: $0)) } }
+        /// The indexes of the particles on each map, in order.
+        func members(mapCount: Int) -> [[Int]] { (0..<mapCount).map { Array(range(of: $0)) } }
 
-        /// The first particle on that level or a later one.
+        /// The first particle on that map or a later one.
         private func firstIndex(from wanted: Int) -> Int {
-            var (low, high) = (0, level.count)
+            var (low, high) = (0, mapIndex.count)
             while low < high {
                 let middle = (low + high) / 2
-                if level[middle] < wanted { low = middle + 1 } else { high = middle }
+                if mapIndex[middle] < wanted { low = middle + 1 } else { high = middle }
             }
             return low
         }
@@ -78,14 +78,15 @@ extension ParticleFilter {
             bias.resize(to: count, with: 0)
             scale.resize(to: count, with: 1)
             isWalking.resize(to: count, with: false)
-            level.resize(to: count, with: 0)
+            mapIndex.resize(to: count, with: 0)
             weight.resize(to: count, with: 0)
             receivers.resize(to: count)
         }
 
-        /// Overwrites particles from `start` on with copies of others, all on one level and with the same weight.
-        mutating func replace(from start: Int, with other: Particles, _ picks: [Int32], level: Int, weight even: Float)
-        {
+        /// Overwrites particles from `start` on with copies of others, all on one map and with the same weight.
+        mutating func replace(
+            from start: Int, with other: Particles, _ picks: [Int32], mapIndex: Int, weight even: Float
+        ) {
             precondition(start + picks.count <= count, "no room for \(picks.count) particles from \(start) on")
             cmath_gather(other.x, picks, picks.count, &x, start)
             cmath_gather(other.y, picks, picks.count, &y, start)
@@ -96,7 +97,7 @@ extension ParticleFilter {
             cmath_gather_flags(other.isWalking, picks, picks.count, &isWalking, start)
             receivers.replace(from: start, with: other.receivers, picks)
             for index in start..<start + picks.count {
-                self.level[index] = Int32(truncatingIfNeeded: level)
+                self.mapIndex[index] = Int32(truncatingIfNeeded: mapIndex)
                 weight[index] = even
             }
         }
@@ -111,7 +112,7 @@ extension ParticleFilter {
                 bias[index] = other.bias[index]
                 scale[index] = other.scale[index]
                 isWalking[index] = other.isWalking[index]
-                level[index] = other.level[index]
+                mapIndex[index] = other.mapIndex[index]
                 weight[index] = other.weight[index]
             }
             receivers.replace(range, with: other.receivers)

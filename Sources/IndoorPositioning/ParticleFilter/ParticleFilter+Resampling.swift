@@ -4,28 +4,28 @@ extension ParticleFilter {
     /// Draws from the particles set aside in proportion to their weights, spread over them as the scheme says.
     ///
     /// - Parameter next: where the first one is put; becomes the place after the last.
-    mutating func resample(_ members: Range<Int>, count: Int, at next: inout Int, level: Int, weight: Float) {
+    mutating func resample(_ members: Range<Int>, count: Int, at next: inout Int, mapIndex: Int, weight: Float) {
         guard count > 0, !members.isEmpty else { return }
         switch resampling.scheme {
         case .systematic: spare.pick(count, of: members, start: Float(generator.uniform()), into: &picks)
         case .stratified: spare.pick(count, of: members, using: &generator, into: &picks)
         }
-        particles.replace(from: next, with: spare, picks, level: level, weight: weight)
+        particles.replace(from: next, with: spare, picks, mapIndex: mapIndex, weight: weight)
         next += count
     }
 
-    /// Draws the particles of a level anew in proportion to their weights, where these have become too uneven.
-    package mutating func resampleIfNeeded(levels: Int) {
-        guard (0..<levels).contains(where: { isUneven(particles.evenness(particles.range(of: $0))) }) else { return }
+    /// Draws the particles of a map anew in proportion to their weights, where these have become too uneven.
+    package mutating func resampleIfNeeded(mapCount: Int) {
+        guard (0..<mapCount).contains(where: { isUneven(particles.evenness(particles.range(of: $0))) }) else { return }
         swap(&particles, &spare)
         particles.resize(to: spare.count)
-        for level in 0..<levels {
-            let members = spare.range(of: level)
+        for mapIndex in 0..<mapCount {
+            let members = spare.range(of: mapIndex)
             let sums = spare.evenness(members)
             if isUneven(sums) {
                 var next = members.lowerBound
                 let even = sums.sum / Float(members.count)
-                resample(members, count: members.count, at: &next, level: level, weight: even)
+                resample(members, count: members.count, at: &next, mapIndex: mapIndex, weight: even)
             } else {
                 particles.replace(members, with: spare)
             }

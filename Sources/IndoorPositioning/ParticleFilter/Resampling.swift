@@ -21,7 +21,7 @@ public struct Resampling: Hashable, Sendable {
 
     /// How the draws are spread over the weights.
     public var scheme: Scheme = .systematic
-    /// A level's particles are drawn anew when fewer than this share of them count, in [0, 1]; 0 means never.
+    /// A map's particles are drawn anew when fewer than this share of them count, in [0, 1]; 0 means never.
     ///
     /// As many count as (Σw)² / Σw². Source: A. Kong, J. S. Liu, W. H. Wong, *Sequential Imputations and Bayesian
     /// Missing Data Problems*, Journal of the American Statistical Association 89(425), 1994.

@@ -3,7 +3,7 @@ import CMath
 /// What each of many guesses of the place knows of the receiver: its offset and the body's shadow, with their covariance.
 ///
 /// A guess that is right learns the receiver as it is; a wrong one is contradicted by the next beacons. So offset and place
-/// are found together: the levels of the beacons among each other tell the place, and their mean the offset.
+/// are found together: the RSSIs of the beacons among each other tell the place, and their mean the offset.
 /// Source: A. Doucet, N. de Freitas, K. Murphy, S. Russell, *Rao-Blackwellised Particle Filtering for Dynamic Bayesian
 /// Networks*, UAI 2000.
 package struct ReceiverStates: Sendable {
@@ -100,6 +100,17 @@ package struct ReceiverStates: Sendable {
         withPointers {
             cmath_age_receivers(
                 Float(wander * wander * seconds), Float(keep), Float(bodyVariance * (1 - keep * keep)), 0, count, $0)
+        }
+    }
+}
+
+extension Array {
+    /// Removes elements from the end, or appends more, but keeps the memory.
+    mutating func resize(to count: Int, with element: Element) {
+        if count < self.count {
+            removeLast(self.count - count)
+        } else {
+            append(contentsOf: repeatElement(element, count: count - self.count))
         }
     }
 }

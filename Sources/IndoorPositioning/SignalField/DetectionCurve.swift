@@ -5,7 +5,7 @@ import VenueModel
 /// How often beacons are heard, by how strong path loss expects them: what a survey tells of places where it was not.
 ///
 /// Without it, a place where nobody surveyed would be one where nothing is heard, and the device never there. The curve
-/// rises with the level, by the pool-adjacent-violators algorithm.
+/// rises with the RSSI, by the pool-adjacent-violators algorithm.
 /// Source: M. Ayer, H. D. Brunk, G. M. Ewing, W. T. Reid, E. Silverman, *An Empirical Distribution Function for
 /// Sampling with Incomplete Information*, Annals of Mathematical Statistics 26(4), 1955.
 struct DetectionCurve: Sendable {
@@ -33,9 +33,9 @@ struct DetectionCurve: Sendable {
     /// - Parameters:
     ///   - detections: number of them, 0 if it was silent.
     ///   - seconds: of listening.
-    ///   - level: the RSSI in dBm expected there by path loss.
-    mutating func add(detections: Double, seconds: Double, level: Double) {
-        let bin = Self.bin(level)
+    ///   - rssi: the RSSI in dBm expected there by path loss.
+    mutating func add(detections: Double, seconds: Double, rssi: Double) {
+        let bin = Self.bin(rssi)
         pools[bin].detections += detections
         pools[bin].seconds += seconds
     }
@@ -56,16 +56,16 @@ struct DetectionCurve: Sendable {
     }
 
     /// Detections a second where that RSSI in dBm is expected.
-    func rate(level: Double) -> Double { rates[Self.bin(level)] }
+    func rate(rssi: Double) -> Double { rates[Self.bin(rssi)] }
 
-    /// The lowest level in dBm at which beacons are heard more often than `rate` times a second; nil if never.
+    /// The lowest RSSI in dBm at which beacons are heard more often than `rate` times a second; nil if never.
     func faintest(above rate: Double) -> Double? {
         rates.firstIndex { $0 > rate }.map { Self.lowest + Double($0) * Self.width }
     }
 
-    /// The bins of one beacon's levels, by distance: a survey of a large venue compares millions of pairs, each of which would
+    /// The bins of one beacon's RSSIs, by distance: a survey of a large venue compares millions of pairs, each of which would
     /// take a logarithm.
-    private struct LevelBins {
+    private struct RSSIBins {
         private let point: MapPoint
         private let height: Double
         /// Squares of distances in m², falling: as far as each bin's lower edge is reached, from the second bin on.
@@ -74,14 +74,14 @@ struct DetectionCurve: Sendable {
         init(of beacon: RadioMap.Beacon, exponent: Double, model: SignalModel) {
             point = beacon.point
             height = model.heightDifference * model.heightDifference
-            // A little more, so that a level at an edge belongs to the bin above in spite of rounding.
+            // A little more, so that a RSSI at an edge belongs to the bin above in spite of rounding.
             reaches = (1..<DetectionCurve.bins).map { bin in
                 let edge = DetectionCurve.lowest + Double(bin) * DetectionCurve.width
                 return (1 + 1e-12) * cmath_pow(10, (beacon.power - edge) / (5 * exponent))
             }
         }
 
-        /// The bin of the level that path loss expects at a point of the beacon's map.
+        /// The bin of the RSSI that path loss expects at a point of the beacon's map.
         func bin(at place: MapPoint) -> Int {
             let (x, y) = (place.x - point.x, place.y - point.y)
             let square = x * x + y * y + height
@@ -94,8 +94,8 @@ struct DetectionCurve: Sendable {
         }
     }
 
-    private static func bin(_ level: Double) -> Int {
-        let bin = (level - lowest) / width
+    private static func bin(_ rssi: Double) -> Int {
+        let bin = (rssi - lowest) / width
         return bin >= Double(bins) ? bins - 1 : bin > 0 ? Int(bin) : 0
     }
 }
@@ -109,7 +109,7 @@ extension DetectionCurve {
     ) {
         self.init()
         let byMap = Dictionary(grouping: beacons.indices, by: { beacons[$0].mapID })
-        let bins = beacons.indices.map { LevelBins(of: beacons[$0], exponent: exponents[$0], model: model) }
+        let bins = beacons.indices.map { RSSIBins(of: beacons[$0], exponent: exponents[$0], model: model) }
         // Detections of each beacon at a place, of which all but a few are none.
         var counts = [Int](repeating: -1, count: beacons.count)
         for place in places {

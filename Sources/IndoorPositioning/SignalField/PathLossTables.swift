@@ -221,7 +221,7 @@ final class PathLossTables: Sendable {
     /// is expected, and all there is where nobody listened.
     private func rates(_ table: SignalField.Table, _ sheet: Sheet, _ readings: [MapSurvey.Heard]) -> [Float] {
         let (grid, survey, detection) = (sheet.grid, sheet.survey.value, detection.value)
-        let curve = table.mean.map { Float(detection.rate(level: Double($0))) }
+        let curve = table.mean.map { Float(detection.rate(rssi: Double($0))) }
         let prior = curve.map { min(Float(model.ratePriorDetections) / $0, Float(model.ratePrior)) }
         var rate = zip(curve, prior).map { $0 * $1 }
         for heard in readings {

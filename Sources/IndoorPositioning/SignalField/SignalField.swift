@@ -3,7 +3,7 @@ import VenueModel
 
 /// What each beacon should sound like at each place of a venue: tables that the filter looks up.
 ///
-/// What the standard parts tell is made where it is first asked for: a level's when something is heard that is heard
+/// What the standard parts tell is made where it is first asked for: a map's when something is heard that is heard
 /// there, a beacon's when it is heard. All copies share it.
 package struct SignalField: Sendable {
     /// One beacon on one map: a rectangle of the map's cells.
@@ -26,7 +26,7 @@ package struct SignalField: Sendable {
     }
 
     /// One map of the venue.
-    package struct Level: Sendable {
+    package struct MapField: Sendable {
         package let mapID: MapID
         package let grid: MapGrid
         /// By beacon index; nil where the beacon cannot be heard anywhere on this map.
@@ -60,8 +60,8 @@ package struct SignalField: Sendable {
     /// The index of each beacon.
     package let indexes: [BeaconIdentity: Int]
     /// The maps, in the venue's order.
-    package let levels: [Level]
-    /// The walls of each level.
+    package let maps: [MapField]
+    /// The walls of each map.
     package let walls: [WallIndex]
     /// Standard deviation of a mean reading from the table, in dB: what the survey told and what it could not see.
     package let readingDeviation: Double
@@ -91,8 +91,24 @@ package struct SignalField: Sendable {
         readingDeviation = (surveyed * surveyed + model.unseenDeviation * model.unseenDeviation).squareRoot()
         let shadowing = venue.radioMap == nil ? model.unsurveyedDeviation : model.shadowing
         pathLossDeviation = (readingDeviation * readingDeviation + shadowing * shadowing).squareRoot()
-        (levels, isSurveyed) =
-            SignalFieldBuilder(venue: venue, transmitters: list, model: asSet, parts: parts).levels()
+        (maps, isSurveyed) =
+            SignalFieldBuilder(venue: venue, transmitters: list, model: asSet, parts: parts).maps()
         walls = venue.maps.map { WallIndex(walls: $0.walls) }
+    }
+}
+
+extension SignalField {
+    /// What a beacon sounds like at a point, in dBm and dB²; nil on a map that the field has none of, or beyond its grid.
+    ///
+    /// - Parameter beacon: by its index.
+    package func expectation(of beacon: Int, at point: MapPoint, on mapID: MapID) -> (rssi: Double, variance: Double)? {
+        guard let map = maps.first(where: { $0.mapID == mapID }), let cell = map.grid.cell(at: point) else {
+            return nil
+        }
+        let (row, column) = cell.quotientAndRemainder(dividingBy: map.grid.columns)
+        guard let table = map.tables[beacon], let entry = table.index(column: column, row: row) else {
+            return (Double(Self.inaudible), model.shadowing * model.shadowing)
+        }
+        return (Double(table.mean[entry]), Double(table.variance[entry]))
     }
 }

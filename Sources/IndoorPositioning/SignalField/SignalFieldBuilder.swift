@@ -31,7 +31,7 @@ struct SignalFieldBuilder {
     }
 
     /// The maps' tables, in the venue's order, and whether detection rates are known.
-    func levels() -> (levels: [SignalField.Level], isSurveyed: Bool) {
+    func maps() -> (maps: [SignalField.MapField], isSurveyed: Bool) {
         let grids = venue.maps.map { MapGrid(of: $0, in: venue) }
         var tables = zip(venue.maps, grids).map { map, grid in
             measurement.makeTables(of: beacons, on: map.id, grid: grid, model: model)
@@ -40,7 +40,7 @@ struct SignalFieldBuilder {
         if !isSurveyed { tables = tables.map(\.withoutRates) }
         let none = Float(model.unheardRate)
         let unheard = Float(model.unheardRate(of: beacons.count))
-        let levels = venue.maps.indices.map { index in
+        let maps = venue.maps.indices.map { index in
             let (grid, tables, prior, map) = (grids[index], tables[index], prior, venue.maps[index].id)
             let priors = Once { prior.makeWeights(on: map, grid: grid) }
             let rates = Once {
@@ -48,10 +48,10 @@ struct SignalFieldBuilder {
             }
             // A program's own part is asked now, and costs nothing while the engine runs.
             if isOwnPrior { _ = priors.value }
-            return SignalField.Level(
+            return SignalField.MapField(
                 mapID: map, grid: grid, tables: tables, priors: priors, totalRates: rates,
                 outsideRate: cmath_logf(none))
         }
-        return (levels, isSurveyed)
+        return (maps, isSurveyed)
     }
 }

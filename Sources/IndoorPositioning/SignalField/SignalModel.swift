@@ -155,7 +155,7 @@ public struct SignalModel: Hashable, Sendable {
     }
 
     /// The RSSI in dBm that path loss expects of a beacon at a point of its own map.
-    func level(of beacon: RadioMap.Beacon, exponent: Double, at point: MapPoint) -> Double {
+    func expectedRSSI(of beacon: RadioMap.Beacon, exponent: Double, at point: MapPoint) -> Double {
         pathLoss(
             power: beacon.power, exponent: exponent, planar: point.distance(to: beacon.point), height: heightDifference)
     }

@@ -9,19 +9,19 @@ import VenueModel
 /// Belief Propagation*, CVPR 2003; the width: B. W. Silverman, *Density Estimation for Statistics and Data Analysis*,
 /// 1986, section 4.3.
 struct BeliefFusion {
-    /// What both say together about a level.
-    struct Level: Sendable {
+    /// What both say together about a map.
+    struct MapBelief: Sendable {
         /// Index in the field.
         var index: Int
-        /// How probable the level is, up to a common factor.
+        /// How probable the map is, up to a common factor.
         var probability: Double
-        /// Mean place if the device is on that level.
+        /// Mean place if the device is on that map.
         var point: MapPoint
         /// Sum of the variances along both axes in m².
         var variance: Double
     }
 
-    /// By level of the field.
+    /// By map of the field.
     let walls: [WallIndex]
 
     /// Guesses further apart than this many widths don't meet.
@@ -34,20 +34,20 @@ struct BeliefFusion {
     /// Density in 1/m² with which a lost device turns up anywhere.
     private static let anywhere = 1e-5
 
-    /// The levels that both hold possible; if one knows nothing, those of the other.
-    func callAsFunction(_ past: BeliefSample, _ future: BeliefSample) -> [Level] {
-        if past.levels.isEmpty { return future.levels.map(Self.alone) }
-        if future.levels.isEmpty { return past.levels.map(Self.alone) }
-        var levels: [Level] = []
-        for before in past.levels {
-            guard let after = future.levels.first(where: { $0.index == before.index }) else { continue }
-            levels.append(product(before, after))
+    /// The maps that both hold possible; if one knows nothing, those of the other.
+    func callAsFunction(_ past: BeliefSample, _ future: BeliefSample) -> [MapBelief] {
+        if past.maps.isEmpty { return future.maps.map(Self.alone) }
+        if future.maps.isEmpty { return past.maps.map(Self.alone) }
+        var maps: [MapBelief] = []
+        for before in past.maps {
+            guard let after = future.maps.first(where: { $0.index == before.index }) else { continue }
+            maps.append(product(before, after))
         }
-        return levels.isEmpty ? past.levels.map(Self.alone) : levels
+        return maps.isEmpty ? past.maps.map(Self.alone) : maps
     }
 
-    private static func alone(_ level: BeliefSample.Level) -> Level {
-        Level(index: level.index, probability: level.probability, point: level.mean, variance: level.variance)
+    private static func alone(_ map: BeliefSample.MapBelief) -> MapBelief {
+        MapBelief(index: map.index, probability: map.probability, point: map.mean, variance: map.variance)
     }
 
     /// Weighted sums of places.
@@ -66,7 +66,7 @@ struct BeliefFusion {
         }
     }
 
-    private func product(_ before: BeliefSample.Level, _ after: BeliefSample.Level) -> Level {
+    private func product(_ before: BeliefSample.MapBelief, _ after: BeliefSample.MapBelief) -> MapBelief {
         let (first, second) = (Self.width(before), Self.width(after))
         // The variance of the distance between two guesses of one place.
         let total = first * first + second * second
@@ -78,14 +78,14 @@ struct BeliefFusion {
         for b in after.guesses { sums.add(b.x, b.y, lost / 2 / Double(after.guesses.count)) }
         let mean = MapPoint(x: sums.x / sums.weight, y: sums.y / sums.weight)
         let spread = max(0, sums.square / sums.weight - mean.x * mean.x - mean.y * mean.y)
-        return Level(
+        return MapBelief(
             index: before.index, probability: before.probability * after.probability * (density + Self.anywhere),
             point: mean, variance: spread + Self.shared * max(0, min(before.variance, after.variance) - spread))
     }
 
     /// The pairs of guesses that may be of one place, each where its two normal distributions multiply to.
     private func meetings(
-        _ before: BeliefSample.Level, _ after: BeliefSample.Level, first: Double, second: Double
+        _ before: BeliefSample.MapBelief, _ after: BeliefSample.MapBelief, first: Double, second: Double
     ) -> Sums {
         let total = first * first + second * second
         let share = Float(first * first / total)
@@ -104,8 +104,8 @@ struct BeliefFusion {
         return sums
     }
 
-    private static func width(_ level: BeliefSample.Level) -> Double {
-        let wide = (level.variance / 2).squareRoot() * cmath_pow(Double(level.guesses.count), -1.0 / 6)
+    private static func width(_ map: BeliefSample.MapBelief) -> Double {
+        let wide = (map.variance / 2).squareRoot() * cmath_pow(Double(map.guesses.count), -1.0 / 6)
         return min(max(wide, narrowest), widest)
     }
 }

@@ -1,6 +1,6 @@
 import IndoorVocabulary
 
-/// An engine's belief at one instant, thinned to few equally weighted guesses on each level.
+/// An engine's belief at one instant, thinned to few equally weighted guesses on each map.
 struct BeliefSample: Sendable {
     /// A guess.
     struct Guess: Hashable, Sendable {
@@ -10,13 +10,13 @@ struct BeliefSample: Sendable {
         var y: Float
     }
 
-    /// The belief about one level.
-    struct Level: Sendable {
+    /// The belief about one map.
+    struct MapBelief: Sendable {
         /// Index in the field.
         var index: Int
-        /// How probable the level is.
+        /// How probable the map is.
         var probability: Double
-        /// Guesses of the place, if the device is on that level.
+        /// Guesses of the place, if the device is on that map.
         var guesses: [Guess]
         /// Mean of the belief.
         var mean: MapPoint
@@ -24,12 +24,12 @@ struct BeliefSample: Sendable {
         var variance: Double
     }
 
-    /// The levels that are not too improbable to count; empty before any evidence.
-    var levels: [Level]
+    /// The maps that are not too improbable to count; empty before any evidence.
+    var maps: [MapBelief]
 
-    /// A level less probable than this is left out.
+    /// A map less probable than this is left out.
     private static let leastProbability = 1e-4
-    /// Fewest guesses on a level that is not left out.
+    /// Fewest guesses on a map that is not left out.
     private static let fewest = 24
 
 }
@@ -38,12 +38,12 @@ extension BeliefSample {
     /// Thins an engine's particles to about `count` guesses, drawn evenly over their weights.
     init(of engine: PositioningEngine, count: Int) {
         let particles = engine.filter.particles
-        let probabilities = engine.levels.probabilities
-        levels = []
-        for (index, members) in particles.members(levels: probabilities.count).enumerated() {
+        let probabilities = engine.levelFilter.probabilities
+        maps = []
+        for (index, members) in particles.members(mapCount: probabilities.count).enumerated() {
             let probability = probabilities[index]
             guard probability >= Self.leastProbability, let first = members.first,
-                let moments = engine.filter.moments(level: index)
+                let moments = engine.filter.moments(mapIndex: index)
             else { continue }
             let wanted = max(Self.fewest, Int((probability * Double(count)).rounded()))
             let step = members.reduce(0) { $0 + Double(particles.weight[$1]) } / Double(wanted)
@@ -59,8 +59,8 @@ extension BeliefSample {
                 }
                 guesses.append(Guess(x: particles.x[members[position]], y: particles.y[members[position]]))
             }
-            levels.append(
-                Level(
+            maps.append(
+                MapBelief(
                     index: index, probability: probability, guesses: guesses, mean: moments.mean,
                     variance: moments.variance))
         }

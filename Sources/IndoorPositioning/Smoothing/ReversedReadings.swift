@@ -7,7 +7,7 @@ import IndoorVocabulary
 struct ReversedReadings: Sendable {
     /// What the engine would have taken in, ordered by instant.
     private var readings: [SensorReading] = []
-    private var steps = StepDetector()
+    private var pedometer = Pedometer()
     private var lastMark: Instant?
 
     /// Seconds between two signs that the accelerometer was there: shorter than the engine's patience.
@@ -21,12 +21,13 @@ struct ReversedReadings: Sendable {
         case .sighting, .pressure, .fix:
             readings.append(reading)
         case .step(let step):
-            append(Step(instant: step.instant, length: step.length, heading: step.heading ?? steps.degrees))
+            let length = pedometer.report(step)
+            append(Step(instant: step.instant, length: length, heading: step.heading ?? pedometer.degrees))
         case .motion(let sample):
-            if let length = steps.observe(sample) {
-                append(Step(instant: sample.instant, length: length, heading: steps.degrees))
+            if let length = pedometer.detect(sample) {
+                append(Step(instant: sample.instant, length: length, heading: pedometer.degrees))
             }
-            guard steps.lastReading == sample.instant else { return }
+            guard pedometer.lastReading == sample.instant else { return }
             if let lastMark, lastMark.duration(to: sample.instant).seconds < Self.markInterval { return }
             lastMark = sample.instant
             readings.append(.motion(MotionSample(instant: sample.instant, acceleration: Self.rest)))
@@ -48,7 +49,7 @@ struct ReversedReadings: Sendable {
     }
 }
 
-extension StepDetector {
+extension Pedometer {
     /// Course of the device in degrees clockwise from the plan's top; nil if unknown.
     fileprivate var degrees: Double? { heading.map { $0 * 180 / .pi } }
 }

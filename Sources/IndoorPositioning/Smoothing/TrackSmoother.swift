@@ -114,11 +114,11 @@ public struct TrackSmoother: Sendable {
         Instant.zero.advanced(by: instant.duration(to: end))
     }
 
-    private func look(at instant: Instant, _ levels: [BeliefFusion.Level]) -> SmoothedTrack.Look? {
-        guard let best = levels.max(by: { $0.probability < $1.probability }) else { return nil }
-        let sum = levels.reduce(0) { $0 + $1.probability }
+    private func look(at instant: Instant, _ maps: [BeliefFusion.MapBelief]) -> SmoothedTrack.Look? {
+        guard let best = maps.max(by: { $0.probability < $1.probability }) else { return nil }
+        let sum = maps.reduce(0) { $0 + $1.probability }
         return SmoothedTrack.Look(
-            instant: instant, mapID: field.levels[best.index].mapID, probability: best.probability / sum,
+            instant: instant, mapID: field.maps[best.index].mapID, probability: best.probability / sum,
             estimate: PositioningEngine.Estimate(at: best.point, radius: forward.radius(variance: best.variance)))
     }
 }

@@ -1,13 +1,13 @@
-/// Beacons that belong together: all of one UUID, of one UUID and major, or a single one.
+/// A set of beacons: all of one UUID, all of one UUID and major, or a single one.
 public struct BeaconRegion: Hashable, Sendable {
     /// The proximity UUID.
     public var uuid: BeaconUUID
-    /// The group; nil means every group.
+    /// The major; nil matches every major.
     public var major: UInt16?
-    /// The beacon; nil means every beacon of the group.
+    /// The minor; nil matches every minor.
     public var minor: UInt16?
 
-    /// Creates the region of all beacons with that UUID or, where given, also that major and minor.
+    /// Creates the region of all beacons with a UUID and, if given, a major and a minor.
     public init(uuid: BeaconUUID, major: UInt16? = nil, minor: UInt16? = nil) {
         self.uuid = uuid
         self.major = major
@@ -19,7 +19,7 @@ public struct BeaconRegion: Hashable, Sendable {
         self.init(uuid: identity.uuid, major: identity.major, minor: identity.minor)
     }
 
-    /// Whether the beacon belongs to the region.
+    /// Returns whether the beacon belongs to the region.
     public func contains(_ identity: BeaconIdentity) -> Bool {
         uuid == identity.uuid && (major ?? identity.major) == identity.major
             && (minor ?? identity.minor) == identity.minor

@@ -1,3 +1,5 @@
+import CMath
+
 /// A small, fast generator of random numbers that gives the same sequence for the same seed, everywhere.
 ///
 /// SplitMix64. Source: G. L. Steele, D. Lea, C. H. Flood, *Fast Splittable Pseudorandom Number Generators*,
@@ -29,4 +31,23 @@ public struct SeededGenerator: RandomNumberGenerator, Hashable, Sendable {
 
     /// Passes over draws that were taken ahead.
     package mutating func skip(_ draws: Int) { state &+= UInt64(truncatingIfNeeded: draws) &* Self.step }
+}
+
+extension SeededGenerator {
+    /// Two independent numbers of the normal distribution with mean 0 and variance 1.
+    ///
+    /// Source: G. E. P. Box, M. E. Muller, *A Note on the Generation of Random Normal Deviates*, 1958.
+    package mutating func normalPair() -> (Double, Double) {
+        let radius = (-2 * cmath_log(1 - uniform())).squareRoot()
+        let angle = 2 * Double.pi * uniform()
+        return (radius * cmath_cos(angle), radius * cmath_sin(angle))
+    }
+
+    /// A number of the normal distribution with mean 0 and variance 1.
+    package mutating func normal() -> Double { normalPair().0 }
+}
+
+extension SeededGenerator {
+    /// The generator as the loops in C take it, to make many draws at once; `skip(_:)` passes over them here.
+    package var ahead: cmath_generator { cmath_generator(state: state, step: Self.step) }
 }

@@ -1,14 +1,14 @@
-/// A position on a map given from outside: by the user, a door, another system.
+/// A position on a map from outside the package: from the user, a door sensor or another system.
 public struct Fix: Hashable, Sendable {
-    /// When it was valid.
+    /// The time of the position.
     public var instant: Instant
     /// The map that the point lies on.
     public var mapID: MapID
-    /// Where.
+    /// The position.
     public var point: MapPoint
     /// 68 % radius in metres, above 0.
     public var radius: Double
-    /// Whether it is one witness among others, that may be wrong, as what the radio hears; otherwise it is believed.
+    /// Whether the session combines it with its other evidence; if false, it replaces that.
     public var isSoft: Bool
 
     /// Creates a fix.

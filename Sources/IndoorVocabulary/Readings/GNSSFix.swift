@@ -1,16 +1,16 @@
-/// A position that a satellite receiver gave.
+/// A position from a satellite receiver.
 public struct GNSSFix: Hashable, Sendable {
-    /// When it was valid.
+    /// The time of the position.
     public var instant: Instant
-    /// Where the receiver believes to be.
+    /// The position.
     public var coordinate: Coordinate
     /// 68 % radius in metres.
     public var accuracy: Double
-    /// Metres above the WGS84 ellipsoid; nil if unknown.
+    /// Altitude above the WGS84 ellipsoid in metres; nil if unknown.
     public var altitude: Double?
-    /// Metres per second over ground; nil if unknown.
+    /// Speed over ground in metres per second; nil if unknown.
     public var speed: Double?
-    /// Where the receiver moves, in degrees clockwise from true north, in [0, 360); nil if unknown.
+    /// Direction of movement in degrees clockwise from true north, in [0, 360); nil if unknown.
     public var course: Double?
 
     /// Creates a satellite position.
@@ -26,6 +26,6 @@ public struct GNSSFix: Hashable, Sendable {
         self.course = course
     }
 
-    /// Whether it says anything at all: a place on Earth, with a 68 % radius of at most `limit` metres.
+    /// Returns whether the position is usable: a valid coordinate with a 68 % radius of at most `limit` metres.
     package func isWithin(_ limit: Double) -> Bool { accuracy >= 0 && accuracy <= limit && coordinate.isValid }
 }

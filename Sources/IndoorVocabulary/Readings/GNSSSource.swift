@@ -1,13 +1,13 @@
-/// Where satellite positions come from beside the radio: a receiver, a service that has one, a test.
+/// A source of satellite positions beside the radio: a receiver, or the service of one.
 ///
-/// A `Localizer` takes one beside its `ScanSource`; a recording has its satellite positions among its readings.
+/// A `Localizer` uses one beside its `ScanSource`. A recording has satellite positions among its readings.
 public protocol GNSSSource: Sendable {
     /// Begins to receive and returns positions, ordered by instant, until the receiver ends or is cancelled.
     ///
-    /// The sequence throws what made it impossible to go on; a localizer reports that and begins anew after a pause. Each
-    /// call receives on its own. While the place is not known, there is no position.
+    /// The stream throws the error that ended the reception; a localizer reports it and starts again after a pause. Each call
+    /// begins a reception of its own. While the receiver has no fix, the stream delivers nothing.
     ///
-    /// Instants count on the clock of the scan: on Linux, those of live sources on CLOCK_BOOTTIME, which `ContinuousClock`
-    /// reads. Those of a receiver that counts from elsewhere are moved as a whole, so that the first is the present.
+    /// Instants are on the clock of the scan. On Linux, live sources use CLOCK_BOOTTIME, which `ContinuousClock` reads. A
+    /// localizer shifts the instants of a receiver with another clock, so that the first one is the present.
     func fixes() -> AsyncThrowingStream<GNSSFix, any Error>
 }

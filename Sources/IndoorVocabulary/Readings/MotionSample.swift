@@ -1,6 +1,6 @@
-/// One reading of the inertial sensors, in the device's frame: x right, y up the screen, z out of it.
+/// One sample of the inertial sensors, in the frame of the device: x right, y up the screen, z out of it.
 public struct MotionSample: Hashable, Sendable {
-    /// When it was read.
+    /// When the sensors measured it.
     public var instant: Instant
     /// Acceleration with gravity, in m/s²; nil if not measured.
     public var acceleration: Vector3?
@@ -8,10 +8,10 @@ public struct MotionSample: Hashable, Sendable {
     public var rotationRate: Vector3?
     /// Magnetic field in µT; nil if not measured.
     public var magneticField: Vector3?
-    /// Rotation from the device's frame to the world's (x: the map's x, y: the map's up, z: up); nil if unknown.
+    /// Rotation from the frame of the device to that of the world (x: the map's x, y: the map's up, z: up); nil if unknown.
     public var attitude: Quaternion?
 
-    /// Creates a sample from what the sensors gave.
+    /// Creates a sample.
     public init(
         instant: Instant, acceleration: Vector3? = nil, rotationRate: Vector3? = nil, magneticField: Vector3? = nil,
         attitude: Quaternion? = nil

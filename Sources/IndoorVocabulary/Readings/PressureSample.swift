@@ -1,11 +1,11 @@
-/// One reading of the barometer.
+/// One sample of the barometer.
 public struct PressureSample: Hashable, Sendable {
-    /// When it was read.
+    /// When the barometer measured it.
     public var instant: Instant
     /// Air pressure in hectopascal.
     public var hectopascals: Double
 
-    /// Creates a reading.
+    /// Creates a sample.
     public init(instant: Instant, hectopascals: Double) {
         self.instant = instant
         self.hectopascals = hectopascals

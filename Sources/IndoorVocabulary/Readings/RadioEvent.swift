@@ -1,38 +1,38 @@
-/// What became of a radio that scans: it began to hear, or stopped, and why.
+/// A change of the status of a scanning radio.
 public struct RadioEvent: Hashable, Sendable {
-    /// Whether a radio hears, and if not, what is in its way.
+    /// Whether a radio receives, and if not, the reason.
     public enum Status: String, Hashable, Sendable, CaseIterable {
-        /// It scans, and gives every report that it hears.
+        /// The radio scans, and the source delivers every report.
         case scanning
-        /// It listens along while somebody else's scan runs: reports may be filtered or merged.
+        /// The radio receives during the scan of another program: reports may be filtered or merged.
         case sharing
-        /// It rests until the next pass of its duty cycle: nothing is wrong with it.
+        /// The radio rests until the next pass of its duty cycle, which is not a failure.
         case resting
-        /// The adapter has no power; powering it on lets the scan go on.
+        /// The adapter is powered off; the scan continues when it is powered on.
         case poweredOff
         /// The adapter is blocked by a radio switch (rfkill).
         case blocked
-        /// The adapter is not there; plugging it in lets the scan go on.
+        /// The adapter is missing; the scan continues when it is plugged in.
         case unplugged
-        /// The Bluetooth service is not running; starting it lets the scan go on.
+        /// The Bluetooth service is not running; the scan continues when it is started.
         case serviceLost
-        /// The adapter refused to scan; the scan is tried again.
+        /// The adapter refused to scan; the source tries again.
         case refused
 
-        /// Whether advertisements are heard in this state.
+        /// Whether the radio receives advertisements.
         public var isHearing: Bool { self == .scanning || self == .sharing }
 
-        /// Whether something is in the way of the scan, which a rest is not.
+        /// Whether a failure prevents the scan; a rest is not a failure.
         public var isFailure: Bool { !isHearing && self != .resting }
     }
 
-    /// When it happened.
+    /// When the status changed.
     public var instant: Instant
-    /// What the radio does from now on.
+    /// The new status.
     public var status: Status
-    /// The adapter, as in "hci0"; nil if none is known.
+    /// The name of the adapter, such as "hci0"; nil if unknown.
     public var adapter: String?
-    /// What a person would want to know beside the status; nil if there is nothing more to say.
+    /// Further information for the user; nil without any.
     public var detail: String?
 
     /// Creates an event from its parts.

@@ -1,4 +1,4 @@
-/// Something that happened at an instant.
+/// A value with an instant.
 package protocol Timed {
     /// When it happened.
     var instant: Instant { get }
@@ -6,30 +6,30 @@ package protocol Timed {
 
 extension SensorReading: Timed {}
 
-/// The readings of the last seconds, kept for a belief that begins later than they were made.
+/// The readings of the last seconds, stored for a position filter that begins later.
 package typealias RecentReadings = RecentElements<SensorReading>
 
-/// The elements of the last seconds; adding one takes constant time on average, also in a flood.
+/// The elements of the last seconds. Adding one takes constant time on average, at any rate of elements.
 package struct RecentElements<Element: Timed & Hashable & Sendable>: Hashable, Sendable {
-    /// Older elements say little of where the device is now.
+    /// Older elements are discarded, because the device may have moved since.
     package static var span: Duration { .seconds(10) }
-    /// A bound for sources that deliver in a flood.
+    /// The maximum number of elements, for sources with a high rate.
     package static var limit: Int { 5000 }
 
-    /// Up to twice as many as the limit: each clean-up looks at all of them, and must be paid for by as many additions.
+    /// Up to twice the limit, so that the cost of a clean-up, which visits all elements, is spread over as many additions.
     private var stored: [Element] = []
     private var latest: Instant?
 
     /// Creates an empty list.
     package init() {}
 
-    /// The elements that are neither too old nor too many, in the order of their arrival.
+    /// The elements within the time span and the limit, in the order of their arrival.
     package var readings: [Element] {
         guard stored.count > Self.limit else { return stored }
         return Array(fresh.suffix(Self.limit))
     }
 
-    /// Adds an element and forgets those that are too old or too many.
+    /// Adds an element and discards those beyond the time span or the limit.
     package mutating func add(_ element: Element) {
         stored.append(element)
         let now = element.instant
@@ -41,18 +41,18 @@ package struct RecentElements<Element: Timed & Hashable & Sendable>: Hashable, S
         }
     }
 
-    /// Those that are not too old beside the latest one.
+    /// The elements within the time span before the latest one.
     private var fresh: [Element] {
         guard let oldest = latest?.advanced(by: .zero - Self.span) else { return stored }
         return stored.filter { $0.instant >= oldest }
     }
 
-    /// Whether enough has grown old for a clean-up to be worth its while.
+    /// Returns whether enough elements are too old for a clean-up to pay.
     private func isStale(_ now: Instant) -> Bool {
         stored.first.map { $0.instant.duration(to: now) > Self.span + Self.span } ?? false
     }
 
-    /// Forgets everything.
+    /// Discards all elements.
     package mutating func clear() {
         stored = []
         latest = nil

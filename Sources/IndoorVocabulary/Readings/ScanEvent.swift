@@ -1,18 +1,18 @@
-/// A radio began or ceased to scan.
+/// The beginning or the end of a pass.
 public struct ScanEvent: Hashable, Sendable {
-    /// What can happen.
+    /// The kinds of events.
     public enum Kind: String, Hashable, Sendable {
-        /// A pass began: from now on, beacons are heard.
+        /// A pass began: the radio receives.
         case started
-        /// A pass ended: nothing is heard until the next one begins.
+        /// A pass ended: the radio receives nothing until the next one begins.
         case stopped
     }
 
-    /// What happened.
+    /// The kind of the event.
     public var kind: Kind
     /// Time since the scanner was started; on a recording, since its first reading.
     public var elapsed: Duration
-    /// When it happened, on the source's timeline; nil as long as the source has told no instant.
+    /// When it happened, on the timeline of the source; nil before the first reading of the source.
     public var instant: Instant?
 
     /// Creates an event.

@@ -1,17 +1,17 @@
-/// Where sensor readings come from: a radio, a recording, a simulator.
+/// A source of sensor readings: a radio, a recording or a simulator.
 public protocol ScanSource: Sendable {
     /// Whether time passes by itself or with the readings.
     var pace: ScanPace { get }
 
-    /// How the source's instants relate to Unix time, as of now; nil if the source has no wall clock, which is the default.
+    /// The relation between the instants of the source and Unix time; nil without a wall clock, which is the default.
     ///
-    /// A live source measures it each time it is asked. A recording knows it once its first reading was read. A source that
-    /// wraps another one forwards the other's.
+    /// A live source measures it at each access. A recording has it from its first reading on. A source that wraps another one
+    /// forwards that of the other.
     var wallClock: WallClock? { get }
 
-    /// Begins to scan and returns what is sensed, ordered by instant, until the scan ends or is cancelled.
+    /// Begins to scan and returns the readings, ordered by instant, until the scan ends or is cancelled.
     ///
-    /// The sequence throws what made the scan impossible. Each call begins a scan of its own.
+    /// The stream throws the error that ended the scan. Each call begins a scan of its own.
     func readings() -> AsyncThrowingStream<SensorReading, any Error>
 }
 
@@ -20,10 +20,10 @@ extension ScanSource {
     public var wallClock: WallClock? { nil }
 }
 
-/// How a source's time passes.
+/// The clock of a source.
 public enum ScanPace: Hashable, Sendable {
-    /// Readings arrive as they happen; silence is time passing too.
+    /// Readings arrive as they happen. Time passes between them too.
     case live
-    /// Readings are taken as fast as they are wanted; only their instants tell the time.
+    /// Readings arrive as fast as they are fetched. Time passes with their instants only.
     case recorded
 }

@@ -1,16 +1,16 @@
-/// How much of the time a radio listens while it scans: `window` out of every `interval`.
+/// The timing of a scan: the radio listens for `window` of every `interval`.
 ///
 /// Source: Bluetooth Core Specification 5.4, Vol 4, Part E, 7.8.10 (LE Set Scan Parameters).
 public struct ScanTiming: Hashable, Sendable {
-    /// The windows and intervals that controllers accept.
+    /// The valid range of windows and intervals.
     public static let allowed: ClosedRange<Duration> = .microseconds(2500) ... .milliseconds(10_240)
 
-    /// How long the radio listens, on one advertising channel; at most `interval`, within `allowed`.
+    /// The time that the radio listens on one advertising channel; at most `interval`, within `allowed`.
     public var window: Duration
-    /// The time from the beginning of one window to that of the next one, on the next channel; within `allowed`.
+    /// The time between the beginnings of two windows, of which the second is on the next channel; within `allowed`.
     public var interval: Duration
 
-    /// Creates a timing, unchecked: what is out of range is told by `problems`.
+    /// Creates a timing, without checking it: see `problems`.
     public init(window: Duration, interval: Duration) {
         self.window = window
         self.interval = interval
@@ -24,7 +24,7 @@ public struct ScanTiming: Hashable, Sendable {
     /// The share of the time in which the radio listens, in (0, 1].
     public var share: Double { window.seconds / interval.seconds }
 
-    /// What is out of range; empty if all is well.
+    /// The values that are out of range; empty if all are valid.
     public var problems: [String] { Self.list.problems(in: self, prefix: "timing.") }
 }
 

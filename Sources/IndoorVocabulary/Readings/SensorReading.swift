@@ -1,23 +1,23 @@
-/// One thing that a device sensed: whatever a source delivers and a recording keeps.
+/// One reading of a scan source, as recordings store it.
 public enum SensorReading: Hashable, Sendable {
-    /// A known beacon format was heard.
+    /// The radio received a beacon of a known format.
     case sighting(Sighting)
-    /// Raw advertising data was heard.
+    /// The radio received an advertisement.
     case advertisement(Advertisement)
-    /// The inertial sensors were read.
+    /// A sample of the inertial sensors.
     case motion(MotionSample)
-    /// The device found a step.
+    /// The device detected a step.
     case step(Step)
-    /// The barometer was read.
+    /// A sample of the barometer.
     case pressure(PressureSample)
-    /// A satellite receiver gave a position.
+    /// A position from a satellite receiver.
     case gnss(GNSSFix)
-    /// A position was given from outside.
+    /// A position from outside the package.
     case fix(Fix)
-    /// The radio began or ceased to hear.
+    /// The status of the radio changed.
     case radio(RadioEvent)
 
-    /// When it was sensed.
+    /// The time of the reading.
     public var instant: Instant {
         get {
             switch self {

@@ -1,10 +1,10 @@
-/// A step that the device found by itself.
+/// A step that the device detected.
 public struct Step: Hashable, Sendable {
-    /// When the foot came down.
+    /// When the foot touched the ground.
     public var instant: Instant
     /// Length in metres; nil if unknown.
     public var length: Double?
-    /// Course of the step in degrees clockwise from the plan's top; nil if unknown.
+    /// Direction of the step in degrees clockwise from the plan's top; nil if unknown.
     public var heading: Double?
 
     /// Creates a step.

@@ -1,12 +1,12 @@
-/// A source whose radio can be told how much of the time it listens.
+/// A source whose radio has an adjustable scan timing.
 public protocol TimedScanSource: ScanSource {
-    /// Begins to scan like `readings()`, with that timing instead of the source's own.
+    /// Begins to scan like `readings()`, with the given timing instead of the default of the source.
     func readings(timing: ScanTiming) -> AsyncThrowingStream<SensorReading, any Error>
 }
 
-/// A source around others, which hands on to them what it is told at the beginning.
+/// A source that wraps others and forwards the parameters of a scan to them.
 package protocol WrappingScanSource: ReportingScanSource {
-    /// Begins to scan; the timing is for the radio among the sources.
+    /// Begins to scan. The timing is for the radio among the sources.
     func readings(
         timing: ScanTiming?, reporting report: @escaping @Sendable (LocalizationError) -> Void
     ) -> AsyncThrowingStream<SensorReading, any Error>
@@ -21,8 +21,9 @@ extension WrappingScanSource {
 }
 
 extension ScanSource {
-    /// Begins to scan, with that timing if there is one and the source can be told, and tells errors that the scan survives
-    /// if the source has such.
+    /// Begins to scan, with the given timing if the source supports one.
+    ///
+    /// - Parameter report: is called with each error that does not end the scan, if the source reports such.
     package func beginReadings(
         timing: ScanTiming? = nil, reporting report: @escaping @Sendable (LocalizationError) -> Void = { _ in }
     ) -> AsyncThrowingStream<SensorReading, any Error> {

@@ -17,4 +17,24 @@ extension AsyncThrowingStream where Element: Sendable, Failure == any Error {
             continuation.onTermination = { _ in task.cancel() }
         }
     }
+
+    /// Returns a stream of what `transform` makes of each element of this stream.
+    ///
+    /// It has no buffer and no task: it fetches an element of this stream when its own reader wants one. What the reader
+    /// doesn't fetch waits in this stream, which counts its losses itself.
+    package func transformed<Output: Sendable>(
+        _ transform: @escaping @Sendable (Element) -> [Output]
+    ) -> AsyncThrowingStream<Output, any Error> {
+        let waiting = Guarded<ArraySlice<Output>>([])
+        return AsyncThrowingStream<Output, any Error> {
+            while true {
+                if let next = waiting.withLock({ $0.popFirst() }) { return next }
+                // All iterators of a stream share its elements.
+                var iterator = makeAsyncIterator()
+                guard let element = try await iterator.next() else { return nil }
+                let outputs = transform(element)
+                waiting.withLock { $0 = outputs[...] }
+            }
+        }
+    }
 }

@@ -63,7 +63,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
         let (stream, continuation) = AsyncStream.makeStream(of: Element.self, bufferingPolicy: policy)
         let key = state.withLock { state in
             // Of a broadcast that has nothing to tell, subscriptions may come and go for long.
-            for key in takeEnded() { state.continuations[key] = nil }
+            for key in drainEnded() { state.continuations[key] = nil }
             state.nextKey += 1
             state.continuations[state.nextKey] = continuation
             if beginsWithLatest, let latest = state.latest { continuation.yield(latest) }
@@ -85,7 +85,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
     /// Hands an element to every subscriber.
     package func send(_ element: Element) {
         state.withLock { state in
-            for key in takeEnded() { state.continuations[key] = nil }
+            for key in drainEnded() { state.continuations[key] = nil }
             if keepsLatest { state.latest = element }
             for continuation in state.continuations.values {
                 if case .dropped = continuation.yield(element) { state.dropped += 1 }
@@ -94,7 +94,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
     }
 
     /// The subscriptions that have ended since this was asked last.
-    private func takeEnded() -> Set<UInt64> {
+    private func drainEnded() -> Set<UInt64> {
         ended.withLock { keys in
             defer { keys = [] }
             return keys

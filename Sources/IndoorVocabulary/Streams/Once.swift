@@ -7,6 +7,9 @@ package final class Once<Value: Sendable>: Sendable {
 
     package init(_ make: @escaping @Sendable () -> Value) { self.make = make }
 
+    /// Whether it was made.
+    var isMade: Bool { state.withLock { $0 != nil } }
+
     /// The value.
     package var value: Value {
         state.withLock { known in

@@ -1,12 +1,15 @@
-/// An object with streams of what it tells, each call of which gives a stream of its own.
+/// An object that emits streams; each access creates a stream of its own.
 public protocol StreamSource: AnyObject, Sendable {}
 
 extension StreamSource {
-    /// Calls `body` with each element of a stream, for callers without a task of their own.
+    /// Calls `body` with each element of a stream, for callers without a task.
     ///
-    ///     let observation = localizer.watch(\.positions) { print($0) }
+    ///     let subscription = localizer.watch(\.positions) { print($0) }
+    ///     …
+    ///     subscription.close()
     ///
-    /// - Returns: the observation, which must be kept for as long as calls are wanted.
+    /// The calls are in the order of the stream, from a task of the subscription.
+    /// - Returns: the subscription. The calls end when you call `close()`, or when the last reference to it is released.
     public nonisolated func watch<Element: Sendable>(
         _ stream: KeyPath<Self, AsyncStream<Element>>, _ body: @escaping @Sendable (Element) -> Void
     ) -> Subscription {

@@ -37,7 +37,7 @@ package struct MapContents: Sendable {
     /// The device is there.
     ///
     /// - Parameter venue: the venue that the session is in, if it is the position's.
-    package mutating func take(_ position: Position, in venue: Venue?) -> [MapItem] {
+    package mutating func receive(_ position: Position, in venue: Venue?) -> [MapItem] {
         var news = enter(position, venue)
         let place = MapItem.Place(mapID: position.mapID, point: position.point, radius: position.radius)
         if trailLength > 0, trail.last.map({ distance($0, place) >= trailStep }) ?? true {
@@ -78,7 +78,7 @@ package struct MapContents: Sendable {
     }
 
     /// The device moves: only where it points is of interest, whenever that is another whole degree.
-    package mutating func take(_ estimate: MotionEstimate) -> [MapItem] {
+    package mutating func receive(_ estimate: MotionEstimate) -> [MapItem] {
         guard let course = estimate.heading?.course else { return [] }
         let next = MapItem.heading(course.rounded().truncatingRemainder(dividingBy: 360))
         guard next != heading else { return [] }
@@ -87,7 +87,7 @@ package struct MapContents: Sendable {
     }
 
     /// The way to the goal has changed.
-    package mutating func take(_ update: RouteUpdate) -> [MapItem] {
+    package mutating func receive(_ update: RouteUpdate) -> [MapItem] {
         let places: [MapItem.Place]
         switch update {
         case .planned(let route), .renewed(let route):
@@ -100,7 +100,7 @@ package struct MapContents: Sendable {
     }
 
     /// Another device is there.
-    package mutating func take(_ other: SharedPosition) -> [MapItem] {
+    package mutating func receive(_ other: SharedPosition) -> [MapItem] {
         // Maps of other venues have the same numbers.
         guard venueID == nil || other.venueID == venueID else { return forget([other.device]) }
         let place = MapItem.Place(mapID: other.mapID, point: other.point, radius: other.radius)

@@ -81,12 +81,12 @@ public actor MapFeed: LocalizationPlugin {
 
     public func receive(position: Position) async {
         let venue = await host?.localizer.state.venue
-        tell(contents.take(position, in: venue?.id == position.venueID ? venue : nil))
+        tell(contents.receive(position, in: venue?.id == position.venueID ? venue : nil))
     }
 
-    public func receive(motion: MotionEstimate) { tell(contents.take(motion)) }
+    public func receive(motion: MotionEstimate) { tell(contents.receive(motion)) }
 
-    public func receive(networkPosition: SharedPosition) { tell(contents.take(networkPosition)) }
+    public func receive(networkPosition: SharedPosition) { tell(contents.receive(networkPosition)) }
 
     public func receive(networkData: SharingEvent) {
         switch networkData {
@@ -98,6 +98,6 @@ public actor MapFeed: LocalizationPlugin {
     public func receive(pluginData: PluginData) async {
         if let answer = handshake?.handle(pluginData) { await host?.broadcast(answer) }
         guard pluginData.tag == RouteGuidance.tag, let update = pluginData.value(as: RouteUpdate.self) else { return }
-        tell(contents.take(update))
+        tell(contents.receive(update))
     }
 }

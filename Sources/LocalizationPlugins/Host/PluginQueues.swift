@@ -40,11 +40,11 @@ package struct PluginQueues: Sendable {
         }
     }
 
-    /// Takes the oldest element; nil if there is none.
-    package mutating func take() -> PluginDelivery? {
+    /// Removes and returns the oldest element; nil if there is none.
+    package mutating func popOldest() -> PluginDelivery? {
         // There are about as many queues as streams.
         guard let oldest = queues.min(by: { $0.value.firstNumber < $1.value.firstNumber })?.key else { return nil }
-        let delivery = queues[oldest]?.take()
+        let delivery = queues[oldest]?.popFirst()
         if queues[oldest]?.isEmpty == true { queues[oldest] = nil }
         return delivery
     }
@@ -68,7 +68,7 @@ extension PluginQueues.Queue {
         return isFull
     }
 
-    fileprivate mutating func take() -> PluginDelivery? {
+    fileprivate mutating func popFirst() -> PluginDelivery? {
         guard !isEmpty else { return nil }
         defer { head += 1 }
         return elements[head].delivery

@@ -156,7 +156,7 @@ package struct PluginRegistry: Sendable {
 
     /// The next element for a plugin; nil if there is none, and then nobody delivers to it until it is woken.
     package mutating func next(for id: PluginID) -> PluginDelivery? {
-        while entries[id]?.isReady == true, let delivery = entries[id]?.queues.take() {
+        while entries[id]?.isReady == true, let delivery = entries[id]?.queues.popOldest() {
             if entries[id]?.streams.contains(delivery.stream) == true { return delivery }
         }
         entries[id]?.isBusy = false

@@ -98,15 +98,16 @@ extension FloorPlanError: ClassifiedError {
 }
 
 extension SharedScanSource {
-    /// Tells all readers at which coordinate on a floor plan the device is.
+    /// Submits a coordinate on a floor plan to all readers.
     ///
     /// - Parameters:
-    ///   - coordinate: on Earth.
+    ///   - coordinate: the position of the device.
     ///   - plan: the floor plan, which must have a georeference.
     ///   - radius: 68 % radius in metres; 3 m is a good value.
-    ///   - isSoft: true combines it with what the radio hears; false replaces that.
-    /// - Returns: how many readers got it.
-    /// - Throws: `FixError` if the place or its radius tells nothing, or if it is farther than 50 m and its radius off the plan.
+    ///   - isSoft: true combines it with the other evidence of the session; false replaces that.
+    /// - Returns: the number of readers that got it.
+    /// - Throws: `FixError` if the coordinate or the radius is invalid, or if the coordinate is more than 50 m and the
+    ///   radius off the plan.
     @discardableResult public func submit(
         _ coordinate: Coordinate, on plan: FloorPlan, radius: Double, isSoft: Bool = false
     ) throws(FixError) -> Int {

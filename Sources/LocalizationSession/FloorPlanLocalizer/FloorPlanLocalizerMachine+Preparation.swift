@@ -53,7 +53,7 @@ extension FloorPlanLocalizerMachine {
         return Transition(state: .loading, directives: [.publish(.loading), .fetchPacket(plan.venueID)])
     }
 
-    /// The packet is there; goes on if more is wanted.
+    /// The packet is there: prepares the belief.
     mutating func prepare(_ venue: Venue, at now: Instant) -> Transition {
         guard summary != nil, preparation == nil else { return Transition(state: state) }  // an answer that came twice
         guard venue.id == plan.venueID, venue.map(plan.mapID) != nil else {
@@ -61,14 +61,31 @@ extension FloorPlanLocalizerMachine {
                 "the packet of venue \(venue.id) has no map \(plan.mapID) of the floor plan; fetch the plan anew"
             return end(LocalizationError(code: .critical, message: message, kind: .mapNotFound), at: now)
         }
-        if let error = LocalizationError(tooLarge: venue) { return end(error, at: now) }
         backoff.reset()
         retryAt = nil
         let stack = (parameters ?? FloorPlanLocalizerParameters()).settings(settings, venue: venue.id)
-        var belief = makeBelief(venue, stack.resolved(in: venue).localization.positioning)
+        let work = BeliefPreparation(
+            venue: venue, settings: stack.resolved(in: venue).localization.positioning,
+            mapID: plan.mapID)
+        guard preparesApart else { return finish(work, work.run(makeBelief, makesTables: false), at: now) }
+        return Transition(state: state, directives: [.prepareBelief(work)])
+    }
+
+    /// The belief is prepared; goes on if more is wanted.
+    mutating func finish(
+        _ work: BeliefPreparation, _ result: Result<Belief, LocalizationError>, at now: Instant
+    ) -> Transition {
+        guard summary != nil, preparation == nil else { return Transition(state: state) }  // a result that came twice
+        var belief: Belief
+        switch result {
+        case .success(let made): belief = made
+        case .failure(let error): return end(error, at: now)
+        }
+        let (venue, parameters) = (work.venue, parameters ?? FloorPlanLocalizerParameters())
         belief.lock(to: plan.mapID)
         preparation = Preparation(
-            venue: venue, settings: stack, belief: belief, addresses: KnownAddresses(of: venue))
+            venue: venue, settings: parameters.settings(settings, venue: venue.id), belief: belief,
+            addresses: KnownAddresses(of: venue))
         let next = begin(at: now)
         return Transition(state: next.state, directives: [.publish(.ready)] + next.directives)
     }
@@ -76,7 +93,7 @@ extension FloorPlanLocalizerMachine {
     /// From ready on: begins the session if that is wanted.
     private mutating func begin(at now: Instant) -> Transition {
         guard goal == .positioning, let preparation else { return Transition(state: .ready) }
-        var session = Session(settings: preparation.settings, seed: seed) { _, _ in preparation.belief }
+        var session = Session(settings: preparation.settings, seed: seed, pace: pace) { _, _ in preparation.belief }
         _ = session.handle(.lockFloor(plan.mapID), at: now)
         if let earlierCalibration { _ = session.handle(.calibration(earlierCalibration), at: now) }
         if let place { _ = session.handle(.fix(place), at: now) }

@@ -6,7 +6,7 @@ import VenueModel
 // From waitingForFix on: the session on the floor plan, and how old its news are.
 extension FloorPlanLocalizerMachine {
     /// Takes in a place: before the session it is where that begins.
-    mutating func take(_ fix: Fix, at now: Instant) -> Transition {
+    mutating func submit(_ fix: Fix, at now: Instant) -> Transition {
         guard session != nil else {
             place = fix
             fixOutcome = .kept
@@ -16,7 +16,8 @@ extension FloorPlanLocalizerMachine {
     }
 
     /// Takes in what was sensed.
-    mutating func observe(_ reading: SensorReading, _ delay: Duration, at now: Instant) -> Transition {
+    mutating func observe(_ decoded: DecodedReading, _ delay: Duration, at now: Instant) -> Transition {
+        let reading = decoded.reading
         guard session != nil else { return Transition(state: state) }  // of an earlier session
         // One that goes to all sessions on a radio, and is on another floor plan.
         if case .fix(let fix) = reading, fix.mapID != plan.mapID { return Transition(state: state) }
@@ -26,21 +27,20 @@ extension FloorPlanLocalizerMachine {
         case .sighting, .advertisement: trouble = nil
         case .motion, .step, .pressure, .gnss, .fix: break  // of other senders: they say nothing of the radio
         }
-        if isNews(reading) { news = ReadingAge(arrival: heardTime(at: now), delay: delay) }
-        return work(.reading(reading), at: now)
+        if isOfVenue(decoded) { news = ReadingAge(arrival: heardTime(at: now), delay: delay) }
+        return work(.reading(decoded), at: now)
     }
 
     /// Whether the reading is of a beacon of the venue.
-    private func isNews(_ reading: SensorReading) -> Bool {
-        let sighting: Sighting?
-        switch reading {
+    private func isOfVenue(_ reading: DecodedReading) -> Bool {
+        let sighting: Sighting
+        switch reading.content {
         case .sighting(let heard): sighting = heard
         case .advertisement(let advertisement):
-            if preparation?.addresses.knows(advertisement.address) == true { return true }
-            sighting = try? advertisement.sighting()
-        case .motion, .step, .pressure, .gnss, .fix, .radio: sighting = nil
+            return preparation?.addresses.knows(advertisement.address) == true
+        case .rejected, .other: return false
         }
-        guard let sighting, let summary else { return false }
+        guard let summary else { return false }
         if preparation?.addresses.knows(sighting.address) == true { return true }
         let (uuid, major) = (sighting.beacon.uuid, sighting.beacon.major)
         return summary.regions.contains(BeaconRegion(sighting.beacon))
@@ -72,7 +72,7 @@ extension FloorPlanLocalizerMachine {
                 case .fetchPacket(let id): events.append(.packet(id, preparation.venue))
                 case .publish(.error(let error)): failure = error
                 case .report(let error): told.append(.report(error))
-                case .publish, .cancelFetch, .startReceiving, .emitOutdoor, .emitMotion, .announceVenue,
+                case .publish, .cancelFetch, .prepareBelief, .startReceiving, .emitOutdoor, .emitMotion, .announceVenue,
                     .emitInteraction:
                     break  // what this positioner tells in its own states, has, or has no use for
                 }

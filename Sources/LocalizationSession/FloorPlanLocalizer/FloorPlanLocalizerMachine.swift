@@ -24,14 +24,18 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
         case monitor(GeofenceChange)
         case catalogue([VenueSummary])
         case catalogueFailed(LocalizationError)
+        /// The fraction of the packet that has arrived.
+        case progress(Double)
         case packet(Venue)
         case packetFailed(LocalizationError)
+        /// The result of the work that `prepareBelief` asked for.
+        case prepared(BeliefPreparation, Result<Belief, LocalizationError>)
         /// The venue source tells something without being asked.
         case venues(VenueUpdate)
         /// The source delivered something, so long after it was sensed.
-        case reading(SensorReading, delay: Duration)
+        case reading(DecodedReading, delay: Duration)
         case sourceEnded
-        case sourceFailed(LocalizationError)
+        case sourceFailed(any Error)
         case tick
     }
 
@@ -39,12 +43,17 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
     package enum Directive: Hashable, Sendable {
         case fetchCatalogue
         case fetchPacket(VenueID)
-        /// Whatever is being fetched is no longer wanted.
+        /// Do this work apart from the session, in place of any fetch, and return its result as `prepared`.
+        ///
+        /// Apart in memory: a venue is large.
+        indirect case prepareBelief(BeliefPreparation)
+        /// Whatever is being fetched or prepared is no longer wanted.
         case cancelFetch
         case startScanning
         case stopScanning
         case schedule(ScanSchedule)
         case publish(FloorPlanLocalizerState)
+        case emitProgress(Double)
         case emit(Position)
         case emitEvent(LocalizationEvent)
         case report(LocalizationError)
@@ -75,7 +84,11 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
     let plan: FloorPlan
     let settings: LocalizationSettings
     let seed: UInt64
-    let makeBelief: @Sendable (Venue, PositioningSettings) -> Belief
+    let pace: ScanPace
+    /// Begins to locate in the venue.
+    package let makeBelief: @Sendable (Venue, PositioningSettings) -> Belief
+    /// Whether the shell prepares beliefs apart from the session; otherwise the machine does it in `handle`.
+    let preparesApart: Bool
     var goal: Goal?
     /// What it is or will be prepared with; nil before anybody says.
     package internal(set) var parameters: FloorPlanLocalizerParameters?
@@ -111,15 +124,20 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
     ///   - plan: the floor.
     ///   - settings: on which the parameters are put.
     ///   - seed: of the jitter of retries.
+    ///   - pace: of the source.
+    ///   - preparesApart: whether the shell prepares beliefs apart from the session, as `prepareBelief` directs it.
     ///   - makeBelief: begins to locate in the venue.
     package init(
-        plan: FloorPlan, settings: LocalizationSettings, seed: UInt64,
+        plan: FloorPlan, settings: LocalizationSettings, seed: UInt64, pace: ScanPace = .live,
+        preparesApart: Bool = false,
         makeBelief: @escaping @Sendable (Venue, PositioningSettings) -> Belief
     ) {
         self.plan = plan
         self.settings = settings
         self.seed = seed
+        self.pace = pace
         self.makeBelief = makeBelief
+        self.preparesApart = preparesApart
         backoff = Backoff(first: settings.retryPause, seed: seed)
     }
 
@@ -136,7 +154,7 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
         case .prepare(let given): return pursue(.ready, with: given, at: now)
         case .start(let given): return pursue(.positioning, with: given, at: now)
         case .stop: return state.isStopped ? Transition(state: state) : end(nil, at: now)
-        case .fix(let fix): return take(fix, at: now)
+        case .fix(let fix): return submit(fix, at: now)
         case .calibration(let calibration):
             earlierCalibration = calibration
             return Transition(state: state)
@@ -149,15 +167,18 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
         case .catalogue(let venues): return learn(venues, at: now)
         case .catalogueFailed(let error):
             return summary == nil ? fail(error, at: now) : Transition(state: state)
+        case .progress(let fraction): return Transition(state: state, directives: [.emitProgress(fraction)])
         case .packet(let venue): return prepare(venue, at: now)
+        case .prepared(let work, let result): return finish(work, result, at: now)
         case .packetFailed(let error):
             return preparation == nil ? fail(error, at: now) : Transition(state: state)
         case .venues(let update): return learn(update, at: now)
         case .reading(let reading, let delay): return observe(reading, delay, at: now)
         case .sourceEnded: return work(.sourceEnded, at: now)
         case .sourceFailed(let error):
-            if !error.endsSession { trouble = error }
-            return work(.sourceFailed(error), at: now)
+            let failure = LocalizationError(endOfScan: error, pace: pace, isOnlySender: true)
+            if !failure.endsSession { trouble = failure }
+            return work(.sourceFailed(failure), at: now)
         case .tick: return tick(at: now)
         }
     }
@@ -168,7 +189,7 @@ extension FloorPlanLocalizerMachine {
     package var calibration: Calibration? { session?.calibration ?? earlierCalibration }
 }
 
-extension FloorPlanLocalizerMachine: TimedMachine {
+extension FloorPlanLocalizerMachine: SessionMachine {
     package static var tick: Event { .tick }
     package var isOver: Bool { state.isStopped }
 
@@ -178,5 +199,39 @@ extension FloorPlanLocalizerMachine: TimedMachine {
         session?.shift(by: duration)
         retryAt = retryAt?.advanced(by: duration)
         staleAt = staleAt?.advanced(by: duration)
+    }
+
+    package static func delivered(_ reading: DecodedReading, delay: Duration) -> Event {
+        .reading(reading, delay: delay)
+    }
+    package static func updated(_ update: VenueUpdate) -> Event { .venues(update) }
+
+    /// The source is the only sender.
+    package static func ended(_ sender: SessionTimeline.Sender, _ error: (any Error)?) -> Event {
+        error.map(Event.sourceFailed) ?? .sourceEnded
+    }
+
+    package static func answered(_ answer: VenueAnswer) -> Event {
+        switch answer {
+        case .catalogue(let venues): .catalogue(venues)
+        case .catalogueFailed(let error): .catalogueFailed(error)
+        case .progress(_, let fraction): .progress(fraction)
+        case .packet(_, let venue): .packet(venue)
+        case .packetFailed(_, let error): .packetFailed(error)
+        }
+    }
+
+    package func work(for directive: Directive) -> SessionWork<Event>? {
+        switch directive {
+        case .startScanning: .startScanning
+        case .stopScanning: .stopScanning
+        case .fetchCatalogue: .fetch(.catalogue)
+        case .fetchPacket(let id): .fetch(.packet(id))
+        case .prepareBelief(let preparation):
+            .prepare { [makeBelief] in .prepared(preparation, preparation.run(makeBelief)) }
+        case .cancelFetch: .cancelFetch
+        case .schedule(let schedule): .keep(schedule)
+        case .publish, .emitProgress, .emit, .emitEvent, .report: nil
+        }
     }
 }

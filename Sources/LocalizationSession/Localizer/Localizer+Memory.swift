@@ -1,7 +1,7 @@
 import IndoorPositioning
 
 extension Localizer {
-    /// Takes over what an earlier session remembered, for the next one; while a session is on, it does nothing.
+    /// Restores the memory of an earlier session for the next one; while a session is on, this does nothing.
     ///
     /// The memory makes no position by itself. Once a beacon is heard, it tells where the device probably is: the older it
     /// is, the vaguer, and after `memoryTimeout` nothing but what was learned of the device. A device that was carried
@@ -9,15 +9,15 @@ extension Localizer {
     /// - Parameters:
     ///   - memory: what `memory` or `suspend()` gave.
     ///   - duration: how long ago they did.
-    public func remember(_ memory: SessionMemory, after duration: Duration = .zero) async {
-        _ = await guide(.remember(memory.aged(by: duration)))
+    public func restore(_ memory: SessionMemory, after duration: Duration = .zero) async {
+        _ = await guide(.restore(memory.aged(by: duration)))
     }
 
     /// Ends the session as `stop()` does, but to go on later: no room or fence is left.
     ///
     /// The next session that is given this memory tells neither their entry again nor, as long as the device stays in them,
     /// their exit.
-    /// - Returns: what is to be remembered.
+    /// - Returns: the session memory, for `restore(_:after:)`.
     public func suspend() async -> SessionMemory {
         _ = await guide(.suspend)
         return memory

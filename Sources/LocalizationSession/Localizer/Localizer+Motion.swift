@@ -16,18 +16,3 @@ extension Localizer {
     /// How the device is turned, whenever that has changed by ``DeadReckoningSettings/attitudeFilter``; kept as `motion` is.
     public nonisolated var attitudes: AsyncStream<Attitude> { motionBroadcast.attitudes.subscribe() }
 }
-
-extension Topic where Source == Localizer, Element == MotionEstimate {
-    /// How the device moves.
-    public static var motion: Self { Topic { $0.motion } }
-}
-
-extension Topic where Source == Localizer, Element == Heading {
-    /// Where the device points.
-    public static var headings: Self { Topic { $0.headings } }
-}
-
-extension Topic where Source == Localizer, Element == Attitude {
-    /// How the device is turned.
-    public static var attitudes: Self { Topic { $0.attitudes } }
-}

@@ -2,10 +2,12 @@
 extension Localizer {
     /// Pauses the estimation: stops the radio and the sensors. Nothing is told until `resume()` or `start()`.
     ///
-    /// No room or fence is left, and what is known of the place is remembered. Interactions with beacons and points of interest
+    /// No room or fence is left, and the session memory keeps what is known of the place. Interactions with beacons and points of interest
     /// end. The state is `idle` meanwhile. Does nothing while no session is on.
     public func pause() async {
         guard !state.isOver else { return }
+        // A request that began the session no longer ends it: the pause stays.
+        sessionOfRequests = nil
         _ = await suspend()
         isPaused = true
     }
@@ -16,7 +18,7 @@ extension Localizer {
     /// `start()` instead begins anew, and `stop()` ends the pause without going on.
     public func resume() async {
         guard isPaused else { return }
-        await remember(memory)
-        await begin(with: .resume)
+        await restore(memory)
+        await beginSession(with: .resume)
     }
 }

@@ -3,7 +3,25 @@ import VenueModel
 
 // What a session tells, as streams that anybody may take.
 extension Localizer {
-    /// The session's states, the present one first. Each call gives a stream of its own.
+    /// All outputs of the session in the order in which it emits them, from now on: states, positions, outdoor positions,
+    /// motion, events, interactions, venues and errors. Each call gives a stream of its own, here and below.
+    ///
+    ///     let outputs = localizer.outputs
+    ///     await localizer.start()
+    ///     for await output in outputs {
+    ///         switch output.content {
+    ///         case .state(let state): print(state.name)
+    ///         case .position(let position): print(position.x, position.y)
+    ///         case .error(let error): print(error)
+    ///         case .outdoorPosition, .motion, .event, .interaction, .downloadedVenue: break
+    ///         }
+    ///     }
+    ///
+    /// The streams below emit the same outputs kind by kind. The newest 1024 outputs wait for a slow reader, and older ones
+    /// are lost: motion comes ten times a second. On a recording, all outputs wait; they are those of a ``SessionReplay``
+    /// that emits motion.
+    public nonisolated var outputs: AsyncStream<SessionOutput> { outputBroadcast.subscribe() }
+    /// The session's states, the present one first.
     public nonisolated var states: AsyncStream<LocalizationState> { stateBroadcast.subscribe() }
     /// The session's states, each with what has told the venue; the present one first. The same state is told again when
     /// that changes, as when the first beacon of a venue is heard that satellites have found.
@@ -53,10 +71,11 @@ extension Localizer {
     public func forgetEvents() { eventHistory.removeAll() }
     /// Errors from now on, also those that the session survives.
     public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
-    /// How many positions, events and estimates of motion subscribers lost because they took them too slowly.
+    /// The number of outputs that slow subscribers have lost: positions, events, estimates of motion, and elements of
+    /// ``outputs``.
     public nonisolated var droppedElements: Int {
         positionBroadcast.dropped + outdoorBroadcast.dropped + eventBroadcast.dropped + interactionBroadcast.dropped
-            + motionBroadcast.dropped
+            + motionBroadcast.dropped + outputBroadcast.dropped
     }
 
     /// Ends the streams of all subscribers so far, behind what they were told.
@@ -71,5 +90,8 @@ extension Localizer {
         interactionBroadcast.finish()
         motionBroadcast.finish()
         errorBroadcast.finish()
+        outputBroadcast.finish()
     }
 }
+
+extension Localizer: StreamSource {}

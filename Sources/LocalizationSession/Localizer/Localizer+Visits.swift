@@ -33,21 +33,6 @@ extension FloorPlanLocalizer {
     }
 }
 
-extension Topic where Source == Localizer, Element == VisitEvent {
-    /// Venues and floor plans that the device comes to and goes from.
-    public static var visits: Self { Topic { $0.visits } }
-}
-
-extension Topic where Source == Localizer, Element == Calibration.Quality {
-    /// How far the calibration can be relied on, the present quality first.
-    public static var calibrationQualities: Self { Topic { $0.calibrationQualities } }
-}
-
-extension Topic where Source == FloorPlanLocalizer, Element == Calibration.Quality {
-    /// How far the calibration can be relied on, the present quality first.
-    public static var calibrationQualities: Self { Topic { $0.calibrationQualities } }
-}
-
 /// Asks for the quality at once, and behind each position; what is learned is learned with those.
 private func qualities<Source: AnyObject & Sendable>(
     _ positions: AsyncStream<Position>, of source: Source,

@@ -1,3 +1,4 @@
+import BeaconScanning
 import IndoorPositioning
 import IndoorVocabulary
 import VenueModel
@@ -11,41 +12,11 @@ import VenueModel
 ///
 /// The same readings and seed give the same outputs, and a `Localizer` on the same recording gives them too.
 public struct SessionReplay: Sendable {
-    /// Something that a session tells, and when.
-    public struct Output: Hashable, Sendable {
-        /// What a session tells.
-        public enum Content: Hashable, Sendable {
-            /// The session has a new state.
-            case state(LocalizationState)
-            /// The device is here.
-            case position(Position)
-            /// The device is here, in no venue.
-            case outdoorPosition(OutdoorPosition)
-            /// The device moves like this; told only by a replay that was asked for it.
-            indirect case motion(MotionEstimate)
-            /// A room or a fence was entered or left.
-            case event(LocalizationEvent)
-            /// The device came near to something that has an interaction, or went away from it.
-            case interaction(InteractionEvent)
-            /// The data of a venue that was found by its coordinate are there.
-            case downloadedVenue(Venue)
-            /// Something failed; the state tells whether the session goes on.
-            case error(LocalizationError)
-        }
-
-        /// When it was told.
-        public var instant: Instant
-        /// What was told.
-        public var content: Content
-
-        /// Creates an output.
-        public init(instant: Instant, content: Content) {
-            self.instant = instant
-            self.content = content
-        }
-    }
+    /// An output of the session.
+    public typealias Output = SessionOutput
 
     private var driver: SessionDriver<LocalizationMachine<PositioningEngine>>
+    private var decoder = ReadingDecoder()
     private let venues: VenueLibrary
     private var now: Instant?
     /// How the readings' instants relate to Unix time, which gives events their ``LocalizationEvent/unixTime``; nil if unknown.
@@ -78,7 +49,8 @@ public struct SessionReplay: Sendable {
     ) {
         self.venues = VenueLibrary(venues)
         driver = SessionDriver(
-            LocalizationMachine(settings: settings, seed: seed, tellsMotion: tellsMotion) { venue, positioning in
+            LocalizationMachine(settings: settings, seed: seed, pace: .recorded, tellsMotion: tellsMotion) {
+                venue, positioning in
                 PositioningEngine(
                     venue: venue, field: fields[venue.id] ?? SignalField(venue: venue, model: positioning.signal),
                     settings: positioning, seed: seed)
@@ -91,19 +63,19 @@ public struct SessionReplay: Sendable {
     /// What has told which venue this is; nil while none is known, and where it was given from outside.
     public var detection: VenueDetection? { driver.machine.detection }
 
-    /// What is to be remembered now, for the next session.
+    /// The session memory now, for the next session.
     public var memory: SessionMemory { driver.machine.memory(at: now ?? .zero) }
 
     /// Where the device is at an instant, as ``Localizer/position(at:)`` tells it.
     public func position(at instant: Instant) -> Position? { driver.machine.position(at: instant) }
 
-    /// Takes over what an earlier session remembered; before the start only.
+    /// Restores the memory of an earlier session; before the start only.
     ///
     /// - Parameters:
     ///   - memory: of an earlier session.
     ///   - duration: how long ago it was taken.
-    public mutating func remember(_ memory: SessionMemory, after duration: Duration = .zero) {
-        _ = driver.handle(.remember(memory.aged(by: duration)), at: now ?? .zero)
+    public mutating func restore(_ memory: SessionMemory, after duration: Duration = .zero) {
+        _ = driver.handle(.restore(memory.aged(by: duration)), at: now ?? .zero)
     }
 
     /// Watches geofences, beside the fences of the venues; at any time, also before the start.
@@ -126,7 +98,7 @@ public struct SessionReplay: Sendable {
         var outputs: [Output] = []
         while let steps = driver.wake(before: reading.instant) { outputs += perform(steps) }
         now = max(now ?? reading.instant, reading.instant)
-        return outputs + perform(driver.handle(.reading(reading), at: reading.instant))
+        return outputs + perform(driver.handle(.reading(decoder.decode(reading)), at: reading.instant))
     }
 
     /// Ends the session where the readings end: a last position, then idle.
@@ -136,40 +108,23 @@ public struct SessionReplay: Sendable {
         let end = max(now ?? .zero, instant ?? .zero)
         var outputs: [Output] = []
         while let steps = driver.wake(before: end) { outputs += perform(steps) }
-        // Whatever is due at the very end may find the venue or the floor; the last position comes after it.
-        var rounds = 0
-        while rounds < 3, let steps = driver.wake(upTo: end) {
-            outputs += perform(steps)
-            rounds += 1
-        }
+        var ending = SessionEnding(at: end)
+        while let steps = driver.wake(for: &ending) { outputs += perform(steps) }
         return outputs + perform(driver.handle(.sourceEnded, at: end))
     }
 
     private mutating func perform(_ steps: [SessionDriver<LocalizationMachine<PositioningEngine>>.Step]) -> [Output] {
         var outputs: [Output] = []
         for step in steps {
-            let at = step.instant
-            switch step.directive {
-            case .startScanning, .startReceiving, .stopScanning, .cancelFetch, .schedule:
-                continue  // no radio is there to rest
-            case .fetchCatalogue:
-                outputs += perform(driver.handle(.catalogue(venues.catalogue()), at: at))
-            case .fetchPacket(let id):
+            if case .fetchCatalogue = step.directive {
+                outputs += perform(driver.handle(.catalogue(venues.catalogue()), at: step.instant))
+            } else if case .fetchPacket(let id) = step.directive {
                 guard let venue = venues.venues.first(where: { $0.id == id }) else { continue }
-                outputs += perform(driver.handle(.progress(id, 1), at: at))
-                outputs += perform(driver.handle(.packet(id, venue), at: at))
-            case .publish(let state): outputs.append(Output(instant: at, content: .state(state)))
-            case .emit(let position): outputs.append(Output(instant: at, content: .position(position)))
-            case .emitOutdoor(let position): outputs.append(Output(instant: at, content: .outdoorPosition(position)))
-            case .emitMotion(.motion(let estimate)): outputs.append(Output(instant: at, content: .motion(estimate)))
-            case .emitMotion(.heading), .emitMotion(.attitude): continue  // estimates hold both
-            case .emitEvent(let event):
-                outputs.append(Output(instant: at, content: .event(event.timed(by: wallClock))))
-            case .emitInteraction(let event):
-                outputs.append(Output(instant: at, content: .interaction(event.timed(by: wallClock))))
-            case .announceVenue(let venue): outputs.append(Output(instant: at, content: .downloadedVenue(venue)))
-            case .report(let error): outputs.append(Output(instant: at, content: .error(error)))
-            }
+                outputs += perform(driver.handle(.progress(id, 1), at: step.instant))
+                outputs += perform(driver.handle(.packet(id, venue), at: step.instant))
+            } else if let content = Output.Content(step.directive) {
+                outputs.append(Output(instant: step.instant, content: content.timed(by: wallClock)))
+            }  // There is no radio: the other work is nothing.
         }
         return outputs
     }

@@ -35,7 +35,8 @@ struct Delivery: Hashable, Sendable {
 // The scan, and the satellite receiver beside it: neither ends the other.
 extension LocalizationMachine {
     /// The scan has failed: unless the session ends with that, scan again after a pause.
-    mutating func loseSource(_ error: LocalizationError, at now: Instant) -> Transition {
+    mutating func loseSource(_ error: any Error, at now: Instant) -> Transition {
+        let error = LocalizationError(endOfScan: error, pace: pace, isOnlySender: receiver == nil)
         guard !error.endsSession else { return end(with: .error(error), at: now) }
         scan.fail(at: now)
         // As a radio that is off: it hears nothing until it tells, or delivers.
@@ -45,9 +46,9 @@ extension LocalizationMachine {
     }
 
     /// The receiver has failed: without satellites a session goes on, whatever the error.
-    mutating func loseReceiver(_ error: LocalizationError, at now: Instant) -> Transition {
+    mutating func loseReceiver(_ error: any Error, at now: Instant) -> Transition {
         guard receiver != nil else { return Transition(state: state) }
-        var error = error
+        var error = LocalizationError(reporting: error, code: .generic, "the satellite receiver failed")
         if error.endsSession { error.code = .generic }
         receiver?.fail(at: now)
         return Transition(state: state, directives: [.report(error)])
@@ -75,5 +76,19 @@ extension LocalizationMachine {
     /// What delivers again has the shortest pause before it when it fails the next time.
     mutating func noteDelivery(of reading: SensorReading) {
         if case .gnss = reading, receiver != nil { receiver?.backoff.reset() } else { scan.backoff.reset() }
+    }
+}
+
+extension LocalizationError {
+    /// The error that a session reports when its scan fails.
+    ///
+    /// - Parameters:
+    ///   - error: the source's error. A `LocalizationError` keeps its code; any other error ends the session.
+    ///   - pace: of the source. On a recording, no time passes without readings: a pause before the next scan would never
+    ///     end, so that the session ends with every error.
+    ///   - isOnlySender: whether nothing else delivers readings; beside a receiver, the session survives an unknown error.
+    init(endOfScan error: any Error, pace: ScanPace, isOnlySender: Bool) {
+        self.init(reporting: error, code: isOnlySender ? .critical : .generic, "the scan failed")
+        if pace == .recorded, !endsSession { code = .critical }
     }
 }

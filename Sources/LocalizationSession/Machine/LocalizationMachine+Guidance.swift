@@ -1,3 +1,4 @@
+import BeaconScanning
 import IndoorPositioning
 import IndoorVocabulary
 import VenueModel
@@ -27,14 +28,14 @@ extension LocalizationMachine {
     }
 
     /// Believes a place as far as its radius says, and keeps how far that was.
-    mutating func take(_ fix: Fix, at now: Instant) -> Transition {
+    mutating func submit(_ fix: Fix, at now: Instant) -> Transition {
         guard let venue = visit?.venue else {
             let waiting = keep(fix)
             guard initialFix == fix, case .searchVenue = state, let forced = placedVenue else { return waiting }
             return fetch(forced, at: now)
         }
         if let problem = fix.problem(in: venue) { return ignore(problem) }
-        let transition = observe(.fix(fix), at: now)
+        let transition = observe(DecodedReading(fix), at: now)
         fixOutcome = visit?.belief.fixReception.map(FixOutcome.taken) ?? .ignored(.methodWithoutMemory)
         return transition
     }

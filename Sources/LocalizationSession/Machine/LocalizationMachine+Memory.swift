@@ -23,32 +23,32 @@ struct RestoredMemory: Hashable, Sendable {
 
 // What one session leaves to the next.
 extension LocalizationMachine {
-    /// What is to be remembered now. What nothing was heard of stays as an earlier session left it.
+    /// The session memory now. What nothing was heard of stays as an earlier session left it.
     package func memory(at now: Instant) -> SessionMemory {
         var memory = SessionMemory()
-        if let visit, recalled == nil || !visit.belief.places.isEmpty {
+        if let visit, restored == nil || !visit.belief.places.isEmpty {
             memory.stay = visit.memory(at: now)
-        } else if let kept = state.isOver ? last ?? recalled : recalled {
+        } else if let kept = state.isOver ? last ?? restored : restored {
             memory = kept.memory(at: now)
         }
         memory.calibration = calibration
         return memory
     }
 
-    /// Takes over what an earlier session remembered; for the next session, so that it counts only while none is on.
-    mutating func remember(_ memory: SessionMemory) -> Transition {
+    /// Restores the memory of an earlier session for the next one: it counts only while none is on.
+    mutating func restore(_ memory: SessionMemory) -> Transition {
         guard state.isOver else { return Transition(state: state) }
-        recalled = RestoredMemory(memory: memory)
+        restored = RestoredMemory(memory: memory)
         last = nil
         if let calibration = memory.calibration { earlierCalibration = calibration }
         return Transition(state: state)
     }
 
-    /// The session begins: from now on what it remembers grows older.
-    mutating func beginRemembering(at now: Instant) {
+    /// The session begins: from now on the restored memory grows older.
+    mutating func dateRestoredMemory(at now: Instant) {
         last = nil
-        guard let age = recalled?.memory.age else { return }
-        recalled?.instant = now.advanced(by: .zero - age)
+        guard let age = restored?.memory.age else { return }
+        restored?.instant = now.advanced(by: .zero - age)
     }
 
     /// The session ends; what it knew is there until the next one.
@@ -62,26 +62,26 @@ extension LocalizationMachine {
             memory.stay?.geofences = []
         }
         last = RestoredMemory(memory: memory, instant: now.advanced(by: .zero - memory.age))
-        recalled = nil
+        restored = nil
     }
 
     /// The venue that the device was in lately; nil without a memory, or with one that is too old.
-    package func rememberedVenue(at now: Instant) -> VenueID? {
-        guard let recalled, let instant = recalled.instant, instant.duration(to: now) < settings.memoryTimeout else {
+    package func restoredVenue(at now: Instant) -> VenueID? {
+        guard let restored, let instant = restored.instant, instant.duration(to: now) < settings.memoryTimeout else {
             return nil
         }
-        return recalled.memory.stay?.venueID
+        return restored.memory.stay?.venueID
     }
 
     /// A visit begins as an earlier session left it.
-    func remind(_ visit: inout VenueVisit<Belief>) {
-        guard let recalled, let instant = recalled.instant, let stay = recalled.memory.stay else { return }
+    func restore(_ visit: inout VenueVisit<Belief>) {
+        guard let restored, let instant = restored.instant, let stay = restored.memory.stay else { return }
         visit.begin(with: stay, of: instant, timeout: settings.memoryTimeout, watching: geofences)
     }
 
-    /// Moves what is remembered onto a timeline that begins elsewhere.
+    /// Moves the memories onto a timeline that begins elsewhere.
     mutating func shiftMemory(by duration: Duration) {
-        recalled?.shift(by: duration)
+        restored?.shift(by: duration)
         last?.shift(by: duration)
     }
 }

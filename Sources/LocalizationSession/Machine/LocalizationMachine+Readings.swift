@@ -5,13 +5,14 @@ import VenueModel
 
 extension LocalizationMachine {
     /// Takes in what was sensed. Outdoors, a satellite position is a position too.
-    mutating func observe(_ reading: SensorReading, at now: Instant) -> Transition {
+    mutating func observe(_ decoded: DecodedReading, at now: Instant) -> Transition {
+        let reading = decoded.reading
         guard isUsed(reading) else {
             noteDelivery(of: reading)
             return Transition(state: state)
         }
         let motionNews = follow(reading)
-        var transition = weigh(reading, at: now)
+        var transition = weigh(decoded, at: now)
         transition.directives += motionNews
         if tellsOutdoors(in: transition.state), case .gnss(let fix) = reading, let position = outdoorPosition(fix) {
             transition.directives.append(.emitOutdoor(position))
@@ -28,11 +29,11 @@ extension LocalizationMachine {
         return true
     }
 
-    private mutating func weigh(_ reading: SensorReading, at now: Instant) -> Transition {
-        if case .radio(let event) = reading { return hear(event, at: now) }
-        noteDelivery(of: reading)
-        noteListening(by: reading)
-        guard let reading = accepted(reading) else { return Transition(state: state) }
+    private mutating func weigh(_ decoded: DecodedReading, at now: Instant) -> Transition {
+        if case .radio(let event) = decoded.reading { return hear(event, at: now) }
+        noteDelivery(of: decoded.reading)
+        noteListening(by: decoded.reading)
+        guard let reading = accepted(decoded) else { return Transition(state: state) }
         guard let remark = remark(on: reading) else { return use(reading, at: now) }
         var transition = use(reading, at: now)
         transition.directives.insert(.report(remark), at: 0)
@@ -74,7 +75,7 @@ extension LocalizationMachine {
 
     /// What an accepted reading comes to.
     private mutating func use(_ reading: SensorReading, at now: Instant) -> Transition {
-        if case .fix(let fix) = reading, visit == nil, settings.forcedVenue != nil { return take(fix, at: now) }
+        if case .fix(let fix) = reading, visit == nil, settings.forcedVenue != nil { return submit(fix, at: now) }
         let turned = oriented(reading)
         if visit == nil || isHeldBack(at: now) {
             recent.add(turned)
@@ -91,7 +92,7 @@ extension LocalizationMachine {
             note(sighting)
             sighting.instant = listened.instant(at: sighting.instant)
             verdict = search.observe(
-                sighting, current: state.venueID, remembered: rememberedVenue(at: now), isNearby: isNearbyOnly)
+                sighting, current: state.venueID, restored: restoredVenue(at: now), isNearby: isNearbyOnly)
         case .gnss(var fix):
             fix.instant = listened.instant(at: fix.instant)
             verdict =
@@ -140,25 +141,18 @@ extension LocalizationMachine {
         }
     }
 
-    /// The reading as the session uses it: decoded, and strong enough; nil if it is to be ignored.
-    ///
-    /// A source may put behind an advertisement the sighting that it holds; what was heard once counts once.
-    private mutating func accepted(_ reading: SensorReading) -> SensorReading? {
-        let previous = decoded.take()
-        switch reading {
-        case .sighting(let sighting):
-            guard sighting != previous else { return nil }
-            let isUsable = Sighting.isMeasurement(rssi: sighting.rssi) && sighting.rssi >= settings.rssiThreshold
-            return isUsable ? .sighting(named(sighting)) : nil
-        case .advertisement(let advertisement):
-            // What is no beacon, or a broken one, is none of a session's business, unless its address is known.
-            decoded = try? advertisement.sighting()
-            let heard = decoded.map(named) ?? addresses.sighting(of: advertisement)
-            guard let heard, heard.rssi >= settings.rssiThreshold else { return nil }
-            return .sighting(heard)
-        case .motion, .step, .pressure, .gnss, .fix, .radio:
-            return reading
+    /// Returns the reading as the session uses it, with a sighting in place of an advertisement; nil if the session ignores it.
+    private func accepted(_ decoded: DecodedReading) -> SensorReading? {
+        let sighting: Sighting?
+        switch decoded.content {
+        case .sighting(let heard): sighting = named(heard)
+        // An advertisement without a beacon is of use only if its address is known.
+        case .advertisement(let advertisement): sighting = addresses.sighting(of: advertisement)
+        case .rejected: sighting = nil
+        case .other: return decoded.reading
         }
+        guard let sighting, sighting.rssi >= settings.rssiThreshold else { return nil }
+        return .sighting(sighting)
     }
 
     /// The sighting with the identity by which the venue knows its transmitter.

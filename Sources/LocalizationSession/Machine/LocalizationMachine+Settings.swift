@@ -34,6 +34,7 @@ extension LocalizationMachine {
                 directives: [.report(LocalizationError(code: .generic, message: message, kind: .settings))])
         }
         stack = moved
+        isPreparationStale = true
         settings = moved.resolved.localization
         motion.use(settings.motion)
         return Transition(state: state, directives: reschedule())
@@ -44,11 +45,11 @@ extension LocalizationMachine {
     /// Creates an idle machine whose belief needs no settings.
     package init(
         settings: LocalizationSettings, seed: UInt64, hasReceiver: Bool = false, tellsMotion: Bool = false,
-        makeBelief: @escaping @Sendable (Venue) -> Belief
+        preparesApart: Bool = false, makeBelief: @escaping @Sendable (Venue) -> Belief
     ) {
         self.init(
             settings: SettingsStack(localization: settings), seed: seed, hasReceiver: hasReceiver,
-            tellsMotion: tellsMotion
+            tellsMotion: tellsMotion, preparesApart: preparesApart
         ) { venue, _ in makeBelief(venue) }
     }
 }

@@ -4,7 +4,7 @@ import IndoorVocabulary
 import VenueModel
 
 extension LocalizationMachine {
-    /// A new session: of an earlier one it knows what it was told to remember.
+    /// A new session: of an earlier one it knows the restored memory.
     ///
     /// - Parameter goesOn: whether motion is that of the session before.
     mutating func begin(at now: Instant, goesOn: Bool = false) -> Transition {
@@ -24,8 +24,11 @@ extension LocalizationMachine {
         lastSatellites = nil
         lastPosition = nil
         forgetVenue()
-        beginRemembering(at: now)
-        if !goesOn { motion = MotionReporter(settings.motion, model: settings.positioning.motion, calibration: earlierCalibration) }
+        dateRestoredMemory(at: now)
+        if !goesOn {
+            motion = MotionReporter(
+                settings.motion, model: settings.positioning.motion, calibration: earlierCalibration)
+        }
         gate.open()
         var directives = reschedule() + [.publish(.started), .fetchCatalogue, .startScanning]
         if receiver != nil { directives.append(.startReceiving) }
@@ -73,7 +76,7 @@ extension LocalizationMachine {
         with final: LocalizationState, at now: Instant, leavesAreas: Bool = true
     ) -> Transition {
         keepMemory(at: now, hasLeft: leavesAreas)
-        // Rooms and fences are remembered; what was near a beacon or a point of interest is not.
+        // Rooms and fences are kept in the memory; what was near a beacon or a point of interest is not.
         let left = leavesAreas ? leaveAreas(at: now) : leaveInteractions(at: now)
         forgetVenue()
         initialFix = nil
@@ -128,7 +131,7 @@ extension LocalizationMachine {
     /// The venue is gone; look for the next one.
     mutating func loseVenue(at now: Instant) -> Transition {
         let left = leaveAreas(at: now)
-        if visit != nil { recalled = nil }
+        if visit != nil { restored = nil }
         forgetVenue()
         gate.open()
         search.restart()
@@ -187,29 +190,47 @@ extension LocalizationMachine {
         return Transition(state: state, directives: [.fetchPacket(id)])
     }
 
-    /// The packet is there: begin to locate, with what was heard in the meantime.
-    mutating func enter(_ venue: Venue, at now: Instant) -> Transition {
+    /// The packet is there: prepare the belief, while readings are kept in `recent`.
+    mutating func prepare(_ venue: Venue, at now: Instant) -> Transition {
         guard venue.id == state.venueID else {
             let wanted = state.venueID.map(\.description) ?? "none"
             let message = "the packet of venue \(wanted) holds venue \(venue.id); correct the venue source"
             return fail(LocalizationError(code: .generic, message: message, kind: .badResponse), at: now)
         }
-        if let error = LocalizationError(tooLarge: venue) { return end(with: .error(error), at: now) }
         backoff.reset()
         retryAt = nil
+        isPreparationStale = false
+        let settings = stack.resolved(in: venue).localization.positioning
+        let preparation = BeliefPreparation(venue: venue, settings: settings, readings: recent.readings)
+        guard preparesApart else {
+            return enter(preparation, preparation.run(makeBelief, makesTables: false), at: now)
+        }
+        return Transition(state: state, directives: [.prepareBelief(preparation)])
+    }
+
+    /// The belief is prepared: begin to locate, with what was heard in the meantime.
+    mutating func enter(
+        _ preparation: BeliefPreparation, _ result: Result<Belief, LocalizationError>, at now: Instant
+    ) -> Transition {
+        let belief: Belief
+        switch result {
+        case .success(let made): belief = made
+        case .failure(let error): return end(with: .error(error), at: now)
+        }
+        let venue = preparation.venue
+        if isPreparationStale { return prepare(venue, at: now) }
         unknownBeacons.end()
         addresses.learn(venue)
         let problems = useSettings(of: venue)
         var visit = VenueVisit(
-            venue: venue, belief: makeBelief(venue, settings.positioning), settings: settings,
-            since: listened.instant(at: now))
+            venue: venue, belief: belief, settings: settings, since: listened.instant(at: now))
         if let device = settings.device { visit.belief.begin(asDevice: device) }
         if let earlierCalibration { visit.belief.begin(with: earlierCalibration) }
-        remind(&visit)
+        restore(&visit)
         visit.lock(to: lockedMap)
         if let fix = initialFix.take() { visit.observe(.fix(fix), listened: listened.instant(at: now)) }
         self.visit = visit
-        takeRecent(at: now)
+        observeRecent(at: now)
         wakeAt = now
         let next = LocalizationState.findFloor(venue)
         let announcement: [Directive] = isFoundByGNSS ? [.announceVenue(venue)] : []
@@ -217,7 +238,7 @@ extension LocalizationMachine {
     }
 
     /// Begins with what was heard before the packet was there.
-    private mutating func takeRecent(at now: Instant) {
+    private mutating func observeRecent(at now: Instant) {
         guard isHeldBack(at: now) else {
             for reading in recent.readings { visit?.observe(reading, listened: listened.instant(at: now)) }
             return recent.clear()
@@ -252,7 +273,7 @@ extension LocalizationMachine {
             return Transition(state: next, directives: [.publish(next)])
         }
         guard let position = visit.position(on: map, at: now) else { return Transition(state: state) }
-        recalled = nil
+        restored = nil
         var directives: [Directive] = []
         var next = state
         if case .findFloor = state {

@@ -14,7 +14,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         /// The user ends it.
         case stop
         /// The source delivered something.
-        case reading(SensorReading)
+        case reading(DecodedReading)
         /// The instant that `nextWake` named has come.
         case tick
         /// The venues that can be recognised.
@@ -25,14 +25,17 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         /// The answer to the request for that venue's packet.
         case packet(VenueID, Venue)
         case packetFailed(VenueID, LocalizationError)
+        /// The result of the work that `prepareBelief` asked for.
+        case prepared(BeliefPreparation, Result<Belief, LocalizationError>)
         /// The venue source tells something without being asked.
         case venues(VenueUpdate)
         /// The source has nothing more to deliver.
         case sourceEnded
-        case sourceFailed(LocalizationError)
+        /// The scan has failed, with whatever error: the machine decides what that means for the session.
+        case sourceFailed(any Error)
         /// The satellite receiver beside it has nothing more to deliver; its positions come as readings.
         case gnssEnded
-        case gnssFailed(LocalizationError)
+        case gnssFailed(any Error)
         /// Other settings count from now on.
         case settings(SettingsStack)
         /// A place is given from outside.
@@ -48,7 +51,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         /// Other geofences are to be watched.
         case monitor(GeofenceChange)
         /// What an earlier session knew, its age that of now.
-        case remember(SessionMemory)
+        case restore(SessionMemory)
         /// The user ends the session, to go on later: rooms and fences are not left.
         case suspend
         /// The user begins a session that goes on with the last one's motion.
@@ -64,7 +67,11 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case stopScanning
         case fetchCatalogue
         case fetchPacket(VenueID)
-        /// Whatever is being fetched is no longer wanted.
+        /// Do this work apart from the session, in place of any fetch, and return its result as `prepared`.
+        ///
+        /// Apart in memory: a venue is large.
+        indirect case prepareBelief(BeliefPreparation)
+        /// Whatever is being fetched or prepared is no longer wanted.
         case cancelFetch
         case publish(LocalizationState)
         case emit(Position)
@@ -95,7 +102,12 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     package internal(set) var settings: LocalizationSettings
     /// What the radio was last told.
     var schedule = ScanSchedule()
-    let makeBelief: @Sendable (Venue, PositioningSettings) -> Belief
+    /// Begins to locate in a venue, with the settings that apply there.
+    package let makeBelief: @Sendable (Venue, PositioningSettings) -> Belief
+    /// Whether the shell prepares beliefs apart from the session; otherwise the machine does it in `handle`.
+    let preparesApart: Bool
+    /// Whether other settings were applied since the belief's preparation began.
+    var isPreparationStale = false
     var search: VenueSearchMachine
     var visit: VenueVisit<Belief>?
     var backoff: Backoff
@@ -103,8 +115,6 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     /// The satellite receiver beside the scan; nil without one.
     var receiver: Delivery?
     var recent = RecentReadings()
-    /// What the latest reading held, if that was an advertisement.
-    var decoded: Sighting?
     /// Which beacons are known by their address.
     var addresses = KnownAddresses()
     /// Whether only beacons of no known venue are heard.
@@ -139,11 +149,13 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     /// When the latest position was told; nil if none was.
     var lastPosition: Instant?
     /// What an earlier session knew, as long as nothing is known better.
-    var recalled: RestoredMemory?
+    var restored: RestoredMemory?
     /// What the session knew that has ended; nil while one is on.
     var last: RestoredMemory?
     /// When the latest satellite position was used; nil if none was.
     var lastSatellites: Instant?
+    /// How time passes for the source.
+    let pace: ScanPace
     /// Whether anybody is told of motion.
     let tellsMotion: Bool
     var motion: MotionReporter
@@ -152,17 +164,22 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     ///
     /// - Parameters:
     ///   - seed: of the jitter of retries.
+    ///   - pace: of the source.
     ///   - hasReceiver: whether a satellite receiver delivers beside the source.
     ///   - tellsMotion: whether there is to be told how the device moves.
+    ///   - preparesApart: whether the shell prepares beliefs apart from the session, as `prepareBelief` directs it.
     ///   - makeBelief: begins to locate in a venue, with the settings that count there.
     package init(
-        settings stack: SettingsStack, seed: UInt64, hasReceiver: Bool = false, tellsMotion: Bool = false,
+        settings stack: SettingsStack, seed: UInt64, pace: ScanPace = .live, hasReceiver: Bool = false,
+        tellsMotion: Bool = false, preparesApart: Bool = false,
         makeBelief: @escaping @Sendable (Venue, PositioningSettings) -> Belief
     ) {
         self.stack = stack
         settings = stack.resolved.localization
         self.makeBelief = makeBelief
+        self.pace = pace
         self.tellsMotion = tellsMotion
+        self.preparesApart = preparesApart
         motion = MotionReporter(settings.motion, model: settings.positioning.motion, calibration: nil)
         search = VenueSearchMachine(settings: settings.venueSearch, forced: settings.forcedVenue)
         backoff = Backoff(first: settings.retryPause, seed: seed)
@@ -235,8 +252,8 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case (_, .calibration(let calibration)):
             earlierCalibration = calibration
             return Transition(state: state)
-        case (_, .remember(let memory)):
-            return remember(memory)
+        case (_, .restore(let memory)):
+            return restore(memory)
         case (.idle, .fix(let fix)), (.error, .fix(let fix)):
             return keep(fix)
 
@@ -269,10 +286,12 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
             let next = LocalizationState.getPacket(venueID: id, progress: min(fraction, 1))
             return Transition(state: next, directives: [.publish(next)])
         case (.getPacket(let wanted, _), .packet(let id, let venue)) where id == wanted:
-            return enter(venue, at: now)
+            return prepare(venue, at: now)
+        case (.getPacket(let wanted, _), .prepared(let preparation, let result)) where preparation.venue.id == wanted:
+            return enter(preparation, result, at: now)
         case (.getPacket(let wanted, _), .packetFailed(let id, let error)) where id == wanted:
             return fail(error, at: now)
-        case (_, .progress), (_, .packet), (_, .packetFailed):
+        case (_, .progress), (_, .packet), (_, .packetFailed), (_, .prepared):
             return Transition(state: state)  // the answer to a request that was cancelled
 
         case (_, .venues(let update)):
@@ -281,7 +300,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         case (_, .reading(let reading)):
             return observe(reading, at: now)
         case (_, .fix(let fix)):
-            return take(fix, at: now)
+            return submit(fix, at: now)
 
         case (_, .tick):
             return tick(at: now)
@@ -289,9 +308,44 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
     }
 }
 
-extension LocalizationMachine: TimedMachine {
+extension LocalizationMachine: SessionMachine {
     package static var tick: Event { .tick }
     package var isOver: Bool { state.isOver }
+
+    package static func delivered(_ reading: DecodedReading, delay: Duration) -> Event { .reading(reading) }
+    package static func updated(_ update: VenueUpdate) -> Event { .venues(update) }
+
+    package static func ended(_ sender: SessionTimeline.Sender, _ error: (any Error)?) -> Event {
+        switch sender {
+        case .source: error.map(Event.sourceFailed) ?? .sourceEnded
+        case .receiver: error.map(Event.gnssFailed) ?? .gnssEnded
+        }
+    }
+
+    package static func answered(_ answer: VenueAnswer) -> Event {
+        switch answer {
+        case .catalogue(let venues): .catalogue(venues)
+        case .catalogueFailed(let error): .catalogueFailed(error)
+        case .progress(let id, let fraction): .progress(id, fraction)
+        case .packet(let id, let venue): .packet(id, venue)
+        case .packetFailed(let id, let error): .packetFailed(id, error)
+        }
+    }
+
+    package func work(for directive: Directive) -> SessionWork<Event>? {
+        switch directive {
+        case .startScanning: .startScanning
+        case .startReceiving: .startReceiving
+        case .stopScanning: .stopScanning
+        case .fetchCatalogue: .fetch(.catalogue)
+        case .fetchPacket(let id): .fetch(.packet(id))
+        case .prepareBelief(let preparation):
+            .prepare { [makeBelief] in .prepared(preparation, preparation.run(makeBelief)) }
+        case .cancelFetch: .cancelFetch
+        case .schedule(let schedule): .keep(schedule)
+        case .publish, .emit, .emitOutdoor, .emitMotion, .emitEvent, .emitInteraction, .announceVenue, .report: nil
+        }
+    }
 }
 
 extension ActivityCounts {
@@ -303,7 +357,8 @@ extension ActivityCounts {
         case .emitOutdoor: outdoorPositions += 1
         case .emitEvent: events += 1
         case .report: errors += 1
-        case .startReceiving, .stopScanning, .cancelFetch, .fetchCatalogue, .fetchPacket, .publish, .emitMotion,
+        case .startReceiving, .stopScanning, .cancelFetch, .fetchCatalogue, .fetchPacket, .prepareBelief, .publish,
+            .emitMotion,
             .emitInteraction, .announceVenue, .schedule:
             break
         }

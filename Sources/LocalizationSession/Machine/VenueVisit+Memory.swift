@@ -37,7 +37,7 @@ extension VenueVisit {
     ) {
         guard stay.venueID == venue.id, stay.venueVersion == venue.version else { return }
         if !stay.places.isEmpty {
-            belief.begin(with: RememberedPlace(places: stay.places, instant: instant, timeout: timeout))
+            belief.begin(with: RestoredPlace(places: stay.places, instant: instant, timeout: timeout))
         }
         watch(monitored)
         var memory = RestoredAreas(venue.rooms.map(\.id))

@@ -58,9 +58,30 @@ package struct SessionDriver<Machine: TimedMachine>: Sendable {
         return handle(Machine.tick, at: wake)
     }
 
+    /// Delivers the next wake-up that is due at the end of the readings; nil if none is, or after the last one.
+    package mutating func wake(for ending: inout SessionEnding) -> [Step]? {
+        guard ending.rounds < SessionEnding.limit, let steps = wake(upTo: ending.instant) else { return nil }
+        ending.rounds += 1
+        return steps
+    }
+
     /// Moves the session's present and all that is due onto a timeline that begins elsewhere.
     package mutating func shift(by duration: Duration) {
         latest = latest?.advanced(by: duration)
         machine.shift(by: duration)
     }
+}
+
+/// The end of a session's readings, at which wake-ups that are due are delivered before the session ends.
+///
+/// They may find the venue or the floor, and the last position comes after them. Their number is limited, as each may
+/// set the next one to the same instant.
+package struct SessionEnding: Sendable {
+    /// One to find the venue, one to find the floor, and one for the last position.
+    fileprivate static let limit = 3
+
+    fileprivate let instant: Instant
+    fileprivate var rounds = 0
+
+    package init(at instant: Instant) { self.instant = instant }
 }

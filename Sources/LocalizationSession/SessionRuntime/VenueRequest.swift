@@ -3,13 +3,13 @@ import IndoorVocabulary
 import VenueModel
 
 /// What is asked of a venue source.
-enum VenueRequest: Hashable, Sendable {
+package enum VenueRequest: Hashable, Sendable {
     case catalogue
     case packet(VenueID)
 }
 
 /// What a venue source answers.
-enum VenueAnswer: Sendable {
+package enum VenueAnswer: Sendable {
     case catalogue([VenueSummary])
     case catalogueFailed(LocalizationError)
     /// The fraction of a packet that is there.

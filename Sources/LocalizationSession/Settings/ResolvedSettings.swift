@@ -54,7 +54,7 @@ public struct ResolvedSettings: Hashable, Sendable {
 }
 
 extension ScanSchedule {
-    /// The schedule that settings ask for: one pass without an end, if nobody gives a duty cycle.
+    /// Creates the schedule of settings: one endless pass if no source of the settings has a duty cycle.
     public init(_ settings: SettingsStack) {
         let scanner = settings.resolved.scanner
         self.init(

@@ -53,9 +53,7 @@ package struct KnownAddresses: Hashable, Sendable {
     /// The sighting that an advertisement without a known beacon's identity stands for; nil if its address is unknown or
     /// its RSSI no measurement.
     package func sighting(of advertisement: Advertisement) -> Sighting? {
-        guard let beacon = beacon(at: advertisement.address), Sighting.isMeasurement(rssi: advertisement.rssi) else {
-            return nil
-        }
+        guard let beacon = beacon(at: advertisement.address), advertisement.hasMeasurement else { return nil }
         return Sighting(
             instant: advertisement.instant, beacon: beacon, rssi: advertisement.rssi, address: advertisement.address)
     }

@@ -123,7 +123,7 @@ extension VenueSearchMachine {
     ///
     /// - Parameter isNearby: whether satellites alone have found the current venue, which the device may not be in.
     package mutating func observe(
-        _ sighting: Sighting, current: VenueID?, remembered: VenueID? = nil, isNearby: Bool = false
+        _ sighting: Sighting, current: VenueID?, restored: VenueID? = nil, isNearby: Bool = false
     ) -> Verdict {
         guard let venue = owner(of: sighting.beacon) else { return .undecided }
         let now = sighting.instant
@@ -133,11 +133,11 @@ extension VenueSearchMachine {
         heard.removeAll { $0.instant < limit || $0.beacon == sighting.beacon }
         heard.append(
             Heard(instant: now, venue: venue, beacon: sighting.beacon, amplitude: cmath_pow(10, sighting.rssi / 20)))
-        return decide(current: current, remembered: remembered, isNearby: isNearby, at: now)
+        return decide(current: current, restored: restored, isNearby: isNearby, at: now)
     }
 
     private mutating func decide(
-        current: VenueID?, remembered: VenueID?, isNearby: Bool, at now: Instant
+        current: VenueID?, restored: VenueID?, isNearby: Bool, at now: Instant
     ) -> Verdict {
         var presences: [VenueID: Presence] = [:]
         for entry in heard where !isRecent(lastFar[entry.venue], at: now) {
@@ -160,7 +160,7 @@ extension VenueSearchMachine {
             return isThere ? .venue(forced) : .undecided
         }
         guard let leader, !isOutside(leader.venue, at: now) else { return .undecided }
-        let required = presences.count > 1 && leader.venue != remembered ? settings.contestedTime : .zero
+        let required = presences.count > 1 && leader.venue != restored ? settings.contestedTime : .zero
         return hasLed(for: required, at: now) ? .venue(leader.venue) : .undecided
     }
 

@@ -1,8 +1,8 @@
 import Glibc
 
-/// Ends the wait of a thread that waits for a socket, from any thread: the two ends of a pipe.
+/// A pipe with which any thread can end another thread's wait for a socket.
 final class LinkSignal: Sendable {
-    /// What can be read from once the signal was raised; -1 if the system had none to give.
+    /// The descriptor that is readable while the signal is raised; -1 if the system had no free descriptor.
     let descriptor: Int32
     private let other: Int32
 
@@ -23,11 +23,11 @@ final class LinkSignal: Sendable {
 
     func raise() {
         var byte: UInt8 = 1
-        // Where the pipe is full, it was raised often enough.
+        // If the pipe is full, the signal is already raised.
         _ = write(other, &byte, 1)
     }
 
-    /// Makes the next wait last again.
+    /// Resets the signal.
     func lower() {
         var bytes = [UInt8](repeating: 0, count: 256)
         while read(descriptor, &bytes, bytes.count) == bytes.count {}

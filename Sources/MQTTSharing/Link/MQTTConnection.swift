@@ -1,17 +1,17 @@
 import CMosquitto
 import Glibc
 
-/// A connection to a broker, used by one thread from its beginning to its end.
+/// A connection to a broker, for use by a single thread.
 ///
-/// libmosquitto calls back only from within the functions that are called here, on the same thread, as none of its own is
-/// started: what it hands over is collected in `arrivals` and taken from there.
+/// libmosquitto calls back only from within the functions called here, on the same thread, because its own thread isn't
+/// started. The callbacks collect their data in `arrivals`.
 final class MQTTConnection {
-    /// What the broker says.
+    /// A message or an acknowledgement from the broker.
     enum Arrival {
         case accepted
         case subscribed(filter: String, isGranted: Bool)
         case message(MQTTMessage)
-        /// It has the message whose confirmation was asked for.
+        /// The broker confirmed a message for which confirmation was requested.
         case confirmed
     }
 
@@ -19,19 +19,19 @@ final class MQTTConnection {
     private let broker: MQTTBroker
     private var arrivals: [Arrival] = []
     private var filters: [Int32: String] = [:]
-    /// Numbers of the messages that the broker has not confirmed yet.
+    /// The IDs of the messages that the broker hasn't confirmed yet.
     private var unconfirmed: Set<Int32> = []
-    /// Of these, the numbers of those whose confirmation is awaited.
+    /// The IDs of the unconfirmed messages whose confirmation must be reported.
     private var awaited: Set<Int32> = []
-    /// What the broker said to the connection, by number; 0 lets in, nil is nothing yet.
+    /// The broker's return code for the connection request; 0 accepts it, nil before the answer.
     private var verdict: Int32?
-    /// The latest error that libmosquitto has logged, which tells more of TLS than its codes.
+    /// The latest error that libmosquitto logged, which has more detail about TLS than its error codes.
     private var loggedError: String?
 
-    /// libmosquitto is set up once, when it is first used, as that is not safe from several threads.
+    /// Initializes libmosquitto once, at its first use, because the initialization isn't thread-safe.
     private static let isLibraryReady = mosquitto_lib_init() == MOSQ_ERR_SUCCESS.code
 
-    /// - Parameter will: what the broker publishes if the connection breaks; nil for nothing.
+    /// - Parameter will: The message that the broker publishes if the connection breaks; nil for none.
     init(_ broker: MQTTBroker, clientID: String, will: MQTTMessage?) throws(MQTTSharingError) {
         try broker.checkSecrecy()
         guard Self.isLibraryReady, let client = mosquitto_new(clientID, true, nil) else {
@@ -40,7 +40,7 @@ final class MQTTConnection {
         self.client = client
         self.broker = broker
         listen()
-        // 3.1.1: every broker speaks it, and nothing of 5 is needed.
+        // Every broker supports 3.1.1, and the package needs no feature of version 5.
         mosquitto_int_option(client, MOSQ_OPT_PROTOCOL_VERSION, MQTT_PROTOCOL_V311)
         mosquitto_int_option(client, MOSQ_OPT_TCP_NODELAY, 1)
         if let credentials = broker.credentials {
@@ -56,7 +56,7 @@ final class MQTTConnection {
 
     deinit { mosquitto_destroy(client) }
 
-    /// Connects, which may take as long as the network takes; the broker's answer arrives later.
+    /// Connects to the broker, which may block for as long as the network takes. The broker's answer arrives later.
     func open(keepAliveSeconds: Int32) throws(MQTTSharingError) {
         errno = 0
         let code = mosquitto_connect(client, broker.host, Int32(broker.port), keepAliveSeconds)
@@ -71,10 +71,10 @@ final class MQTTConnection {
         }
     }
 
-    /// Waits until something can be read or written, or the signal is raised, and does it.
+    /// Waits until the socket is readable or writable, or the signal is raised, and then reads and writes.
     func step(_ signal: LinkSignal, atMost milliseconds: Int32) throws(MQTTSharingError) {
         let socket = mosquitto_socket(client)
-        guard socket >= 0 else { throw .connectionLost(host: broker.host, reason: "it is closed") }
+        guard socket >= 0 else { throw .connectionLost(host: broker.host, reason: "the socket is closed") }
         let wish = POLLIN | (mosquitto_want_write(client) ? POLLOUT : 0)
         var watched = [
             pollfd(fd: signal.descriptor, events: Int16(POLLIN), revents: 0),
@@ -86,14 +86,14 @@ final class MQTTConnection {
         if happened & ~POLLOUT != 0 { try read() }
         if happened & POLLOUT != 0 { try check(mosquitto_loop_write(client, 1)) }
         try check(mosquitto_loop_misc(client))
-        // Before the broker has answered, libmosquitto takes an end of the stream within TLS for a pause.
+        // Before the broker has answered, libmosquitto treats the end of a TLS stream as a pause.
         var byte: UInt8 = 0
         if happened & ~POLLOUT != 0, verdict == nil, recv(socket, &byte, 1, Int32(MSG_PEEK)) == 0 {
             throw .connectionLost(host: broker.host, reason: earlyEnd)
         }
     }
 
-    /// Reads until nothing is there: of what TLS has decrypted already, the socket tells nothing.
+    /// Reads until no data is left, because the socket doesn't report data that TLS has already decrypted.
     private func read() throws(MQTTSharingError) {
         for _ in 0..<100 {
             errno = 0
@@ -105,15 +105,15 @@ final class MQTTConnection {
         }
     }
 
-    func takeArrivals() -> [Arrival] {
+    func popArrivals() -> [Arrival] {
         defer { arrivals.removeAll() }
         return arrivals
     }
 
-    /// Whether something waits to be sent, or for the broker to confirm it.
+    /// Whether data waits to be sent, or messages wait for the broker's confirmation.
     var isBusy: Bool { mosquitto_want_write(client) || !unconfirmed.isEmpty }
 
-    /// - Parameter isAwaited: whether the broker's confirmation is to be among the arrivals.
+    /// - Parameter isAwaited: Whether to add the broker's confirmation to the arrivals.
     func publish(_ message: MQTTMessage, isAwaited: Bool = false) throws(MQTTSharingError) {
         var number: Int32 = 0
         let code = mosquitto_publish(
@@ -134,10 +134,10 @@ final class MQTTConnection {
         try check(mosquitto_unsubscribe(client, nil, filter), "mosquitto_unsubscribe")
     }
 
-    /// Says goodbye, so that the broker does not execute the will.
+    /// Disconnects regularly, so that the broker doesn't publish the will.
     ///
-    /// A socket that is closed while something is left to be read in it is reset, and what the other end has not read by
-    /// then is lost: so the broker is read out until it hangs up, or the deadline.
+    /// Closing a socket with unread data resets the connection, and the broker loses the data that it hasn't read. The
+    /// function therefore reads until the broker closes the connection or the deadline passes.
     func close(before deadline: ContinuousClock.Instant) {
         let socket = dup(mosquitto_socket(client))
         mosquitto_disconnect(client)
@@ -152,23 +152,23 @@ final class MQTTConnection {
     }
 }
 
-// MARK: Setting up
+// MARK: Setup
 
 extension MQTTConnection {
-    /// Has libmosquitto hand over what comes.
+    /// Registers the callbacks of libmosquitto.
     ///
-    /// It keeps the connection's address without owning it: the client is destroyed with the connection, before that
-    /// address means nothing.
+    /// libmosquitto stores the connection's address without retaining the connection. `deinit` destroys the client
+    /// before the address becomes invalid.
     private func listen() {
         mosquitto_user_data_set(client, Unmanaged.passUnretained(self).toOpaque())
         mosquitto_connect_callback_set(client) { _, context, code in
-            MQTTConnection.at(context)?.noteVerdict(code)
+            MQTTConnection.at(context)?.recordVerdict(code)
         }
         mosquitto_subscribe_callback_set(client) { _, context, number, count, granted in
-            MQTTConnection.at(context)?.noteSubscription(number, isGranted: count > 0 && (granted?[0] ?? 128) < 128)
+            MQTTConnection.at(context)?.recordSubscription(number, isGranted: count > 0 && (granted?[0] ?? 128) < 128)
         }
         mosquitto_publish_callback_set(client) { _, context, number in
-            MQTTConnection.at(context)?.noteConfirmation(number)
+            MQTTConnection.at(context)?.recordConfirmation(number)
         }
         mosquitto_message_callback_set(client) { _, context, message in
             guard let message = message?.pointee, let topic = message.topic else { return }
@@ -189,17 +189,17 @@ extension MQTTConnection {
         context.map { Unmanaged<MQTTConnection>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    private func noteVerdict(_ code: Int32) {
+    private func recordVerdict(_ code: Int32) {
         verdict = code
         if code == 0 { arrivals.append(.accepted) }
     }
 
-    private func noteSubscription(_ number: Int32, isGranted: Bool) {
+    private func recordSubscription(_ number: Int32, isGranted: Bool) {
         guard let filter = filters.removeValue(forKey: number) else { return }
         arrivals.append(.subscribed(filter: filter, isGranted: isGranted))
     }
 
-    private func noteConfirmation(_ number: Int32) {
+    private func recordConfirmation(_ number: Int32) {
         unconfirmed.remove(number)
         if awaited.remove(number) != nil { arrivals.append(.confirmed) }
     }
@@ -208,13 +208,13 @@ extension MQTTConnection {
         for path in [security.authorityFile, security.certificateFile, security.keyFile].compactMap(\.self) {
             if let reason = Self.defect(ofFile: path) { throw .badFile(path: path, reason: reason) }
         }
-        // Where the system keeps them on Debian; beside that, OpenSSL looks where it was told to at its build.
+        // The system's certificates on Debian. OpenSSL also searches the folder that was set at its build.
         let folder = security.authorityFile == nil ? "/etc/ssl/certs" : nil
         if folder != nil { mosquitto_int_option(client, MOSQ_OPT_TLS_USE_OS_CERTS, 1) }
         let code = mosquitto_tls_set(
             client, security.authorityFile, folder, security.certificateFile, security.keyFile, nil)
         guard code == MOSQ_ERR_SUCCESS.code else {
-            throw .insecure(host: broker.host, reason: "the files for TLS do not fit each other")
+            throw .insecure(host: broker.host, reason: "the TLS files don't match")
         }
     }
 }
@@ -222,20 +222,20 @@ extension MQTTConnection {
 // MARK: Errors
 
 extension MQTTConnection {
-    /// Why a file cannot be read; nil if it can be.
+    /// Returns the reason that a file isn't readable; nil if it is.
     private static func defect(ofFile path: String) -> String? {
         guard let file = fopen(path, "r") else { return MQTTSharingError.text(ofSystemError: errno) }
         defer { fclose(file) }
         errno = 0
         guard fgetc(file) == EOF else { return nil }
-        return errno == 0 ? "it is empty" : MQTTSharingError.text(ofSystemError: errno)
+        return errno == 0 ? "the file is empty" : MQTTSharingError.text(ofSystemError: errno)
     }
 
-    /// What it means that the other end hangs up before it has said anything.
+    /// The reason to report if the other end closes the connection before any answer.
     private var earlyEnd: String {
-        "what listens there hung up before any answer; "
+        "the server closed the connection before any answer; "
             + (broker.security == nil
-                ? "the port may be one for TLS" : "the port may be one without TLS, or want another certificate")
+                ? "the port may be for TLS" : "the port may be without TLS, or require another certificate")
     }
 
     private func check(_ code: Int32, _ function: String) throws(MQTTSharingError) {
@@ -249,25 +249,25 @@ extension MQTTConnection {
         guard code == MOSQ_ERR_SUCCESS.code else { throw failure(code, errno) }
     }
 
-    /// What a failed attempt to connect, to read or to write means.
+    /// Returns the error for a failed attempt to connect, read or write.
     private func failure(_ code: Int32, _ number: Int32) -> MQTTSharingError {
         switch mosq_err_t(code) {
         case MOSQ_ERR_TLS, MOSQ_ERR_TLS_HANDSHAKE:
             return .insecure(host: broker.host, reason: loggedError ?? Self.text(of: code))
         case MOSQ_ERR_ERRNO where number == EPROTO:
-            // What libmosquitto makes of a handshake that the other end breaks off.
-            return .insecure(host: broker.host, reason: loggedError ?? "the handshake was broken off")
-        case MOSQ_ERR_KEEPALIVE: return .connectionLost(host: broker.host, reason: "it was silent for too long")
+            // libmosquitto's result for a TLS handshake that the other end aborts.
+            return .insecure(host: broker.host, reason: loggedError ?? "the server aborted the TLS handshake")
+        case MOSQ_ERR_KEEPALIVE: return .connectionLost(host: broker.host, reason: "the broker was silent for too long")
         case MOSQ_ERR_CONN_LOST where verdict == nil: return .connectionLost(host: broker.host, reason: earlyEnd)
         case MOSQ_ERR_CONN_LOST where number == 0, MOSQ_ERR_ERRNO where number == 0:
-            return .connectionLost(host: broker.host, reason: "the broker closed it")
+            return .connectionLost(host: broker.host, reason: "the broker closed the connection")
         case MOSQ_ERR_CONN_LOST, MOSQ_ERR_ERRNO:
             return .connectionLost(host: broker.host, reason: MQTTSharingError.text(ofSystemError: number))
         default: return .connectionLost(host: broker.host, reason: Self.text(of: code))
         }
     }
 
-    /// Source: *MQTT Version 3.1.1*, OASIS 2014, table 3.1.
+    /// Returns the error for a return code of the broker. Source: *MQTT Version 3.1.1*, OASIS 2014, table 3.1.
     private func refusal(_ verdict: Int32) -> MQTTSharingError {
         switch verdict {
         case 4, 5:
@@ -284,15 +284,15 @@ extension MQTTConnection {
 }
 
 extension MQTTSharingError {
-    /// What the system says of an error number.
+    /// Returns the system's description of an error number.
     static func text(ofSystemError number: Int32) -> String {
         // Without a number, its text would be "Success".
-        guard number != 0, let text = strerror(number) else { return "the system names no reason" }
+        guard number != 0, let text = strerror(number) else { return "the system reported no reason" }
         return String(cString: text)
     }
 }
 
 extension mosq_err_t {
-    /// The error as libmosquitto's functions return it.
+    /// The error code in the type that libmosquitto's functions return.
     fileprivate var code: Int32 { rawValue }
 }

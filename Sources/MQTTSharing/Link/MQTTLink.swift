@@ -2,19 +2,32 @@ import Dispatch
 import Glibc
 import IndoorVocabulary
 
-/// One connection to a broker, from the attempt to make it to its end: a thread that waits in poll(2).
+/// An event of a link to a broker (`MQTTLink`).
+package enum MQTTLinkEvent: Hashable, Sendable {
+    /// The broker accepted the connection.
+    case accepted
+    case subscribed(filter: String, isGranted: Bool)
+    case received(MQTTMessage)
+    /// The broker confirmed a message for which confirmation was requested.
+    case confirmed
+    /// The link ended. No event follows.
+    case ended(MQTTSharingError)
+}
+
+/// The link to a broker: a thread that connects, and then waits in poll(2) until the connection ends.
 ///
-/// While it connects it cannot be called off, as libmosquitto and the resolver know no way: who loses patience abandons the
-/// link, whose thread ends when the system gives up (about two minutes), and says nothing of it.
+/// The connection attempt can't be canceled, because neither libmosquitto nor the resolver supports that. A caller that
+/// doesn't want to wait abandons the link. The thread then ends when the system gives up, after about two minutes, and
+/// reports nothing.
 package final class MQTTLink: Sendable {
-    /// What can be asked of a link.
+    /// An operation of a link.
     package enum Operation: Sendable {
         case publish(MQTTMessage)
-        /// Publishes a message of quality `atLeastOnce`, and tells when the broker has confirmed it.
+        /// Publishes a message of quality `atLeastOnce`, and reports the broker's confirmation.
         case deliver(MQTTMessage)
         case subscribe(String, MQTTMessage.Quality)
         case unsubscribe(String)
-        /// Sends what waits, then says goodbye once the broker has confirmed it.
+        /// Sends the pending messages, and disconnects once the broker has confirmed them.
         case close
     }
 
@@ -23,9 +36,10 @@ package final class MQTTLink: Sendable {
         var isAbandoned = false
     }
 
-    /// Occurrences that may wait to be taken in; more, and the link ends, to begin anew with what the broker retains.
+    /// The number of events that the stream buffers. If the buffer overflows, the link ends, and a new link starts from
+    /// the broker's retained messages.
     private static let mostWaiting = 16_384
-    /// How long what waits at the end may take to be sent and confirmed.
+    /// The time limit for sending and confirming the pending messages at the end.
     private static let closingTime = Duration.seconds(5)
 
     private let inbox = Guarded(Inbox())
@@ -39,7 +53,7 @@ package final class MQTTLink: Sendable {
         self.continuation = continuation
     }
 
-    /// Begins to connect.
+    /// Starts to connect.
     package static func open(
         _ broker: MQTTBroker, clientID: String, will: MQTTMessage?, keepAliveSeconds: Int32
     ) -> (link: MQTTLink, occurrences: AsyncStream<MQTTLinkEvent>) {
@@ -53,7 +67,7 @@ package final class MQTTLink: Sendable {
                 try connection.open(keepAliveSeconds: keepAliveSeconds)
                 try link.serve(connection)
             } catch {
-                // Where the buffer is full, the end of the stream tells it.
+                // If the buffer is full, the end of the stream reports the overflow.
                 continuation.yield(.ended(error))
             }
             continuation.finish()
@@ -67,7 +81,7 @@ package final class MQTTLink: Sendable {
         signal.raise()
     }
 
-    /// Ends the link without a goodbye: the broker executes the will. Nothing is told of it any more.
+    /// Ends the link without disconnecting, so that the broker publishes the will. The link reports no further events.
     package func abandon() {
         continuation.finish()
         inbox.withLock { $0.isAbandoned = true }
@@ -94,15 +108,15 @@ package final class MQTTLink: Sendable {
             if let deadline, !connection.isBusy || ContinuousClock.now >= deadline {
                 return connection.close(before: deadline)
             }
-            // A second, as libmosquitto looks for the time to ask the broker whether it is still there.
+            // At most a second, because libmosquitto must check whether a keep-alive ping is due.
             try connection.step(signal, atMost: deadline == nil ? 1000 : 100)
-            for arrival in connection.takeArrivals() {
+            for arrival in connection.popArrivals() {
                 if case .dropped = continuation.yield(MQTTLinkEvent(arrival)) { throw .overrun(host: broker.host) }
             }
         }
     }
 
-    /// OpenSSL writes to sockets whose other end may be closed, which would end the program.
+    /// Blocks SIGPIPE, which would end the program when OpenSSL writes to a closed connection.
     private static func blockBrokenPipeSignal() -> sigset_t {
         var blocked = sigset_t()
         var kept = sigset_t()
@@ -112,7 +126,7 @@ package final class MQTTLink: Sendable {
         return kept
     }
 
-    /// The thread is that of a queue, which others use later.
+    /// Restores the signal mask, because the queue's thread is reused.
     private static func restoreSignals(_ kept: sigset_t) {
         var (broken, none, kept) = (sigset_t(), timespec(), kept)
         sigemptyset(&broken)

@@ -1,23 +1,23 @@
 import LocalizationSession
 
-/// Which other devices are there, and in which rooms, as their retained presences tell.
+/// The other devices on the server and their rooms, from their retained presences.
 struct PresenceTracker: Hashable, Sendable {
-    /// More devices are not kept in mind, as whoever may publish could name any number.
+    /// The largest number of tracked devices, because a client with write access could publish any number of them.
     static let mostDevices = 10_000
 
     private var rooms: [DeviceID: Set<String>] = [:]
     private var counts: [String: Int] = [:]
 
-    /// How many others are on the server.
+    /// The number of other devices on the server.
     var deviceCount: Int { rooms.count }
 
-    /// How many others are in a room.
+    /// Returns the number of other devices in a room.
     func count(in room: String) -> Int { counts[room] ?? 0 }
 
-    /// Takes in where a device is now: nil for nowhere.
+    /// Updates the rooms of a device; nil if it left the server.
     ///
-    /// - Returns: the rooms that it came into and left; nil if there are too many devices to keep this one in mind.
-    mutating func note(_ device: DeviceID, in new: Set<String>?) -> (entered: Set<String>, left: Set<String>)? {
+    /// - Returns: The rooms that the device entered and left; nil if there are too many devices to track this one.
+    mutating func update(_ device: DeviceID, in new: Set<String>?) -> (entered: Set<String>, left: Set<String>)? {
         let old = rooms[device] ?? []
         if new != nil, rooms[device] == nil, rooms.count >= Self.mostDevices { return nil }
         rooms[device] = new

@@ -1,31 +1,19 @@
 import IndoorVocabulary
 import LocalizationSession
 
-/// What a link to a broker tells, as `MQTTLink` does.
-package enum MQTTLinkEvent: Hashable, Sendable {
-    /// The broker lets this client in.
-    case accepted
-    case subscribed(filter: String, isGranted: Bool)
-    case received(MQTTMessage)
-    /// The broker has the message whose confirmation was asked for.
-    case confirmed
-    /// Nothing follows.
-    case ended(MQTTSharingError)
-}
-
-/// Coming to the server, staying there, and leaving it.
+/// Connecting to the server, staying connected, and leaving.
 extension SharingMachine {
     mutating func connect(_ reply: Reply, _ now: Moment) {
         if phase == .up { return answer(reply) }
         connecting.append(reply)
-        // Else an attempt is under way, or will be.
+        // Otherwise an attempt is pending or scheduled.
         if phase == .idle { open(now) }
     }
 
     private mutating func open(_ now: Moment) {
         phase = .opening(since: now.instant)
         session = String(generator.next(), radix: 16)
-        book = PresenceTracker()
+        presences = PresenceTracker()
         limits = SharingPayload.Limits()
         directives.append(.open(session: session))
     }
@@ -35,9 +23,9 @@ extension SharingMachine {
         leaveServer(reason: "left on request", failing: .notConnected)
     }
 
-    /// Leaves the server for good, with a goodbye.
+    /// Leaves the server permanently, with a regular disconnect.
     ///
-    /// - Parameter keepsPresence: whether what is retained under this device's topic belongs to somebody else.
+    /// - Parameter keepsPresence: Whether the retained presence of this device belongs to another program.
     private mutating func leaveServer(
         reason: String, failing error: MQTTSharingError, keepsPresence: Bool = false
     ) {
@@ -49,9 +37,9 @@ extension SharingMachine {
         case .idle, .pausing: break
         }
         let wasConnected = hasBeenUp
-        for room in memberships.keys.sorted() where memberships[room] == .joined { tell(.left(room: room)) }
+        for room in memberships.keys.sorted() where memberships[room] == .joined { emit(.left(room: room)) }
         becomeIdle(failing: error)
-        if wasConnected { tell(.disconnected(reason: reason)) }
+        if wasConnected { emit(.disconnected(reason: reason)) }
     }
 
     private mutating func becomeIdle(failing error: MQTTSharingError) {
@@ -64,15 +52,15 @@ extension SharingMachine {
         for reply in memberships.values.flatMap(\.replies).sorted() { answer(reply, error) }
         memberships = [:]
         forgetOccupancy()
-        toldOccupancy = [:]
+        reportedOccupancy = [:]
     }
 
-    mutating func take(_ event: MQTTLinkEvent, _ now: Moment) {
+    mutating func handleLink(_ event: MQTTLinkEvent, _ now: Moment) {
         switch (event, phase) {
         case (.accepted, .opening(let since)):
             var filters: Set<String> = [topics.presenceFilter, topics.name(.limits)]
             if let homeAssistant { filters.insert(homeAssistant.birthTopic) }
-            // Those of an earlier connection.
+            // The rooms of an earlier connection.
             filters.formUnion(memberships.keys.map(topics.filter(ofRoom:)))
             phase = .subscribing(since: since, filters)
             for filter in filters.sorted() { directives.append(.subscribe(filter, .atLeastOnce)) }
@@ -88,26 +76,26 @@ extension SharingMachine {
                 for room in memberships.keys { memberships[room] = .granted(since: now.instant, []) }
                 publishPresence(now)
             }
-        case (.subscribed(let filter, let isGranted), .up): noteSubscription(filter, isGranted, now)
+        case (.subscribed(let filter, let isGranted), .up): handleSubscription(filter, isGranted, now)
         case (.received(let message), .subscribing), (.received(let message), .entering), (.received(let message), .up):
             receive(message, now)
         case (.ended(let error), .opening), (.ended(let error), .subscribing), (.ended(let error), .entering),
             (.ended(let error), .up):
             fail(error, now, isLinkThere: false)
         case (_, .idle), (_, .pausing), (.accepted, _), (.subscribed, _), (.received, .opening), (.confirmed, _):
-            // Of a link that was left, or what no broker says then; sharing asks for no confirmations.
+            // Events of an earlier link, or out of order. Sharing requests no confirmations.
             break
         }
     }
 
-    /// The connection cannot be had, or is lost: tries again if it was there once.
+    /// Handles a failed or lost connection. Reconnects if the device was connected before.
     mutating func fail(_ error: MQTTSharingError, _ now: Moment, isLinkThere: Bool = true) {
         if isLinkThere { directives.append(.abandon) }
         guard hasBeenUp else { return becomeIdle(failing: error) }
         if phase == .up {
-            tell(.disconnected(reason: error.description))
+            emit(.disconnected(reason: error.description))
         } else if error != lastFailure {
-            tell(.failed(LocalizationError(error)))
+            emit(.failed(LocalizationError(error)))
         }
         lastFailure = error
         presenceDue = nil
@@ -116,7 +104,7 @@ extension SharingMachine {
         phase = .pausing(until: now.instant.advanced(by: backoff.next()))
         for (room, membership) in memberships {
             for reply in membership.replies { answer(reply, error) }
-            // Rooms that this device was in are joined again; others were asked for in vain.
+            // Rejoin the rooms that this device was in; the requests for other rooms have failed.
             memberships[room] = membership.replies.isEmpty ? .asked(since: now.instant, []) : nil
         }
         forgetOccupancy()
@@ -124,10 +112,10 @@ extension SharingMachine {
 
     mutating func tick(_ now: Moment) {
         switch phase {
-        case .opening(let since) where isOver(since, now): fail(noAnswer("to be let in"), now)
-        case .subscribing(let since, _) where isOver(since, now): fail(noAnswer("to subscribe"), now)
+        case .opening(let since) where isOver(since, now): fail(noAnswer("to the connection request"), now)
+        case .subscribing(let since, _) where isOver(since, now): fail(noAnswer("to the subscription"), now)
         case .entering(let since) where isOver(since, now):
-            // A broker that forbids to publish says nothing.
+            // A broker that denies publishing doesn't answer.
             fail(.forbidden(topic: topics.name(.presence(device))), now)
         case .pausing(let until) where now.instant >= until: open(now)
         case .up:
@@ -142,8 +130,8 @@ extension SharingMachine {
 
     func isOver(_ since: Instant, _ now: Moment) -> Bool { now.instant >= since.advanced(by: settings.patience) }
 
-    func noAnswer(_ question: String) -> MQTTSharingError {
-        .noAnswer(host: broker.host, port: broker.port, to: question)
+    func noAnswer(_ request: String) -> MQTTSharingError {
+        .noAnswer(host: broker.host, port: broker.port, to: request)
     }
 
     mutating func publishPresence(_ now: Moment) {
@@ -156,12 +144,12 @@ extension SharingMachine {
                     topic: topics.name(.presence(device)), payload: SharingPayload.bytes(presence), isRetained: true)))
     }
 
-    /// The own presence, as the broker has it.
-    mutating func takeOwnPresence(_ presence: SharingPayload.Presence?, _ now: Moment) {
+    /// Handles this device's own presence from the broker.
+    mutating func receiveOwnPresence(_ presence: SharingPayload.Presence?, _ now: Moment) {
         switch phase {
         case .entering where presence?.session == session:
-            if let capacity = serverCapacity, book.deviceCount >= capacity {
-                tell(.serverFull)
+            if let capacity = serverCapacity, presences.deviceCount >= capacity {
+                emit(.serverFull)
                 return leaveServer(
                     reason: MQTTSharingError.serverFull(capacity: capacity).description,
                     failing: .serverFull(capacity: capacity))
@@ -169,13 +157,13 @@ extension SharingMachine {
             enter()
             admit(presence?.rooms ?? [], now)
         case .up where presence == nil:
-            // The will of an earlier connection, of which the broker knew late that it is gone. Not at once, lest two that
-            // remove and publish keep each other busy.
+            // The broker published the will of an earlier connection late. Wait before publishing again, so that two
+            // programs that remove and publish don't do so endlessly.
             presenceDue = presenceDue ?? now.instant.advanced(by: MQTTSharingSettings.refreshInterval)
         case .up where presence?.session == session: admit(presence?.rooms ?? [], now)
         case .up:
             let error = MQTTSharingError.deviceTaken(device)
-            tell(.failed(LocalizationError(error)))
+            emit(.failed(LocalizationError(error)))
             leaveServer(reason: error.description, failing: error, keepsPresence: true)
         case .idle, .opening, .subscribing, .entering, .pausing: break
         }
@@ -186,11 +174,11 @@ extension SharingMachine {
         hasBeenUp = true
         lastFailure = nil
         backoff.reset()
-        tell(.connected)
+        emit(.connected)
         for reply in connecting { answer(reply) }
         connecting = []
         configureHomeAssistant()
-        if latest != nil { hasNews = true }
+        if latest != nil { hasUnsharedPosition = true }
         markDirty(trackedRooms)
     }
 

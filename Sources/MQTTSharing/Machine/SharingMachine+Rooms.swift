@@ -1,7 +1,7 @@
 import IndoorVocabulary
 import LocalizationSession
 
-/// Rooms of devices: coming in, leaving, and how many are there.
+/// Joining and leaving rooms.
 extension SharingMachine {
     mutating func join(_ room: String, _ reply: Reply, _ now: Moment) {
         guard phase == .up else { return answer(reply, .notConnected) }
@@ -11,11 +11,11 @@ extension SharingMachine {
         case .granted(let since, let replies): memberships[room] = .granted(since: since, replies + [reply])
         case nil:
             guard memberships.count < SharingPayload.mostRooms else { return answer(reply, .tooManyRooms) }
-            if let capacity = capacity(of: room), book.count(in: room) >= capacity {
+            if let capacity = capacity(of: room), presences.count(in: room) >= capacity {
                 return refuse(room, capacity, [reply])
             }
             memberships[room] = .asked(since: now.instant, [reply])
-            // Before the presence, as those inside answer it with their positions.
+            // Subscribe before publishing the presence, because the devices in the room answer it with their positions.
             directives.append(.subscribe(topics.filter(ofRoom: room), .atLeastOnce))
         }
     }
@@ -23,15 +23,15 @@ extension SharingMachine {
     mutating func leave(_ room: String, _ now: Moment) {
         guard let membership = memberships.removeValue(forKey: room) else { return }
         for reply in membership.replies { answer(reply, .notInRoom(room)) }
-        if membership == .joined { tell(.left(room: room)) }
+        if membership == .joined { emit(.left(room: room)) }
         markDirty([room])
         guard phase == .up else { return }
         directives.append(.unsubscribe(topics.filter(ofRoom: room)))
         publishPresence(now)
     }
 
-    /// The broker has answered the subscription to a room.
-    mutating func noteSubscription(_ filter: String, _ isGranted: Bool, _ now: Moment) {
+    /// Handles the broker's answer to the subscription to a room.
+    mutating func handleSubscription(_ filter: String, _ isGranted: Bool, _ now: Moment) {
         for (room, membership) in memberships where topics.filter(ofRoom: room) == filter {
             guard case .asked(let since, let replies) = membership else { continue }
             memberships[room] = .granted(since: since, replies)
@@ -39,38 +39,39 @@ extension SharingMachine {
         }
     }
 
-    /// The own presence with these rooms came back: those who were in them before this device are known.
+    /// Handles the rooms in this device's own presence, which the broker sent back: the devices that were in the rooms
+    /// before this one are now known.
     mutating func admit(_ rooms: [String], _ now: Moment) {
         var isRefused = false
         for room in rooms {
             guard case .granted(_, let replies) = memberships[room] else { continue }
-            if let capacity = capacity(of: room), book.count(in: room) >= capacity {
+            if let capacity = capacity(of: room), presences.count(in: room) >= capacity {
                 memberships[room] = nil
                 directives.append(.unsubscribe(topics.filter(ofRoom: room)))
                 refuse(room, capacity, replies)
                 isRefused = true
             } else {
                 memberships[room] = .joined
-                tell(.joined(room: room))
+                emit(.joined(room: room))
                 for reply in replies { answer(reply) }
-                toldOccupancy[room] = nil
+                reportedOccupancy[room] = nil
                 markDirty([room])
-                if latest != nil { hasNews = true }
+                if latest != nil { hasUnsharedPosition = true }
             }
         }
         if isRefused { publishPresence(now) }
     }
 
     private mutating func refuse(_ room: String, _ capacity: Int, _ replies: [Reply]) {
-        tell(.roomFull(room: room, capacity: capacity))
+        emit(.roomFull(room: room, capacity: capacity))
         for reply in replies { answer(reply, .roomFull(room, capacity: capacity)) }
     }
 
-    /// Gives up rooms that the broker does not let this device into.
+    /// Gives up rooms for which the broker's answer is overdue.
     mutating func giveUpRooms(_ now: Moment) {
         for (room, membership) in memberships {
             switch membership {
-            case .asked(let since, _) where isOver(since, now): drop(room, noAnswer("to subscribe"), now)
+            case .asked(let since, _) where isOver(since, now): drop(room, noAnswer("to the subscription"), now)
             case .granted(let since, _) where isOver(since, now):
                 drop(room, .forbidden(topic: topics.name(.presence(device))), now)
             case .asked, .granted, .joined: break
@@ -78,12 +79,12 @@ extension SharingMachine {
         }
     }
 
-    /// Gives up a room that this device is not in yet.
+    /// Gives up a room that this device hasn't joined yet.
     mutating func drop(_ room: String, _ error: MQTTSharingError, _ now: Moment) {
         let replies = memberships.removeValue(forKey: room)?.replies ?? []
         for reply in replies { answer(reply, error) }
-        // Nobody waits for a room that was joined before the connection broke.
-        if replies.isEmpty { tell(.failed(LocalizationError(error))) }
+        // No caller waits for a room that was joined before the connection broke.
+        if replies.isEmpty { emit(.failed(LocalizationError(error))) }
         directives.append(.unsubscribe(topics.filter(ofRoom: room)))
         if phase == .up { publishPresence(now) }
     }
@@ -93,33 +94,35 @@ extension SharingMachine {
     }
 }
 
-/// How many devices are where.
+/// Occupancy of rooms.
 extension SharingMachine {
-    /// This device, if it is there, and the others.
-    package func occupancy(of room: String) -> Int { book.count(in: room) + (memberships[room] == .joined ? 1 : 0) }
+    /// Returns the number of devices in a room, including this one.
+    package func occupancy(of room: String) -> Int {
+        presences.count(in: room) + (memberships[room] == .joined ? 1 : 0)
+    }
 
     private func isWatched(_ room: String) -> Bool { trackedRooms.contains(room) || memberships[room] == .joined }
 
     mutating func markDirty(_ rooms: Set<String>) { dirtyRooms.formUnion(rooms.filter(isWatched)) }
 
-    mutating func tellOccupancyIfDue(_ now: Moment) {
+    mutating func reportOccupancyIfDue(_ now: Moment) {
         guard phase == .up, !dirtyRooms.isEmpty else { return }
         if let last = lastOccupancy, last.duration(to: now.instant) < MQTTSharingSettings.refreshInterval { return }
-        for room in dirtyRooms.sorted() where isWatched(room) && toldOccupancy[room] != occupancy(of: room) {
-            tellOccupancy(of: room)
+        for room in dirtyRooms.sorted() where isWatched(room) && reportedOccupancy[room] != occupancy(of: room) {
+            reportOccupancy(of: room)
             lastOccupancy = now.instant
         }
         dirtyRooms = []
     }
 
-    private mutating func tellOccupancy(of room: String) {
-        toldOccupancy[room] = occupancy(of: room)
-        tell(.occupancy(room: room, devices: occupancy(of: room)))
+    private mutating func reportOccupancy(of room: String) {
+        reportedOccupancy[room] = occupancy(of: room)
+        emit(.occupancy(room: room, devices: occupancy(of: room)))
     }
 
-    /// Tells of every room that this device is in or tracks how many devices are there.
+    /// Reports the number of devices in every room that this device is in or tracks.
     ///
-    /// - Returns: what is to be done; nil if there is no connection, or the last refresh was less than half a second ago.
+    /// - Returns: The directives to perform; nil without a connection, or within half a second of the last refresh.
     package mutating func refresh(at now: Moment) -> [Directive]? {
         guard phase == .up else { return nil }
         if let last = lastRefresh, last.duration(to: now.instant) < MQTTSharingSettings.refreshInterval { return nil }
@@ -127,7 +130,7 @@ extension SharingMachine {
         lastOccupancy = now.instant
         dirtyRooms = []
         let joined = memberships.filter { $0.value == .joined }.keys
-        for room in trackedRooms.union(joined).sorted() { tellOccupancy(of: room) }
+        for room in trackedRooms.union(joined).sorted() { reportOccupancy(of: room) }
         defer { directives = [] }
         return directives
     }

@@ -2,15 +2,15 @@ import IndoorVocabulary
 import LocalizationSession
 import VenueModel
 
-/// What goes out and what comes in.
+/// Outgoing and incoming messages.
 extension SharingMachine {
-    /// Whether a position would reach anybody.
+    /// Whether a position would have a recipient.
     var canShare: Bool { phase == .up && (homeAssistant != nil || memberships.values.contains(.joined)) }
 
-    /// Tells the newest position, unless one was told a moment ago.
+    /// Publishes the newest position, unless the interval since the last one isn't over.
     mutating func shareIfDue(_ now: Moment) {
-        guard hasNews, canShare, now.instant >= nextShare, let latest else { return }
-        hasNews = false
+        guard hasUnsharedPosition, canShare, now.instant >= nextShare, let latest else { return }
+        hasUnsharedPosition = false
         nextShare = now.instant.advanced(by: settings.interval)
         for room in memberships.keys.sorted() where memberships[room] == .joined {
             let position = shared(latest, in: room)
@@ -40,45 +40,45 @@ extension SharingMachine {
 
     mutating func receive(_ message: MQTTMessage, _ now: Moment) {
         if let homeAssistant, message.topic == homeAssistant.birthTopic {
-            // It has started, and knows only what was retained.
+            // Home Assistant has started, and has received only retained messages.
             if message.payload.elementsEqual("online".utf8), !message.isRetained, phase == .up {
                 configureHomeAssistant()
-                if latest != nil { hasNews = true }
+                if latest != nil { hasUnsharedPosition = true }
             }
             return
         }
-        guard let topic = topics.topic(message.topic) else { return reject(message, "the topic names nothing", now) }
+        guard let topic = topics.topic(message.topic) else { return reject(message, "the topic is unknown", now) }
         do throws(SharingPayload.Defect) {
             switch topic {
             case .limits:
                 limits = message.payload.isEmpty ? SharingPayload.Limits() : try SharingPayload.limits(message.payload)
             case .presence(let other):
                 let presence = message.payload.isEmpty ? nil : try SharingPayload.presence(message.payload, of: other)
-                if other == device { takeOwnPresence(presence, now) } else { note(other, presence, now) }
+                if other == device { receiveOwnPresence(presence, now) } else { updatePresence(other, presence, now) }
             case .position(let room, let other) where other != device && memberships[room] == .joined:
-                tell(.position(try SharingPayload.position(message.payload, of: other, in: room)))
+                emit(.position(try SharingPayload.position(message.payload, of: other, in: room)))
             case .message(let room, let other) where other != device && memberships[room] == .joined:
-                tell(.message(try SharingPayload.message(message.payload, of: other, in: room)))
+                emit(.message(try SharingPayload.message(message.payload, of: other, in: room)))
             case .position, .message, .location: break
             }
         } catch { reject(message, error.description, now) }
     }
 
-    private mutating func note(_ other: DeviceID, _ presence: SharingPayload.Presence?, _ now: Moment) {
-        guard let change = book.note(other, in: presence.map { Set($0.rooms) }) else { return }
+    private mutating func updatePresence(_ other: DeviceID, _ presence: SharingPayload.Presence?, _ now: Moment) {
+        guard let change = presences.update(other, in: presence.map { Set($0.rooms) }) else { return }
         markDirty(change.entered.union(change.left))
-        // Whoever comes in wants to know where this device is.
-        if latest != nil, change.entered.contains(where: { memberships[$0] == .joined }) { hasNews = true }
+        // Send the position to a device that enters.
+        if latest != nil, change.entered.contains(where: { memberships[$0] == .joined }) { hasUnsharedPosition = true }
     }
 
     private mutating func reject(_ message: MQTTMessage, _ reason: String, _ now: Moment) {
         malformedCount += 1
-        // Told once a second, lest a flood of them washes away what can be read.
-        if let last = lastMalformedTold, last.duration(to: now.instant) < .seconds(1) { return }
-        lastMalformedTold = now.instant
+        // Report at most once a second, so that a flood of malformed messages doesn't displace other events.
+        if let last = malformedReportedAt, last.duration(to: now.instant) < .seconds(1) { return }
+        malformedReportedAt = now.instant
         let error = MQTTSharingError.malformed(
             topic: String(message.topic.prefix(256)), reason: reason, count: malformedCount)
-        tell(.failed(LocalizationError(error)))
+        emit(.failed(LocalizationError(error)))
     }
 
     mutating func configureHomeAssistant() {

@@ -2,17 +2,18 @@ import IndoorVocabulary
 import LocalizationSession
 import VenueModel
 
-/// Decides what sharing over a broker does: who is where, who may come in, what is told and when.
+/// The state machine of sharing over a broker: presence, rooms, capacities, and the timing of messages.
 ///
-/// A device is on the server by its presence, one retained message with its rooms, which its last will removes. The broker
-/// hands all presences to all devices in one order, this device's own among them. When the own one comes back, all
-/// that came before it were there first: the newcomer counts them and leaves where it is one too many. Clocks don't matter.
+/// A device is on the server if it has a presence: a retained message with its rooms, which its last will removes. The
+/// broker sends all presences to all devices in the same order, including each device's own. When a device receives its
+/// own presence, all devices with earlier presences were there first. It counts them, and leaves a room or server that
+/// exceeds its capacity. The order doesn't depend on clocks.
 package struct SharingMachine: Sendable {
-    /// When something happens, by two clocks.
+    /// The time of an event on two clocks.
     package struct Moment: Hashable, Sendable {
-        /// Monotonic; deadlines and rates count by it.
+        /// The monotonic time, for deadlines and rates.
         package var instant: Instant
-        /// Seconds since 1970 (UTC); others get it.
+        /// The seconds since 1970 (UTC), for messages.
         package var date: Double
 
         package init(instant: Instant, date: Double) {
@@ -21,7 +22,7 @@ package struct SharingMachine: Sendable {
         }
     }
 
-    /// Names a request that waits for its answer.
+    /// The ID of a request that waits for its answer.
     package typealias Reply = UInt64
 
     package enum Event: Hashable, Sendable {
@@ -32,11 +33,11 @@ package struct SharingMachine: Sendable {
         case track(String)
         case untrack(String)
         case share(Position, level: Int?)
-        /// A text of which the machine knows that it can be sent.
+        /// Send a text. The caller has checked the connection, the room and the limits.
         case send(String, tag: String, room: String)
         case withdrawFromHomeAssistant
         case link(MQTTLinkEvent)
-        /// The time that `nextWake` named has come.
+        /// The instant `nextWake` has passed.
         case tick
     }
 
@@ -45,35 +46,35 @@ package struct SharingMachine: Sendable {
         case publish(MQTTMessage)
         case subscribe(String, MQTTMessage.Quality)
         case unsubscribe(String)
-        /// Ends the link with a goodbye, after all that was published.
+        /// Disconnect after all published messages.
         case close
-        /// Ends the link without one, so that the broker executes the will.
+        /// End the link without disconnecting, so that the broker publishes the will.
         case abandon
-        case tell(SharingEvent)
+        case emit(SharingEvent)
         case answer(Reply, MQTTSharingError?)
     }
 
     enum Phase: Hashable, Sendable {
         case idle
-        /// Waits for the broker to let this device in.
+        /// Waiting for the broker to accept the connection.
         case opening(since: Instant)
-        /// Waits for it to grant the subscriptions of these filters.
+        /// Waiting for the broker to grant the subscriptions to these filters.
         case subscribing(since: Instant, Set<String>)
-        /// Waits for the own presence to come back.
+        /// Waiting for this device's own presence from the broker.
         case entering(since: Instant)
         case up
-        /// Waits to connect again.
+        /// Waiting to reconnect.
         case pausing(until: Instant)
     }
 
     enum Membership: Hashable, Sendable {
-        /// Waits for the subscription to what is told to the room.
+        /// Waiting for the subscription to the room.
         case asked(since: Instant, [Reply])
-        /// Waits for the own presence with the room to come back.
+        /// Waiting for this device's own presence with the room from the broker.
         case granted(since: Instant, [Reply])
         case joined
 
-        /// Who waits for it.
+        /// The requests that wait for the room.
         var replies: [Reply] {
             switch self {
             case .asked(_, let replies), .granted(_, let replies): replies
@@ -91,7 +92,7 @@ package struct SharingMachine: Sendable {
 
     var phase = Phase.idle
     var session = ""
-    /// Whether the broker was reached since the last `connect`: then it is tried again and again.
+    /// Whether the device has been connected since the last `connect`, so that the machine reconnects.
     var hasBeenUp = false
     var connecting: [Reply] = []
     var generator: SeededGenerator
@@ -100,30 +101,30 @@ package struct SharingMachine: Sendable {
 
     var memberships: [String: Membership] = [:]
     var trackedRooms: Set<String> = []
-    var book = PresenceTracker()
+    var presences = PresenceTracker()
     var limits = SharingPayload.Limits()
-    /// When the own presence, which somebody removed, is to be published again.
+    /// The instant at which to publish the removed presence of this device again.
     var presenceDue: Instant?
 
     var dirtyRooms: Set<String> = []
-    var toldOccupancy: [String: Int] = [:]
+    var reportedOccupancy: [String: Int] = [:]
     var lastOccupancy: Instant?
     var lastRefresh: Instant?
 
     var latest: (position: Position, level: Int?, date: Double)?
-    var hasNews = false
+    var hasUnsharedPosition = false
     var nextShare = Instant.zero
 
-    /// How many messages came that nobody could make sense of.
+    /// The number of malformed messages received.
     package internal(set) var malformedCount = 0
-    var lastMalformedTold: Instant?
+    var malformedReportedAt: Instant?
 
     var directives: [Directive] = []
 
     /// - Parameters:
-    ///   - broker: which errors name.
-    ///   - name: the device's name for people.
-    ///   - seed: of the names of connections and of the pauses between attempts.
+    ///   - broker: The broker, for error messages.
+    ///   - name: The device's display name.
+    ///   - seed: The seed for session names and for the pauses between attempts.
     package init(
         _ broker: MQTTBroker, device: DeviceID, name: String?, settings: MQTTSharingSettings, seed: UInt64
     ) {
@@ -142,19 +143,19 @@ package struct SharingMachine: Sendable {
         backoff = Backoff(first: settings.firstPause, seed: generator.next())
     }
 
-    /// What the broker publishes when the connection breaks.
+    /// The message that the broker publishes if the connection breaks.
     package var will: MQTTMessage { MQTTMessage(topic: topics.name(.presence(device)), payload: [], isRetained: true) }
 
-    /// Whether something can be sent now.
+    /// Whether the device is connected.
     package var isUp: Bool { phase == .up }
 
-    /// Whether a connection is there, or tried for.
+    /// Whether the device is connected or tries to connect.
     package var isKept: Bool { phase != .idle }
 
-    /// Whether this device is in a room.
+    /// Returns whether this device is in a room.
     package func isIn(_ room: String) -> Bool { memberships[room] == .joined }
 
-    /// Takes in what happened; returns what is to be done, in this order.
+    /// Handles an event and returns the directives to perform, in order.
     package mutating func handle(_ event: Event, at now: Moment) -> [Directive] {
         switch event {
         case .connect(let reply): connect(reply, now)
@@ -163,24 +164,24 @@ package struct SharingMachine: Sendable {
         case .leave(let room): leave(room, now)
         case .track(let room):
             trackedRooms.insert(room)
-            toldOccupancy[room] = nil
+            reportedOccupancy[room] = nil
             markDirty([room])
         case .untrack(let room): trackedRooms.remove(room)
         case .share(let position, let level):
             latest = (position, level, now.date)
-            hasNews = true
+            hasUnsharedPosition = true
         case .send(let text, let tag, let room): send(text, tag, room, now)
         case .withdrawFromHomeAssistant: withdrawFromHomeAssistant()
-        case .link(let event): take(event, now)
+        case .link(let event): handleLink(event, now)
         case .tick: tick(now)
         }
         shareIfDue(now)
-        tellOccupancyIfDue(now)
+        reportOccupancyIfDue(now)
         defer { directives = [] }
         return directives
     }
 
-    /// When the machine wants a `tick`; nil if only others can move it.
+    /// The instant at which the machine needs a `tick`; nil if it only waits for events.
     package var nextWake: Instant? {
         var times: [Instant] = []
         switch phase {
@@ -190,7 +191,7 @@ package struct SharingMachine: Sendable {
         case .idle: return nil
         case .up:
             if let presenceDue { times.append(presenceDue) }
-            if hasNews, canShare { times.append(nextShare) }
+            if hasUnsharedPosition, canShare { times.append(nextShare) }
             if !dirtyRooms.isEmpty, let lastOccupancy {
                 times.append(lastOccupancy.advanced(by: MQTTSharingSettings.refreshInterval))
             }
@@ -204,7 +205,7 @@ package struct SharingMachine: Sendable {
         return times.min()
     }
 
-    mutating func tell(_ event: SharingEvent) { directives.append(.tell(event)) }
+    mutating func emit(_ event: SharingEvent) { directives.append(.emit(event)) }
 
     mutating func answer(_ reply: Reply, _ error: MQTTSharingError? = nil) {
         directives.append(.answer(reply, error))

@@ -1,8 +1,8 @@
-/// What keeps a level from being converted in reasonable time.
+/// Limits that keep the conversion of a level within reasonable time.
 extension IMDFConversion {
-    /// Notes the levels whose features have too many corners, or overlap too often.
+    /// Reports levels whose features have too many corners or overlaps.
     ///
-    /// Units and fixtures are cut along those that they overlap, and ways lead around the corners of all of them.
+    /// Units and fixtures are cut along the ones they overlap, and paths run around the corners of all of them.
     mutating func checkLimits(of plans: [Plan]) {
         for plan in plans {
             let things = features(.unit, on: plan) + features(.fixture, on: plan)
@@ -12,8 +12,8 @@ extension IMDFConversion {
             if corners > IMDFArchive.Limit.corners {
                 refuse(
                     plan,
-                    "its features have \(corners) corners, more than the \(IMDFArchive.Limit.corners) that a level may have; simplify them"
-                )
+                    "its features have \(corners) corners, more than the limit of \(IMDFArchive.Limit.corners) for a "
+                        + "level; simplify them")
             } else if Self.overlapsTooOften(outlines) {
                 refuse(
                     plan,
@@ -38,13 +38,13 @@ extension IMDFConversion {
         return rings + (feature.geometry?.lines ?? []).map { (PlanBox(around: plan.frame.points(at: $0)), $0.count) }
     }
 
-    /// Whether boxes have more in common than neighbours, which share a wall.
+    /// Returns whether boxes overlap more than those of neighbours, which share a wall.
     private static func overlap(_ one: PlanBox, _ other: PlanBox) -> Bool {
         min(one.maxX, other.maxX) - max(one.minX, other.minX) > IMDFWalls.thickestWall
             && min(one.maxY, other.maxY) - max(one.minY, other.minY) > IMDFWalls.thickestWall
     }
 
-    /// Sweeps the boxes by their left edges, and stops at the limit.
+    /// Sweeps over the left edges of the boxes, and stops at the limit.
     private static func overlapsTooOften(_ outlines: [Outline]) -> Bool {
         var open: [Outline] = []
         var (pairs, corners) = (0, 0)

@@ -2,11 +2,11 @@ import IndoorVocabulary
 import VenueModel
 
 extension IMDFConversion {
-    /// The map of a level.
+    /// Returns the map of a level.
     mutating func map(_ plan: Plan) -> VenueMap {
         let level = plan.level
         let walls = self.walls(on: plan)
-        addWays(on: plan, walls)
+        addPaths(on: plan, walls)
         noteProperties(of: level, used: ["name", "short_name", "ordinal", "building_ids", "outdoor"])
         return VenueMap(
             id: plan.id, name: mapName(of: level), level: plan.ordinal, width: plan.frame.width,
@@ -14,11 +14,11 @@ extension IMDFConversion {
             walkable: walkable(on: plan))
     }
 
-    /// The level's name, after that of its building where the venue has several.
+    /// Returns the level's name, preceded by its building's name if the venue has several buildings.
     private mutating func mapName(of level: IMDFFeature) -> String {
         var name = name(of: level) ?? self.name(of: level, key: "short_name")
         if name == nil {
-            remark(level, .changed, "it has no name: its ordinal is the name")
+            remark(level, .changed, "it has no name: its ordinal is used as its name")
             name = "Level \(level.integer("ordinal") ?? 0)"
         }
         let ids = Set(level.ids("building_ids"))
@@ -31,12 +31,12 @@ extension IMDFConversion {
 
     func space(of unit: IMDFFeature) -> IMDFSpace { IMDFSpace(category: unit.category) }
 
-    /// Whether anybody may enter a unit.
+    /// Returns whether a unit is open to the public.
     private func isPublic(_ unit: IMDFFeature) -> Bool {
         unit.properties["restriction"] == nil && unit.category.prefix { $0 != "." } != "nonpublic"
     }
 
-    /// The rings of a feature's polygons on a plan.
+    /// Returns the rings of a feature's polygons on a plan.
     func rings(of feature: IMDFFeature, on plan: Plan) -> [[[MapPoint]]] {
         (feature.geometry?.polygons ?? []).map { plan.frame.rings(of: $0) }
     }
@@ -50,7 +50,7 @@ extension IMDFConversion {
                 obstacles += rings(of: fixture, on: plan)
                 remark(fixture, .changed, "it is an obstacle: only its outline is kept, as walls")
             } else {
-                remark(fixture, .leftOut, "its category \(fixture.category) is furniture, which moves and is no wall")
+                remark(fixture, .leftOut, "its category \(fixture.category) is movable furniture, which is not a wall")
             }
         }
         let walls = IMDFWalls(
@@ -72,9 +72,10 @@ extension IMDFConversion {
         let idle = Set(walls.idleOpenings)
         for opening in openings {
             if idle.contains(opening.id) {
-                remark(opening, .leftOut, "no wall runs along it within \(IMDFWalls.thickestWall) m: it opens nothing")
+                remark(
+                    opening, .leftOut, "no wall runs along it within \(IMDFWalls.thickestWall) m, so it opens no wall")
             } else {
-                remark(opening, .changed, "it is a gap in the walls: what it is called and made of is not kept")
+                remark(opening, .changed, "it becomes a gap in the walls: its name and material are not kept")
             }
         }
         let opened = Set(walls.openedUnits)
@@ -83,14 +84,15 @@ extension IMDFConversion {
             if opened.contains(unit.id) {
                 remark(
                     unit, .changed,
-                    "no opening lies on its outline, but people get in: it has no walls but those of its neighbours")
+                    "no opening lies on its outline, but it is public: it has only the walls of its neighbours")
             } else if closed.contains(unit.id) {
-                remark(unit, .changed, "no opening lies on its outline and it is not public: it is walled all around")
+                remark(unit, .changed, "no opening lies on its outline and it is not public: it has walls all around")
             }
         }
     }
 
-    /// Where people walk: the spaces, without what is solid or void in them. Without any, the level itself.
+    /// Returns the walkable areas: the walkable units without the solid and void ones in them, or the level if there
+    /// are none.
     private mutating func walkable(on plan: Plan) -> [[MapPoint]] {
         let units = features(.unit, on: plan)
         let blocked = units.filter { !space(of: $0).isWalkable }.flatMap { rings(of: $0, on: plan) }
@@ -101,8 +103,8 @@ extension IMDFConversion {
                 guard let pieces = PolygonPieces.pieces(of: rings, without: blocked) else {
                     remark(
                         feature, .leftOut,
-                        "its outline has too many corners to tell where one walks in it: simplify it to "
-                            + "\(InputLimits.standard.corners) together with what lies in it")
+                        "its outline has too many corners to compute its walkable area: simplify it to "
+                            + "\(InputLimits.standard.corners) together with the units in it")
                     continue
                 }
                 walkable += pieces
@@ -119,7 +121,7 @@ extension IMDFConversion {
             guard space(of: unit).isWalkable else {
                 remark(
                     unit, .leftOut,
-                    "nobody is in a unit of category \(unit.category): it is no room, its outline is a wall")
+                    "a unit of category \(unit.category) is not walkable: it is not a room, its outline is a wall")
                 return []
             }
             return rooms(of: unit, on: plan)
@@ -129,19 +131,20 @@ extension IMDFConversion {
     private mutating func rooms(of unit: IMDFFeature, on plan: Plan) -> [Room] {
         let name = roomName(of: unit)
         let polygons = rings(of: unit, on: plan)
-        if polygons.count > 1 { remark(unit, .changed, "it has several parts: each is a room of the same name") }
+        if polygons.count > 1 { remark(unit, .changed, "it has several parts: each becomes a room of the same name") }
         return polygons.enumerated().map { part, rings in
             if rings.count > 1 {
                 remark(
                     unit, .changed,
-                    "it has holes: the room's shape has none, but nobody walks in them, and a smaller room in one wins")
+                    "it has holes, which a room's shape cannot have: they stay unwalkable, and a room in one "
+                        + "has priority")
             }
             let id = number(of: "room", for: unit, part: part)
             return Room(id: id, name: name, mapID: plan.id, area: area(of: rings, of: unit))
         }
     }
 
-    /// The shape of a room or fence; nil if the packet's rules refuse it.
+    /// Returns the shape of a room or fence; nil if it isn't valid in a packet.
     mutating func area(of rings: [[MapPoint]], of feature: IMDFFeature) -> Area? {
         guard let outline = rings.first else { return nil }
         if outline.count > InputLimits.standard.corners {
@@ -156,19 +159,19 @@ extension IMDFConversion {
         return .polygon(outline)
     }
 
-    /// The unit's name, else those of its occupants, else its category in words.
+    /// Returns the unit's name, or the names of its occupants, or its category in words.
     mutating func roomName(of unit: IMDFFeature) -> String {
         if let name = self.name(of: unit) { return name }
         let names = (occupants[unit.id] ?? []).compactMap { labels.choose($0.properties["name"])?.text }
         if !names.isEmpty {
-            remark(unit, .changed, "it has no name: it is called by its occupants")
+            remark(unit, .changed, "it has no name: it is named after its occupants")
             return names.joined(separator: ", ")
         }
-        remark(unit, .changed, "it has neither name nor occupant: it is called by its category")
+        remark(unit, .changed, "it has neither name nor occupant: it is named after its category")
         return words(unit.category)
     }
 
-    /// A category for people: `restroom.male` as "restroom male".
+    /// Returns a category for display: "restroom male" for `restroom.male`.
     func words(_ category: String) -> String {
         category.isEmpty ? "unnamed" : category.split(separator: ".").joined(separator: " ")
     }

@@ -1,25 +1,25 @@
 import IndoorVocabulary
 import VenueModel
 
-/// The path graph: ways on each level, and between levels by shafts and as relationships tell.
+/// Creates the path graph: paths on each level, and between levels by vertical units and relationships.
 extension IMDFConversion {
-    /// What a change of floors costs in metres of walking, as IMDF knows no heights: two flights of stairs, the wait
-    /// for an elevator, an escalator's ride.
+    /// The cost of a floor change in metres of walking, because IMDF has no heights: two flights of stairs, the wait
+    /// for an elevator, the ride on an escalator.
     private static let costs: [PathGraph.Edge.Kind: Double] = [.stairs: 14, .elevator: 30, .escalator: 10]
 
     // MARK: On a level
 
-    /// Adds the ways of a level.
-    mutating func addWays(on plan: Plan, _ walls: IMDFWalls) {
+    /// Adds the paths of a level.
+    mutating func addPaths(on plan: Plan, _ walls: IMDFWalls) {
         let units = features(.unit, on: plan)
         let idle = Set(walls.idleOpenings)
         let openings = features(.opening, on: plan).filter { !idle.contains($0.id) }
         let obstacles = features(.fixture, on: plan).filter { IMDFSpace.isObstacle(fixture: $0.category) }
         let blocked = (units.filter { !space(of: $0).isWalkable } + obstacles).flatMap { rings(of: $0, on: plan) }
-        let ways = IMDFWays(
+        let paths = IMDFPaths(
             units: units.filter { space(of: $0).isWalkable }.flatMap { unit in
                 rings(of: unit, on: plan).map { rings in
-                    IMDFWays.Unit(
+                    IMDFPaths.Unit(
                         id: unit.id, rings: rings, hasOwnWalls: walls.walledUnits.contains(unit.id),
                         places: places(within: rings, of: unit, on: plan, without: blocked))
                 }
@@ -32,23 +32,23 @@ extension IMDFConversion {
             corners: (units + obstacles).flatMap { Array(rings(of: $0, on: plan).joined()) }, walls: walls.walls)
         let byID = Dictionary((units + openings).map { ($0.id, $0) }) { first, _ in first }
         var parts: [String: Int] = [:]
-        let ids = ways.nodes.map { node -> Int in
+        let ids = paths.nodes.map { node -> Int in
             let feature = node.id.flatMap { byID[$0] }
             let part = parts[node.id ?? "", default: 0]
             parts[node.id ?? ""] = part + 1
-            // Corners have no feature: they are counted after the level itself.
+            // Corners have no feature: their numbers are derived from the level.
             guard let feature else { return unlistedNumber(of: "node", for: plan.level, part: part + 1) }
             let id = number(of: "node", for: feature, part: part)
             if feature.type == .unit, part == 0 { unitNodes[feature.id] = id }
             return id
         }
-        for (id, node) in zip(ids, ways.nodes) {
-            self.ways.nodes.append(PathGraph.Node(id: id, mapID: plan.id, point: node.point))
+        for (id, node) in zip(ids, paths.nodes) {
+            graph.nodes.append(PathGraph.Node(id: id, mapID: plan.id, point: node.point))
         }
-        for edge in ways.edges { self.ways.edges.append(PathGraph.Edge(from: ids[edge.from], to: ids[edge.to])) }
+        for edge in paths.edges { graph.edges.append(PathGraph.Edge(from: ids[edge.from], to: ids[edge.to])) }
     }
 
-    /// Places within a unit: its display point, its middle, and the middles of its parts, the largest first.
+    /// Returns points in a unit: its display point, its middle, and the middles of its parts, the largest part first.
     private func places(
         within rings: [[MapPoint]], of unit: IMDFFeature, on plan: Plan, without blocked: [[[MapPoint]]]
     ) -> [MapPoint] {
@@ -68,7 +68,7 @@ extension IMDFConversion {
 
     // MARK: Between levels
 
-    /// Joins the levels: first as relationships tell, then where shafts lie over each other.
+    /// Connects the levels: first by relationships, then by vertical units above each other.
     mutating func connect(_ plans: [Plan]) {
         var joined: Set<Set<String>> = []
         for relationship in contents[.relationship] { follow(relationship, &joined) }
@@ -84,32 +84,33 @@ extension IMDFConversion {
             guard !connected.contains(unit.id) else { continue }
             let why =
                 unit.category == "escalator"
-                ? "the archive does not tell which way it runs: give a directed relationship"
-                : "no unit of its category lies over or under it on the next level of its building"
-            remark(unit, .changed, "the path graph does not lead to another level by it: \(why)")
+                ? "the archive does not contain its direction: give a directed relationship"
+                : "no unit of its category lies above or below it on the next level of its building"
+            remark(unit, .changed, "the path graph does not connect it to another level: \(why)")
         }
     }
 
-    /// The graph without nodes that no way leads to; nil if there is no way at all. Spaces without a way are noted.
+    /// Returns the graph without isolated nodes; nil if it has no edge. Units without a path are reported.
     mutating func paths() -> PathGraph? {
-        let used = Set(ways.edges.flatMap { [$0.from, $0.to] })
+        let used = Set(graph.edges.flatMap { [$0.from, $0.to] })
         report.identities.removeAll { $0.kind == "node" && !used.contains($0.number) }
-        ways.nodes.removeAll { !used.contains($0.id) }
+        graph.nodes.removeAll { !used.contains($0.id) }
         let reached = Set(report.identities.filter { $0.kind == "node" }.map(\.id))
         for unit in contents[.unit] where space(of: unit).isWalkable && !reached.contains(unit.id) {
             remark(
                 unit, .changed,
-                "no way of the path graph leads to it: draw an opening on its outline, or give a relationship to a "
+                "no path of the path graph leads to it: draw an opening on its outline, or give a relationship to a "
                     + "unit of another level")
         }
-        return ways.edges.isEmpty ? nil : ways
+        return graph.edges.isEmpty ? nil : graph
     }
 
     private func shafts(_ category: String, on plan: Plan) -> [IMDFFeature] {
         features(.unit, on: plan).filter { $0.category == category }
     }
 
-    /// Joins a unit with the one of its category over it: stairs lead to the next level, elevators may pass some.
+    /// Connects a unit with the unit of its category above it: stairs lead to the next level, elevators may skip
+    /// levels.
     private mutating func joinUpwards(
         _ unit: IMDFFeature, from lower: Plan, to plans: [Plan], _ kind: PathGraph.Edge.Kind, _ category: String,
         _ joined: inout Set<Set<String>>
@@ -141,17 +142,17 @@ extension IMDFConversion {
         guard let from = unitNodes[unit.id], let to = unitNodes[other.id],
             joined.insert([unit.id, other.id]).inserted
         else { return }
-        ways.edges.append(
+        graph.edges.append(
             PathGraph.Edge(from: from, to: to, weight: Self.costs[kind], kind: kind, isOneWay: isOneWay))
     }
 
-    /// Turns a relationship of two units on different levels into a way.
+    /// Converts a relationship between two units on different levels to an edge.
     private mutating func follow(_ relationship: IMDFFeature, _ joined: inout Set<Set<String>>) {
         let kinds: [String: PathGraph.Edge.Kind] = [
             "elevator": .elevator, "escalator": .escalator, "stairs": .stairs, "ramp": .walk, "movingwalkway": .walk,
         ]
         guard let kind = kinds[relationship.category] else {
-            remark(relationship, .leftOut, "ways on a level are found from its walls and openings")
+            remark(relationship, .leftOut, "paths on a level are derived from its walls and openings")
             return
         }
         guard let from = end("origin", of: relationship), let to = end("destination", of: relationship),
@@ -162,7 +163,8 @@ extension IMDFConversion {
         }
         let isOneWay = relationship.text("direction") == "directed"
         add(kind, from: from, to: to, isOneWay: isOneWay, &joined)
-        remark(relationship, .changed, "it is a way of the path graph: its hours and intermediaries are not kept")
+        remark(
+            relationship, .changed, "it becomes an edge of the path graph: its hours and intermediaries are not kept")
     }
 
     private func end(_ key: String, of relationship: IMDFFeature) -> IMDFFeature? {
@@ -173,7 +175,7 @@ extension IMDFConversion {
 }
 
 extension IMDFConversion.Plan {
-    /// Whether plans lie over each other.
+    /// Returns whether the plans have the same frame.
     fileprivate func sharesFrame(with other: IMDFConversion.Plan) -> Bool {
         frame.center == other.frame.center && frame.width == other.frame.width && frame.height == other.frame.height
     }

@@ -2,14 +2,15 @@ import IndoorVocabulary
 import VenueModel
 
 extension IMDFConversion {
-    /// Amenities, occupants, kiosks and what anchors are left, each with all its properties as payload.
+    /// Returns amenities, occupants, kiosks and the remaining anchors as points of interest, with all their properties
+    /// as payload.
     mutating func pointsOfInterest() -> [PointOfInterest] {
         contents[.amenity].flatMap { amenity($0) } + occupantPoints() + kiosks() + looseAnchors()
     }
 
     // MARK: Amenities
 
-    /// An amenity is a point of every level that its units lie on, such as an elevator.
+    /// Returns a point for every level of an amenity's units; an elevator, for example, is on several levels.
     private mutating func amenity(_ amenity: IMDFFeature) -> [PointOfInterest] {
         guard let place = amenity.geometry?.point else { return [] }
         var seen: Set<String> = []
@@ -18,12 +19,13 @@ extension IMDFConversion {
         if plans.isEmpty {
             plans = self.plans.values.filter { isInside(place, $0) }
             guard plans.count == 1 else {
-                remark(amenity, .leftOut, "it names no unit, and its place does not tell its level: give unit_ids")
+                remark(
+                    amenity, .leftOut, "it names no unit, and its position does not determine its level: give unit_ids")
                 return []
             }
-            remark(amenity, .changed, "it names no unit: it is on the only level that lies there")
+            remark(amenity, .changed, "it names no unit: it is on the only level at its position")
         }
-        if plans.count > 1 { remark(amenity, .changed, "its units lie on several levels: it is a point of each") }
+        if plans.count > 1 { remark(amenity, .changed, "its units lie on several levels: it becomes a point on each") }
         let name = self.name(of: amenity) ?? words(amenity.category)
         return plans.enumerated().map { point(amenity, named: name, at: place, on: $1, part: $0) }
     }
@@ -58,30 +60,30 @@ extension IMDFConversion {
             guard let plan = kiosk.ids("level_id").first.flatMap({ plans[$0] }) else { return nil }
             let anchor = kiosk.ids("anchor_id").first.flatMap { anchors[$0] }
             if let anchor, occupied.contains(anchor.id) {
-                remark(kiosk, .leftOut, "its occupant is a point of interest already, and its outline is no wall")
+                remark(kiosk, .leftOut, "its occupant is already a point of interest, and its outline is not a wall")
                 return nil
             }
             guard let place = kiosk.displayPoint ?? anchor?.geometry?.point ?? middle(of: kiosk) else { return nil }
-            remark(kiosk, .changed, "it is a point without its outline, which is no wall: kiosks move")
+            remark(kiosk, .changed, "it becomes a point without its outline, which is not a wall: kiosks are movable")
             let name = self.name(of: kiosk) ?? "kiosk"
             return point(kiosk, named: name, at: place, on: plan, anchor: anchor)
         }
     }
 
-    /// Anchors that no occupant and no kiosk speaks for.
+    /// Returns the anchors without an occupant or a kiosk.
     private mutating func looseAnchors() -> [PointOfInterest] {
         let used = Set((contents[.occupant] + contents[.kiosk]).flatMap { $0.ids("anchor_id") })
         return contents[.anchor].compactMap { anchor in
             guard !used.contains(anchor.id), let place = anchor.geometry?.point, let plan = self.plan(ofAnchor: anchor),
                 let unit = anchor.ids("unit_id").first.flatMap({ units[$0] })
             else { return nil }
-            remark(anchor, .changed, "it has no occupant: it is called by its unit")
+            remark(anchor, .changed, "it has no occupant: it is named after its unit")
             let name = labels.choose(unit.properties["name"])?.text ?? words(unit.category)
             return point(anchor, named: name, at: place, on: plan)
         }
     }
 
-    /// The mean of the corners, good enough for a stall.
+    /// Returns the mean of the corners, which is accurate enough for a kiosk.
     private func middle(of feature: IMDFFeature) -> Coordinate? {
         guard let ring = feature.geometry?.polygons.first?.first else { return nil }
         let count = Double(ring.count)
@@ -101,7 +103,7 @@ extension IMDFConversion {
             point: plan.frame.point(at: place), payload: payload(of: feature, anchor: anchor))
     }
 
-    /// All that the archive says of a feature, so that nothing of it is lost.
+    /// Returns all properties of a feature, so that the packet contains them.
     private func payload(of feature: IMDFFeature, anchor: IMDFFeature? = nil) -> JSONValue {
         var fields: [String: JSONValue] = [
             "featureType": .string(feature.type.rawValue), "id": .string(feature.id),
@@ -117,7 +119,7 @@ extension IMDFConversion {
 
     // MARK: Geofences
 
-    /// A geofence is a fence on each of its levels, or on each level of its buildings.
+    /// Returns a fence on each level of a geofence, or on each level of its buildings.
     mutating func fences(on levels: [Plan]) -> [Fence] {
         contents[.geofence].flatMap { geofence -> [Fence] in
             let ids = Set(geofence.ids("level_ids"))
@@ -137,10 +139,10 @@ extension IMDFConversion {
         let name = self.name(of: geofence) ?? words(geofence.category)
         let polygons = geofence.geometry?.polygons ?? []
         if polygons.contains(where: { $0.count > 1 }) {
-            remark(geofence, .changed, "it has holes: the fence has none")
+            remark(geofence, .changed, "it has holes, which a fence cannot have")
         }
         if plans.count * polygons.count > 1 {
-            remark(geofence, .changed, "it has several levels or parts: each is a fence of the same name")
+            remark(geofence, .changed, "it has several levels or parts: each becomes a fence of the same name")
         }
         var part = 0
         return plans.flatMap { plan in

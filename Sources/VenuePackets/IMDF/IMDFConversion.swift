@@ -1,9 +1,9 @@
 import IndoorVocabulary
 import VenueModel
 
-/// Turns the contents of an archive into a venue, and keeps account of what gets lost on the way.
+/// Converts the contents of an archive to a venue and reports what is omitted or changed.
 struct IMDFConversion {
-    /// A level that has become a map.
+    /// A level with its map.
     struct Plan {
         let level: IMDFFeature
         let id: MapID
@@ -15,7 +15,7 @@ struct IMDFConversion {
     let contents: IMDFContents
     let labels: IMDFLabels
     var report = IMDFReport()
-    /// What only shows when the features are seen together.
+    /// The problems that involve several features.
     var problems: [IMDFProblem] = []
     /// The maps by the id of their level.
     private(set) var plans: [String: Plan] = [:]
@@ -23,12 +23,12 @@ struct IMDFConversion {
     let units: [String: IMDFFeature]
     let anchors: [String: IMDFFeature]
     let addresses: [String: IMDFFeature]
-    /// Who is in a unit, by the unit's id.
+    /// The occupants of each unit, by the unit's id.
     let occupants: [String: [IMDFFeature]]
     /// The features of each type on a level, by the level's id.
     private let onLevel: [IMDFFeatureType: [String: [IMDFFeature]]]
-    /// The path graph as far as it is known.
-    var ways = PathGraph(nodes: [], edges: [])
+    /// The path graph so far.
+    var graph = PathGraph(nodes: [], edges: [])
     /// The nodes of units, by the id of the unit and its map.
     var unitNodes: [String: Int] = [:]
     private var numbers = IMDFNumbers()
@@ -50,7 +50,7 @@ struct IMDFConversion {
         self.onLevel = onLevel
     }
 
-    /// The whole venue.
+    /// Returns the whole venue.
     mutating func venue(_ feature: IMDFFeature, id: VenueID?, version: Int) -> Venue {
         let number = id?.rawValue ?? numbers.number(of: "venue", for: feature.id)
         identify("venue", number, feature)
@@ -68,7 +68,7 @@ struct IMDFConversion {
         let fences = self.fences(on: levels)
         noteTheRest()
         let title = self.name(of: feature)
-        if title == nil { remark(feature, .changed, "it has no name: its id is the name") }
+        if title == nil { remark(feature, .changed, "it has no name: its id is used as its name") }
         noteProperties(of: feature, used: ["name", "display_point"])
         let center = feature.displayPoint ?? levels.first?.frame.center
         let reach = outline(of: feature) + contents[.level].flatMap(outline)
@@ -79,17 +79,17 @@ struct IMDFConversion {
             fences: fences, paths: paths())
     }
 
-    /// The features of a type on a level.
+    /// Returns the features of a type on a level.
     func features(_ type: IMDFFeatureType, on plan: Plan) -> [IMDFFeature] { onLevel[type]?[plan.level.id] ?? [] }
 
     // MARK: Frames
 
-    /// All corners of a feature.
+    /// Returns all corners of a feature.
     private func outline(of feature: IMDFFeature) -> [Coordinate] {
         (feature.geometry?.polygons.joined().joined()).map(Array.init) ?? []
     }
 
-    /// Levels that share a building share a frame, so that their plans lie over each other.
+    /// Creates the plans. The levels of a building share a frame, so that their plans are aligned.
     private mutating func makePlans() {
         var groups: [(buildings: Set<String>, levels: [IMDFFeature])] = []
         for level in contents[.level] {
@@ -111,7 +111,7 @@ struct IMDFConversion {
                 problems.append(
                     IMDFProblem(
                         file: IMDFFeatureType.level.file, path: "$",
-                        message: "what is on level \(levels[0].id) lies more than \(kilometres) km apart; "
+                        message: "the features of level \(levels[0].id) are more than \(kilometres) km apart; "
                             + "correct the coordinates: longitude comes first"))
                 continue
             }
@@ -130,49 +130,49 @@ struct IMDFConversion {
             IMDFReport.Remark(featureType: feature.type.rawValue, id: feature.id, outcome: outcome, reason: reason))
     }
 
-    /// A number for a thing, noted in the report.
+    /// Returns a number for an object and records it in the report.
     mutating func number(of kind: String, for feature: IMDFFeature, part: Int) -> Int {
         let number = numbers.number(of: kind, for: feature.id, part: part)
         identify(kind, number, feature)
         return number
     }
 
-    /// A number for a thing that the report does not list, as nothing in the archive stands for it.
+    /// Returns a number for an object that isn't in the report because it has no feature in the archive.
     mutating func unlistedNumber(of kind: String, for feature: IMDFFeature, part: Int) -> Int {
         numbers.number(of: kind, for: feature.id, part: part)
     }
 
-    /// Notes which thing of the packet came from a feature.
+    /// Records the feature that an object of the packet comes from.
     mutating func identify(_ kind: String, _ number: Int, _ feature: IMDFFeature) {
         report.identities.append(
             IMDFReport.Identity(kind: kind, number: number, featureType: feature.type.rawValue, id: feature.id))
     }
 
-    /// Notes the properties that say something and have no place in a packet.
+    /// Reports nonempty properties that a packet cannot contain.
     mutating func noteProperties(of feature: IMDFFeature, used: Set<String>) {
         for key in feature.properties.fields.keys.sorted() where !used.contains(key) {
             guard let value = feature.properties[key], value != .array([]), value != .object([:]) else { continue }
-            remark(feature, .leftOut, "its property \(key) has no place in a packet")
+            remark(feature, .leftOut, "a packet cannot contain its property \(key)")
         }
     }
 
-    /// The name of a feature in the best language; nil if it has none.
+    /// Returns the name of a feature in the best language; nil if it has none.
     mutating func name(of feature: IMDFFeature, key: String = "name") -> String? {
         guard let choice = labels.choose(feature.properties[key]) else { return nil }
-        if !choice.isWished, let language = labels.language {
-            remark(feature, .changed, "it has no \(key) in the language \(language): the one in another is taken")
+        if !choice.isRequested, let language = labels.language {
+            remark(feature, .changed, "it has no \(key) in the language \(language): another language is used")
         }
         return choice.text
     }
 
-    /// Features that nothing in a packet stands for.
+    /// Reports the features that a packet cannot contain.
     private mutating func noteTheRest() {
-        let building = "a packet has no buildings: where there are several, its name stands before those of its maps"
+        let building = "a packet has no buildings: if there are several, its name precedes those of its maps"
         let reasons: [(IMDFFeatureType, String)] = [
             (.building, building),
-            (.footprint, "a packet has no outlines of buildings: its maps hold the levels"),
-            (.detail, "it is a line to draw, not a wall, and a packet has no drawing"),
-            (.section, "it is a part of a level without a boundary, and a packet has none"),
+            (.footprint, "a packet has no outlines of buildings: its maps contain the levels"),
+            (.detail, "it is a drawn line, not a wall, and a packet has no drawings"),
+            (.section, "it is a part of a level without a boundary, which a packet cannot contain"),
         ]
         for (type, reason) in reasons { for feature in contents[type] { remark(feature, .leftOut, reason) } }
         let used = Set((contents[.amenity] + contents[.anchor]).flatMap { $0.ids("address_id") })
@@ -182,7 +182,73 @@ struct IMDFConversion {
         for file in contents.unknownFiles {
             report.remarks.append(
                 IMDFReport.Remark(
-                    featureType: "archive", id: file, outcome: .leftOut, reason: "a file that IMDF 1.0 does not know"))
+                    featureType: "archive", id: file, outcome: .leftOut, reason: "a file that IMDF 1.0 does not define")
+            )
         }
+    }
+}
+
+/// Selects the text of a label in several languages.
+///
+/// The order is: the requested language, a related one (`en` for `en-GB` and vice versa), the archive's own language, a
+/// related one, the first language in alphabetical order.
+struct IMDFLabels: Hashable, Sendable {
+    /// The requested language as a BCP 47 tag; nil for the archive's own.
+    let language: String?
+    /// The language of the manifest; nil if it has none.
+    let archiveLanguage: String?
+
+    /// A text, and whether it is in the requested language.
+    struct Choice: Hashable, Sendable {
+        var text: String
+        var isRequested: Bool
+    }
+
+    /// Returns the best text of a label; nil if it has none.
+    func choose(_ label: JSONTree?) -> Choice? {
+        guard case .object(let fields)? = label else { return nil }
+        let texts = fields.compactMap { tag, value -> (tag: String, text: String)? in
+            guard case .string(let text) = value, text.contains(where: { !$0.isWhitespace }) else { return nil }
+            return (tag.lowercased(), text)
+        }.sorted { $0.tag < $1.tag }
+        let requested = language ?? archiveLanguage
+        for tag in [requested, archiveLanguage].compactMap({ $0?.lowercased() }) {
+            let match =
+                texts.first { $0.tag == tag }
+                ?? texts.first { Self.primary($0.tag) == Self.primary(tag) }
+            if let match { return Choice(text: match.text, isRequested: tag == requested?.lowercased()) }
+        }
+        return texts.first.map { Choice(text: $0.text, isRequested: requested == nil) }
+    }
+
+    private static func primary(_ tag: String) -> Substring { tag.prefix { $0 != "-" && $0 != "_" } }
+}
+
+/// Assigns numbers to features, which IMDF identifies by UUIDs.
+///
+/// The number is a hash of the id, so that the next edition of an archive gets the same numbers: recordings, fixes and
+/// links with the number of a room stay valid.
+struct IMDFNumbers {
+    private var used: [String: Set<Int>] = [:]
+
+    /// Returns a number from 1 to 2³¹ - 1 that is unique among the objects of this kind.
+    ///
+    /// Hash collisions are rare (1 in 40 for 10,000 objects of a kind). After a collision, the second id gets the next
+    /// free number; then the numbers depend on the order of the features.
+    ///
+    /// - Parameters:
+    ///   - kind: the kind of object in the packet; each kind has its own numbers.
+    ///   - part: the index of the object among those of the same kind from one feature.
+    mutating func number(of kind: String, for id: String, part: Int = 0) -> Int {
+        let range = 0x7FFF_FFFF
+        var number = Int(Self.hash(part == 0 ? id : "\(id)#\(part)") % UInt64(range)) + 1
+        while !used[kind, default: []].insert(number).inserted { number = number % range + 1 }
+        return number
+    }
+
+    /// FNV-1a with 64 bits. Source: G. Fowler, L. C. Noll, K.-P. Vo, D. Eastlake, *The FNV Non-Cryptographic Hash
+    /// Algorithm*, IETF draft-eastlake-fnv, section 2.
+    private static func hash(_ text: String) -> UInt64 {
+        text.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 }

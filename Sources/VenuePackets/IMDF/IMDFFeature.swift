@@ -1,33 +1,33 @@
 import IndoorVocabulary
 
-/// One feature of an archive, its geometry and references checked.
+/// A feature of an archive with checked geometry and references.
 struct IMDFFeature: Sendable {
     let type: IMDFFeatureType
-    /// Its id in lower case, so that it can be compared.
+    /// The id in lower case, for comparison.
     let id: String
-    /// Nil for a feature without a place.
-    let geometry: IMDFGeometry?
+    /// The geometry; nil for a feature without a location.
+    let geometry: GeoJSONGeometry?
     let properties: JSONObject
-    /// The point that stands for the feature; nil if it names none.
+    /// The point that represents the feature; nil if there is none.
     let displayPoint: Coordinate?
 
-    /// The `category`, empty without one.
+    /// The `category`; empty if there is none.
     var category: String { text("category") ?? "" }
 
-    /// A property that is a text; nil if it is absent or something else.
+    /// Returns a string property; nil if it is absent or of another type.
     func text(_ key: String) -> String? {
         if case .string(let text)? = properties[key] { text } else { nil }
     }
 
-    /// A property that is a whole number.
+    /// Returns an integer property.
     func integer(_ key: String) -> Int? {
         if case .number(let number)? = properties[key] { Int(exactly: number) } else { nil }
     }
 
-    /// Whether a property is true.
+    /// Returns whether a property is true.
     func isTrue(_ key: String) -> Bool { properties[key] == .bool(true) }
 
-    /// The ids that a property holds, in lower case: none if it is absent or null.
+    /// Returns the ids in a property in lower case; empty if it is absent or null.
     func ids(_ key: String) -> [String] {
         switch properties[key] {
         case .string(let id)?: [id.lowercased()]
@@ -38,18 +38,18 @@ struct IMDFFeature: Sendable {
     }
 }
 
-/// All that an archive holds.
+/// The content of an archive.
 struct IMDFContents: Sendable {
-    /// The manifest's language; nil if it names none.
+    /// The manifest's language; nil if it has none.
     var language: String?
-    /// The features by type, each in the order of its file.
+    /// The features by type, in the order of their file.
     var features: [IMDFFeatureType: [IMDFFeature]] = [:]
-    /// Files of the archive that are none of the standard.
+    /// The files of the archive that the standard doesn't define.
     var unknownFiles: [String] = []
 
     subscript(type: IMDFFeatureType) -> [IMDFFeature] { features[type] ?? [] }
 
-    /// The features of a type by their id.
+    /// Returns the features of a type by their id.
     func byID(_ type: IMDFFeatureType) -> [String: IMDFFeature] {
         Dictionary(self[type].map { ($0.id, $0) }) { first, _ in first }
     }

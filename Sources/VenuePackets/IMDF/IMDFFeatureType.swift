@@ -1,4 +1,4 @@
-/// The kinds of features of the Indoor Mapping Data Format 1.0 (OGC 20-094), a file each.
+/// The feature types of the Indoor Mapping Data Format 1.0 (OGC 20-094), each with its own file.
 enum IMDFFeatureType: String, CaseIterable, Hashable, Sendable {
     case address, amenity, anchor, building, detail, fixture, footprint, geofence, kiosk, level, occupant, opening
     case relationship, section, unit, venue
@@ -6,10 +6,10 @@ enum IMDFFeatureType: String, CaseIterable, Hashable, Sendable {
     /// The file within the archive.
     var file: String { rawValue + ".geojson" }
 
-    /// Files without which there is nothing to import.
+    /// The types that an import requires.
     static let required: [IMDFFeatureType] = [.venue, .level]
 
-    /// What the standard asks of the geometry.
+    /// The geometry that the standard requires.
     var geometry: IMDFGeometryRule {
         switch self {
         case .address, .building, .occupant: .none
@@ -47,12 +47,12 @@ enum IMDFFeatureType: String, CaseIterable, Hashable, Sendable {
     }
 }
 
-/// A property that holds the id of another feature.
+/// A property that contains the id of another feature.
 struct IMDFReference: Hashable, Sendable {
     let key: String
     let target: IMDFFeatureType
     let isRequired: Bool
-    /// Whether it holds a list of ids.
+    /// Whether it contains a list of ids.
     let isList: Bool
 
     init(_ key: String, to target: IMDFFeatureType, isRequired: Bool = false, isList: Bool = false) {
@@ -63,7 +63,7 @@ struct IMDFReference: Hashable, Sendable {
     }
 }
 
-/// Which geometries a kind of feature may have.
+/// The geometries that a feature type allows.
 enum IMDFGeometryRule: Hashable, Sendable {
     /// Null only.
     case none
@@ -76,7 +76,7 @@ enum IMDFGeometryRule: Hashable, Sendable {
     /// Any geometry or null.
     case anything
 
-    /// What a message asks for.
+    /// The expected geometry, as a message names it.
     var wanted: String {
         switch self {
         case .none: "null"
@@ -85,5 +85,46 @@ enum IMDFGeometryRule: Hashable, Sendable {
         case .polygon: "a Polygon or a MultiPolygon"
         case .anything: "a geometry or null"
         }
+    }
+
+    /// Returns whether the rule allows a geometry.
+    func accepts(_ geometry: GeoJSONGeometry) -> Bool {
+        switch (geometry, self) {
+        case (.point, .point), (.lines, .line), (.polygons, .polygon), (_, .anything): true
+        default: false
+        }
+    }
+}
+
+/// The boundary and walkability of a unit, derived from its category.
+enum IMDFSpace: Hashable, Sendable {
+    /// A separate space, such as a room, a shop or a stairwell, which people enter through openings.
+    case enclosed
+    /// A part of a larger space, such as a walkway: its boundary with similar units is only a line on the plan.
+    case open
+    /// Solid matter, which is not walkable.
+    case solid
+    /// A space without a walkable floor.
+    case void
+
+    /// Whether people can walk there.
+    var isWalkable: Bool { self == .enclosed || self == .open }
+
+    /// Creates the space of a UNIT-CATEGORY; an unknown category is enclosed, as most categories are.
+    init(category: String) {
+        // A category may have a suffix behind a dot: "walkway.island".
+        switch category.prefix(while: { $0 != "." }) {
+        case "brick", "column", "concrete", "drywall", "glass", "structure", "wood": self = .solid
+        case "opentobelow", "vegetation": self = .void
+        case "fieldofplay", "footbridge", "lobby", "movingwalkway", "parking", "platform", "ramp", "road", "steps",
+            "terrace", "unenclosedarea", "unspecified", "walkway":
+            self = .open
+        default: self = .enclosed
+        }
+    }
+
+    /// Returns whether people cannot walk through a fixture of this category; other fixtures are movable furniture.
+    static func isObstacle(fixture category: String) -> Bool {
+        ["obstruction", "vegetation", "wall", "water"].contains(category)
     }
 }

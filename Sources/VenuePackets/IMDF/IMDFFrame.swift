@@ -1,26 +1,26 @@
 import IndoorVocabulary
 import VenueModel
 
-/// The plan on which several levels lie over each other: north is up, and it holds all their features.
+/// The common frame of aligned levels: north is up, and the frame contains all their features.
 struct IMDFFrame: Sendable {
     let center: Coordinate
-    /// Metres from the left edge to the right one, in whole decimetres.
+    /// The width in metres, in whole decimetres.
     let width: Double
-    /// Metres from the top edge to the bottom one, in whole decimetres.
+    /// The height in metres, in whole decimetres.
     let height: Double
     private let transform: GeoTransform
 
-    /// Room beside the outermost feature, in metres: people stand before the door, too.
+    /// The margin around the outermost feature in metres, for people in front of the building.
     static let margin = 5.0
-    /// The longest plan in metres: the Earth's curvature moves a place at its edge by 2 cm (`d³/2R²` at 10 km).
+    /// The largest plan in metres: the Earth's curvature moves a point at its edge by 2 cm (`d³/2R²` at 10 km).
     static let longest = 20_000.0
 
-    /// The smallest such plan; nil without coordinates or if they lie farther apart than `longest`.
+    /// Creates the smallest frame; nil if there are no coordinates or if they are farther apart than `longest`.
     init?(around coordinates: [Coordinate]) {
         guard let first = coordinates.first, coordinates.allSatisfy({ first.distance(to: $0) < Self.longest }) else {
             return nil
         }
-        // Where the plane touches the Earth moves to the middle, which turns "north" a little: again, until it is still.
+        // The tangent point moves to the middle, which rotates north slightly; repeated until it is stable.
         var center = first
         for _ in 0..<3 {
             let plane = LocalTangentPlane(origin: center)
@@ -47,7 +47,7 @@ struct IMDFFrame: Sendable {
         range.low > range.high ? (value, value) : (min(range.low, value), max(range.high, value))
     }
 
-    /// The point of the plan at a coordinate, in whole millimetres: a packet is read by people, too.
+    /// Returns the point at a coordinate, in whole millimetres, so that a packet is easy to read.
     func point(at coordinate: Coordinate) -> MapPoint {
         let point = transform.point(at: coordinate)
         return MapPoint(x: (point.x * 1000).rounded() / 1000, y: (point.y * 1000).rounded() / 1000)
@@ -55,6 +55,6 @@ struct IMDFFrame: Sendable {
 
     func points(at coordinates: [Coordinate]) -> [MapPoint] { coordinates.map(point) }
 
-    /// The rings of a polygon on the plan.
-    func rings(of polygon: IMDFGeometry.Polygon) -> [[MapPoint]] { polygon.map(points) }
+    /// Returns the rings of a polygon on the plan.
+    func rings(of polygon: GeoJSONGeometry.Polygon) -> [[MapPoint]] { polygon.map(points) }
 }

@@ -1,17 +1,17 @@
 import IndoorVocabulary
 import VenueModel
 
-/// Imports archives in the Indoor Mapping Data Format 1.0 (OGC 20-094), a zip or its folder, as venues.
+/// An importer of archives in the Indoor Mapping Data Format 1.0 (OGC 20-094), a zip or its folder.
 ///
 ///     let imported = try IMDFImporter(language: "en").read("museum.zip")
 ///     try VenuePacketWriter().write(imported.venue, toFolder: "museum")
 ///     print(imported.report)
 ///
-/// The format knows neither beacons nor plan images: a survey and an installer add those.
+/// The format has neither beacons nor plan images: a survey and an installer add those.
 public struct IMDFImporter: Sendable {
     /// The number of the venue; nil derives it from the venue's id in the archive.
     public var venueID: VenueID?
-    /// The edition of the packet.
+    /// The version of the packet.
     public var version: Int
     /// The language of names as a BCP 47 tag, such as `en` or `zh-Hant`; nil for the archive's own.
     public var language: String?
@@ -25,7 +25,7 @@ public struct IMDFImporter: Sendable {
 
     /// Reads an archive.
     ///
-    /// - Throws: `IMDFError` with everything that is wrong with the archive.
+    /// - Throws: `IMDFError` with all problems of the archive.
     public func read(_ path: String) throws(IMDFError) -> IMDFImport {
         let archive: IMDFArchive
         do throws(PacketFileError) {
@@ -48,8 +48,46 @@ public struct IMDFImporter: Sendable {
 
 /// An imported archive.
 public struct IMDFImport: Hashable, Sendable {
-    /// What the archive has become.
+    /// The venue that was created from the archive.
     public var venue: Venue
-    /// What was left out or changed.
+    /// The features that were omitted or changed.
     public var report: IMDFReport
+}
+
+/// A problem in an archive of the Indoor Mapping Data Format.
+public struct IMDFProblem: Hashable, Sendable, CustomStringConvertible {
+    /// The file within the archive, such as `unit.geojson`; empty for the whole archive.
+    public var file: String
+    /// The path within the file, such as `$.features[3].properties.level_id`; `$` is the whole file.
+    public var path: String
+    /// The problem and its remedy.
+    public var message: String
+
+    /// Creates a problem.
+    public init(file: String, path: String, message: String) {
+        self.file = file
+        self.path = path
+        self.message = message
+    }
+
+    public var description: String { PrintableText.line(file.isEmpty ? message : "\(file): \(path): \(message)") }
+}
+
+/// An archive that cannot be imported, with all its problems.
+public struct IMDFError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The folder or zip that was read.
+    public var archive: String
+    /// All problems; at least one.
+    public var problems: [IMDFProblem]
+
+    /// Creates an error.
+    public init(archive: String, problems: [IMDFProblem]) {
+        self.archive = archive
+        self.problems = problems
+    }
+
+    /// The archive, then one problem per line.
+    public var description: String {
+        (["\(archive) is not a usable IMDF archive:"] + problems.map { "  \($0)" }).joined(separator: "\n")
+    }
 }

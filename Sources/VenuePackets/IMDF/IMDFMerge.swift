@@ -1,11 +1,11 @@
 import IndoorVocabulary
 import VenueModel
 
-/// Carries handwork from an old venue into a new one.
+/// Copies manual additions from an old venue to a new one.
 struct IMDFMerge {
-    /// How points of a map get to their places in the next edition of it.
+    /// The transform of points from one edition of a map to the next.
     struct Move {
-        /// From the old map to coordinates and from there to the new map; nil if the plan lies as it did.
+        /// From the old map to coordinates, and from coordinates to the new map; nil if the plan hasn't moved.
         let transforms: (old: GeoTransform, new: GeoTransform)?
 
         var isStill: Bool { transforms == nil }
@@ -22,7 +22,7 @@ struct IMDFMerge {
     let moves: [MapID: Move]
     var result = IMDFOverrides()
 
-    /// The moves of the maps that both editions have.
+    /// Returns the moves of the maps that both editions have.
     static func moves(from old: Venue, to new: Venue) throws(IMDFOverridesError) -> [MapID: Move] {
         var moves: [MapID: Move] = [:]
         for map in new.maps {
@@ -44,12 +44,12 @@ struct IMDFMerge {
 
     // MARK: Account
 
-    /// Notes how many things were kept, and how many were on maps that are gone.
+    /// Records how many objects were kept, and how many were on removed maps.
     private mutating func note(_ kept: Int, of all: Int, _ thing: String) {
         if kept > 0 { result.kept.append(Self.count(kept, thing)) }
         let lost = all - kept
         if lost > 0 {
-            result.lost.append("\(Self.count(lost, thing)) on maps that the archive does not have any more")
+            result.lost.append("\(Self.count(lost, thing)) on maps that the archive no longer has")
         }
     }
 
@@ -69,7 +69,7 @@ struct IMDFMerge {
         note(venue.beacons.count, of: old.beacons.count, "beacon")
     }
 
-    /// Readings name beacons by their index, so those of beacons on maps that are gone go with them.
+    /// Readings refer to beacons by index, so the readings of beacons on removed maps are removed as well.
     mutating func keepRadioMap() {
         guard var radioMap = old.radioMap else { return }
         var indexes: [Int: Int] = [:]
@@ -97,12 +97,12 @@ struct IMDFMerge {
         }
         let kept = radioMap.fingerprints.count
         guard !radioMap.beacons.isEmpty, kept > 0 || all == 0 else {
-            result.lost.append("the radio map: it is of maps that the archive does not have any more")
+            result.lost.append("the radio map: the archive no longer has its maps")
             return
         }
         venue.radioMap = radioMap
         result.kept.append("the radio map")
-        if kept < all { note(0, of: all - kept, "place of the radio map") }
+        if kept < all { note(0, of: all - kept, "fingerprint of the radio map") }
     }
 
     mutating func keepSettings() {
@@ -119,7 +119,7 @@ struct IMDFMerge {
             venue.maps[index].elevation = before.elevation
             guard before.imagePath != nil || before.tilesPath != nil else { continue }
             guard move.isStill else {
-                result.lost.append("the image of map \(before.id) (\(before.name)): the plan lies otherwise now")
+                result.lost.append("the image of map \(before.id) (\(before.name)): the plan has moved")
                 continue
             }
             venue.maps[index].imagePath = before.imagePath
@@ -135,15 +135,15 @@ struct IMDFMerge {
 
     // MARK: Points, fences and rooms
 
-    /// Whether a payload is one that an import writes.
+    /// Returns whether a payload was written by an import.
     private static func isOfAnArchive(_ payload: JSONValue?) -> Bool {
         guard case .object(let fields)? = payload else { return false }
         return fields["featureType"] != nil && fields["id"] != nil
     }
 
     mutating func keepPoints() {
-        let taken = Set(venue.pointsOfInterest.map(\.id))
-        let own = old.pointsOfInterest.filter { !taken.contains($0.id) && !Self.isOfAnArchive($0.payload) }
+        let present = Set(venue.pointsOfInterest.map(\.id))
+        let own = old.pointsOfInterest.filter { !present.contains($0.id) && !Self.isOfAnArchive($0.payload) }
         let kept = own.compactMap { point -> PointOfInterest? in
             guard let move = moves[point.mapID] else { return nil }
             var point = point
@@ -155,8 +155,8 @@ struct IMDFMerge {
     }
 
     mutating func keepFences() {
-        let taken = Set(venue.fences.map(\.id))
-        let own = old.fences.filter { !taken.contains($0.id) && !Self.isOfAnArchive($0.payload) }
+        let present = Set(venue.fences.map(\.id))
+        let own = old.fences.filter { !present.contains($0.id) && !Self.isOfAnArchive($0.payload) }
         let kept = own.compactMap { fence -> Fence? in
             guard let move = moves[fence.mapID] else { return nil }
             var fence = fence
@@ -170,7 +170,7 @@ struct IMDFMerge {
         note(kept.count, of: own.count, "fence")
     }
 
-    /// Keeps the interactions, which no archive has, but for those whose place is gone.
+    /// Keeps the interactions, which an archive doesn't have, except those whose place was removed.
     mutating func keepInteractions() {
         let (rooms, points) = (Set(venue.rooms.map(\.id)), Set(venue.pointsOfInterest.map(\.id)))
         let fences = Set(venue.fences.map(\.id))
@@ -184,13 +184,13 @@ struct IMDFMerge {
         }
         let (kept, lost) = (venue.interactions.count, old.interactions.count - venue.interactions.count)
         note(kept, of: kept, "interaction")
-        if lost > 0 { result.lost.append("\(Self.count(lost, "interaction")) whose place is gone") }
+        if lost > 0 { result.lost.append("\(Self.count(lost, "interaction")) whose place was removed") }
     }
 
-    /// Names the rooms that are gone: whether an archive or a person drew them, a packet does not tell.
+    /// Reports the removed rooms: a packet doesn't show whether an archive or a person drew them.
     mutating func nameRooms() {
-        let taken = Set(venue.rooms.map(\.id))
-        for room in old.rooms where !taken.contains(room.id) {
+        let present = Set(venue.rooms.map(\.id))
+        for room in old.rooms where !present.contains(room.id) {
             result.lost.append("room \(room.id) (\(room.name)), which the archive does not have")
         }
     }

@@ -1,43 +1,45 @@
 import IndoorVocabulary
 import VenueModel
 
-/// What was carried over from the packet of an earlier edition, and what could not be.
+/// The manual additions that were copied from the packet of an earlier edition, and those that could not be.
 public struct IMDFOverrides: Hashable, Sendable {
-    /// What the new packet has from the old one, such as `12 beacons`.
+    /// The objects that were copied, such as `12 beacons`.
     public internal(set) var kept: [String] = []
-    /// What of the old packet is not in the new one, and why.
+    /// The objects of the old packet that are not in the new one, with the reason.
     public internal(set) var lost: [String] = []
 }
 
-/// Why a packet has no handwork for an imported venue.
+/// A packet whose manual additions cannot be copied to an imported venue.
 public enum IMDFOverridesError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The packet has none of the archive's maps.
     case noCommonMap(VenueID)
-    /// It cannot be told where on Earth things on this map of the packet lie.
+    /// The positions on this map of the packet cannot be converted to coordinates.
     case noPlace(MapID)
 
     public var description: String {
         switch self {
         case .noCommonMap(let id):
-            "venue \(id) of the packet to keep has no map of the archive; give the packet that an earlier edition of "
-                + "this archive became"
+            "venue \(id) of the packet to keep has no map of the archive; give the packet of an earlier edition of "
+                + "this archive"
         case .noPlace(let map):
-            "map \(map) of the packet to keep has no georeference, or a wrong one, so its beacons cannot be placed; "
-                + "give it one in venue.json"
+            "map \(map) of the packet to keep has no valid georeference, so its beacons cannot be placed; "
+                + "correct it in venue.json"
         }
     }
 }
 
 extension IMDFImport {
-    /// Takes over from the packet of an earlier edition what no archive holds.
+    /// Copies from the packet of an earlier edition what an archive cannot contain.
     ///
-    /// These are the beacons, the radio map, the settings, the heights of maps, the images of plans, and the points of
-    /// interest and fences that came from no archive. Maps are told by their ids, which are the same for the same
-    /// levels. An edition that reaches farther has its plans elsewhere: points keep their place on Earth.
+    /// These are the beacons, the radio map, the settings, the elevations of maps, the images of plans, the
+    /// interactions, and the points of interest and fences that don't come from an archive. Maps are matched by their
+    /// ids, which are the same for the same levels. If a larger edition has moved its plans, points keep their
+    /// coordinates on Earth.
     ///
-    /// Images are named only: `VenuePacket.copyPlans(of:toFolder:)` brings their files.
+    /// Only the paths of images are copied: `VenuePacket.copyPlans(of:toFolder:)` copies the files.
     /// - Returns: what was kept and what could not be.
-    /// - Throws: `IMDFOverridesError` if the packet is of another archive, or a map of it lies nowhere.
+    /// - Throws: `IMDFOverridesError` if the packet is of another archive, or if one of its maps has no valid
+    ///   georeference.
     public mutating func keepHandwork(of old: Venue) throws(IMDFOverridesError) -> IMDFOverrides {
         var merge = IMDFMerge(old: old, venue: venue, moves: try IMDFMerge.moves(from: old, to: venue))
         merge.keepBeacons()

@@ -1,29 +1,29 @@
-/// Reads and checks the files of an archive, and collects all that is wrong with them.
+/// Reads and checks the files of an archive, and collects all problems.
 struct IMDFReader {
     private let archive: IMDFArchive
     private(set) var problems: [IMDFProblem] = []
     private var bytesRead = 0
-    /// Where each id was seen first: an id names one feature of the whole archive.
+    /// The path of the first feature with each id: an id is unique within the archive.
     private var places: [String: String] = [:]
-    /// The ids of each type, also those of features with problems.
+    /// The ids of each type, including those of features with problems.
     private var ids: [IMDFFeatureType: Set<String>] = [:]
-    /// How many features each file has, also those with problems.
+    /// The number of features in each file, including those with problems.
     private var counts: [IMDFFeatureType: Int] = [:]
-    /// Types of which not all ids could be read: what refers to them cannot be told to be wrong.
+    /// Types with unreadable ids: references to them cannot be checked.
     private var unclear: Set<IMDFFeatureType> = []
-    /// References to look up when all features are known.
+    /// References to check after all features are known.
     private var references: [(reference: IMDFReference, id: String, file: String, path: String)] = []
 
     init(archive: IMDFArchive) { self.archive = archive }
 
-    /// The contents, complete only if there are no problems.
+    /// Returns the contents, which are complete only if there are no problems.
     mutating func contents() -> IMDFContents {
         var contents = IMDFContents()
         contents.language = manifestLanguage()
         for type in IMDFFeatureType.allCases {
             guard archive.contains(type.file) else {
                 if IMDFFeatureType.required.contains(type) {
-                    report(type.file, "$", "is missing; there is nothing to import without it")
+                    report(type.file, "$", "is missing; an import requires it")
                     unclear.insert(type)
                 }
                 continue
@@ -40,7 +40,7 @@ struct IMDFReader {
         problems.append(IMDFProblem(file: file, path: path, message: message))
     }
 
-    /// The document of a file as an object; nil if it is none.
+    /// Returns the document of a file as an object; nil if it isn't one.
     private mutating func document(_ file: String) -> JSONObject? {
         do throws(PacketFileError) {
             let bytes = try archive.read(file, used: bytesRead)
@@ -58,26 +58,26 @@ struct IMDFReader {
         return nil
     }
 
-    /// Moves what a parser has found into the problems of this archive.
-    private mutating func take(_ parser: VenueParser, of file: String) {
+    /// Adds the problems of a parser to those of this archive.
+    private mutating func addProblems(of parser: VenueParser, in file: String) {
         for problem in parser.problems { report(file, problem.path, problem.message) }
     }
 
     private mutating func manifestLanguage() -> String? {
         let file = IMDFArchive.manifestFile
         guard archive.contains(file) else {
-            report(file, "$", "is missing; an IMDF archive has it at its root, is this one?")
+            report(file, "$", "is missing; an IMDF archive has it at its root")
             return nil
         }
         guard let manifest = document(file) else { return nil }
         var parser = VenueParser()
         let version = parser.string("version", of: manifest, wanted: "the version of IMDF")
         let language = parser.optionalString("language", of: manifest, wanted: "a BCP 47 tag")
-        // Versions before 1.0.0 were drafts; a later 1.x must be readable as 1.0 is.
+        // Versions before 1.0.0 were drafts; a later 1.x must be readable as 1.0.
         if let version, !version.hasPrefix("1.") {
-            parser.report(.error, "$.version", "is \"\(version)\"; this reader knows IMDF 1, export it as 1.0.0")
+            parser.report(.error, "$.version", "is \"\(version)\"; this reader supports IMDF 1; export it as 1.0.0")
         }
-        take(parser, of: file)
+        addProblems(of: parser, in: file)
         return language
     }
 
@@ -97,12 +97,12 @@ struct IMDFReader {
         var features: [IMDFFeature] = []
         if objects.count > IMDFArchive.Limit.features {
             let limit = IMDFArchive.Limit.features
-            parser.report(.error, "$.features", "has \(objects.count) features, more than the \(limit) it may have")
+            parser.report(.error, "$.features", "has \(objects.count) features, more than the limit of \(limit)")
             unclear.insert(type)
         } else {
             features = objects.compactMap { feature($0, of: type, &parser) }
         }
-        take(parser, of: type.file)
+        addProblems(of: parser, in: type.file)
         return features
     }
 
@@ -120,7 +120,7 @@ struct IMDFReader {
         if let written, written != type.rawValue {
             parser.report(
                 .error, object.path(of: "feature_type"),
-                "is \"\(written)\", but \(type.file) holds features of type \"\(type.rawValue)\" only; move it")
+                "is \"\(written)\", but \(type.file) contains features of type \"\(type.rawValue)\" only; move it")
         }
         let geometry = geometry(of: object, type, &parser)
         guard parser.required("properties", of: object, wanted: "an object"),
@@ -138,7 +138,7 @@ struct IMDFReader {
         let place = "\(type.file) \(object.path)"
         if let other = places[id] {
             parser.report(
-                .error, object.path(of: "id"), "\(id) is the id of \(other) already; give each feature its own UUID")
+                .error, object.path(of: "id"), "\(id) is already the id of \(other); give each feature its own UUID")
         } else {
             places[id] = place
         }
@@ -146,19 +146,19 @@ struct IMDFReader {
 
     private func geometry(
         of object: JSONObject, _ type: IMDFFeatureType, _ parser: inout VenueParser
-    ) -> IMDFGeometry? {
+    ) -> GeoJSONGeometry? {
         guard object["geometry"] != nil else {
             if type.geometry != .none, type.geometry != .anything {
                 parser.report(.error, object.path(of: "geometry"), "is missing; give \(type.geometry.wanted)")
             }
             return nil
         }
-        // A relationship's or a feature's without a place is not used, whatever it is.
+        // The geometry of a relationship or of a feature without a location isn't used.
         if type.geometry == .none || type.geometry == .anything { return nil }
         guard let member = parser.optionalObject("geometry", of: object),
             let geometry = parser.geometry(of: member)
         else { return nil }
-        guard geometry.follows(type.geometry) else {
+        guard type.geometry.accepts(geometry) else {
             let found = if case .string(let text)? = member["type"] { text } else { "" }
             parser.report(
                 .error, member.path(of: "type"), "is \"\(found)\"; a \(type.rawValue) has \(type.geometry.wanted)")
@@ -167,7 +167,7 @@ struct IMDFReader {
         return geometry
     }
 
-    /// Checks the properties that an import needs, and collects those that refer to other features.
+    /// Checks the properties that an import needs, and collects references to other features.
     private mutating func checkProperties(
         _ properties: JSONObject, of type: IMDFFeatureType, _ parser: inout VenueParser
     ) {
@@ -189,7 +189,7 @@ struct IMDFReader {
         }
     }
 
-    /// Looks up what refers to something, in whatever state that is: all problems are told in one pass.
+    /// Checks all references, even after other problems, so that one pass reports all of them.
     private mutating func checkReferences() {
         for (reference, id, file, path) in references {
             guard !unclear.contains(reference.target), ids[reference.target]?.contains(id) != true else { continue }

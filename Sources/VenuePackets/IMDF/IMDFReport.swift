@@ -1,22 +1,22 @@
-/// What an import has left out or changed, and which numbers it gave to the archive's features.
+/// The features that an import has omitted or changed, and the numbers of the archive's features.
 public struct IMDFReport: Hashable, Sendable, CustomStringConvertible {
-    /// What happened to a feature, or to a part of it.
+    /// The result for a feature or a part of it.
     public enum Outcome: String, Hashable, Sendable, CaseIterable {
-        /// It is not in the packet.
+        /// The feature is not in the packet.
         case leftOut
-        /// It is in the packet, but not as it was.
+        /// The feature is in the packet in a changed form.
         case changed
     }
 
-    /// One remark about one feature.
+    /// A remark about a feature.
     public struct Remark: Hashable, Sendable {
-        /// The feature's type, such as `unit`; `archive` for a file that is no feature.
+        /// The feature's type, such as `unit`; `archive` for a file that isn't a feature.
         public var featureType: String
-        /// The feature's id as in the archive, in lower case, or the file's name.
+        /// The feature's id in the archive, in lower case, or the file's name.
         public var id: String
-        /// What happened.
+        /// The result.
         public var outcome: Outcome
-        /// Why, and what it means.
+        /// The reason and its effect.
         public var reason: String
 
         /// Creates a remark.
@@ -28,15 +28,15 @@ public struct IMDFReport: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// What in the packet came from a feature.
+    /// An object of the packet and the feature that it comes from.
     public struct Identity: Hashable, Sendable {
-        /// What it is in the packet: `venue`, `map`, `room`, `poi`, `fence` or `node`.
+        /// The kind of object: `venue`, `map`, `room`, `poi`, `fence` or `node`.
         public var kind: String
-        /// Its number in the packet.
+        /// The number in the packet.
         public var number: Int
         /// The feature's type.
         public var featureType: String
-        /// The feature's id as in the archive, in lower case.
+        /// The feature's id in the archive, in lower case.
         public var id: String
 
         /// Creates an entry.
@@ -48,16 +48,16 @@ public struct IMDFReport: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// All that was left out or changed, in the order of the import.
+    /// The remarks in the order of the import.
     public var remarks: [Remark] = []
-    /// Every number of the packet with the feature it stands for.
+    /// The numbers of the packet with their features.
     public var identities: [Identity] = []
 
     /// Creates an empty report.
     public init() {}
 
-    /// A line for each feature type, outcome and reason, with the number of features and the first of their ids, such as
-    /// `changed: 2 units, each: it has no name: it is called by its occupants (…)`.
+    /// One line per feature type, outcome and reason, with the number of features and their first ids, such as
+    /// `changed: 2 units, each: it has no name: it is named after its occupants (…)`.
     public var description: String {
         struct Group: Hashable {
             var featureType: String
@@ -77,14 +77,14 @@ public struct IMDFReport: Hashable, Sendable, CustomStringConvertible {
             let more = all.count > shown ? ", …" : ""
             let outcome = group.outcome == .leftOut ? "left out" : "changed"
             let kind = group.featureType == "archive" ? "file" : group.featureType
-            // A reason speaks of one feature.
+            // A reason describes one feature.
             let features = all.count == 1 ? "1 \(kind)" : "\(all.count) \(Self.plural(of: kind)), each"
             return "\(outcome): \(features): \(group.reason) (\(all.prefix(shown).joined(separator: ", "))\(more))"
         }
         return lines.map(PrintableText.line).joined(separator: "\n")
     }
 
-    /// The plural of a thing: `levels`, `addresses`, `amenities`, `points of interest`.
+    /// Returns the plural of a noun: `levels`, `addresses`, `amenities`, `points of interest`.
     static func plural(of thing: String) -> String {
         let parts = thing.split(separator: " of ", maxSplits: 1)
         guard let head = parts.first else { return thing }
@@ -93,7 +93,7 @@ public struct IMDFReport: Hashable, Sendable, CustomStringConvertible {
         return (head.hasSuffix("ty") ? head.dropLast() + "ies" : head + "s") + rest
     }
 
-    /// The whole report as JSON: `remarks[]` of `featureType`, `id`, `outcome` and `reason`, and `identities[]` of
+    /// Returns the report as JSON: `remarks[]` of `featureType`, `id`, `outcome` and `reason`, and `identities[]` of
     /// `kind`, `number`, `featureType` and `id`.
     public func document() -> [UInt8] {
         let remarks = remarks.map { remark in

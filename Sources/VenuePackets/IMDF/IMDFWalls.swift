@@ -1,22 +1,23 @@
 import IndoorVocabulary
 
-/// Finds the walls of a level, which IMDF does not hold: it has the spaces, and the openings between them.
+/// Derives the walls of a level from its units and openings, because IMDF has no walls.
 ///
-/// The standard says that the extent of a unit may be a barrier, a boundary beyond which traversal is not expected,
-/// or a legal line, and not which; an opening models an entrance. A false wall does more harm than a missing one:
-/// positions cannot follow a walker through it, while a missing one only makes them less sharp. So, in this order:
-/// 1. Solid and void units and fixtures that are obstacles have walls all around.
-/// 2. An enclosed unit has walls all around if an opening lies on its outline: then the other ways in are closed. So
-///    has one that isn't public. Any other without an opening can be entered somewhere that the archive does not tell:
-///    it is taken as open.
-/// 3. An open unit has walls only where nothing lies beyond its edge, and only on a level that isn't outdoors.
-/// 4. Openings are cut out of all walls that run along them, on both sides of a thick wall.
+/// According to the standard, the extent of a unit may be a barrier, a boundary beyond which traversal is not expected,
+/// or a legal line, and the archive doesn't distinguish them; an opening models an entrance. A false wall does more
+/// harm than a missing one: positions cannot follow a walker through it, while a missing wall only reduces the
+/// accuracy. Therefore, in this order:
+/// 1. Solid and void units and obstacle fixtures have walls all around.
+/// 2. An enclosed unit has walls all around if an opening lies on its outline, because then its other sides are closed.
+///    So does a unit that isn't public. Any other unit without an opening has an entrance that the archive doesn't
+///    contain, and is treated as open.
+/// 3. An open unit has walls only where no unit adjoins its edge, and only on a level that isn't outdoors.
+/// 4. Openings are cut out of all walls along them, on both sides of a thick wall.
 struct IMDFWalls {
-    /// A unit as the walls see it.
+    /// The properties of a unit that determine its walls.
     struct Unit {
         let id: String
         let space: IMDFSpace
-        /// Whether anybody may enter.
+        /// Whether the unit is open to the public.
         let isPublic: Bool
         /// The rings of its polygons.
         let polygons: [[[MapPoint]]]
@@ -28,26 +29,26 @@ struct IMDFWalls {
         let line: [MapPoint]
     }
 
-    /// Polylines that nobody walks through.
+    /// The walls as polylines.
     private(set) var walls: [[MapPoint]] = []
-    /// Openings with no wall along them.
+    /// Openings without a wall along them.
     private(set) var idleOpenings: [String] = []
-    /// Public enclosed units without an opening, which have no walls of their own for that.
+    /// Public enclosed units without an opening, which therefore have no walls of their own.
     private(set) var openedUnits: [String] = []
-    /// Enclosed units without an opening that nobody gets into.
+    /// Enclosed units without an opening that aren't public.
     private(set) var closedUnits: [String] = []
     /// All units with walls all around.
     private(set) var walledUnits: Set<String> = []
 
-    /// A wall may be so thick in metres; ArcGIS Indoors looks for doors as far as 2 feet from a unit's edge.
+    /// The largest thickness of a wall in metres; ArcGIS Indoors looks for doors within 2 feet of a unit's edge.
     static let thickestWall = 0.6
-    /// Edges that run closer in metres are one edge, drawn twice.
+    /// Parallel edges within this distance in metres are one edge, drawn twice.
     private static let sameEdge = 0.05
-    /// Units that are closer in metres touch.
+    /// Units within this distance in metres touch.
     private static let touching = 0.2
-    /// Openings are drawn as chords of round walls: up to 30° off their direction.
+    /// Openings are drawn as chords of round walls, up to 30° off their direction.
     private static let openingCosine = 0.866
-    /// Edges drawn twice differ by rounding only: up to 3°.
+    /// Edges drawn twice differ only by rounding, up to 3°.
     private static let edgeCosine = 0.9986
 
     private let units: [Unit]
@@ -87,7 +88,7 @@ struct IMDFWalls {
         }
     }
 
-    /// The parts of an edge that openings run along, with the index of each.
+    /// Returns the parts of an edge along openings, with the index of each opening.
     private func openings(along edge: StraightLine) -> [(index: Int, part: ClosedRange<Double>)] {
         openingGrid.near(edge.box).compactMap { index in
             edge.shadow(
@@ -96,7 +97,7 @@ struct IMDFWalls {
         }
     }
 
-    /// The parts of the outlines of open units beyond which nothing lies.
+    /// Returns the parts of the outlines of open units that adjoin no other unit.
     private func outerEdges(of open: [Int]) -> [StraightLine] {
         let polygons = units.flatMap { $0.polygons }
         let grid = PlanGrid(polygons.map { PlanBox(around: $0.first ?? []) })
@@ -108,7 +109,7 @@ struct IMDFWalls {
         var outer: [StraightLine] = []
         for polygon in open.flatMap({ units[$0].polygons }) {
             for edge in polygon.flatMap(StraightLine.edges) {
-                // Between the corners of its neighbours an edge has the same neighbour.
+                // Between two corners of its neighbours, an edge has the same neighbour.
                 let stops = cornerGrid.near(edge.box.grown(by: Self.touching)).compactMap { index -> Double? in
                     let offset = edge.offset(of: corners[index])
                     let isStop = abs(offset.beside) <= Self.touching && offset.along > 0 && offset.along < edge.length
@@ -128,7 +129,7 @@ struct IMDFWalls {
         return outer
     }
 
-    /// Makes walls of edges: without those drawn twice, without the openings, and joined where they go on.
+    /// Converts edges to walls: removes duplicates and openings, and joins consecutive edges.
     private mutating func cut(_ edges: [StraightLine]) {
         let grid = PlanGrid(edges.map(\.box))
         var used: Set<String> = []

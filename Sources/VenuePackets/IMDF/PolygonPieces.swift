@@ -1,16 +1,16 @@
 import IndoorVocabulary
 import VenueModel
 
-/// Cuts areas with holes into simple polygons: a packet's polygons have no holes.
+/// Cuts areas with holes into simple polygons, because a packet's polygons have no holes.
 ///
-/// The area is cut at the height of every corner and crossing into trapezoids; those between the same two edges are
-/// joined again. This is right for any rings, also such as cross each other.
+/// The area is cut into trapezoids at the height of every corner and crossing; trapezoids between the same two edges
+/// are joined again. This is correct for all rings, even if they cross each other.
 struct PolygonPieces {
-    /// An edge that is not level, from its upper end to its lower one.
+    /// An edge that isn't horizontal, from its upper end to its lower end.
     private struct Edge {
         let top: MapPoint
         let bottom: MapPoint
-        /// 0 for the area, then the areas to leave out.
+        /// 0 for the area, 1 and above for the areas to subtract.
         let owner: Int
 
         func x(at y: Double) -> Double {
@@ -18,7 +18,7 @@ struct PolygonPieces {
                 ? top.x : y >= bottom.y ? bottom.x : top.x + (bottom.x - top.x) * (y - top.y) / (bottom.y - top.y)
         }
 
-        /// The height at which two edges cross; nil if they don't.
+        /// Returns the height at which two edges cross; nil if they don't.
         func crossing(_ other: Edge) -> Double? {
             let (a, b) = (bottom - top, other.bottom - other.top)
             let denominator = a.x * b.y - a.y * b.x
@@ -38,15 +38,15 @@ struct PolygonPieces {
         var bottom: Double
     }
 
-    /// Whether the point lies within the rings, by the even-odd rule.
+    /// Returns whether the rings contain the point, by the even-odd rule.
     static func contains(_ point: MapPoint, _ rings: [[MapPoint]]) -> Bool {
         rings.reduce(false) { $0 != Area.polygon($1).contains(point) }
     }
 
-    /// Simple polygons that together are the inside of the rings without the inside of the others.
+    /// Returns simple polygons that cover the inside of the rings without the inside of the others.
     ///
-    /// A single simple ring is returned as it is. Quadratic in the number of corners; nil if there are too many, or if they cross
-    /// too often.
+    /// A single simple ring is returned unchanged. Quadratic in the number of corners; nil if there are too many
+    /// corners or crossings.
     static func pieces(of rings: [[MapPoint]], without others: [[[MapPoint]]]) -> [[MapPoint]]? {
         let box = PlanBox(around: rings.first ?? [])
         let own = edges(of: rings, 0)
@@ -70,10 +70,10 @@ struct PolygonPieces {
 
     private let edges: [Edge]
 
-    /// Edges times heights that an area is cut with: a hall of 200 corners with 100 obstacles has 400,000.
+    /// The largest product of edges and cutting heights: a hall of 200 corners with 100 obstacles has 400,000.
     private static let mostCuts = 400_000
 
-    /// Nil if there are too many cuts.
+    /// Returns the polygons; nil if there are too many cuts.
     private func polygons() -> [[MapPoint]]? {
         var heights = Set(edges.flatMap { [$0.top.y, $0.bottom.y] })
         for (index, edge) in edges.enumerated() {
@@ -98,7 +98,7 @@ struct PolygonPieces {
         return (done + open).compactMap(polygon)
     }
 
-    /// The trapezoids between two heights that no edge ends or crosses between.
+    /// Returns the trapezoids between two heights; no edge ends or crosses another between these heights.
     private func pieces(from top: Double, to bottom: Double) -> [Piece] {
         let middle = (top + bottom) / 2
         let active = edges.indices.filter { edges[$0].top.y < middle && edges[$0].bottom.y > middle }
@@ -120,7 +120,7 @@ struct PolygonPieces {
         return pieces
     }
 
-    /// The corners of a trapezoid in whole millimetres; nil if it is narrower than that.
+    /// Returns the corners of a trapezoid in whole millimetres; nil if it is narrower than that.
     private func polygon(_ piece: Piece) -> [MapPoint]? {
         let (left, right) = (edges[piece.left], edges[piece.right])
         let corners = [(left, piece.top), (right, piece.top), (right, piece.bottom), (left, piece.bottom)].map {

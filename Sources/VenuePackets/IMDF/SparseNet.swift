@@ -1,23 +1,23 @@
-/// Joins points by few lines: whoever walks along them walks at most a little farther than by all possible lines.
+/// Connects points by few lines, along which paths are only slightly longer than with all possible lines.
 ///
 /// Source of the greedy spanner: I. Althöfer, G. Das, D. Dobkin, D. Joseph, J. Soares, *On sparse spanners of weighted
 /// graphs*, Discrete & Computational Geometry 9, 1993.
 struct SparseNet {
-    /// A line between two points, by their indexes.
+    /// A line between two points, given by their indexes.
     struct Edge: Hashable {
         let from: Int
         let to: Int
         let length: Double
     }
 
-    /// The lines that were chosen, the shortest first.
+    /// The selected lines, the shortest first.
     private(set) var edges: [Edge] = []
     private var neighbours: [[(node: Int, length: Double)]]
 
-    /// A way along the lines may be so many times as long as a line that was left out.
+    /// The largest ratio between the length of a path along the lines and that of an omitted line.
     private static let stretch = 1.2
 
-    /// Chooses from the candidates; `isPossible` is asked only for those that shorten a way.
+    /// Selects lines from the candidates; `isPossible` is called only for lines that shorten a path.
     init(nodeCount: Int, candidates: [Edge], isPossible: (Edge) -> Bool) {
         neighbours = Array(repeating: [], count: nodeCount)
         for edge in candidates.sorted(by: { ($0.length, $0.from, $0.to) < ($1.length, $1.from, $1.to) }) {
@@ -30,7 +30,7 @@ struct SparseNet {
         }
     }
 
-    /// Dijkstra's search, given up beyond the limit: then few nodes are open at a time, and a list is enough.
+    /// Dijkstra's search up to the limit: few nodes are open at a time, so a list is sufficient.
     private func isReached(_ goal: Int, from start: Int, within limit: Double) -> Bool {
         var open = [start: 0.0]
         var done: Set<Int> = []

@@ -1,15 +1,15 @@
 import IndoorVocabulary
 
-/// A straight piece of a plan's drawing, longer than a millimetre.
+/// A straight line segment of a plan, longer than a millimetre.
 struct StraightLine: Hashable, Sendable {
     let from: MapPoint
     let to: MapPoint
-    /// In metres.
+    /// The length in metres.
     let length: Double
-    /// One metre along it.
+    /// The unit vector along the line.
     private let direction: MapPoint
 
-    /// Nil if the two points are less than a millimetre apart.
+    /// Creates a line; nil if the two points are less than a millimetre apart.
     init?(from: MapPoint, to: MapPoint) {
         length = from.distance(to: to)
         guard length > 0.001 else { return nil }
@@ -18,24 +18,24 @@ struct StraightLine: Hashable, Sendable {
         direction = (to - from) * (1 / length)
     }
 
-    /// The edges of a ring.
+    /// Returns the edges of a ring.
     static func edges(of ring: [MapPoint]) -> [StraightLine] {
         zip(ring, ring.dropFirst() + ring.prefix(1)).compactMap { StraightLine(from: $0, to: $1) }
     }
 
-    /// The pieces of a line.
+    /// Returns the segments of a polyline.
     static func pieces(of line: [MapPoint]) -> [StraightLine] {
         zip(line, line.dropFirst()).compactMap { StraightLine(from: $0, to: $1) }
     }
 
     var box: PlanBox { PlanBox(around: [from, to]) }
 
-    /// The point so many metres from the start.
+    /// Returns the point at a distance from the start.
     func point(at metres: Double) -> MapPoint {
         metres <= 0 ? from : metres >= length ? to : from + direction * metres
     }
 
-    /// Metres along the line and to its right, seen along it with y down.
+    /// Returns metres along the line and to its right, seen along it with y down.
     func offset(of point: MapPoint) -> (along: Double, beside: Double) {
         let way = point - from
         return (
@@ -43,30 +43,30 @@ struct StraightLine: Hashable, Sendable {
         )
     }
 
-    /// A point beside the line: right of it for a positive distance.
+    /// Returns a point beside the line: to its right for a positive distance.
     func point(at metres: Double, beside distance: Double) -> MapPoint {
         from + direction * metres + MapPoint(x: -direction.y, y: direction.x) * distance
     }
 
-    /// The part of this line that another runs along, in metres from the start; nil if it doesn't.
+    /// Returns the part of this line that another line runs along, in metres from the start; nil if it doesn't.
     ///
     /// - Parameters:
-    ///   - distance: how far beside this line the other may run.
-    ///   - leastCosine: of the angle between the two.
+    ///   - distance: the largest distance between the two lines.
+    ///   - leastCosine: the smallest cosine of the angle between them.
     func shadow(of other: StraightLine, within distance: Double, leastCosine: Double) -> ClosedRange<Double>? {
         let cosine = direction.x * other.direction.x + direction.y * other.direction.y
         guard abs(cosine) >= leastCosine else { return nil }
         let (first, second) = (offset(of: other.from), offset(of: other.to))
         let low = max(0, min(first.along, second.along))
         let high = min(length, max(first.along, second.along))
-        // Shorter than a centimetre the two only meet at their ends.
+        // A shared part below a centimetre means that the two lines only meet at their ends.
         guard high - low > 0.01 else { return nil }
         let share = ((low + high) / 2 - first.along) / (second.along - first.along)
         let beside = first.beside + (second.beside - first.beside) * share
         return abs(beside) <= distance ? low...high : nil
     }
 
-    /// What is left of this line without some parts, in order; pieces below a centimetre are left out.
+    /// Returns the line without some parts, in order; segments below a centimetre are omitted.
     func remainder(without parts: [ClosedRange<Double>]) -> [StraightLine] {
         var pieces: [StraightLine] = []
         var start = 0.0
@@ -89,7 +89,7 @@ struct PlanBox: Hashable, Sendable {
     var maxX: Double
     var maxY: Double
 
-    /// The smallest that holds the points, made larger by `margin` metres on each side.
+    /// Creates the smallest box around the points, enlarged by `margin` metres on each side.
     init(around points: [MapPoint], margin: Double = 0) {
         minX = (points.map(\.x).min() ?? 0) - margin
         minY = (points.map(\.y).min() ?? 0) - margin
@@ -101,27 +101,27 @@ struct PlanBox: Hashable, Sendable {
         minX <= other.maxX && other.minX <= maxX && minY <= other.maxY && other.minY <= maxY
     }
 
-    /// The same with `margin` more metres on each side.
+    /// Returns the box, enlarged by `margin` metres on each side.
     func grown(by margin: Double) -> PlanBox {
         PlanBox(around: [MapPoint(x: minX, y: minY), MapPoint(x: maxX, y: maxY)], margin: margin)
     }
 }
 
-/// Finds what lies near a place of a plan.
+/// A spatial index of boxes on a plan.
 struct PlanGrid: Sendable {
     private let boxes: [PlanBox]
     private let bounds: PlanBox
     private let edge: Double
     private let columns: Int
     private var cells: [[Int]]
-    /// What spans so many cells that it is cheaper to look at it each time.
+    /// Boxes that cover so many cells that testing them each time is cheaper.
     private var large: [Int] = []
 
-    /// Smallest edge of a cell in metres, about a door's width.
+    /// The smallest edge of a cell in metres, about the width of a door.
     private static let smallestCell = 2.0
-    /// Cells along each axis.
+    /// The largest number of cells along each axis.
     private static let mostCells = 128
-    /// Cells that one item may be listed in.
+    /// The largest number of cells that list one box.
     private static let mostOfOne = 256
 
     init(_ boxes: [PlanBox]) {
@@ -142,7 +142,7 @@ struct PlanGrid: Sendable {
         }
     }
 
-    /// The items whose boxes meet this one, in ascending order.
+    /// Returns the items whose boxes overlap this one, in ascending order.
     func near(_ box: PlanBox) -> [Int] {
         guard box.meets(bounds) else { return [] }
         var found = large

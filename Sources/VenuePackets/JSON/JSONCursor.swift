@@ -5,22 +5,22 @@ import IndoorVocabulary
 ///     try cursor.enter("[")
 ///     while try cursor.nextElement() { numbers.append(try cursor.readNumber()) }
 ///
-/// Strict: no comments, no comma before a closing bracket, no leading zeros. Only UTF-8, with or without a byte order
-/// mark.
+/// The reader is strict: comments, trailing commas and leading zeros are errors. The encoding is UTF-8, with or without
+/// a byte order mark.
 struct JSONCursor {
-    /// The kind of the value that comes next, by its first byte.
+    /// The kind of the next value, determined by its first byte.
     enum Kind { case null, bool, number, string, array, object }
 
     private let bytes: [UInt8]
     private let limits: InputLimits
     private(set) var index = 0
-    /// The closing bytes of the arrays and objects that are open.
+    /// The closing brackets of the open arrays and objects.
     private var open: [UInt8] = []
-    /// Whether the innermost array or object was just opened.
+    /// Whether the innermost array or object has just been opened.
     private var isFresh = false
     private var values = 1
 
-    /// Begins before the first value.
+    /// Creates a cursor before the first value.
     init(_ bytes: [UInt8], limits: InputLimits = .standard) {
         self.bytes = bytes
         self.limits = limits
@@ -28,7 +28,7 @@ struct JSONCursor {
         skipBlanks()
     }
 
-    /// The kind of the next value.
+    /// Returns the kind of the next value.
     func kind() throws(JSONSyntaxError) -> Kind {
         switch byte {
         case UInt8(ascii: "{"): return .object
@@ -41,7 +41,7 @@ struct JSONCursor {
         }
     }
 
-    /// Throws unless nothing but blanks is left.
+    /// Throws if anything but white space is left.
     mutating func finish() throws(JSONSyntaxError) {
         skipBlanks()
         guard index == bytes.count else { throw wrong() }
@@ -49,7 +49,7 @@ struct JSONCursor {
 
     // MARK: Arrays and objects
 
-    /// Goes into an array or an object, given by its opening bracket.
+    /// Enters an array or an object, given by its opening bracket.
     mutating func enter(_ bracket: Unicode.Scalar) throws(JSONSyntaxError) {
         let opening = UInt8(ascii: bracket)
         guard byte == opening else { throw wrong() }
@@ -57,15 +57,15 @@ struct JSONCursor {
             throw JSONSyntaxError("is nested deeper than \(limits.jsonDepth) levels", at: index, of: bytes)
         }
         index += 1
-        // The closing bracket comes two after the opening one in ASCII.
+        // In ASCII, the code of the closing bracket is the code of the opening bracket plus 2.
         open.append(opening + 2)
         isFresh = true
     }
 
-    /// Goes to the next element of the array; false after the last one, when the array is left.
+    /// Advances to the next element of the array; returns false at the end and leaves the array.
     mutating func nextElement() throws(JSONSyntaxError) -> Bool { try next(counting: 1) }
 
-    /// Goes to the next value of the object and returns its key; nil after the last one, when the object is left.
+    /// Advances to the next value of the object and returns its key; returns nil at the end and leaves the object.
     mutating func nextKey() throws(JSONSyntaxError) -> String? {
         guard try next(counting: 2) else { return nil }
         let start = index
@@ -74,7 +74,7 @@ struct JSONCursor {
             throw wrong()
         }
         skipBlanks()
-        guard take(UInt8(ascii: ":")) else { throw wrong() }
+        guard consume(UInt8(ascii: ":")) else { throw wrong() }
         skipBlanks()
         return key
     }
@@ -84,12 +84,12 @@ struct JSONCursor {
         guard let closing = open.last else { return false }
         let wasFresh = isFresh
         isFresh = false
-        if take(closing) {
+        if consume(closing) {
             open.removeLast()
             return false
         }
         if !wasFresh {
-            guard take(UInt8(ascii: ",")) else { throw wrong() }
+            guard consume(UInt8(ascii: ",")) else { throw wrong() }
             skipBlanks()
         }
         values += count
@@ -99,7 +99,7 @@ struct JSONCursor {
         return true
     }
 
-    /// Passes a value of any kind, without keeping anything of it.
+    /// Skips a value of any kind.
     mutating func skipValue() throws(JSONSyntaxError) {
         switch try kind() {
         case .null: try readNull()
@@ -126,10 +126,10 @@ struct JSONCursor {
     }
 
     private mutating func readWord(_ word: String) throws(JSONSyntaxError) {
-        for letter in word.utf8 { guard take(letter) else { throw wrong() } }
+        for letter in word.utf8 { guard consume(letter) else { throw wrong() } }
     }
 
-    /// The nearest `Double`; infinite where none is near.
+    /// Reads a number as the nearest `Double`; infinity if it is out of range.
     mutating func readNumber() throws(JSONSyntaxError) -> Double {
         let start = index
         let parts = try scanNumber()
@@ -146,21 +146,23 @@ struct JSONCursor {
         1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18,
     ]
 
-    /// Passes a number; its digits as a whole number, nil if it has more than 15 of them or an exponent.
+    /// Skips a number; returns its digits as an integer, or nil if it has more than 15 digits or an exponent.
     private mutating func scanNumber() throws(JSONSyntaxError) -> (digits: Int?, fraction: Int) {
-        _ = take(UInt8(ascii: "-"))
+        _ = consume(UInt8(ascii: "-"))
         var value = 0
         let start = index
-        if !take(UInt8(ascii: "0")) { try scanDigits(&value) }
+        if !consume(UInt8(ascii: "0")) { try scanDigits(&value) }
         var (count, fraction) = (index - start, 0)
-        if take(UInt8(ascii: ".")) {
+        if consume(UInt8(ascii: ".")) {
             let point = index
             try scanDigits(&value)
             fraction = index - point
             count += fraction
         }
-        guard take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) else { return (count <= 15 ? value : nil, fraction) }
-        if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
+        guard consume(UInt8(ascii: "e")) || consume(UInt8(ascii: "E")) else {
+            return (count <= 15 ? value : nil, fraction)
+        }
+        if !consume(UInt8(ascii: "+")) { _ = consume(UInt8(ascii: "-")) }
         try scanDigits(&value)
         return (nil, 0)
     }
@@ -178,7 +180,7 @@ struct JSONCursor {
 
     // MARK: Texts
 
-    /// The next text; nil if it holds half of a surrogate pair.
+    /// Reads a string; returns nil if it contains an unpaired surrogate.
     mutating func readString() throws(JSONSyntaxError) -> String? {
         let (range, hasEscapes) = try scanString()
         guard let text = String(validating: bytes[range], as: UTF8.self) else {
@@ -187,9 +189,9 @@ struct JSONCursor {
         return hasEscapes ? JSONEscapes.text(of: bytes[range]) : text
     }
 
-    /// Passes a text; where it is between its quotes.
+    /// Skips a string; returns the range between its quotes.
     private mutating func scanString() throws(JSONSyntaxError) -> (range: Range<Int>, hasEscapes: Bool) {
-        guard take(UInt8(ascii: "\"")) else { throw wrong() }
+        guard consume(UInt8(ascii: "\"")) else { throw wrong() }
         let start = index
         var hasEscapes = false
         while let next = byte, next >= 0x20 {
@@ -216,7 +218,7 @@ struct JSONCursor {
         while let next = byte, next == 0x20 || next == 0x0A || next == 0x0D || next == 0x09 { index += 1 }
     }
 
-    private mutating func take(_ wanted: UInt8) -> Bool {
+    private mutating func consume(_ wanted: UInt8) -> Bool {
         guard byte == wanted else { return false }
         index += 1
         return true
@@ -225,12 +227,12 @@ struct JSONCursor {
     private func wrong() -> JSONSyntaxError { JSONSyntaxError("is not JSON", at: index, of: bytes) }
 }
 
-/// The escapes within a text of JSON.
+/// The escapes in a JSON string.
 enum JSONEscapes {
-    /// What may follow a backslash.
+    /// The characters that may follow a backslash.
     static let letters = Array("\"\\/bfnrtu".utf8)
 
-    /// The value of a hexadecimal digit; nil if it is none.
+    /// Returns the value of a hexadecimal digit; nil for any other byte.
     static func value(ofDigit digit: UInt8) -> UInt16? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(digit - UInt8(ascii: "0"))
@@ -240,7 +242,7 @@ enum JSONEscapes {
         }
     }
 
-    /// The text that well-formed escapes stand for; nil if it holds half of a surrogate pair.
+    /// Returns the text of a string with well-formed escapes; nil if it contains an unpaired surrogate.
     static func text(of bytes: ArraySlice<UInt8>) -> String? {
         var units: [UInt16] = []
         var plain: [UInt8] = []

@@ -1,16 +1,16 @@
-/// Finds in which line of a JSON document each value stands, which a `JSONTree` does not keep.
+/// Finds the line of each value in a JSON document, which `JSONTree` doesn't store.
 ///
-/// For bytes that are JSON within the limits: of others it finds some lines, or none.
+/// The bytes must be valid JSON within the limits; in other bytes, some or all lines are not found.
 struct JSONKeyLines {
-    /// A value that is no object, and where it is.
+    /// A value other than an object, and its location.
     struct Leaf: Hashable {
-        /// The keys that lead to it.
+        /// The keys on the path to the value.
         var keys: [String]
-        /// The line of its key, from 1 on.
+        /// The line of its key, starting at 1.
         var line: Int
     }
 
-    /// The values in the order of the document; one that is given twice is there twice. Arrays count as one value.
+    /// The values in the order of the document, including duplicates. An array is one value.
     private(set) var leaves: [Leaf] = []
 
     private let bytes: [UInt8]
@@ -18,13 +18,13 @@ struct JSONKeyLines {
     private var index = 0
     private var line = 1
 
-    /// - Parameter limit: no more values are found.
+    /// - Parameter limit: the largest number of values to find.
     init(_ bytes: [UInt8], limit: Int) {
         self.bytes = bytes
         self.limit = limit
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }  // a byte order mark
         skipBlanks()
-        if take("{") { readObject([]) }
+        if consume("{") { readObject([]) }
     }
 
     private mutating func readObject(_ keys: [String]) {
@@ -33,22 +33,22 @@ struct JSONKeyLines {
             let start = line
             guard let key = readString() else { break }
             skipBlanks()
-            guard take(":") else { return }
+            guard consume(":") else { return }
             skipBlanks()
-            if take("{") {
+            if consume("{") {
                 readObject(keys + [key])
             } else {
                 leaves.append(Leaf(keys: keys + [key], line: start))
                 passValue()
             }
             skipBlanks()
-            guard take(",") else { break }
+            guard consume(",") else { break }
         }
         skipBlanks()
-        _ = take("}")
+        _ = consume("}")
     }
 
-    /// Passes a value up to the comma or bracket behind it.
+    /// Skips a value up to the comma or bracket behind it.
     private mutating func passValue() {
         var depth = 0
         while index < bytes.count {
@@ -69,12 +69,12 @@ struct JSONKeyLines {
 
     private mutating func readString() -> String? {
         let start = index
-        guard take("\"") else { return nil }
+        guard consume("\"") else { return nil }
         while index < bytes.count, bytes[index] != UInt8(ascii: "\"") {
             if bytes[index] == UInt8(ascii: "\\") { step() }
             if index < bytes.count { step() }
         }
-        guard take("\""), case .string(let text)? = try? JSONTree(Array(bytes[start..<index])) else { return nil }
+        guard consume("\""), case .string(let text)? = try? JSONTree(Array(bytes[start..<index])) else { return nil }
         return text
     }
 
@@ -82,7 +82,7 @@ struct JSONKeyLines {
         while index < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[index]) { step() }
     }
 
-    private mutating func take(_ scalar: UnicodeScalar) -> Bool {
+    private mutating func consume(_ scalar: UnicodeScalar) -> Bool {
         guard index < bytes.count, UnicodeScalar(bytes[index]) == scalar else { return false }
         step()
         return true

@@ -1,17 +1,17 @@
 import FoundationEssentials
 
-/// The server's latest catalogue, as the cache keeps it for a start without a network.
+/// The server's latest catalogue in the cache, for a start without a network.
 struct CachedCatalogue {
-    /// The address of the server that it is of.
+    /// The URL of its server.
     var server: String
-    /// The catalogue's tag on that server.
+    /// The catalogue's entity tag.
     var tag: EntityTag?
-    /// Its document.
+    /// The catalogue's document.
     var document: JSONTree
 
     private static let format = "indoor-localization-cached-catalogue"
 
-    /// The catalogue of that server, if the cache has it.
+    /// Loads the catalogue of a server; nil if the cache doesn't have it.
     init?(of server: VenueServer, in cache: VenueCache) {
         guard let bytes = try? BoundedFile.read(Self.path(in: cache), limit: 2 * CatalogueDocument.limit),
             let tree = try? JSONTree(bytes), case .object(let fields) = tree,
@@ -29,10 +29,10 @@ struct CachedCatalogue {
         self.document = document
     }
 
-    private static func path(in cache: VenueCache) -> String { cache.path + "/" + CatalogueDocument.fileName }
+    private static func path(in cache: VenueCache) -> String { cache.path + "/" + VenueServer.catalogueFile }
 
-    /// Puts it in the place of an earlier one.
-    func store(in cache: VenueCache) throws(VenueRepositoryError) {
+    /// Stores the catalogue and replaces an earlier one.
+    func store(in cache: VenueCache) throws(FileSystemError) {
         var fields: [String: JSONTree] = [
             "format": .string(Self.format), "server": .string(server), "catalogue": document,
         ]
@@ -40,7 +40,7 @@ struct CachedCatalogue {
         let path = Self.path(in: cache)
         let bytes: [UInt8]
         do { bytes = [UInt8](try JSONEncoder().encode(JSONTree.object(fields))) } catch {
-            throw .storage(path: path, reason: "\(error)")
+            throw FileSystemError(path: path, reason: "\(error)")
         }
         try cache.work.write(bytes, to: path)
     }

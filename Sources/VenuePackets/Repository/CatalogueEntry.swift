@@ -1,41 +1,39 @@
 import IndoorVocabulary
 import VenueModel
 
-/// A file on a venue server: where it is, and what its bytes are.
+/// A file on a venue server, with its size and digest.
 package struct PublishedFile: Hashable, Sendable {
     /// The path below the server's folder.
     package var path: String
-    /// Its bytes.
+    /// The size in bytes.
     package var size: Int
-    /// SHA-256 of them, as 64 lower-case hexadecimal digits.
+    /// The SHA-256 digest as 64 lower-case hexadecimal digits.
     package var digest: String
 }
 
-/// What a server's catalogue says of one venue.
+/// A venue's entry in a server's catalogue.
 package struct CatalogueEntry: Hashable, Sendable {
-    /// What is needed to recognise the venue.
+    /// The data by which a session recognizes the venue.
     package var summary: VenueSummary
     /// The packet's zip, which may lack the files below.
     package var packet: PublishedFile
-    /// Plan images and tiles that are files of their own on the server, by their path within the packet.
+    /// The plan images and tiles that are separate files on the server, by their path within the packet.
     package var files: [String: PublishedFile]
 
-    /// Bytes of all that belongs to the venue.
+    /// The total size of the venue's files in bytes.
     var size: Int { files.values.reduce(packet.size) { $0 + $1.size } }
 }
 
-/// The catalogue of a venue server as the tree of its document: the reverse of `VenueParser.catalogue`.
+/// Creates the document tree of a server's catalogue: the reverse of `VenueParser.catalogue`.
 enum CatalogueDocument {
-    /// The name of the catalogue in the server's folder.
-    static let fileName = "catalogue.json"
     /// The value of `format`.
     static let format = "indoor-localization-catalogue"
-    /// The highest `formatVersion` that is understood.
+    /// The highest supported `formatVersion`.
     static let formatVersion = 1
-    /// Bytes that a catalogue may have, uncompressed: room for some 30,000 venues.
+    /// The largest size of a catalogue in bytes, uncompressed: enough for some 30,000 venues.
     static let limit = InputLimits.standard.catalogue
 
-    /// The document; fields without a value are left out.
+    /// Returns the document; fields without a value are omitted.
     static func tree(_ entries: [CatalogueEntry]) -> JSONTree {
         .object([
             "format": .string(format), "formatVersion": .number(Double(formatVersion)),
@@ -59,7 +57,7 @@ enum CatalogueDocument {
         [pathKey: .string(file.path), "size": .number(Double(file.size)), "sha256": .string(file.digest)]
     }
 
-    /// What is needed to recognise a venue.
+    /// Returns the fields of a venue's summary.
     static func fields(_ summary: VenueSummary) -> [String: JSONTree] {
         let center = summary.coordinate.map { coordinate -> JSONTree in
             .object(["latitude": .number(coordinate.latitude), "longitude": .number(coordinate.longitude)])
@@ -76,7 +74,7 @@ enum CatalogueDocument {
         return fields.compactMapValues(\.self)
     }
 
-    /// Beacons with their addresses, ordered by these.
+    /// Returns the beacons with their addresses, sorted by address.
     private static func addresses(_ addresses: [DeviceAddress: BeaconIdentity]) -> [JSONTree] {
         addresses.sorted { $0.key < $1.key }.map { address, beacon in
             .object([
@@ -86,14 +84,15 @@ enum CatalogueDocument {
         }
     }
 
-    /// Regions by UUID and major, with all their minors in one list: a venue's thousand beacons take a line each otherwise.
+    /// Returns regions grouped by UUID and major, with their minors in one list, because a venue may have a thousand
+    /// beacons.
     private static func regions(_ regions: Set<BeaconRegion>) -> [JSONTree] {
         let groups = Dictionary(grouping: regions) { BeaconRegion(uuid: $0.uuid, major: $0.major) }
         return groups.sorted { ($0.key.uuid, $0.key.major ?? 0) < ($1.key.uuid, $1.key.major ?? 0) }.map { key, group in
             var fields: [String: JSONTree] = ["uuid": .string(key.uuid.description)]
             if let major = key.major { fields["major"] = .number(Double(major)) }
             let minors = group.compactMap(\.minor).sorted()
-            // A region without a minor holds all of them.
+            // A region without a minor includes all minors.
             if minors.count == group.count { fields["minors"] = .array(minors.map { .number(Double($0)) }) }
             return .object(fields)
         }

@@ -1,33 +1,33 @@
 import CLibArchive
 import Glibc
 
-/// SHA-256 of files (FIPS 180-4), as libarchive computes it for the mtree format.
+/// SHA-256 digests of files (FIPS 180-4), computed by libarchive for the mtree format.
 enum FileDigest {
-    /// What stands in front of the digest in mtree.
+    /// The text before the digest in mtree.
     private static let keyword = "sha256digest="
 
-    /// The digest of a file as 64 lower-case hexadecimal digits.
+    /// Returns the digest of a file as 64 lower-case hexadecimal digits.
     ///
-    /// - Throws: `.storage` if the file cannot be read.
-    static func sha256(of path: String) throws(VenueRepositoryError) -> String {
+    /// - Throws: `FileSystemError` if the file cannot be read.
+    static func sha256(of path: String) throws(FileSystemError) -> String {
         let file = try OpenFile(path, O_RDONLY)
-        guard let archive = archive_write_new() else { throw .storage(path: path, reason: "out of memory") }
+        guard let archive = archive_write_new() else { throw FileSystemError(path: path, reason: "out of memory") }
         defer { archive_write_free(archive) }
         var text = [UInt8](repeating: 0, count: 4_096)
         var used = 0
-        // libarchive writes into the buffer until it is closed: all of it happens within this closure.
-        let isWritten = try text.withUnsafeMutableBufferPointer { buffer throws(VenueRepositoryError) -> Bool in
+        // libarchive writes into the buffer until it is closed, so the whole operation runs within this closure.
+        let isWritten = try text.withUnsafeMutableBufferPointer { buffer throws(FileSystemError) -> Bool in
             try write(file, to: archive, into: UnsafeMutableRawBufferPointer(buffer), used: &used)
         }
         let lines = String(decoding: text.prefix(used), as: UTF8.self)
         guard isWritten, let word = lines.split(whereSeparator: \.isWhitespace).last(where: { $0.hasPrefix(keyword) })
-        else { throw .storage(path: path, reason: "its digest cannot be computed") }
+        else { throw FileSystemError(path: path, reason: "its digest cannot be computed") }
         return String(word.dropFirst(keyword.count))
     }
 
     private static func write(
         _ file: OpenFile, to archive: OpaquePointer, into buffer: UnsafeMutableRawBufferPointer, used: inout Int
-    ) throws(VenueRepositoryError) -> Bool {
+    ) throws(FileSystemError) -> Bool {
         archive_write_set_format_mtree(archive)
         archive_write_set_options(archive, "mtree:!all,mtree:sha256")
         archive_write_set_bytes_in_last_block(archive, 1)

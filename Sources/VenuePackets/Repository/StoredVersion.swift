@@ -1,18 +1,18 @@
 import IndoorVocabulary
 import VenueModel
 
-/// What the cache notes beside a packet.
+/// The record that the cache stores with a packet.
 struct StoredRecord: Hashable, Sendable {
-    /// What is needed to recognise the venue.
+    /// The data by which a session recognizes the venue.
     var summary: VenueSummary
-    /// Where on a server the packet's zip was; nil for a bundled packet.
+    /// The path of the packet's zip on the server; nil for a bundled packet.
     var packetPath: String?
-    /// The tag of that zip.
+    /// The entity tag of that zip.
     var tag: EntityTag?
-    /// Digests of the files that were not in the zip, by their path within the packet.
+    /// The digests of the files that were not in the zip, by their path within the packet.
     var digests: [String: String] = [:]
 
-    /// The note as a document.
+    /// The record as a document.
     var tree: JSONTree {
         var fields = CatalogueDocument.fields(summary)
         fields["packet"] = packetPath.map(JSONTree.string)
@@ -28,7 +28,7 @@ struct StoredRecord: Hashable, Sendable {
         self.digests = digests
     }
 
-    /// Reads a note; nil for anything else.
+    /// Parses a record; nil for any other document.
     init?(_ bytes: [UInt8]) {
         guard let document = try? JSONTree(bytes), case .object(let fields) = document else { return nil }
         var parser = VenueParser()
@@ -45,23 +45,26 @@ struct StoredRecord: Hashable, Sendable {
     }
 }
 
-/// A packet in the cache, which nobody removes for as long as this value lives.
+/// A packet in the cache, which isn't removed during the lifetime of this value.
 struct StoredVersion: Sendable {
-    /// The lock that keeps it there.
+    /// The locked folder.
     let folder: OpenFile
     let record: StoredRecord
+    /// The venue that was parsed when this packet was installed; nil if the packet was already stored.
+    var installedVenue: Venue?
 
     var id: VenueID { record.summary.id }
     var version: Int { record.summary.version }
     /// The folder with the packet's files.
     var packetPath: String { folder.path + "/" + VenueCache.packetFolder }
 
-    /// The venue, with paths that can be opened.
+    /// Returns the venue with paths of files that can be opened; a venue that was just installed isn't parsed again.
     ///
     /// - Throws: `.brokenPacket` if files were changed or removed.
-    func venue() throws(VenueRepositoryError) -> Venue {
+    func venue(_ reader: VenuePacketReader) throws(VenueRepositoryError) -> Venue {
         do throws(VenuePacketError) {
-            return try VenuePacketReader().read(packetPath).localVenue()
+            guard let installedVenue else { return try reader.read(packetPath).localVenue() }
+            return try VenuePacket(venue: installedVenue, storage: .folder(packetPath), warnings: []).localVenue()
         } catch {
             throw .brokenPacket(source: packetPath, problems: error.problems)
         }

@@ -3,25 +3,27 @@ import Glibc
 import IndoorVocabulary
 import VenueModel
 
-/// Packets on disk, each version in a folder of its own, which appears whole and disappears at once.
+/// Packets on disk: each version has its own folder, which appears complete and disappears at once.
 ///
 ///     catalogue.json            the server's latest catalogue
-///     venues/7/3/stored.json    what the cache knows of version 3 of venue 7
+///     venues/7/3/stored.json    the cache's record of version 3 of venue 7
 ///     venues/7/3/packet/        the packet, unpacked
-///     staging/                  what is being made, downloaded or removed
+///     staging/                  files that are created, downloaded or removed
 ///
-/// Any number of processes may share it. A version in use is locked by its users, who share the lock; whoever removes it
-/// wants it alone. When a version was last used stands in its folder's time of modification: not a time but a number
-/// that grows with each use, as clocks are set back.
+/// Any number of processes may share the cache. The users of a version share its lock, and removing a version requires
+/// the exclusive lock. The modification time of a version's folder is not a time but a number that grows with each use,
+/// because clocks may be set back.
 struct VenueCache: Sendable {
-    /// The folder with the packet's files within a version's folder.
+    /// The folder with the packet's files in a version's folder.
     static let packetFolder = "packet"
     private static let recordFile = "stored.json"
 
     /// The cache's folder.
     let path: String
-    /// Bytes that all versions together may have; nil for any number.
+    /// The largest total size of all versions in bytes; nil for no limit.
     let limit: Int?
+    /// The reader of packets that are installed or returned.
+    var reader = VenuePacketReader()
 
     var work: WorkFolder { WorkFolder(path: path + "/staging") }
     private var venuesFolder: String { path + "/venues" }
@@ -29,15 +31,15 @@ struct VenueCache: Sendable {
     private func folder(of id: VenueID) -> String { venuesFolder + "/\(id)" }
     private func folder(of id: VenueID, _ version: Int) -> String { folder(of: id) + "/\(version)" }
 
-    /// Makes the folders, and removes what killed processes left and what newer versions have replaced.
-    func prepare() throws(VenueRepositoryError) {
+    /// Creates the folders, and removes what killed processes have left and what newer versions have replaced.
+    func prepare() throws(FileSystemError) {
         try DiskFolder.create(venuesFolder)
         try DiskFolder.create(work.path)
         work.sweep()
         for id in venueIDs { removeReplaced(of: id) }
     }
 
-    /// The venues of which there is something, in ascending order.
+    /// The venues that have a folder, in ascending order.
     var venueIDs: [VenueID] {
         DiskFolder.names(in: venuesFolder).compactMap(Int.init).sorted().map { VenueID(rawValue: $0) }
     }
@@ -46,13 +48,13 @@ struct VenueCache: Sendable {
         DiskFolder.names(in: folder(of: id)).compactMap(Int.init).sorted(by: >)
     }
 
-    /// The newest version of a venue; nil if there is none.
+    /// Returns the newest version of a venue; nil if there is none.
     func newest(of id: VenueID) -> StoredVersion? {
-        // One that disappears while it is looked at was replaced: the older one beside it is not what to fall back to.
+        // A version that disappears during the lookup was replaced by a newer one, so an older one isn't a fallback.
         for _ in 0..<100 {
             var wasReplaced = false
             for version in versions(of: id) {
-                switch look(id, version) {
+                switch lookUp(id, version) {
                 case .stored(let stored): return stored
                 case .broken: continue
                 case .gone: wasReplaced = true
@@ -64,20 +66,20 @@ struct VenueCache: Sendable {
         return nil
     }
 
-    private enum Look {
+    private enum Lookup {
         case stored(StoredVersion)
-        /// Without a record that can be read: a disk that failed has left it.
+        /// The version has no readable record, because the disk failed.
         case broken
-        /// Somebody has removed it just now.
+        /// Another user has just removed the version.
         case gone
     }
 
-    private func look(_ id: VenueID, _ version: Int) -> Look {
+    private func lookUp(_ id: VenueID, _ version: Int) -> Lookup {
         let path = folder(of: id, version)
         guard let file = try? OpenFile(path, O_RDONLY | O_DIRECTORY) else {
             return DiskFolder.isFolder(path) ? .broken : .gone
         }
-        // Who has it alone puts it in its place or removes it, neither of which takes long.
+        // The exclusive lock is held only while a version is placed or removed, which doesn't take long.
         file.awaitSharedLock()
         guard file.isInPlace else { return .gone }
         guard
@@ -88,35 +90,40 @@ struct VenueCache: Sendable {
         return .stored(StoredVersion(folder: file, record: record))
     }
 
-    /// Notes that a version was used now.
-    func use(_ stored: StoredVersion) throws(VenueRepositoryError) {
+    /// Records that a version was used now.
+    func use(_ stored: StoredVersion) throws(FileSystemError) {
         try stored.folder.setModified(nextUse())
     }
 
     private func nextUse() -> Int { (allVersions().map(\.used).max() ?? 0) + 1 }
 
-    /// Puts a version in its place, unless somebody else has put it there already; older ones are removed.
+    /// Places a version unless another process has already placed it; older versions are removed.
     ///
-    /// - Parameter made: a locked folder in `staging` with the packet's files in `packet`.
-    func place(_ made: OpenFile, _ record: StoredRecord) throws(VenueRepositoryError) -> StoredVersion {
+    /// - Parameters:
+    ///   - made: a locked folder in `staging` with the packet's files in `packet`.
+    ///   - venue: the packet's venue, which the result keeps if `made` is the version that was placed.
+    func place(_ made: OpenFile, _ record: StoredRecord, _ venue: Venue) throws(FileSystemError) -> StoredVersion {
         let (id, version) = (record.summary.id, record.summary.version)
         let bytes: [UInt8]
         do { bytes = [UInt8](try JSONEncoder().encode(record.tree)) } catch {
-            throw .storage(path: made.path, reason: "the venue's regions cannot be written: \(error)")
+            throw FileSystemError(path: made.path, reason: "the venue's regions cannot be written: \(error)")
         }
         try work.write(bytes, to: made.path + "/" + Self.recordFile)
         try DiskFolder.synchronizeAll(made.path)
         try made.setModified(nextUse())
         try DiskFolder.create(folder(of: id))
-        if try !DiskFolder.place(made.path, at: folder(of: id, version)), case .broken = look(id, version) {
+        if try !DiskFolder.place(made.path, at: folder(of: id, version)), case .broken = lookUp(id, version) {
             try? remove(id, version)
             try DiskFolder.place(made.path, at: folder(of: id, version))
         }
-        // Not before: those who sweep would take what is locked by nobody for a moment. In its place it is for everybody.
+        // Not earlier: without a lock for a moment, the folder would be removed as a leftover. In its place, all users
+        // share it.
         made.awaitSharedLock()
-        guard let stored = newest(of: id), stored.version >= version else {
-            throw .storage(path: folder(of: id, version), reason: "is not there any more; is the disk failing?")
+        guard var stored = newest(of: id), stored.version >= version else {
+            throw FileSystemError(path: folder(of: id, version), reason: "no longer exists; is the disk failing?")
         }
+        // If another process has placed the folder, its files are parsed when the venue is returned.
+        if stored.folder.isSameFile(as: made) { stored.installedVenue = venue }
         removeReplaced(of: id)
         makeRoom(keeping: stored)
         return stored
@@ -137,30 +144,125 @@ struct VenueCache: Sendable {
         }
     }
 
-    /// Removes a version unless somebody uses it.
+    /// Removes a version unless it is in use.
     ///
-    /// - Throws: `.storage` if it is used or cannot be removed.
-    func remove(_ id: VenueID, _ version: Int) throws(VenueRepositoryError) {
+    /// - Throws: `FileSystemError` if it is in use or cannot be removed.
+    func remove(_ id: VenueID, _ version: Int) throws(FileSystemError) {
         let file = try OpenFile(folder(of: id, version), O_RDONLY | O_DIRECTORY)
-        guard file.lock(), file.isInPlace else { throw .storage(path: file.path, reason: "is in use") }
+        guard file.lock(), file.isInPlace else { throw FileSystemError(path: file.path, reason: "is in use") }
         try work.discard(file.path)
     }
 
-    /// Removes versions that a newer one has replaced and that nobody uses.
+    /// Removes unused versions that a newer one has replaced.
     func removeReplaced(of id: VenueID) {
         guard let newest = newest(of: id) else { return }
         for version in versions(of: id) where version < newest.version { try? remove(id, version) }
     }
 
-    /// Removes versions that nobody uses, the one that was not used for longest first, until the rest fits.
+    /// Removes unused versions, the least recently used first, until the total size is within the limit.
     func makeRoom(keeping kept: StoredVersion) {
         guard let limit else { return }
         let versions = allVersions().sorted { ($0.used, $0.id) < ($1.used, $1.id) }
         let sizes = versions.map { DiskFolder.size(folder(of: $0.id, $0.version)) }
         var total = sizes.reduce(0, +)
         for (usage, size) in zip(versions, sizes) where total > limit && usage.id != kept.id {
-            // In use, it stays; the next one may do.
+            // A version in use stays; the next one may be removable.
             if (try? remove(usage.id, usage.version)) != nil { total -= size }
+        }
+    }
+}
+
+extension VenueCache {
+    /// The parts of a version.
+    struct Parts {
+        /// The path of the packet: a zip or a folder, which may lack the files below.
+        var packet: String
+        /// The paths of further files, by their path within the packet.
+        var files: [String: String] = [:]
+        /// The required venue.
+        var id: VenueID
+        /// The required version.
+        var version: Int
+        /// The name of the packet in errors.
+        var source: String
+        var packetPath: String?
+        var tag: EntityTag?
+        var digests: [String: String] = [:]
+    }
+
+    /// Checks a packet and stores it.
+    ///
+    /// - Throws: `.brokenPacket` with all problems, or `.storage`.
+    func install(_ parts: Parts) throws(VenueRepositoryError) -> StoredVersion {
+        let made = try VenueRepositoryError.storing(work.makeFolder)
+        defer { DiskFolder.remove(made.path) }
+        let packet = made.path + "/" + Self.packetFolder
+        let document: VenuePacketReader.Document
+        do throws(PacketFileError) {
+            document = try unpack(parts, into: packet)
+        } catch {
+            throw error.storage.map(VenueRepositoryError.init) ?? .broken(parts.source, error.path, error.message)
+        }
+        try VenueRepositoryError.storing { () throws(FileSystemError) in try link(parts.files, into: packet) }
+        let venue: Venue
+        do throws(VenuePacketError) {
+            venue = try VenuePacketReader.packet(document, inFolder: packet).venue
+        } catch {
+            throw .brokenPacket(source: parts.source, problems: error.problems)
+        }
+        guard venue.id == parts.id else {
+            throw .broken(parts.source, "$.id", "is \(venue.id), not \(parts.id) as expected; publish it again")
+        }
+        guard venue.version == parts.version else {
+            throw .broken(
+                parts.source, "$.version", "is \(venue.version), not \(parts.version) as expected; publish it again")
+        }
+        let record = StoredRecord(
+            summary: VenueSummary(of: venue), packetPath: parts.packetPath, tag: parts.tag, digests: parts.digests)
+        return try VenueRepositoryError.storing { () throws(FileSystemError) in try place(made, record, venue) }
+    }
+
+    /// Unpacks or copies the document and the files that it refers to; other files are omitted.
+    ///
+    /// - Returns: the parsed document; the stored file consists of the bytes that were parsed.
+    private func unpack(_ parts: Parts, into folder: String) throws(PacketFileError) -> VenuePacketReader.Document {
+        let (storage, files) = try reader.open(parts.packet)
+        let document = try reader.document(of: files)
+        let names = document.parser.fileReferences.map(\.file)
+        let wanted = Set(names.filter { files.contains($0) && parts.files[$0] == nil && $0 != PacketPath.venueFile })
+        switch storage {
+        case .zip(let path):
+            try PacketArchive(path: path).unpack(wanted, into: folder, unpackedBefore: document.bytes.count)
+        case .folder(let path):
+            for name in wanted {
+                let target = folder + "/" + name
+                do {
+                    try DiskFolder.create(DiskFolder.parent(of: target))
+                    try FileManager.default.copyItem(atPath: path + "/" + name, toPath: target)
+                } catch {
+                    let reason = "cannot be copied: " + error.systemReason(reading: path + "/" + name)
+                    throw PacketFileError(
+                        message: "\(name) \(reason)", storage: FileSystemError(path: target, reason: reason))
+                }
+            }
+        }
+        do throws(FileSystemError) {
+            try DiskFolder.create(folder)
+            try OpenFile(folder + "/" + PacketPath.venueFile, O_WRONLY | O_CREAT | O_TRUNC).write(document.bytes)
+        } catch {
+            throw PacketFileError(message: "cannot be unpacked: \(error)", storage: error)
+        }
+        return document
+    }
+
+    /// Links files into a folder. Existing files are replaced, except the document, which is already checked.
+    private func link(_ files: [String: String], into folder: String) throws(FileSystemError) {
+        for (name, path) in files where name != PacketPath.venueFile {
+            let target = folder + "/" + name
+            try DiskFolder.create(DiskFolder.parent(of: target))
+            // A link replaces only the name: the file in an older version stays unchanged.
+            unlink(target)
+            guard Glibc.link(path, target) == 0 else { throw .system(path) }
         }
     }
 }

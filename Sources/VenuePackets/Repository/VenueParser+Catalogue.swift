@@ -1,18 +1,18 @@
 import IndoorVocabulary
 import VenueModel
 
-/// What a catalogue lists.
+/// The content of a catalogue.
 struct CatalogueContent: Sendable {
-    /// Entries without an error.
+    /// The entries without an error.
     var entries: [VenueID: CatalogueEntry] = [:]
-    /// What is wrong with the others, as far as they tell of which venue they are.
+    /// The problems of the other entries, by venue if the entry's venue is known.
     var broken: [VenueID: [VenueProblem]] = [:]
-    /// All that is wrong.
+    /// All problems.
     var problems: [VenueProblem] = []
 }
 
 extension VenueParser {
-    /// What a catalogue's document lists; nil if the document as a whole has an error.
+    /// Returns the content of a catalogue's document; nil if the whole document has an error.
     mutating func catalogue(_ document: JSONTree) -> CatalogueContent? {
         guard case .object(let fields) = document else {
             report(.error, "$", "the document is \(document.summary); give an object with the fields of a catalogue")
@@ -27,21 +27,22 @@ extension VenueParser {
         let version = integer("formatVersion", of: root, .edition)
         if let version, !(1...CatalogueDocument.formatVersion).contains(version) {
             report(
-                .error, "$.formatVersion", "is \(version), this reader knows 1; use a newer reader or write version 1")
+                .error, "$.formatVersion",
+                "is \(version), but this reader supports 1; use a newer reader or write version 1")
         }
         guard problemCount == 0, required("venues", of: root, wanted: "an array"), case .array? = root["venues"] else {
-            if problemCount == 0 { report(.error, "$.venues", "is no array; give the venues") }
+            if problemCount == 0 { report(.error, "$.venues", "is not an array; give the venues") }
             return nil
         }
         var seen: [Int: String] = [:]
         var content = CatalogueContent()
         for entry in objects("venues", of: root) {
             let id = uniqueID(of: entry, among: &seen)
-            let (problemsBefore, toldBefore) = (problemCount, problems.count)
+            let (problemsBefore, reportedBefore) = (problemCount, problems.count)
             let parsed = catalogueEntry(entry, id: id)
             guard let venue = id.map({ VenueID(rawValue: $0) }), content.entries[venue] == nil else { continue }
             if problemCount > problemsBefore {
-                content.broken[venue] = Array(problems.dropFirst(toldBefore))
+                content.broken[venue] = Array(problems.dropFirst(reportedBefore))
             } else {
                 content.entries[venue] = parsed
             }
@@ -59,14 +60,14 @@ extension VenueParser {
             let file = publishedFile(of: object, pathKey: "path")
             guard let name, let file else { continue }
             if files.updateValue(file, forKey: name) != nil {
-                report(.error, object.path(of: "name"), "is \"\(name)\" as another one; give each file once")
+                report(.error, object.path(of: "name"), "is \"\(name)\", which is a duplicate; give each file once")
             }
         }
         guard let summary, let packet else { return nil }
         return CatalogueEntry(summary: summary, packet: packet, files: files)
     }
 
-    /// What is needed to recognise a venue.
+    /// Returns a venue's summary, by which a session recognizes it.
     mutating func summary(of entry: JSONObject, id: Int?) -> VenueSummary? {
         let name = string("name", of: entry, wanted: "the venue's name")
         let version = integer("version", of: entry, .edition)
@@ -94,7 +95,7 @@ extension VenueParser {
         guard let minors = optionalArray("minors", of: object) else {
             return uuid.map { [BeaconRegion(uuid: $0, major: major)] } ?? []
         }
-        if major == nil { report(.error, object.path(of: "minors"), "stands without major; give the major, too") }
+        if major == nil { report(.error, object.path(of: "minors"), "needs a major; give the major, too") }
         return minors.compactMap { value, path in
             guard case .number(let number) = value, let minor = UInt16(exactly: number) else {
                 report(.error, path, "is \(value.summary); give \(IntegerRule.beaconNumber.wanted)")
@@ -119,7 +120,8 @@ extension VenueParser {
     private mutating func publishedPath(_ key: String, of object: JSONObject) -> String? {
         guard let path = string(key, of: object, wanted: "a path") else { return nil }
         guard PacketPath.isInside(path) else {
-            report(.error, object.path(of: key), "\"\(path)\" is no path below the folder; give one without . and ..")
+            report(
+                .error, object.path(of: key), "\"\(path)\" is not a path below the folder; give one without . and ..")
             return nil
         }
         return path
@@ -131,7 +133,7 @@ extension VenueParser {
 }
 
 extension IntegerRule {
-    /// A file of a venue: at most what a packet may unpack to.
+    /// The size of a venue's file: at most the unpacked size of a packet.
     fileprivate static let fileSize = IntegerRule(
         range: 1...InputLimits.standard.unpacked,
         wanted: "a whole number of bytes from 1 to \(InputLimits.standard.unpacked)")

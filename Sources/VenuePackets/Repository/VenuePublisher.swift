@@ -5,37 +5,38 @@ import VenueModel
 
 /// Writes the folder that a venue server serves: packets, their plan images and tiles, and the catalogue.
 ///
-///     catalogue.json                 what the server has; written last, in place of the old one
-///     venues/7/3-1f8ac10f23c5.zip    the packet of version 3 of venue 7, with the digits its digest begins with
-///     files/9b74c9897bac.png         a plan image or tile zip, by its digest
+///     catalogue.json                 the server's venues; written last, replaces the old one
+///     venues/7/3-1f8ac10f23c5.zip    the packet of version 3 of venue 7, with the first digits of its digest
+///     files/9b74c9897bac.png         a plan image or tile zip, named by its digest
 ///
-/// But for the catalogue, no file ever changes: a client in the middle of a download is not disturbed, and caches may keep
-/// them for ever. Files that no catalogue names any more are left where they are; packets that none can have named, as a
-/// process that was killed before it wrote the catalogue leaves them, are removed.
+/// Except for the catalogue, files never change: downloads in progress aren't disturbed, and caches may keep files
+/// forever. Files that are no longer in the catalogue are kept. Packets that were never in a catalogue, because a
+/// process was killed before it wrote the catalogue, are removed.
 public struct VenuePublisher: Sendable {
-    /// What became of a packet.
+    /// The change of a venue in the catalogue.
     public enum Change: String, Hashable, Sendable {
-        /// The catalogue did not have the venue.
+        /// The venue was added.
         case added
-        /// The catalogue had an older version.
+        /// A newer version replaced an older one.
         case updated
-        /// The catalogue had the same version, with the same content.
+        /// The catalogue already had this version with the same content.
         case unchanged
     }
 
     private let folder: String
     private var work: WorkFolder { WorkFolder(path: folder + "/.publishing") }
-    private var cataloguePath: String { folder + "/" + CatalogueDocument.fileName }
+    private var cataloguePath: String { folder + "/" + VenueServer.catalogueFile }
 
-    /// Creates a publisher for a server's folder, which is created if need be.
+    /// Creates a publisher for a server's folder, which is created if it is missing.
     public init(folder: String) { self.folder = LocalPath.absolute(folder) }
 
-    /// Adds packets to the folder, or newer versions of those that are there; none if one of them cannot be used.
+    /// Adds packets or newer versions to the folder; if one of them cannot be used, none is added.
     ///
-    /// - Parameter packets: paths of packets, folders or zips.
-    /// - Returns: each venue's summary, and what became of it, in the order of the packets.
-    /// - Throws: `.brokenPacket` with all problems of a packet, or with one at `$.version` if it is not newer than a
-    ///   different one that is published; `.brokenCatalogue` or `.storage` if the folder cannot be used.
+    /// - Parameter packets: the paths of packets, folders or zips.
+    /// - Returns: each venue's summary and its change, in the order of the packets.
+    /// - Throws: `.brokenPacket` with all problems of a packet, or with a problem at `$.version` if the packet differs
+    ///   from the published one without a higher version; `.brokenCatalogue` or `.storage` if the folder cannot be
+    ///   used.
     public func publish(
         _ packets: [String]
     ) throws(VenueRepositoryError) -> [(venue: VenueSummary, change: Change)] {
@@ -45,7 +46,7 @@ public struct VenuePublisher: Sendable {
                 throw .brokenPacket(source: path, problems: error.problems)
             }
         }
-        return try alone { () throws(VenueRepositoryError) in
+        return try withExclusiveAccess { () throws(VenueRepositoryError) in
             var entries = try publishedEntries()
             sweep(entries)
             var changes: [(venue: VenueSummary, change: Change)] = []
@@ -57,52 +58,62 @@ public struct VenuePublisher: Sendable {
                 entries[entry.summary.id] = entry
                 prepared.append(new)
             }
-            // All of them can be used: only now does what is served change.
-            for packet in prepared where entries[packet.entry.summary.id] == packet.entry { try place(packet) }
+            // The served files change only after all packets have been checked.
+            for packet in prepared where entries[packet.entry.summary.id] == packet.entry {
+                try VenueRepositoryError.storing { () throws(FileSystemError) in try place(packet) }
+            }
             if changes.contains(where: { $0.change != .unchanged }) || access(cataloguePath, F_OK) != 0 {
-                try writeCatalogue(Array(entries.values))
+                try VenueRepositoryError.storing { () throws(FileSystemError) in
+                    try writeCatalogue(Array(entries.values))
+                }
             }
             return changes
         }
     }
 
-    /// Takes venues out of the catalogue; their files stay for who is downloading them.
+    /// Removes venues from the catalogue; their files are kept for downloads in progress.
     ///
     /// Devices that have stored such a venue keep it.
-    /// - Throws: `.brokenCatalogue` or `.storage` if the folder cannot be used, or if its catalogue does not have one of
-    ///   them; then it keeps all.
+    /// - Throws: `.brokenCatalogue` or `.storage` if the folder cannot be used, or if a venue is not in its catalogue;
+    ///   then no venue is removed.
     public func withdraw(_ ids: [VenueID]) throws(VenueRepositoryError) {
-        guard access(cataloguePath, F_OK) == 0 else { throw .system(cataloguePath) }
-        try alone { () throws(VenueRepositoryError) in
+        guard access(cataloguePath, F_OK) == 0 else { throw VenueRepositoryError(.system(cataloguePath)) }
+        try withExclusiveAccess { () throws(VenueRepositoryError) in
             var entries = try publishedEntries()
             for id in Set(ids).sorted() {
                 guard entries.removeValue(forKey: id) != nil else {
                     throw .storage(path: cataloguePath, reason: "has no venue \(id); nothing was withdrawn")
                 }
             }
-            if !ids.isEmpty { try writeCatalogue(Array(entries.values)) }
+            guard !ids.isEmpty else { return }
+            try VenueRepositoryError.storing { () throws(FileSystemError) in
+                try writeCatalogue(Array(entries.values))
+            }
         }
     }
 
-    /// Runs the body while nobody else publishes in the folder.
-    private func alone<Success>(
+    /// Runs the body with exclusive access to the folder.
+    private func withExclusiveAccess<Success>(
         _ body: () throws(VenueRepositoryError) -> Success
     ) throws(VenueRepositoryError) -> Success {
-        try DiskFolder.create(folder)
-        let lock = try OpenFile(folder, O_RDONLY | O_DIRECTORY)
+        let lock = try VenueRepositoryError.storing { () throws(FileSystemError) in
+            try DiskFolder.create(folder)
+            return try OpenFile(folder, O_RDONLY | O_DIRECTORY)
+        }
         guard lock.lock() else {
-            throw .storage(path: folder, reason: "somebody else is publishing there; try again later")
+            throw .storage(path: folder, reason: "another process is publishing there; try again later")
         }
         return try withExtendedLifetime(lock) { () throws(VenueRepositoryError) in
-            // What a process that was killed has left is of no use.
+            // Removes the leftovers of a killed process.
             DiskFolder.remove(work.path)
-            try DiskFolder.create(work.path)
+            try VenueRepositoryError.storing { () throws(FileSystemError) in try DiskFolder.create(work.path) }
             defer { DiskFolder.remove(work.path) }
             return try body()
         }
     }
 
-    /// Removes packets that no catalogue can have named: a published version has one content, and none is newer.
+    /// Removes packets that were never in a catalogue: a published version has one content, and no published version is
+    /// newer.
     private func sweep(_ entries: [VenueID: CatalogueEntry]) {
         for entry in entries.values {
             let subfolder = Self.folder(of: entry.summary.id)
@@ -120,7 +131,7 @@ public struct VenuePublisher: Sendable {
         guard access(cataloguePath, F_OK) == 0 else { return [:] }
         var parser = VenueParser()
         do throws(PacketFileError) {
-            let bytes = try PacketFolder(path: folder).read(CatalogueDocument.fileName, limit: CatalogueDocument.limit)
+            let bytes = try PacketFolder(path: folder).read(VenueServer.catalogueFile, limit: CatalogueDocument.limit)
             do throws(JSONSyntaxError) {
                 if let content = parser.catalogue(try JSONTree(bytes)), parser.problems.isEmpty {
                     return content.entries
@@ -144,21 +155,22 @@ public struct VenuePublisher: Sendable {
         }
         throw .broken(
             path, "$.version",
-            "is \(new.summary.version), but version \(old.summary.version) with other content is published; raise it")
+            "is \(new.summary.version), but version \(old.summary.version) with different content is published; "
+                + "increase it")
     }
 
-    private func writeCatalogue(_ entries: [CatalogueEntry]) throws(VenueRepositoryError) {
+    private func writeCatalogue(_ entries: [CatalogueEntry]) throws(FileSystemError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let bytes: [UInt8]
         do { bytes = [UInt8](try encoder.encode(CatalogueDocument.tree(entries))) + [10] } catch {
-            throw .storage(path: cataloguePath, reason: "\(error)")
+            throw FileSystemError(path: cataloguePath, reason: "\(error)")
         }
         let file = try work.makeFile()
         try file.write(bytes)
         try file.setMode(0o644)
-        // Servers make a file's tag of its size and the second in which it was written: two catalogues of one second would
-        // have one tag, and clients would keep the first.
+        // Servers derive a file's entity tag from its size and its modification time in seconds: two catalogues written
+        // in the same second would have the same tag, and clients would keep the first.
         let old = try? OpenFile(cataloguePath, O_RDONLY).modified()
         try file.setModified(max(try file.modified(), (old ?? 0) + 1))
         try file.synchronize()
@@ -166,25 +178,25 @@ public struct VenuePublisher: Sendable {
     }
 }
 
-/// A packet that can be published.
+/// A packet that is ready to be published.
 private struct PreparedPacket {
-    /// What the catalogue is to say of it.
+    /// Its entry in the catalogue.
     var entry: CatalogueEntry
-    /// Where its files are now.
+    /// The present paths of its files.
     var sources: [(file: PublishedFile, path: String)]
 }
 
 // The files of one packet.
 extension VenuePublisher {
-    /// Where the packets of a venue are, below the server's folder.
+    /// Returns the folder of a venue's packets, below the server's folder.
     private static func folder(of id: VenueID) -> String { "venues/\(id)" }
 
-    /// Makes a packet's files without putting them where they are served.
+    /// Creates a packet's files in the work folder.
     private func prepare(_ packet: VenuePacket) throws(VenueRepositoryError) -> PreparedPacket {
-        let made = try work.makeFolder().path
+        let made = try VenueRepositoryError.storing(work.makeFolder).path
         let venue = packet.venue
         let apart = Set(venue.maps.flatMap { [$0.imagePath, $0.tilesPath] }.compactMap(\.self))
-        let names = [VenuePacketReader.venueFile, packet.radioMapPath].compactMap(\.self)
+        let names = [PacketPath.venueFile, packet.radioMapPath].compactMap(\.self)
         let source: String
         do throws(PacketFileError) {
             switch packet.storage {
@@ -200,8 +212,22 @@ extension VenuePublisher {
             }
             try zip.finish()
         } catch {
-            throw error.storage ?? .broken(origin(of: packet), error.path, error.message)
+            throw error.storage.map(VenueRepositoryError.init) ?? .broken(origin(of: packet), error.path, error.message)
         }
+        let (sources, files, zip) = try VenueRepositoryError.storing { () throws(FileSystemError) in
+            try describe(venue, zip: made + "/packet.zip", apart: apart, in: source)
+        }
+        let entry = CatalogueEntry(summary: VenueSummary(of: venue), packet: zip, files: files)
+        return PreparedPacket(entry: entry, sources: sources)
+    }
+
+    /// Returns the catalogue's description of a packet's zip and its separate files, and the present paths of all of
+    /// them.
+    private func describe(
+        _ venue: Venue, zip: String, apart: Set<String>, in source: String
+    ) throws(FileSystemError) -> (
+        sources: [(file: PublishedFile, path: String)], files: [String: PublishedFile], zip: PublishedFile
+    ) {
         var sources: [(file: PublishedFile, path: String)] = []
         var files: [String: PublishedFile] = [:]
         for name in apart.sorted() {
@@ -210,12 +236,9 @@ extension VenuePublisher {
             files[name] = file
             sources.append((file, path))
         }
-        let zip = try described(made + "/packet.zip", in: Self.folder(of: venue.id)) { digest in
-            "\(venue.version)-\(digest.prefix(12)).zip"
-        }
-        sources.append((zip, made + "/packet.zip"))
-        let entry = CatalogueEntry(summary: VenueSummary(of: venue), packet: zip, files: files)
-        return PreparedPacket(entry: entry, sources: sources)
+        let packet = try described(zip, in: Self.folder(of: venue.id)) { "\(venue.version)-\($0.prefix(12)).zip" }
+        sources.append((packet, zip))
+        return (sources, files, packet)
     }
 
     private func origin(of packet: VenuePacket) -> String {
@@ -224,17 +247,17 @@ extension VenuePublisher {
         }
     }
 
-    /// What the catalogue is to say of a file, whose digest names its place.
+    /// Returns the catalogue's description of a file, whose path is derived from its digest.
     private func described(
         _ source: String, in subfolder: String, name: (_ digest: String) -> String
-    ) throws(VenueRepositoryError) -> PublishedFile {
+    ) throws(FileSystemError) -> PublishedFile {
         let digest = try FileDigest.sha256(of: source)
         let size = try OpenFile(source, O_RDONLY).size()
         return PublishedFile(path: subfolder + "/" + name(digest), size: size, digest: digest)
     }
 
-    /// Copies a packet's files to their places; files that are there are left alone.
-    private func place(_ packet: PreparedPacket) throws(VenueRepositoryError) {
+    /// Copies a packet's files to their places; existing files are kept.
+    private func place(_ packet: PreparedPacket) throws(FileSystemError) {
         for (published, source) in packet.sources {
             let target = folder + "/" + published.path
             if let there = try? FileDigest.sha256(of: target), there == published.digest { continue }
@@ -248,7 +271,7 @@ extension VenuePublisher {
         }
     }
 
-    /// The ending of a file's name, by which a server tells what the file is; empty if it is none of the usual.
+    /// Returns the extension of a file's name, from which a server derives the media type; empty if it is unusual.
     private static func ending(of name: String) -> String {
         guard let dot = name.lastIndex(of: "."), !name[dot...].contains("/") else { return "" }
         let ending = name[dot...].lowercased()

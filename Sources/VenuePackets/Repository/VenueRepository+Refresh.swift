@@ -1,19 +1,22 @@
 import IndoorVocabulary
 import VenueModel
 
-// What is stored answers at once, or nearly: the server's answer may come behind it.
+// Requests that continue in the background: stored content is returned immediately, or after a short wait for the
+// server.
 extension VenueRepository {
-    /// Why the stored catalogue still counts, nil if the server's does; or why there is no answer from it.
+    /// Success: nil if the server's catalogue is in use, or the reason why the stored one is. Failure: there is no
+    /// catalogue.
     typealias RefreshOutcome = Result<VenueRepositoryError?, VenueRepositoryError>
-    /// What was fetched and stored, nil if nothing was; or why what is stored must not be used.
+    /// Success: the version that was downloaded and stored, or nil. Failure: the reason why the stored version isn't
+    /// usable.
     typealias FetchOutcome = Result<StoredVersion?, VenueRepositoryError>
 
-    /// Makes the server's catalogue known, or goes on with what is stored once the grace is over.
+    /// Loads the server's catalogue, or continues with stored content after the grace period.
     ///
-    /// - Parameter hasLocal: whether there are venues without it.
+    /// - Parameter hasLocal: whether venues are known without the catalogue.
     func refreshCatalogue(hasLocal: Bool) async throws(VenueRepositoryError) {
         guard let server else { return }
-        // A server that is late already is not waited for again.
+        // A request that is already late isn't awaited again.
         guard refresh == nil else { return }
         reportedProblems = []
         recallCatalogue()
@@ -31,12 +34,12 @@ extension VenueRepository {
             task.cancel()
             throw .cancelled
         }
-        if let outcome { return try tell(outcome) }
-        // It may have come to its end at this very moment.
-        guard refresh != nil else { return try tell(await task.value) }
+        if let outcome { return try reportFailure(of: outcome) }
+        // The request may have completed at the same moment.
+        guard refresh != nil else { return try reportFailure(of: await task.value) }
         report(
-            .late(server.address(of: CatalogueDocument.fileName), after: server.patience.grace),
-            goingOnWith: "what is stored; the server's catalogue counts as soon as it is there")
+            .late(server.address(of: VenueServer.catalogueFile), after: server.patience.grace),
+            goingOnWith: "what is stored; the server's catalogue is used as soon as it arrives")
     }
 
     private func runRefresh(hasLocal: Bool) async -> RefreshOutcome {
@@ -48,17 +51,18 @@ extension VenueRepository {
         refresh = nil
         if case .success(nil) = outcome {
             updateBroadcast.send(.catalogue(summaries(beside: local)))
-            // Of what was handed out before the catalogue came, a newer version is fetched behind it.
+            // Newer versions of the venues that were returned before the catalogue arrived are downloaded in the
+            // background.
             if !isRefreshAwaited { for stored in versionsInUse { fetchBehind(stored) } }
         }
         if !isRefreshAwaited {
-            do throws(VenueRepositoryError) { try tell(outcome) } catch { report(error) }
+            do throws(VenueRepositoryError) { try reportFailure(of: outcome) } catch { report(error) }
         }
         return outcome
     }
 
-    /// Reports why the server's catalogue is not there; throws it if it forbids to go on without.
-    private func tell(_ outcome: RefreshOutcome) throws(VenueRepositoryError) {
+    /// Reports why the server's catalogue isn't available; throws the error if it is final.
+    private func reportFailure(of outcome: RefreshOutcome) throws(VenueRepositoryError) {
         switch outcome {
         case .success(nil): break
         case .success(let failure?): report(failure, goingOnWith: "the stored catalogue")
@@ -67,7 +71,7 @@ extension VenueRepository {
         }
     }
 
-    /// The venues of the server's catalogue, and those that are stored; of each the newest version.
+    /// Returns the venues of the server's catalogue and the stored venues, each in its newest version.
     func summaries(beside local: [VenueID: VenueSummary]) -> [VenueSummary] {
         var summaries = local
         for entry in (entries ?? [:]).values {
@@ -77,9 +81,9 @@ extension VenueRepository {
         return summaries.values.sorted { $0.id < $1.id }
     }
 
-    /// The server's version of a venue, if it is newer than the stored one and there before the grace is over.
+    /// Returns the server's version of a venue if it is newer than the stored one and arrives within the grace period.
     func newerVersion(
-        than stored: StoredVersion?, of id: VenueID, _ progress: MonotoneProgress
+        than stored: StoredVersion?, of id: VenueID, _ progress: MonotonicProgress
     ) async throws(VenueRepositoryError) -> StoredVersion? {
         guard let stored else {
             if let fetch = fetches[id], case .success(let fetched?) = await fetch.value { return fetched }
@@ -99,14 +103,16 @@ extension VenueRepository {
         if let entry = newerEntry(than: stored, of: id) {
             report(
                 .late(server.address(of: entry.packet.path), after: server.patience.grace),
-                goingOnWith: "stored version \(stored.version); version \(entry.summary.version) is fetched behind it")
+                goingOnWith:
+                    "stored version \(stored.version); version \(entry.summary.version) is downloaded in the background"
+            )
         }
         return nil
     }
 
-    /// Begins to fetch a newer version than the stored one; nil if there is none, or if it is being fetched already.
+    /// Starts the download of a newer version; returns nil if there is none, or if its download has already started.
     @discardableResult private func fetchBehind(
-        _ stored: StoredVersion, _ progress: MonotoneProgress = MonotoneProgress { _ in }
+        _ stored: StoredVersion, _ progress: MonotonicProgress = MonotonicProgress { _ in }
     ) -> Task<FetchOutcome, Never>? {
         let id = stored.id
         guard fetches[id] == nil, newerEntry(than: stored, of: id) != nil else { return nil }
@@ -115,7 +121,7 @@ extension VenueRepository {
         return task
     }
 
-    private func runFetch(over stored: StoredVersion, _ progress: MonotoneProgress) async -> FetchOutcome {
+    private func runFetch(over stored: StoredVersion, _ progress: MonotonicProgress) async -> FetchOutcome {
         let outcome: FetchOutcome
         do throws(VenueRepositoryError) {
             outcome = .success(try await fetchNewer(than: stored, of: stored.id, progress))
@@ -125,26 +131,26 @@ extension VenueRepository {
         fetches[stored.id] = nil
         guard !awaitedFetches.contains(stored.id) else { return outcome }
         do throws(VenueRepositoryError) {
-            if let fetched = try outcome.get() { updateBroadcast.send(.packet(try await Self.read(fetched))) }
+            if let fetched = try outcome.get() { updateBroadcast.send(.packet(try await read(fetched))) }
         } catch {
             report(error)
         }
         return outcome
     }
 
-    /// What a task comes to; nil if that takes longer than the grace, or if the caller was cancelled.
+    /// Returns a task's outcome; nil after the grace period, or if the caller is cancelled.
     private func outcome<Outcome: Sendable>(
         of task: Task<Outcome, Never>, within grace: Duration
     ) async -> Outcome? {
         guard grace > .zero else { return nil }
-        let (outcomes, teller) = AsyncStream.makeStream(of: Outcome.self)
+        let (outcomes, continuation) = AsyncStream.makeStream(of: Outcome.self)
         let waiting = Task {
-            teller.yield(await task.value)
-            teller.finish()
+            continuation.yield(await task.value)
+            continuation.finish()
         }
         let timing = Task { [retry] in
             do { try await retry.sleep(grace) } catch { return }
-            teller.finish()
+            continuation.finish()
         }
         defer {
             waiting.cancel()
@@ -154,7 +160,7 @@ extension VenueRepository {
         return nil
     }
 
-    /// Ends what is still being fetched behind answers that were given: for a program that ends.
+    /// Cancels the requests in the background, before a program ends.
     package func endRefreshing() {
         refresh?.cancel()
         fetches.values.forEach { $0.cancel() }
@@ -162,8 +168,8 @@ extension VenueRepository {
 }
 
 extension VenueRepositoryError {
-    /// The server takes longer than what is stored can wait.
+    /// Returns the error for a server whose response exceeds the grace period.
     fileprivate static func late(_ url: String, after grace: Duration) -> VenueRepositoryError {
-        .timedOut(url: url, reason: "it has not come within \(grace.seconds) s")
+        .timedOut(url: url, reason: "no complete response within \(grace.seconds) s")
     }
 }

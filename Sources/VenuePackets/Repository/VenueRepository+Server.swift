@@ -3,20 +3,20 @@ import IndoorVocabulary
 import VenueModel
 
 extension VenueRepository {
-    /// Takes the stored catalogue of the server, unless one is known.
+    /// Loads the stored catalogue of the server, unless one is already loaded.
     func recallCatalogue() {
         guard let server, catalogueContent == nil, let stored = CachedCatalogue(of: server, in: cache) else { return }
         catalogueContent = try? Self.content(
-            of: stored.document, url: server.address(of: CatalogueDocument.fileName))
+            of: stored.document, url: server.address(of: VenueServer.catalogueFile))
     }
 
-    /// Fetches the server's catalogue, or takes the stored one if that fails; what is wrong with its entries is reported.
+    /// Downloads the server's catalogue, or uses the stored one if that fails; reports the problems of its entries.
     ///
-    /// - Parameter hasLocal: whether there are venues without it; then one attempt must do.
-    /// - Returns: why the stored one was taken, which is not reported yet.
+    /// - Parameter hasLocal: whether venues are known without the catalogue; then only one attempt is made.
+    /// - Returns: the reason why the stored catalogue is used, which isn't reported yet.
     func loadCatalogue(hasLocal: Bool) async throws(VenueRepositoryError) -> VenueRepositoryError? {
         guard let server else { return nil }
-        let url = server.address(of: CatalogueDocument.fileName)
+        let url = server.address(of: VenueServer.catalogueFile)
         recallCatalogue()
         let stored = CachedCatalogue(of: server, in: cache)
         let storedContent = stored.flatMap { try? Self.content(of: $0.document, url: url) }
@@ -32,10 +32,10 @@ extension VenueRepository {
             let document = try Self.document(answer.bytes, url: url)
             catalogueContent = try Self.content(of: document, url: url)
             reportEntries(of: url)
-            do throws(VenueRepositoryError) {
+            do throws(FileSystemError) {
                 try CachedCatalogue(server: server.url, tag: answer.tag, document: document).store(in: cache)
             } catch {
-                report(error)
+                report(VenueRepositoryError(error))
             }
             return nil
         } catch {
@@ -45,22 +45,22 @@ extension VenueRepository {
         }
     }
 
-    /// Reports what is wrong with the catalogue's entries, unless that was told since `catalogue()` was last called.
+    /// Reports the problems of the catalogue's entries, unless they were reported since the last call of `catalogue()`.
     private func reportEntries(of url: String) {
         let problems = catalogueContent?.problems ?? []
         guard problems != reportedProblems else { return }
         reportedProblems = problems
         guard let cause = LocalizationError.cause(problems) else { return }
-        let message = "\(url) has errors, and entries with an error are left out; correct them there"
+        let message = "\(url) has errors, and entries with an error are ignored; correct them there"
         report(LocalizationError(code: .generic, message: message, cause: cause, kind: .badResponse))
     }
 
-    /// The catalogue's bytes; nil if it is still the one with that tag.
+    /// Downloads the catalogue; returns nil if it still has the given entity tag.
     private func fetchCatalogue(
         unless tag: EntityTag?, attempts: Int
     ) async throws(VenueRepositoryError) -> (bytes: [UInt8], tag: EntityTag?)? {
         guard let server, let transport else { return nil }
-        let url = server.address(of: CatalogueDocument.fileName)
+        let url = server.address(of: VenueServer.catalogueFile)
         let request = TransferRequest(url: url, unless: tag, acceptsCompressed: true)
         return try await retry.run(attempts: attempts) {
             () throws(VenueRepositoryError) -> (bytes: [UInt8], tag: EntityTag?)? in
@@ -104,26 +104,26 @@ extension VenueRepository {
         return content
     }
 
-    /// Fetches the server's version of a venue if it is newer than the stored one.
+    /// Downloads the server's version of a venue if it is newer than the stored one.
     ///
-    /// - Returns: what was fetched and stored; nil to go on with what was stored before.
+    /// - Returns: the version that was downloaded and stored; nil to continue with the stored one.
     func fetchNewer(
-        than stored: StoredVersion?, of id: VenueID, _ progress: MonotoneProgress
+        than stored: StoredVersion?, of id: VenueID, _ progress: MonotonicProgress
     ) async throws(VenueRepositoryError) -> StoredVersion? {
         if stored == nil, entries?[id] == nil {
             let failure = try await loadCatalogue(hasLocal: false)
-            // The server may have it by now: that it could not be asked is why there is no packet.
+            // The venue may be new on the server, so the failed request is the reason why there is no packet.
             if let failure, entries?[id] == nil { throw failure }
             if let failure { report(failure, goingOnWith: "the stored catalogue") }
             if entries?[id] == nil, let server, let problems = catalogueContent?.broken[id] {
-                throw .brokenEntry(id, url: server.address(of: CatalogueDocument.fileName), problems: problems)
+                throw .brokenEntry(id, url: server.address(of: VenueServer.catalogueFile), problems: problems)
             }
         }
         guard let entry = newerEntry(than: stored, of: id) else { return nil }
         do throws(VenueRepositoryError) {
             return try await fetch(entry, over: stored, progress)
         } catch .failed(status: 404, url: let url) {
-            // The packet may have been replaced since the catalogue was fetched.
+            // The packet may have been replaced since the catalogue was downloaded.
             if let failure = try await loadCatalogue(hasLocal: stored != nil) {
                 report(failure, goingOnWith: "the stored catalogue")
             }
@@ -145,7 +145,7 @@ extension VenueRepository {
         return entry
     }
 
-    /// Goes on with what is stored, and reports the error; throws it if nothing is stored or it forbids that.
+    /// Reports the error and continues with the stored version; throws the error if it is final or nothing is stored.
     private func keep(
         _ stored: StoredVersion?, despite error: VenueRepositoryError
     ) throws(VenueRepositoryError) -> StoredVersion? {
@@ -155,7 +155,7 @@ extension VenueRepository {
     }
 
     private func fetch(
-        _ entry: CatalogueEntry, over stored: StoredVersion?, _ progress: MonotoneProgress
+        _ entry: CatalogueEntry, over stored: StoredVersion?, _ progress: MonotonicProgress
     ) async throws(VenueRepositoryError) -> StoredVersion? {
         guard let server, let transport else { return nil }
         let attempts = stored == nil ? server.patience.attempts : 1
@@ -165,7 +165,7 @@ extension VenueRepository {
 }
 
 extension VenueRepositoryError {
-    /// One thing that is wrong with a catalogue as a whole.
+    /// Returns the error for one problem of the whole catalogue.
     fileprivate static func brokenCatalogue(url: String, _ message: String) -> VenueRepositoryError {
         .brokenCatalogue(url: url, problems: [VenueProblem(severity: .error, path: "$", message: message)])
     }

@@ -1,36 +1,36 @@
 import IndoorVocabulary
 import VenueModel
 
-/// A venue source that keeps packets on disk, and fetches from a server what is missing or has become newer.
+/// A venue source that stores packets on disk and downloads missing and newer ones from a server.
 ///
 ///     let server = try VenueServer("https://venues.example.org", credentials: .bearer(token))
 ///     let repository = VenueRepository(cache: folder, server: server)
 ///     let localizer = Localizer(source: source, venues: repository)
 ///
-/// A packet is looked for in the cache, then among the bundled packets, then on the server; of a venue that is in several
-/// of these the newest version counts. What is stored waits no longer than `RetryPolicy.grace` for the server: then
-/// a session begins with it, and what the server still sends comes as an update. A failure is told by `errors` and
-/// `updates`, not thrown. Several repositories and processes may share one cache.
+/// The repository looks for a packet in the cache, then among the bundled packets, then on the server, and uses the
+/// newest version. If a venue is stored, it waits for the server no longer than `RetryPolicy.grace`; then a session
+/// begins with the stored version, and the server's response becomes an update. Such failures are reported by `errors`
+/// and `updates`, not thrown. Several repositories and processes may share one cache.
 public actor VenueRepository: VenueSource {
-    /// For what a venue was handed out last; its files stay until another one is handed out for that.
+    /// The use of a returned venue; its files are kept until another venue is returned for the same use.
     private enum Purpose: Hashable { case session, lookUp }
 
     let server: VenueServer?
     let transport: (any PacketTransport)?
     let cache: VenueCache
     let retry: RetryPauses
-    /// What the server's catalogue says, fetched in this run or stored.
+    /// The content of the server's catalogue, downloaded in this run or stored.
     var catalogueContent: CatalogueContent?
     var entries: [VenueID: CatalogueEntry]? { catalogueContent?.entries }
-    /// What of it was reported as wrong since it was last asked for.
+    /// The problems of the catalogue that were reported since the last call of `catalogue()`.
     var reportedProblems: [VenueProblem] = []
-    /// The request for the catalogue that is under way while something stored is there; nil if none is.
+    /// The request for the catalogue in progress while content is stored; nil if there is none.
     var refresh: Task<RefreshOutcome, Never>?
-    /// Whether whoever asked for the catalogue still waits for it.
+    /// Whether a caller of `catalogue()` still waits for it.
     var isRefreshAwaited = false
-    /// Newer versions that are being fetched while an older one is stored.
+    /// The downloads of newer versions while an older version is stored.
     var fetches: [VenueID: Task<FetchOutcome, Never>] = [:]
-    /// Of these, those that somebody still waits for.
+    /// The downloads that a caller still waits for.
     var awaitedFetches: Set<VenueID> = []
     private let bundled: [VenueID: BundledPacket]
     private var bundledSummaries: [VenueID: VenueSummary] = [:]
@@ -42,16 +42,16 @@ public actor VenueRepository: VenueSource {
     private nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
     nonisolated let updateBroadcast = Broadcast<VenueUpdate>(.bufferingNewest(256))
 
-    /// Creates a repository; nothing is read or written before it is first asked for something.
+    /// Creates a repository; it doesn't read or write before the first request.
     ///
     /// - Parameters:
-    ///   - cache: the path of a folder of its own, which is created if need be.
-    ///   - server: where packets come from; nil for those that are stored or bundled.
-    ///   - bundled: packets that come with the program; of several of one venue, the newest counts.
-    ///   - limit: bytes that the stored packets together may have; nil for any number. After each one that is stored,
-    ///     those that were not used for longest are removed until the rest fits, but none that is in use.
-    ///   - clock: passes the pauses before a request is tried again.
-    ///   - seed: of what is random in these pauses.
+    ///   - cache: the path of the cache's own folder, which is created if it is missing.
+    ///   - server: the server of packets; nil to use only stored and bundled packets.
+    ///   - bundled: the packets that are part of the program; if several are of one venue, the newest is used.
+    ///   - limit: the largest total size of the stored packets in bytes; nil for no limit. After a packet is stored,
+    ///     the least recently used packets are removed until the total is within the limit, except those in use.
+    ///   - clock: measures the pauses before retries.
+    ///   - seed: the seed of the random part of these pauses.
     public init(
         cache: String, server: VenueServer? = nil, bundled: [BundledPacket] = [], limit: Int? = nil,
         clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = .random(in: 0...UInt64.max)
@@ -61,39 +61,39 @@ public actor VenueRepository: VenueSource {
             clock: clock, seed: seed)
     }
 
-    /// Creates a repository that talks to its server through `transport`.
+    /// Creates a repository that sends its requests through `transport`.
     init(
         cache: String, server: VenueServer?, transport: (any PacketTransport)?, bundled: [BundledPacket], limit: Int?,
-        clock: some Clock<Duration>, seed: UInt64
+        clock: some Clock<Duration>, seed: UInt64, reader: VenuePacketReader = VenuePacketReader()
     ) {
         self.server = server
         self.transport = transport
-        self.cache = VenueCache(path: LocalPath.absolute(cache), limit: limit)
+        self.cache = VenueCache(path: LocalPath.absolute(cache), limit: limit, reader: reader)
         self.bundled = Dictionary(bundled.map { ($0.venueID, $0) }) { $0.version >= $1.version ? $0 : $1 }
         retry = RetryPauses(first: server?.patience.firstPause ?? .zero, seed: seed) {
             try await clock.sleep(for: $0)
         } report: { [errorBroadcast, updateBroadcast] error, pause in
-            var told = LocalizationError(error)
-            told.message += "; trying again in \((pause.seconds * 10).rounded() / 10) s"
-            errorBroadcast.send(told)
-            updateBroadcast.send(.failure(told))
+            var reported = LocalizationError(error)
+            reported.message += "; retrying in \((pause.seconds * 10).rounded() / 10) s"
+            errorBroadcast.send(reported)
+            updateBroadcast.send(.failure(reported))
         }
     }
 
-    /// What failed without keeping the repository from giving an answer, from now on: a server that cannot be reached while
-    /// the venue is stored, an entry of the catalogue that cannot be read.
+    /// The failures after which the repository can still respond, from now on, such as an unreachable server of a
+    /// stored venue, or an invalid entry of the catalogue.
     public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
 
-    /// What becomes known after an answer was given, from now on: a catalogue or a version that came later than `grace`
-    /// allows, and all `errors`.
+    /// The updates after a response, from now on: a catalogue or a version that arrives after the grace period, and all
+    /// `errors`.
     public nonisolated var updates: AsyncStream<VenueUpdate> { updateBroadcast.subscribe() }
 
-    /// What is needed to recognise each venue: those of the server, and those that are stored or bundled.
+    /// Returns the summaries of all venues: those of the server, and those that are stored or bundled.
     ///
-    /// If something is stored or bundled, the server's answer is waited for no longer than `RetryPolicy.grace`; a
-    /// later one is told by `updates`.
-    /// - Throws: `LocalizationError`: code `credential` if the server refuses them, `network` if it cannot be reached and
-    ///   nothing is stored.
+    /// If something is stored or bundled, the call waits for the server no longer than `RetryPolicy.grace`; a later
+    /// response is an update.
+    /// - Throws: `LocalizationError`: code `credential` if the server refuses the credentials, `network` if it cannot
+    ///   be reached and nothing is stored.
     public func catalogue() async throws(LocalizationError) -> [VenueSummary] {
         do throws(VenueRepositoryError) {
             try prepare()
@@ -105,10 +105,10 @@ public actor VenueRepository: VenueSource {
         }
     }
 
-    /// The packet of a venue, for a session: as `venue(_:progress:)`.
+    /// Returns the packet of a venue for a session, as `venue(_:progress:)` does.
     ///
-    /// - Throws: `LocalizationError`: code `credential` if the server refuses them, `network` if it cannot be reached,
-    ///   `generic` if there is no such venue or its packet cannot be used.
+    /// - Throws: `LocalizationError`: code `credential` if the server refuses the credentials, `network` if it cannot
+    ///   be reached, `generic` if there is no such venue or its packet cannot be used.
     public func packet(
         for id: VenueID, progress: @escaping @Sendable (Double) -> Void
     ) async throws(LocalizationError) -> Venue {
@@ -119,25 +119,26 @@ public actor VenueRepository: VenueSource {
         }
     }
 
-    /// All that is known of a venue, also while no session runs.
+    /// Returns a venue, also while no session runs.
     ///
-    /// What is stored or bundled is given at once, unless the catalogue, if it was fetched, tells of a newer version. The
-    /// paths of plan images and tiles can be opened, until the next venue is asked for in this way.
-    /// - Parameter progress: called with the fraction that is there, from 0 to 1, never decreasing.
+    /// A stored or bundled venue is returned immediately, unless the downloaded catalogue contains a newer version. The
+    /// files of plan images and tiles exist until the next call of this method.
+    /// - Parameter progress: called with the fraction that is complete, from 0 to 1, never decreasing.
     public func venue(
         _ id: VenueID, progress: @escaping @Sendable (Double) -> Void = { _ in }
     ) async throws(VenueRepositoryError) -> Venue {
         try await provide(id, for: .lookUp, progress)
     }
 
-    /// The path of the folder with a venue's stored packet, as `VenuePacketReader` takes it; nil if there is none.
+    /// Returns the folder of a venue's stored packet, as a path for `VenuePacketReader`; nil if there is none.
     ///
-    /// It stays for as long as the venue that was handed out last in each way.
+    /// The folder exists as long as the venue is the last one that was returned for a session or by
+    /// `venue(_:progress:)`.
     public func storedPacket(of id: VenueID) -> String? { cache.newest(of: id)?.packetPath }
 
     private func prepare() throws(VenueRepositoryError) {
         guard !isPrepared else { return }
-        try cache.prepare()
+        try VenueRepositoryError.storing(cache.prepare)
         isPrepared = true
     }
 
@@ -145,24 +146,24 @@ public actor VenueRepository: VenueSource {
         _ id: VenueID, for purpose: Purpose, _ progress: @escaping @Sendable (Double) -> Void
     ) async throws(VenueRepositoryError) -> Venue {
         try prepare()
-        let progress = MonotoneProgress(progress)
-        progress.reach(0)
-        // Who asks for what is being fetched waits for that.
-        try await takeTurn(for: id)
+        let progress = MonotonicProgress(progress)
+        progress.report(0)
+        // A second request for the same venue waits for the first one.
+        try await waitForTurn(for: id)
         defer { endTurn(for: id) }
         for isLast in [false, true] {
             switch try await attempt(id, for: purpose, progress) {
             case .venue(let venue):
-                // The older version was in use until here, for the sake of its files.
+                // The older version was in use until here, because of its files.
                 cache.removeReplaced(of: id)
-                progress.reach(1)
+                progress.report(1)
                 return venue
             case .damaged(let version, let error):
-                // Its files were changed or lost: as if it had never been stored.
+                // Files were changed or lost: the version is removed and installed again.
                 if isLast { throw error }
                 report(error)
                 inUse = inUse.filter { $0.value.stored.id != id }
-                try cache.remove(id, version)
+                try VenueRepositoryError.storing { () throws(FileSystemError) in try cache.remove(id, version) }
             }
         }
         throw .unknownVenue(id)
@@ -174,7 +175,7 @@ public actor VenueRepository: VenueSource {
     }
 
     private func attempt(
-        _ id: VenueID, for purpose: Purpose, _ progress: MonotoneProgress
+        _ id: VenueID, for purpose: Purpose, _ progress: MonotonicProgress
     ) async throws(VenueRepositoryError) -> Attempt {
         var stored = await local(id)
         if let newer = try await newerVersion(than: stored, of: id, progress) { stored = newer }
@@ -186,7 +187,7 @@ public actor VenueRepository: VenueSource {
             return .venue(known.venue)
         }
         do throws(VenueRepositoryError) {
-            let venue = try await Self.read(stored)
+            let venue = try await read(stored)
             inUse[purpose] = (stored, venue)
             return .venue(venue)
         } catch {
@@ -194,12 +195,12 @@ public actor VenueRepository: VenueSource {
         }
     }
 
-    /// Not on the actor: a large packet takes a while.
-    @concurrent static func read(_ stored: StoredVersion) async throws(VenueRepositoryError) -> Venue {
-        try stored.venue()
+    /// Runs outside the actor, because a large packet takes some time.
+    @concurrent nonisolated func read(_ stored: StoredVersion) async throws(VenueRepositoryError) -> Venue {
+        try stored.venue(cache.reader)
     }
 
-    /// The newest version that is stored or bundled; a bundled one is stored now.
+    /// Returns the newest version that is stored or bundled; a bundled one is stored now.
     private func local(_ id: VenueID) async -> StoredVersion? {
         let stored = cache.newest(of: id)
         guard let bundle = bundled[id], !brokenBundles.contains(id), bundle.version > stored?.version ?? .min else {
@@ -217,17 +218,17 @@ public actor VenueRepository: VenueSource {
         }
     }
 
-    /// Checks and stores a packet, not on the actor.
+    /// Checks and stores a packet, outside the actor.
     @concurrent nonisolated func install(
         _ parts: VenueCache.Parts
     ) async throws(VenueRepositoryError) -> StoredVersion {
         try cache.install(parts)
     }
 
-    /// What is needed to recognise the venues that are stored or bundled.
+    /// Returns the summaries of the stored and bundled venues.
     func localSummaries() async -> [VenueID: VenueSummary] {
         var summaries: [VenueID: VenueSummary] = [:]
-        // One that was removed to make room need not be stored again to be known.
+        // The summary of a bundled packet stays known if the cache removes the packet.
         for id in bundled.keys where bundledSummaries[id] == nil { _ = await local(id) }
         for summary in bundledSummaries.values { summaries[summary.id] = summary }
         for id in cache.venueIDs {
@@ -237,11 +238,11 @@ public actor VenueRepository: VenueSource {
         return summaries
     }
 
-    /// Something failed, and the repository goes on with what is named.
+    /// Reports an error after which the repository continues with `rest`.
     func report(_ error: VenueRepositoryError, goingOnWith rest: String? = nil) {
-        var told = LocalizationError(error)
-        if let rest { told.message += "; going on with \(rest)" }
-        report(told)
+        var reported = LocalizationError(error)
+        if let rest { reported.message += "; going on with \(rest)" }
+        report(reported)
     }
 
     func report(_ error: LocalizationError) {
@@ -249,15 +250,15 @@ public actor VenueRepository: VenueSource {
         updateBroadcast.send(.failure(error))
     }
 
-    /// The stored versions that were handed out last.
+    /// The stored versions that were returned last.
     var versionsInUse: [StoredVersion] { inUse.values.map(\.stored) }
 }
 
-// One request for a venue at a time.
+// Requests for the same venue run one at a time.
 extension VenueRepository {
-    private func takeTurn(for id: VenueID) async throws(VenueRepositoryError) {
+    private func waitForTurn(for id: VenueID) async throws(VenueRepositoryError) {
         while busy.contains(id) {
-            // A stream of nothing: its end, or that of the task, ends the wait.
+            // A stream without elements: the wait ends with the stream or the task.
             let (turn, ending) = AsyncStream.makeStream(of: Never.self)
             waiting[id, default: []].append(ending)
             for await _ in turn {}
@@ -269,5 +270,30 @@ extension VenueRepository {
     private func endTurn(for id: VenueID) {
         busy.remove(id)
         waiting.removeValue(forKey: id)?.forEach { $0.finish() }
+    }
+}
+
+/// A packet that is part of a program, for a first start without a network.
+public struct BundledPacket: Hashable, Sendable {
+    /// The path of the packet: a folder or its zip.
+    public var path: String
+    /// The packet's venue.
+    public var venueID: VenueID
+    /// The packet's version; the packet is read only if this is higher than the stored version.
+    public var version: Int
+
+    /// Describes a packet without reading it.
+    public init(path: String, venueID: VenueID, version: Int) {
+        self.path = path
+        self.venueID = venueID
+        self.version = version
+    }
+
+    /// Reads venue and version from the packet.
+    ///
+    /// - Throws: `VenuePacketError` if the packet cannot be used.
+    public init(path: String) throws(VenuePacketError) {
+        let venue = try VenuePacketReader().read(path).venue
+        self.init(path: path, venueID: venue.id, version: venue.version)
     }
 }

@@ -1,41 +1,41 @@
 import BeaconScanning
 import IndoorVocabulary
 
-/// A room's fingerprint as JSON, in the second format of Crownstone's app: it tells where the device was carried.
+/// A room's fingerprint as JSON, in the second format of Crownstone's app, which includes the device's placement.
 ///
 ///     {"id": "5f", "type": "IN_HAND", "createdOnDeviceType": "phone", "createdByUser": "ana",
 ///      "crownstonesAtCreation": {"1_2": true}, "data": [{"dt": 0, "data": {"1_2": -70}}],
 ///      "createdAt": 1700000000000, "updatedAt": 1700000000000}
 ///
-/// Beacons are named by major and minor alone, so their UUID is an argument. `cloudId` may be absent, times are in
+/// Beacons are identified by major and minor only, so their UUID is an argument. `cloudId` may be absent, times are in
 /// milliseconds, and unknown fields are ignored.
 public struct FingerprintDocument: Hashable, Sendable {
-    /// How a fingerprint came to be.
+    /// The origin of a fingerprint.
     public enum Kind: String, Hashable, Sendable, CaseIterable {
         /// Trained with the device in a hand.
         case inHand = "IN_HAND"
         /// Trained with the device in a pocket.
         case inPocket = "IN_POCKET"
-        /// Collected by the way.
+        /// Collected automatically.
         case autoCollected = "AUTO_COLLECTED"
-        /// Collected where a room was told wrong, and corrected.
+        /// Collected when the user corrected a wrong room.
         case findAndFix = "FIND_AND_FIX"
     }
 
-    /// A beacon among those of one UUID.
+    /// A beacon among the beacons of one UUID.
     public struct Beacon: Hashable, Sendable, Comparable {
-        /// Its group.
+        /// The major number.
         public var major: UInt16
-        /// Its number in the group.
+        /// The minor number.
         public var minor: UInt16
 
-        /// Creates a name.
+        /// Creates an identifier.
         public init(major: UInt16, minor: UInt16) {
             self.major = major
             self.minor = minor
         }
 
-        /// Reads a name such as `1_2`; nil if it is none.
+        /// Parses a name such as `1_2`; nil for any other text.
         init?(_ text: String) {
             let parts = text.split(separator: "_", omittingEmptySubsequences: false)
             guard parts.count == 2, let major = UInt16(parts[0]), let minor = UInt16(parts[1]) else { return nil }
@@ -49,11 +49,11 @@ public struct FingerprintDocument: Hashable, Sendable {
         }
     }
 
-    /// What was heard at one moment.
+    /// The readings of one moment.
     public struct Moment: Hashable, Sendable {
-        /// Milliseconds since the fingerprint was begun.
+        /// Milliseconds since the beginning of the fingerprint.
         public var milliseconds: Double
-        /// The signal strength of each beacon in dBm.
+        /// The RSSI of each beacon in dBm.
         public var rssi: [Beacon: Double]
 
         /// Creates a moment.
@@ -63,26 +63,27 @@ public struct FingerprintDocument: Hashable, Sendable {
         }
     }
 
-    /// Names the fingerprint.
+    /// The fingerprint's identifier.
     public var id: String
-    /// Names it on a server; nil if it is on none.
+    /// The fingerprint's identifier on a server; nil if it has none.
     public var cloudID: String?
-    /// How it came to be.
+    /// The fingerprint's origin.
     public var kind: Kind
-    /// The kind of device that heard.
+    /// The device type of the receiver.
     public var deviceType: String
-    /// Who trained it.
+    /// The user who trained the fingerprint.
     public var user: String
-    /// The beacons that there were.
+    /// The beacons that were installed at the time.
     public var beaconsAtCreation: Set<Beacon>
-    /// What was heard, in order.
+    /// The readings, in order of time.
     public var moments: [Moment]
-    /// When it was begun, in milliseconds since 1970, UTC.
+    /// The time of creation, in milliseconds since 1970, UTC.
     public var createdAt: Double
-    /// When it was last changed, in milliseconds since 1970, UTC.
+    /// The time of the last change, in milliseconds since 1970, UTC.
     public var updatedAt: Double
 
-    /// Makes a document of the samples of a fingerprint in one placement; other UUIDs than that of the region are left out.
+    /// Creates a document of a fingerprint's samples in one placement; beacons with a UUID other than the region's are
+    /// omitted.
     public init(
         of fingerprint: RoomFingerprint, in placement: RoomFingerprint.Placement, id: String, uuid: BeaconUUID,
         deviceType: String, user: String, updatedAt: Double? = nil
@@ -104,7 +105,7 @@ public struct FingerprintDocument: Hashable, Sendable {
         self.updatedAt = updatedAt ?? (samples.last?.timestamp ?? 0) * 1000
     }
 
-    /// The fingerprint, whose beacons have that UUID.
+    /// Returns the fingerprint of beacons with that UUID.
     public func fingerprint(uuid: BeaconUUID) -> RoomFingerprint {
         RoomFingerprint(
             samples: moments.map { moment in
@@ -116,7 +117,7 @@ public struct FingerprintDocument: Hashable, Sendable {
     }
 }
 
-// As JSON.
+// JSON.
 extension FingerprintDocument {
     private struct Fields: Decodable {
         struct Moment: Decodable {
@@ -135,10 +136,10 @@ extension FingerprintDocument {
         var updatedAt: Double?
     }
 
-    /// Reads a document.
+    /// Parses a document.
     ///
-    /// - Parameter name: what an error calls the document.
-    /// - Throws: `TrainingFileError` for the first thing that is wrong.
+    /// - Parameter name: the name of the document in errors.
+    /// - Throws: `TrainingFileError` for the first problem.
     public init(_ bytes: [UInt8], named name: String) throws(TrainingFileError) {
         do throws(PacketFileError) {
             try self.init(fields: try TrainingDocument.decode(Fields.self, from: bytes))
@@ -175,12 +176,13 @@ extension FingerprintDocument {
 
     private static func beacon(_ text: String, _ path: String) throws(PacketFileError) -> Beacon {
         guard let beacon = Beacon(text) else {
-            throw PacketFileError(message: "\"\(text)\" is no beacon's name; write it as major_minor", path: path)
+            throw PacketFileError(
+                message: "invalid beacon name \"\(text)\": expected major_minor, such as 1_42", path: path)
         }
         return beacon
     }
 
-    /// The document as JSON, in one line and without its end: equal documents give equal bytes.
+    /// The document as JSON in one line without a line break; the same document gives identical output.
     public var bytes: [UInt8] {
         var fields: [String: JSONTree] = [
             "id": .string(id), "type": .string(kind.rawValue), "createdOnDeviceType": .string(deviceType),

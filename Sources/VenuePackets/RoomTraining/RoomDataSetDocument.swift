@@ -1,6 +1,6 @@
 import BeaconScanning
 
-/// Rooms as Crownstone's localization-improvement keeps them: what was heard in one room, or fingerprints of many.
+/// Rooms in the formats of Crownstone's localization-improvement: readings in one room, or fingerprints of many.
 ///
 /// | file | fields |
 /// | --- | --- |
@@ -9,17 +9,17 @@ import BeaconScanning
 ///
 /// Unknown fields are ignored.
 public struct RoomDataSetDocument: Hashable, Sendable {
-    /// What was heard in the rooms of one sphere, which is a house.
+    /// The training data of the rooms in one sphere, which is a house.
     public struct Sphere: Hashable, Sendable {
-        /// Names the sphere; nil if the document does not.
+        /// The sphere's identifier; nil if the document has none.
         public var id: String?
-        /// What was heard in each room.
+        /// The readings in each room.
         public var training: RoomTrainingSet
     }
 
-    /// The device that heard; nil if the document does not tell.
+    /// The name of the receiving device; nil if the document has none.
     public var device: String?
-    /// A remark on how it was heard; nil if there is none.
+    /// A remark about the data set; nil if there is none.
     public var annotation: String?
     /// The houses, by identifier.
     public var spheres: [Sphere]
@@ -41,10 +41,10 @@ public struct RoomDataSetDocument: Hashable, Sendable {
         var spheres: [String: Sphere]?
     }
 
-    /// Reads a data set or fingerprints.
+    /// Parses a data set or fingerprints.
     ///
-    /// - Parameter name: what an error calls the document.
-    /// - Throws: `TrainingFileError` for the first thing that is wrong.
+    /// - Parameter name: the name of the document in errors.
+    /// - Throws: `TrainingFileError` for the first problem.
     public init(_ bytes: [UInt8], named name: String) throws(TrainingFileError) {
         do throws(PacketFileError) {
             let fields = try TrainingDocument.decode(Fields.self, from: bytes)
@@ -59,9 +59,9 @@ public struct RoomDataSetDocument: Hashable, Sendable {
     private static func spheres(_ fields: Fields) throws(PacketFileError) -> [Sphere] {
         if let dataset = fields.dataset {
             guard let room = fields.location?.name else {
-                throw PacketFileError(message: "is missing; a data set tells its room", path: "$.location.name")
+                throw PacketFileError(message: "is missing; a data set names its room", path: "$.location.name")
             }
-            // Here, and only here, milliseconds.
+            // Only this format has timestamps in milliseconds.
             let samples = try TrainingDocument.samples(dataset, at: "$.dataset").map { sample in
                 RoomFingerprint.Sample(
                     timestamp: sample.timestamp / 1000, rssi: sample.rssi, placement: sample.placement)

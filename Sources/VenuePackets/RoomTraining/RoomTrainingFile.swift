@@ -2,12 +2,12 @@ import BeaconScanning
 import FoundationEssentials
 import IndoorVocabulary
 
-/// Reads and writes the training data of all rooms of a region: JSON.
+/// Reads and writes the training data of all rooms of a region as JSON.
 ///
 /// | field | content |
 /// | --- | --- |
 /// | `format`, `version` | "indoor-localization-rooms", 1 |
-/// | `rooms` | an object: each room's name, and its samples as a ``TrainingDocument`` |
+/// | `rooms` | an object: the samples of each room as a ``TrainingDocument``, by the room's name |
 public enum RoomTrainingFile: Sendable {
     private struct Document: Decodable {
         var format: String
@@ -20,7 +20,7 @@ public enum RoomTrainingFile: Sendable {
 
     /// Reads a file; unknown fields are ignored.
     ///
-    /// - Throws: `TrainingFileError` for the first thing that is wrong.
+    /// - Throws: `TrainingFileError` for the first problem.
     public static func read(_ path: String) throws(TrainingFileError) -> RoomTrainingSet {
         do throws(PacketFileError) {
             return try contents(of: path)
@@ -29,7 +29,7 @@ public enum RoomTrainingFile: Sendable {
         }
     }
 
-    /// Writes a file, one room a line: equal sets give equal bytes.
+    /// Writes a file with one room per line; the same set gives identical output.
     ///
     /// - Throws: `TrainingFileError` if the file cannot be written.
     public static func write(_ training: RoomTrainingSet, to path: String) throws(TrainingFileError) {
@@ -44,7 +44,7 @@ public enum RoomTrainingFile: Sendable {
         }
     }
 
-    /// The text of a file.
+    /// Returns the text of a file.
     package static func document(of training: RoomTrainingSet) -> String {
         let rooms = training.rooms.sorted { $0.key < $1.key }.map { room, fingerprint in
             var name: [UInt8] = JSONTree.string(room).line()
@@ -74,7 +74,7 @@ public enum RoomTrainingFile: Sendable {
         }
         guard (1...version).contains(document.version) else {
             throw PacketFileError(
-                message: "is \(document.version), this reader knows 1 to \(version); use a newer reader",
+                message: "is \(document.version), but this reader supports 1 to \(version); use a newer reader",
                 path: "$.version")
         }
         var training = RoomTrainingSet()

@@ -1,15 +1,15 @@
 import BeaconScanning
 import IndoorVocabulary
 
-/// Reads what other programs know of rooms, whichever of their formats it is in.
+/// Imports the training data of other programs and detects its format.
 public enum RoomTrainingImport: Sendable {
-    /// Reads a ``TrainingDocument``, a ``FingerprintDocument`` or a ``RoomDataSetDocument``.
+    /// Parses a ``TrainingDocument``, a ``FingerprintDocument`` or a ``RoomDataSetDocument``.
     ///
     /// - Parameters:
-    ///   - name: what an error calls the document.
-    ///   - room: whose document it is, where the document does not tell.
-    ///   - uuid: of the beacons, where the document names them by major and minor alone.
-    /// - Throws: `TrainingFileError` for the first thing that is wrong, also if room or UUID are needed and not given.
+    ///   - name: the name of the document in errors.
+    ///   - room: the room, if the document doesn't name it.
+    ///   - uuid: the UUID of the beacons, if the document names them by major and minor only.
+    /// - Throws: `TrainingFileError` for the first problem, including a missing room or UUID.
     public static func read(
         _ bytes: [UInt8], named name: String, room: String? = nil, uuid: BeaconUUID? = nil
     ) throws(TrainingFileError) -> RoomTrainingSet {
@@ -21,7 +21,7 @@ public enum RoomTrainingImport: Sendable {
             let document = try FingerprintDocument(bytes, named: name)
             guard let uuid else {
                 throw TrainingFileError(
-                    file: name, path: "$.data", message: "names beacons by major and minor alone; give their UUID")
+                    file: name, path: "$.data", message: "identifies beacons by major and minor only; give their UUID")
             }
             return RoomTrainingSet(rooms: [try needed(room, name): document.fingerprint(uuid: uuid)])
         }
@@ -30,9 +30,9 @@ public enum RoomTrainingImport: Sendable {
         return training
     }
 
-    /// Whether a document tells which rooms it is of; otherwise `read` must be given one.
+    /// Returns whether a document names its rooms; otherwise `read` requires a room.
     ///
-    /// - Throws: `TrainingFileError` if it is not JSON.
+    /// - Throws: `TrainingFileError` if the document isn't JSON.
     public static func tellsRooms(_ bytes: [UInt8], named name: String) throws(TrainingFileError) -> Bool {
         guard case .object(let fields) = try tree(of: bytes, named: name) else { return false }
         return fields["data"] == nil
@@ -46,7 +46,7 @@ public enum RoomTrainingImport: Sendable {
 
     private static func needed(_ room: String?, _ name: String) throws(TrainingFileError) -> String {
         guard let room else {
-            throw TrainingFileError(file: name, path: "$", message: "tells no room; name it")
+            throw TrainingFileError(file: name, path: "$", message: "does not name its room; give the room")
         }
         return room
     }

@@ -4,11 +4,11 @@ import IndoorVocabulary
 
 /// Training data that cannot be read or written.
 public struct TrainingFileError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The file, as it was named.
+    /// The file, as the caller named it.
     public var file: String
-    /// Where it is within the document, such as `$[3].devices`; `$` is the document as a whole.
+    /// The path within the document, such as `$[3].devices`; `$` is the whole document.
     public var path: String
-    /// What is wrong and what to do.
+    /// The problem and its remedy.
     public var message: String
 
     public var description: String { path == "$" ? "\(file): \(message)" : "\(file): \(path): \(message)" }
@@ -16,16 +16,17 @@ public struct TrainingFileError: Error, Hashable, Sendable, CustomStringConverti
 
 /// The training data of one room as JSON, in the format of Crownstone's Bluenet Localization.
 ///
-/// An array with an object for each sample, about one a second: `devices` gives each beacon's RSSI in dBm by its name
+/// An array with one object per sample, about one per second: `devices` contains each beacon's RSSI in dBm by its name
 /// `UUID_Maj:1_Min:2`, `timestamp` is in seconds since 1970, UTC, with a fraction:
 ///
 ///     [{"devices": {"7C2F0A10-0000-4000-8000-000000000010_Maj:1_Min:2": -70}, "timestamp": 1.0}]
 public enum TrainingDocument: Sendable {
-    /// Reads a document; names of beacons may also be those of before April 2018, `UUID.Maj:1.Min:2`.
+    /// Parses a document; beacon names may also have the form used before April 2018, `UUID.Maj:1.Min:2`.
     ///
-    /// Samples from a pocket have `"placement": "pocket"`, which other programs ignore. Unknown fields are ignored. RSSI values that are no measurement, and those of -1 dBm and above, are left out.
-    /// - Parameter name: what an error calls the document.
-    /// - Throws: `TrainingFileError` for the first thing that is wrong.
+    /// Samples from a pocket have `"placement": "pocket"`, which other programs ignore. Unknown fields are ignored.
+    /// RSSI values that aren't measurements, and those of -1 dBm and above, are omitted.
+    /// - Parameter name: the name of the document in errors.
+    /// - Throws: `TrainingFileError` for the first problem.
     public static func read(_ bytes: [UInt8], named name: String) throws(TrainingFileError) -> RoomFingerprint {
         do throws(PacketFileError) {
             let samples = try decode([TrainingSampleDocument].self, from: bytes)
@@ -35,7 +36,8 @@ public enum TrainingDocument: Sendable {
         }
     }
 
-    /// The document of a fingerprint: beacons in order, so that equal fingerprints give equal bytes; no line's end.
+    /// Returns the document of a fingerprint with sorted beacons, without a line break; the same fingerprint gives
+    /// identical output.
     public static func bytes(of fingerprint: RoomFingerprint) -> [UInt8] { Array(text(of: fingerprint).utf8) }
 
     static func text(of fingerprint: RoomFingerprint) -> String {
@@ -43,9 +45,9 @@ public enum TrainingDocument: Sendable {
             let devices = sample.rssi.sorted { $0.key < $1.key }.map { beacon, rssi in
                 "\"\(beacon.trainingID)\": \(Int(exactly: rssi).map(String.init) ?? "\(rssi)")"
             }
-            // JSON has no other numbers.
+            // JSON has no numbers that aren't finite.
             let timestamp = sample.timestamp.isFinite ? sample.timestamp : 0
-            // What other programs know nothing of is written only where it is needed.
+            // A field that other programs don't know is written only if it is needed.
             let placement = sample.placement == .hand ? "" : ", \"placement\": \"\(sample.placement.rawValue)\""
             return "{\"devices\": {\(devices.joined(separator: ", "))}, \"timestamp\": \(timestamp)\(placement)}"
         }
@@ -71,7 +73,7 @@ public enum TrainingDocument: Sendable {
             for (name, value) in document.devices {
                 guard let beacon = BeaconIdentity(trainingID: name) else {
                     throw PacketFileError(
-                        message: "\"\(name)\" is no beacon's name; write it as UUID_Maj:1_Min:2",
+                        message: "invalid beacon name \"\(name)\": expected UUID_Maj:MAJOR_Min:MINOR",
                         path: "\(path)[\(index)].devices")
                 }
                 rssi[beacon] = value
@@ -88,7 +90,7 @@ public enum TrainingDocument: Sendable {
     }
 }
 
-/// A sample as it is written.
+/// A sample in the JSON format.
 struct TrainingSampleDocument: Decodable {
     var devices: [String: Double]
     var timestamp: Double
@@ -96,14 +98,15 @@ struct TrainingSampleDocument: Decodable {
 }
 
 extension PacketFileError {
-    /// The error of a decoder of well-formed JSON, with its path in the form of a problem's.
+    /// Creates the error for a decoder's failure on valid JSON, with its path in the form of a problem's path.
     fileprivate init(decoding error: any Error) {
         let (context, message): (DecodingError.Context?, String) =
             switch error {
             case DecodingError.keyNotFound(let key, let context): (context, "the field \(key.stringValue) is missing")
             case DecodingError.typeMismatch(let type, let context): (context, "is not of type \(type)")
             case DecodingError.valueNotFound(let type, let context): (context, "is null, not of type \(type)")
-            case DecodingError.dataCorrupted(let context): (context, "has a number or a text that cannot be held")
+            case DecodingError.dataCorrupted(let context):
+                (context, "has a number that is out of range, or an invalid string")
             default: (nil, "\(error)")
             }
         let path = (context?.codingPath ?? []).map { key in

@@ -1,15 +1,15 @@
 import Glibc
 import IndoorVocabulary
 
-/// A moment that another run of a program can compare with its own.
+/// A moment that is comparable between runs of a program.
 ///
-/// Within one run of the machine its uptime counts, which nobody sets; only across a reboot the clock on the wall does.
+/// Since the last boot, moments are compared by uptime, which cannot be set; across a reboot, by the wall clock.
 struct MachineTime: Hashable, Sendable {
-    /// Seconds since 1970, by a clock that may have been set.
+    /// Seconds since 1970 by the wall clock, which may have been set.
     var seconds: Double
-    /// Which run of the machine; empty if the system doesn't tell.
+    /// The identifier of the boot; empty if the system doesn't provide one.
     var boot: String
-    /// Seconds of that run, also asleep.
+    /// Seconds since that boot, including suspend.
     var uptime: Double
 
     init(seconds: Double, boot: String, uptime: Double) {
@@ -28,17 +28,17 @@ struct MachineTime: Hashable, Sendable {
         if case .number(let uptime)? = members["uptime"] { self.uptime = uptime } else { uptime = .nan }
     }
 
-    /// How long ago it was at another moment; nil if that seems to have been before: a clock was set, or is not set yet.
+    /// Returns the age at another moment; nil if it would be negative, because a clock was set or isn't set yet.
     func age(at now: MachineTime) -> Duration? {
         let isSameRun = !boot.isEmpty && boot == now.boot && uptime.isFinite
         let age = isSameRun ? now.uptime - uptime : now.seconds - seconds
-        // A Duration holds 292 thousand million years; no clock is right that tells of a thousand.
+        // A `Duration` holds 292 thousand million years; an age of a thousand years means a wrong clock.
         guard age >= 0, age < 3e10 else { return nil }
         return .seconds(age)
     }
 }
 
-/// Tells the present moment.
+/// A source of the present moment.
 struct MachineClock: Sendable {
     private let read: @Sendable () -> MachineTime
 

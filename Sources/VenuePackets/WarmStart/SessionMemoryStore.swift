@@ -3,9 +3,9 @@ import Glibc
 import IndoorPositioning
 import IndoorVocabulary
 
-/// Why a memory cannot be kept.
+/// An error in storing a session memory.
 public enum SessionMemoryStoreError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Another process keeps its memory there.
+    /// Another process uses the folder.
     case inUse(folder: String)
     /// A file or folder cannot be read or written.
     case storage(path: String, reason: String)
@@ -19,39 +19,39 @@ public enum SessionMemoryStoreError: Error, Hashable, Sendable, CustomStringConv
     }
 }
 
-/// A folder in which one process keeps what its session remembers: `memory.json`.
+/// A folder in which one process stores its session memory: `memory.json`.
 ///
 ///     let store = try SessionMemoryStore(folder: "/var/lib/indoorloc")
-///     if case .memory(let memory, let age) = store.read() { await localizer.remember(memory, after: age) }
+///     if case .memory(let memory, let age) = store.read() { await localizer.restore(memory, after: age) }
 ///     …
 ///     try store.write(await localizer.memory)   // every now and then
 ///
-/// The file is replaced as a whole: whoever reads it, also after a loss of power, finds the old memory or the new one. As
-/// long as the value lives, no other process can use the folder.
+/// The file is replaced as a whole: readers find either the old or the new memory, even after a loss of power. During
+/// the lifetime of this value, other processes cannot use the folder.
 ///
 /// | field | content |
 /// | --- | --- |
 /// | `format`, `version` | "indoor-localization-memory", 1 |
 /// | `savedAt` | seconds since 1970 |
-/// | `bootId`, `uptime` | which run of the machine that was, and seconds of it, also asleep; a clock that is set counts nothing |
+/// | `bootId`, `uptime` | identifier of the boot, and seconds since that boot, including suspend; independent of clock changes |
 /// | `memory` | `SessionMemory.document` |
 public struct SessionMemoryStore: Sendable {
-    /// What was found.
+    /// The content of the folder.
     public enum Content: Hashable, Sendable {
         /// There is no memory yet.
         case none
-        /// A memory, and how long ago it was written.
+        /// A memory, and the time since it was written.
         case memory(SessionMemory, age: Duration)
-        /// The file cannot be used; `path` is where it was set aside, or nil if it had to be left.
+        /// The file cannot be used; `path` is its new path, or nil if it could not be moved.
         case unusable(reason: String, path: String?)
     }
 
-    /// How long ago a memory counts as written when nothing tells: its place is too old, its calibration is not.
+    /// The age of a memory whose age is unknown: its position is too old, its calibration is still usable.
     public static let unknownAge = Duration.seconds(365 * 86_400)
 
     private static let format = "indoor-localization-memory"
     private static let version = 1
-    /// No file is longer, in bytes: ten thousand fences take one of them.
+    /// The largest size of the file in bytes, 16 MiB: ten thousand fences need 1 MiB.
     private static let limit = 16_777_216
 
     /// The folder.
@@ -62,22 +62,22 @@ public struct SessionMemoryStore: Sendable {
     /// The file with the memory.
     public var path: String { folder + "/memory.json" }
 
-    /// Opens the folder, which is created if need be.
+    /// Opens the folder, which is created if it is missing.
     ///
-    /// - Throws: `.inUse` if another process has it, `.storage` if the system can't.
+    /// - Throws: `.inUse` if another process uses it, `.storage` if the system cannot open it.
     public init(folder: String) throws(SessionMemoryStoreError) { try self.init(folder: folder, clock: MachineClock()) }
 
     init(folder: String, clock: MachineClock) throws(SessionMemoryStoreError) {
         self.folder = folder
         self.clock = clock
-        lock = try Self.storing { () throws(VenueRepositoryError) in
+        lock = try Self.storing { () throws(FileSystemError) in
             try DiskFolder.create(folder)
             return try OpenFile(folder, O_RDONLY | O_DIRECTORY)
         }
         guard lock.lock() else { throw .inUse(folder: folder) }
     }
 
-    /// Reads the memory. A file that cannot be used is set aside as `memory.json.unusable`, in place of an earlier one.
+    /// Reads the memory. A file that cannot be used is renamed to `memory.json.unusable` and replaces an earlier one.
     public func read() -> Content {
         do throws(StoredMemoryError) {
             guard let bytes = try bytes() else { return .none }
@@ -90,9 +90,9 @@ public struct SessionMemoryStore: Sendable {
         }
     }
 
-    /// Replaces the memory; the disk has it when this returns.
+    /// Replaces the memory; it is on disk when this function returns.
     ///
-    /// - Throws: `.storage` if the system can't; then the earlier one is still there.
+    /// - Throws: `.storage` if the system cannot write it; then the earlier memory stays.
     public func write(_ memory: SessionMemory) throws(SessionMemoryStoreError) {
         let now = clock.now
         let document = JSONTree.object([
@@ -100,8 +100,8 @@ public struct SessionMemoryStore: Sendable {
             "savedAt": .number(now.seconds), "bootId": .string(now.boot), "uptime": .number(now.uptime),
             "memory": JSONTree(memory.document),
         ])
-        try Self.storing { () throws(VenueRepositoryError) in
-            // What a killed process left there, or somebody else has put there, is removed, not followed or written into.
+        try Self.storing { () throws(FileSystemError) in
+            // A leftover of a killed process, or a foreign file or link, is removed, not followed or overwritten.
             let temporary = path + ".new"
             unlink(temporary)
             let file = try OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
@@ -111,19 +111,18 @@ public struct SessionMemoryStore: Sendable {
         }
     }
 
-    /// The file's bytes; nil if there is none.
+    /// Returns the file's bytes; nil if there is no file.
     private func bytes() throws(StoredMemoryError) -> [UInt8]? {
         var status = stat()
         if lstat(path, &status) != 0, errno == ENOENT { return nil }
-        let tooLong = StoredMemoryError(message: "is longer than any memory, \(Self.limit) bytes")
+        let tooLong = StoredMemoryError(message: "is larger than the limit of \(Self.limit) bytes")
         guard status.st_size <= Self.limit else { throw tooLong }
         var bytes: [UInt8] = []
-        do throws(VenueRepositoryError) {
+        do throws(FileSystemError) {
             let file = try OpenFile(path, O_RDONLY)
             while bytes.count <= Self.limit, let part = try file.read() { bytes += part }
         } catch {
-            guard case .storage(_, let reason) = error else { throw StoredMemoryError(message: "\(error)") }
-            throw StoredMemoryError(message: "cannot be read: \(reason)")
+            throw StoredMemoryError(message: "cannot be read: \(error.reason)")
         }
         guard bytes.count <= Self.limit else { throw tooLong }
         return bytes
@@ -136,10 +135,10 @@ public struct SessionMemoryStore: Sendable {
             throw StoredMemoryError(message: error.problem)
         }
         guard case .object(let members)? = JSONValue(readable: tree), members["format"] == .string(format) else {
-            throw StoredMemoryError(message: "is no memory of a session: \"format\" must be \"\(format)\"")
+            throw StoredMemoryError(message: "is not a session memory: \"format\" must be \"\(format)\"")
         }
         guard case .number(let number)? = members["version"], number >= 1 else {
-            throw StoredMemoryError(message: "\"version\" must be a number from 1")
+            throw StoredMemoryError(message: "\"version\" must be a number of 1 or more")
         }
         guard number <= Double(version) else {
             let newer = JSONTree.number(number).summary
@@ -153,16 +152,15 @@ public struct SessionMemoryStore: Sendable {
     }
 
     private static func storing<Result>(
-        _ body: () throws(VenueRepositoryError) -> Result
+        _ body: () throws(FileSystemError) -> Result
     ) throws(SessionMemoryStoreError) -> Result {
-        do throws(VenueRepositoryError) { return try body() } catch {
-            guard case .storage(let path, let reason) = error else { throw .storage(path: "", reason: "\(error)") }
-            throw .storage(path: path, reason: reason)
+        do throws(FileSystemError) { return try body() } catch {
+            throw .storage(path: error.path, reason: error.reason)
         }
     }
 }
 
-/// What is wrong with a file. Nobody has to do anything: a session begins without it.
+/// An unusable file. It requires no action: a session begins without it.
 struct StoredMemoryError: Error {
     let message: String
 }

@@ -1,17 +1,17 @@
 import IndoorLocalization
 
-/// Which rooms and fences a position lies in, where there are thousands of them.
+/// The benchmark of rooms and fences around a position, with thousands of areas.
 struct AreaBench {
-    /// Edge of the plan in metres: one fence for each 25 m², each of them some 100 m² large.
+    /// The edge of the plan in metres: one fence per 25 m², each about 100 m² large.
     private static let side = 500.0
 
     private var machine: AreaMachine
     private let rooms: RoomIndex
-    /// A walk that ends where it begins, with a position each half second.
+    /// A closed walk with a position every half second.
     let walk: [MapPoint]
     private var now = Instant.zero
 
-    /// Circles and polygons anywhere, and a few of them as large as the plan.
+    /// Creates circles and polygons at random places; a few are as large as the plan.
     init(areas count: Int, positions: Int = 1_000, seed: UInt64 = 5) {
         var generator = SeededGenerator(seed: seed)
         let areas = (0..<count).map { index -> Area in
@@ -41,7 +41,7 @@ struct AreaBench {
         }
     }
 
-    /// Goes the walk once; returns how many areas were entered and left.
+    /// Follows the walk once; returns the number of areas entered and left.
     mutating func go() -> Int {
         var changes = 0
         for point in walk {
@@ -51,7 +51,7 @@ struct AreaBench {
         return changes
     }
 
-    /// Stays at one place of the walk as long as the walk takes; returns how many areas were entered and left.
+    /// Stays at one place for the duration of the walk; returns the number of areas entered and left.
     mutating func stay() -> Int {
         var changes = 0
         for _ in walk {
@@ -61,6 +61,6 @@ struct AreaBench {
         return changes
     }
 
-    /// Asks for the room at each place of the walk; returns how many places lie in one.
+    /// Looks up the room at each place of the walk; returns the number of places in a room.
     func label() -> Int { walk.count { rooms.room(at: $0, on: BenchVenue.mapID) != nil } }
 }

@@ -1,34 +1,34 @@
 import CBench
 
-/// What a benchmark came to.
+/// The result of a benchmark.
 struct BenchResult: Sendable {
-    /// Its name, as `--only` takes it.
+    /// The name, for `--only`.
     var name: String
-    /// What one round of it is, as in "advertisement".
+    /// The unit of work, such as "advertisement".
     var unit: String
-    /// Nanoseconds for each unit: the median of all rounds.
+    /// The time per unit in nanoseconds: the median of all rounds.
     var nanoseconds: Double
-    /// The same work in plain C, in nanoseconds for each unit; nil if there is none to compare with.
+    /// The time per unit of the same work in plain C, in nanoseconds; nil without a C version.
     var reference: Double?
-    /// Allocations for each unit, once all is warm; nil if they were not counted.
+    /// The allocations per unit after the warm-up; nil if they were not counted.
     var allocations: Double?
-    /// Seconds that a unit stands for; nil if it is no stretch of time.
+    /// The recorded time of a unit in seconds; nil if a unit is not a time.
     var seconds: Double?
-    /// Bytes that a unit holds on to; nil if that was not measured.
+    /// The bytes that a unit holds; nil if they were not measured.
     var bytes: Double?
 
-    /// How many times as long as the C code it takes; nil if there is none.
+    /// The ratio to the time of the C code; nil without a C version.
     var ratio: Double? { reference.map { nanoseconds / $0 } }
-    /// How many times as fast as the time that it stands for; nil if it is no stretch of time.
+    /// The speed as a multiple of real time; nil if a unit is not a time.
     var speed: Double? { seconds.map { $0 * 1e9 / nanoseconds } }
 }
 
-/// Times work in turns with what it is compared with, so that both see the same machine, and counts allocations.
+/// A timer that alternates work and its C version, so that both run under the same load, and counts allocations.
 struct BenchTimer {
-    /// How often each is timed.
+    /// The number of timed rounds.
     var rounds = 31
 
-    /// Times `work`, which does `count` units.
+    /// Measures `work`, which does `count` units.
     func measure(
         _ name: String, unit: String, count: Int, _ work: () async throws -> Void, reference: (() -> Void)? = nil
     ) async throws -> BenchResult {

@@ -1,9 +1,9 @@
 import Foundation
 import IndoorLocalization
 
-/// Buildings made from a seed, as large as a benchmark asks for.
+/// A building generated from a seed, in the size that a benchmark needs.
 struct BenchVenue {
-    /// Edge of a room in metres.
+    /// The edge of a room in metres.
     private static let room = 5.0
     private static let door = 1.2
     private static let power = -59.0
@@ -16,7 +16,7 @@ struct BenchVenue {
 
     static let mapID: MapID = 1
 
-    /// Rooms of 5 × 5 m with a door to each neighbour; the beacons are known from the packet.
+    /// A venue with rooms of 5 × 5 m, a door to each neighbour, and known beacons.
     var venue: Venue {
         var generator = SeededGenerator(seed: seed)
         let known = (0..<beacons).map { index in
@@ -29,7 +29,7 @@ struct BenchVenue {
         return Venue(id: 1, name: "Bench", maps: [map], beacons: known)
     }
 
-    /// The same venue after a survey with a place every `spacing` metres.
+    /// The venue with a survey that has a place every `spacing` metres.
     func surveyed(every spacing: Double) -> Venue {
         var venue = venue
         var generator = SeededGenerator(seed: seed + 1)
@@ -61,7 +61,7 @@ struct BenchVenue {
     /// Walls along the edges of all rooms, with a door in the middle of each.
     private var walls: [[MapPoint]] { Self.walls(width: width, height: height, room: Self.room) }
 
-    /// The same for rooms of any edge in metres.
+    /// Walls along the edges of rooms with any edge length in metres.
     static func walls(width: Double, height: Double, room: Double) -> [[MapPoint]] {
         var walls: [[MapPoint]] = []
         let half = (room - Self.door) / 2
@@ -79,14 +79,14 @@ struct BenchVenue {
         return walls
     }
 
-    /// What a beacon sounds like on the mean, in dBm.
+    /// The mean RSSI of a beacon in dBm.
     static func rssi(of beacon: VenueBeacon, at point: MapPoint) -> Double {
         max(power - 10 * exponent * log10(hypot(beacon.point.distance(to: point), 1.3)), -100)
     }
 
-    /// What is heard of the nearest beacons on a walk around the building, moment by moment.
+    /// The evidence of the nearest beacons on a walk around the building.
     ///
-    /// - Parameter interval: seconds between two moments.
+    /// - Parameter interval: the time between two moments in seconds.
     func evidence(
         on field: SignalField, of venue: Venue, moments: Int, heard: Int, interval: Double = 0.5
     ) -> [Evidence] {
@@ -102,11 +102,11 @@ struct BenchVenue {
                 guard let index = field.indexes[beacon.identity] else { continue }
                 collector.add(beacon: index, rssi: Self.rssi(of: beacon, at: point) + 4 * generator.normal(), at: now)
             }
-            return collector.take(at: now)
+            return collector.drain(at: now)
         }
     }
 
-    /// From -1 to 1 and back in a turn of 2π, evenly.
+    /// A triangle wave between -1 and 1 with the period 2π.
     private static func wave(_ turn: Double) -> Double {
         let share = (turn / (2 * .pi)).truncatingRemainder(dividingBy: 1)
         return share < 0.5 ? 4 * share - 1 : 3 - 4 * share

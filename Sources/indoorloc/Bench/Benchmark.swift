@@ -1,11 +1,11 @@
 import IndoorLocalization
 
-/// A benchmark by its name; nothing is built before it runs.
+/// A benchmark with its name. Its data are created when it runs.
 struct Benchmark: Sendable {
     let name: String
     let run: @Sendable (_ name: String) async throws -> BenchResult
 
-    /// All benchmarks, in the order in which they are told.
+    /// All benchmarks in the order of the output.
     static let all =
         [
             Benchmark(name: "decode", run: decode), Benchmark(name: "decode-and-stream", run: decodeAndStream),
@@ -38,7 +38,7 @@ struct Benchmark: Sendable {
             Benchmark(name: "route-dijkstra") { try await route($0, .dijkstra) },
         ]
 
-    /// The longest track of a data set.
+    /// The benchmark that replays the longest track of a data set.
     static func dataSet(_ path: String) -> Benchmark {
         Benchmark(name: "replay-data-set") { try await replay($0, SessionBench(dataSet: path)) }
     }
@@ -71,7 +71,7 @@ struct Benchmark: Sendable {
         var reference = bench
         let result = try await timer.measure(
             name, unit: "particle, beacon", count: bench.count, { bench.weigh() }, reference: { reference.weighInC() })
-        // Two logarithms that are right to 1e-7, five times each of 8 beacons.
+        // The tolerance of two logarithms accurate to 1e-7, five times for each of 8 beacons.
         guard bench.difference(to: reference) < 1e-3 else { throw BenchFailure(name: name) }
         return result
     }
@@ -79,7 +79,7 @@ struct Benchmark: Sendable {
     private static let filterSteps = [(1_000, "1k"), (10_000, "10k"), (100_000, "100k")].map { count, label in
         Benchmark(name: "filter-step-\(label)") { name in
             var bench = FilterBench(particles: count)
-            // As many steps in each round as go once around the building, so that rounds are alike.
+            // Each round walks once around the building, so that all rounds do the same work.
             let steps = bench.evidence.count
             var isLost = false
             let result = try await BenchTimer(rounds: count > 10_000 ? 3 : 11).measure(
@@ -105,9 +105,9 @@ struct Benchmark: Sendable {
         return result
     }
 
-    /// What 10,000 areas cost a position.
+    /// The time per position with 10,000 areas.
     ///
-    /// - Parameter expected: how many changes or places each round comes to.
+    /// - Parameter expected: the expected number of changes or places per round.
     private static func areas(
         _ name: String, finding expected: ClosedRange<Int>, _ work: (inout AreaBench) -> Int
     ) async throws -> BenchResult {
@@ -146,7 +146,7 @@ struct Benchmark: Sendable {
 }
 
 extension Benchmark {
-    /// The first position of a session in a large venue.
+    /// The time to the first position of a session in a large venue.
     private static func start(_ name: String, _ bench: LargeVenueBench) async throws -> BenchResult {
         var last: LargeVenueBench.Start?
         var result = try await BenchTimer(rounds: 5).measure(name, unit: "session", count: 1) { last = bench.start() }
@@ -156,10 +156,10 @@ extension Benchmark {
     }
 }
 
-/// A benchmark that did not do its work, or not the same as what it is compared with.
+/// The error of a benchmark whose result is wrong or differs from that of the C code.
 struct BenchFailure: Error, CustomStringConvertible {
     let name: String
     var description: String {
-        "the benchmark '\(name)' did not find what it should, or something else than the C code it is compared with"
+        "the benchmark '\(name)' has a wrong result, or one that differs from that of the C code"
     }
 }

@@ -1,13 +1,13 @@
 import CBench
 import IndoorLocalization
 
-/// From the bytes of HCI events to sightings, as many as an hour in a busy building brings.
+/// The benchmark of decoding HCI events to sightings, with the events of an hour in a busy building.
 struct DecodeBench {
-    /// Events one behind the other, as they would lie in a receive buffer.
+    /// The events in a row, as in a receive buffer.
     let bytes: [UInt8]
     let ranges: [Range<Int>]
 
-    /// Events of advertisers of which most are beacons, some are other devices, and one in ten is reported as extended.
+    /// Creates events. Most advertisers are beacons, some are other devices, and one in ten events is extended.
     init(advertisements: Int, seed: UInt64 = 0) throws {
         var generator = SeededGenerator(seed: seed)
         var bytes: [UInt8] = []
@@ -20,7 +20,7 @@ struct DecodeBench {
             let format = BeaconFrame.Format.allCases[number % 20 == 0 ? 1 : 0]
             let frame = BeaconFrame(format: format, beacon: beacon, measuredPower: -59)
             var data = number % 5 == 0 ? other : try frame.advertisingData()
-            // Beyond 31 bytes an advertisement is extended.
+            // An advertisement of more than 31 bytes is extended.
             if number % 10 == 1 { data += [6, 8] + Array("lobby".utf8) }
             let events = AdvertisingReport.events(
                 address: DeviceAddress(rawValue: UInt64(number % 40 + 1), kind: .random),
@@ -34,7 +34,7 @@ struct DecodeBench {
         self.ranges = ranges
     }
 
-    /// What the sightings add up to, so that both decoders can be seen to find the same.
+    /// A checksum of sightings, to compare both decoders.
     struct Sum: Equatable {
         var count = 0
         var check: UInt64 = 0
@@ -45,7 +45,7 @@ struct DecodeBench {
         }
     }
 
-    /// The package's decoder.
+    /// Decodes with the package's decoder.
     func decode() -> Sum {
         var sum = Sum()
         var decoder = AdvertisingEventDecoder(content: .sightings)
@@ -61,7 +61,7 @@ struct DecodeBench {
         return sum
     }
 
-    /// The package's decoder, and behind it the stream that every source is.
+    /// Decodes with the package's decoder, through a stream as of every source.
     func decodeThroughStream() async throws -> Sum {
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: SensorReading.self, throwing: (any Error).self)
         var decoder = AdvertisingEventDecoder(content: .sightings)
@@ -83,7 +83,7 @@ struct DecodeBench {
         return sum
     }
 
-    /// The same in plain C.
+    /// Decodes in plain C.
     func decodeInC() -> Sum {
         var sum = Sum()
         bytes.withUnsafeBufferPointer { bytes in

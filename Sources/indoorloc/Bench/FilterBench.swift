@@ -1,8 +1,8 @@
 import IndoorLocalization
 
-/// The particle filter, as a whole and in its innermost loop.
+/// The benchmark of the particle filter.
 struct FilterBench {
-    /// Beacons heard at each moment.
+    /// The number of beacons received at each moment.
     static let heard = 8
 
     let venue: Venue
@@ -12,7 +12,7 @@ struct FilterBench {
     private var filter: ParticleFilter
     private var turn = 0
 
-    /// A surveyed office of 40 × 30 m with 40 beacons, and a filter that has found its place there.
+    /// Creates a surveyed office of 40 × 30 m with 40 beacons, and a filter that has converged there.
     init(particles: Int) {
         let office = BenchVenue(width: 40, height: 30, beacons: 40)
         venue = office.surveyed(every: 3)
@@ -27,15 +27,15 @@ struct FilterBench {
         filter.redistribute(to: [1], posterior: posterior, likelihood: likelihood, share: 1)
     }
 
-    /// Half a second: predicts, weighs, resamples where that is due, and estimates.
+    /// Advances by half a second: predicts, weighs, resamples if needed, and estimates.
     mutating func step() -> MapPoint? {
         let likelihood = Likelihood(field: field, evidence: evidence[turn], receivers: receivers)
         turn = (turn + 1) % evidence.count
         filter.drift(seconds: 0.5)
         filter.passReceivers(seconds: 0.5, field.model)
         _ = filter.weigh(likelihood) { _, _, _ in }
-        filter.setLevelShares([1])
-        filter.resampleIfNeeded(levels: 1)
-        return filter.moments(level: 0).map { filter.median(level: 0, from: $0.mean) }
+        filter.setMapShares([1])
+        filter.resampleIfNeeded(mapCount: 1)
+        return filter.moments(mapIndex: 0).map { filter.median(mapIndex: 0, from: $0.mean) }
     }
 }

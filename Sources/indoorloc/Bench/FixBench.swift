@@ -1,6 +1,6 @@
 import IndoorLocalization
 
-/// A place from what was heard at one moment, without memory.
+/// The benchmark of an estimate from the readings of one moment, without history.
 struct FixBench {
     let field: SignalField
     let evidence: [Evidence]
@@ -9,11 +9,11 @@ struct FixBench {
     private var posterior = GridPosterior()
     private var turn = 0
 
-    /// A building, and what is heard in it.
+    /// Creates readings in a building.
     ///
     /// - Parameters:
-    ///   - spacing: metres between two places of the survey; nil for none.
-    ///   - heard: beacons heard at each moment.
+    ///   - spacing: the distance between two places of the survey in metres; nil without a survey.
+    ///   - heard: the number of beacons received at each moment.
     init(_ building: BenchVenue, surveyedEvery spacing: Double?, heard: Int) {
         let venue = spacing.map(building.surveyed) ?? building.venue
         let field = SignalField(venue: venue)
@@ -28,14 +28,14 @@ struct FixBench {
         }
     }
 
-    /// The mean of the grid posterior.
+    /// Returns the mean of the grid posterior.
     mutating func grid() -> MapPoint? {
         turn = (turn + 1) % evidence.count
         posterior.weigh(Likelihood(field: field, evidence: evidence[turn], receivers: receivers))
-        return posterior.moments(level: 0, field: field)?.mean
+        return posterior.moments(mapIndex: 0, field: field)?.mean
     }
 
-    /// Robust least squares.
+    /// Returns the estimate by robust least squares.
     mutating func leastSquares() -> MapPoint? {
         turn = (turn + 1) % evidence.count
         return Trilateration.solve(readings[turn])?.point

@@ -1,36 +1,36 @@
 import CBench
 import IndoorLocalization
 
-/// The first position in a building with many floors and beacons, from the venue alone: whatever tables it takes are made.
+/// The benchmark of the first position in a building with many floors and beacons, including the creation of all tables.
 struct LargeVenueBench {
-    /// What a start came to.
+    /// The result of a start.
     struct Start {
-        /// Seconds of computing from the session's making to its first position.
+        /// The computing time from the session's creation to its first position, in seconds.
         var seconds: Double
-        /// The most bytes that the session held until then, beyond the venue.
+        /// The maximum bytes that the session held until then, without the venue.
         var bytes: Double
         /// The reported position.
         var position: Position
     }
 
-    /// What is known of a building.
+    /// The data of a building.
     enum Kind {
         /// Eight floors of 400 × 300 m with 6,000 beacons.
         case open
-        /// The same, with 5,000 walls a floor.
+        /// The same with 5,000 walls per floor.
         case walls
         /// The same without walls, after a survey with a place every 8 m.
         case survey
-        /// Ten floors of 800 × 400 m with 20,000 beacons, and 13,000 walls a floor.
+        /// Ten floors of 800 × 400 m with 20,000 beacons, and 13,000 walls per floor.
         case largest
     }
 
-    /// Edge of a room in metres.
+    /// The edge of a room in metres.
     private static let room = 10.0
-    /// Metres between two places of the survey, and from a place to the farthest beacon that it hears.
+    /// The distance between two places of the survey, and the range of beacons, in metres.
     private static let surveySpacing = 8.0
     private static let surveyRange = 40.0
-    /// Where the device stands, and how many beacons it hears.
+    /// The position of the device, and the number of beacons it receives.
     private static let floor = 3
     private static let place = MapPoint(x: 181, y: 148)
     private static let heard = 25
@@ -71,7 +71,7 @@ struct LargeVenueBench {
         }
     }
 
-    /// What a survey of every floor heard.
+    /// Returns the radio map of a survey of every floor.
     private static func survey(of venue: Venue, using generator: inout SeededGenerator) -> RadioMap {
         var places: [RadioMap.Fingerprint] = []
         for map in venue.maps {
@@ -95,7 +95,7 @@ struct LargeVenueBench {
         return RadioMap(beacons: known, fingerprints: places, pathLossExponent: 2.2, readingDeviation: 3)
     }
 
-    /// A session from its making to its first position; nil if it never reports one.
+    /// Runs a session from its creation to its first position; returns nil if it reports none.
     func start() -> Start? {
         let before = cbench_bytes()
         cbench_forget_most()
@@ -113,7 +113,7 @@ struct LargeVenueBench {
         return nil
     }
 
-    /// Whether a position is where the device is.
+    /// Whether a position is near the device.
     static func isRight(_ position: Position) -> Bool {
         position.mapID == MapID(rawValue: floor + 1) && position.point.distance(to: place) < 10
     }

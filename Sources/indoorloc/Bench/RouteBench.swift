@@ -1,21 +1,21 @@
 import IndoorLocalization
 
-/// Routes through a building of several floors with ways every two metres.
+/// The benchmark of routes through a building of several floors with paths every two metres.
 struct RouteBench {
     private var planner: RoutePlanner
     private let start: RoutePoint
     private let goal: RoutePoint
     private var options = RouteOptions()
-    /// Places where ways meet.
+    /// The number of nodes of the path graph.
     let nodes: Int
 
     private static let spacing = 2.0
-    /// Every so many ways along both edges of the plan, stairs lead up.
+    /// The number of paths between stairs, along both edges of the plan.
     private static let shafts = 35
 
-    /// A building and its two farthest corners.
+    /// Creates a building with a route between opposite corners.
     ///
-    /// - Parameter side: nodes along each edge of a floor.
+    /// - Parameter side: the number of nodes along each edge of a floor.
     init(floors: Int, side: Int, algorithm: RouteAlgorithm, seed: UInt64 = 4) {
         let venue = Self.venue(floors: floors, side: side, seed: seed)
         planner = RoutePlanner(venue: venue)
@@ -40,7 +40,7 @@ struct RouteBench {
             for row in 0..<side {
                 for column in 0..<side {
                     let id = nodes.count
-                    // Off the grid by up to half a metre: no two ways are equally long.
+                    // Offsets of up to half a metre make all paths differ in length.
                     let point = MapPoint(
                         x: Double(column) * spacing + generator.uniform() - 0.5,
                         y: Double(row) * spacing + generator.uniform() - 0.5)
@@ -56,6 +56,6 @@ struct RouteBench {
         return Venue(id: 1, name: "Bench", maps: maps, paths: PathGraph(nodes: nodes, edges: edges))
     }
 
-    /// The route from corner to corner.
+    /// Returns the route from corner to corner.
     mutating func route() -> Route? { try? planner.route(from: start, to: goal, options) }
 }

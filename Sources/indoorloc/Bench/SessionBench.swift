@@ -3,22 +3,22 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import ScanRecording
 
-/// Whole sessions on readings that are there already.
+/// The benchmark of complete sessions on readings in memory.
 struct SessionBench {
     private let venue: Venue
     private let fields: [VenueID: SignalField]
     private let readings: [SensorReading]
-    /// How long the readings take, in seconds.
+    /// The duration of the readings in seconds.
     let seconds: Double
 
-    /// An office with a beacon for each 50 m².
+    /// An office with one beacon per 50 m².
     static let office = BenchVenue(width: 60, height: 40, beacons: 48)
 
-    /// A simulated walk around a building.
+    /// Simulates a walk around a building.
     ///
     /// - Parameters:
-    ///   - rounds: how often around; in the office, one takes two minutes.
-    ///   - motionRate: readings of the motion sensors a second.
+    ///   - rounds: the number of rounds; in the office, one round takes two minutes.
+    ///   - motionRate: the rate of the motion sensors in Hz.
     init(_ building: BenchVenue = Self.office, rounds: Int, motionRate: Double) throws {
         let venue = building.surveyed(every: 3)
         let corners = [(0.125, 0.1875), (0.875, 0.1875), (0.875, 0.8125), (0.125, 0.8125)].map { x, y in
@@ -34,7 +34,7 @@ struct SessionBench {
         self.init(venue: venue, readings: walk.sensorReadings())
     }
 
-    /// The longest of a data set's tracks, after its survey.
+    /// Reads the longest track of a data set, and learns from its survey.
     init(dataSet path: String) throws {
         let dataSet = try DataSet(path: path, radioMap: nil)
         var venue = dataSet.venue
@@ -64,7 +64,7 @@ struct SessionBench {
         return readings
     }
 
-    /// A session from its start to its end; the number of positions that it told.
+    /// Runs a session from start to end; returns the number of positions.
     func play() -> Int {
         var replay = session()
         var positions = 0
@@ -82,9 +82,9 @@ struct SessionBench {
         outputs.count { if case .position = $0.content { true } else { false } }
     }
 
-    /// Bytes that a session holds in the middle of its readings, beyond the venue and its tables.
+    /// The bytes that a session holds halfway through the readings, without the venue and its tables.
     func memory(sessions count: Int = 8) -> Double {
-        // What is made once stays.
+        // The first session also allocates memory that stays, so it is not measured.
         var replays = [session()]
         replays.reserveCapacity(count + 1)
         run(&replays[0])

@@ -1,31 +1,31 @@
 import CBench
 import IndoorLocalization
 
-/// The innermost loop of the filter: the likelihood of heard beacons, particle by particle, and what each learns of the
-/// receiver.
+/// The benchmark of the filter's innermost loop: the likelihood of received beacons for each particle, and each particle's
+/// estimate of the receiver offset.
 struct WeighBench {
     private let likelihood: Likelihood
-    private let level: SignalField.Level
+    private let map: SignalField.MapField
     private let receiver = ReceiverOffset(deviation: 6, bodyDeviation: 2)
-    /// The places at the beginning, and the cell of each counted from 1; 0 is nowhere.
+    /// The initial positions, and the cell of each, counted from 1; 0 is outside the grid.
     private let places: [MapPoint]
     private let cells: [Int32]
     private var particles = ParticleFilter.Particles()
-    /// What the C code needs of each beacon, and where its table begins in `mean` and `variance`.
+    /// The C code's data of each beacon, and the start of its table in `mean` and `variance`.
     private var beacons: [(numbers: cbench_beacon, start: Int)] = []
     private var mean: [Float] = []
     private var variance: [Float] = []
     private var inC: [cbench_particle] = []
     private var sums: [Float]
 
-    /// Particles anywhere in the office, one in a hundred outside.
+    /// Creates particles at random places in the office, one in a hundred outside.
     init(particles count: Int, seed: UInt64 = 3) {
         let bench = FilterBench(particles: 100)
-        level = bench.field.levels[0]
+        map = bench.field.maps[0]
         likelihood = Likelihood(
             field: bench.field, evidence: bench.evidence[0], receivers: [receiver])
         var generator = SeededGenerator(seed: seed)
-        let grid = level.grid
+        let grid = map.grid
         places = (0..<count).map { _ in
             let isOutside = generator.uniform() < 0.01
             let point = grid.center(of: Int.random(in: 0..<grid.count, using: &generator))
@@ -35,18 +35,18 @@ struct WeighBench {
         sums = Array(repeating: 0, count: count)
         particles.place(places, receiver)
         for heard in likelihood.evidence.heard {
-            guard let table = level.tables[heard.beacon] else { continue }
-            let reading = likelihood.numbers(heard, table, level: 0)
+            guard let table = map.tables[heard.beacon] else { continue }
+            let reading = likelihood.numbers(heard, table, mapIndex: 0)
             beacons.append((reading, mean.count))
             mean += table.mean
             variance += table.variance
         }
     }
 
-    /// Particles times beacons.
+    /// The number of particles times the number of beacons.
     var count: Int { cells.count * beacons.count }
 
-    /// Forgets what was learned.
+    /// Resets the sums.
     private mutating func begin() {
         for index in sums.indices { sums[index] = 0 }
     }
@@ -54,7 +54,7 @@ struct WeighBench {
     mutating func weigh() {
         begin()
         particles.forget(receiver)
-        likelihood.hear(&particles, 0..<cells.count, level: 0, cells: cells, sums: &sums)
+        likelihood.hear(&particles, 0..<cells.count, mapIndex: 0, cells: cells, sums: &sums)
     }
 
     mutating func weighInC() {
@@ -77,19 +77,19 @@ struct WeighBench {
                     numbers.variance = variance + beacon.start
                     return numbers
                 }
-                cbench_hear(placed, placed.count, Int32(level.grid.columns), &inC, inC.count, &sums)
+                cbench_hear(placed, placed.count, Int32(map.grid.columns), &inC, inC.count, &sums)
             }
         }
     }
 
-    /// The largest difference between what both came to.
+    /// The largest difference between the results of both.
     func difference(to other: WeighBench) -> Float { zip(sums, other.sums).map { abs($0 - $1) }.max() ?? .infinity }
 }
 
 extension Likelihood {
-    /// A heard beacon as the C code takes it, but for its table.
-    fileprivate func numbers(_ heard: Evidence.Heard, _ table: SignalField.Table, level: Int) -> cbench_beacon {
-        let terms = terms(heard, level: level)
+    /// A received beacon as data of the C code, without its table.
+    fileprivate func numbers(_ heard: Evidence.Heard, _ table: SignalField.Table, mapIndex: Int) -> cbench_beacon {
+        let terms = terms(heard, mapIndex: mapIndex)
         let place = place(of: heard)
         var numbers = cbench_beacon()
         numbers.first_column = Int32(table.columns.lowerBound)

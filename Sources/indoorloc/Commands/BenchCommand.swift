@@ -1,23 +1,23 @@
 import Foundation
 import IndoorLocalization
 
-/// Measures how fast the package is on this machine.
+/// The command `bench`: measures the speed of the package on this machine.
 struct BenchCommand: Command {
     static let syntax = CommandSyntax(
         name: "bench", operands: "", operandCount: 0...0,
-        summary: "measure how fast the package is on this machine",
+        summary: "measure the speed of the package on this machine",
         details: """
-            Measures on one thread, each benchmark in turns with the same work in plain C where there is such, after a
-            warm-up; prints medians, how many times as long as the C code it takes, how often memory was asked for, how
-            many times as fast as the time it stands for (sessions at 1 Hz on this processor) and the bytes that a
-            session holds. Compare ratios: a machine that is busy makes both slower. Build with '-c release', or the
-            figures mean nothing.
+            Measures on one thread after a warm-up. Some benchmarks alternate with the same work in plain C. The columns
+            are the median time in nanoseconds, the time in C and the ratio of both, memory allocations per unit, the
+            speed as a multiple of real time (the number of sessions at 1 Hz that this processor can run), and the bytes
+            that a session holds. Compare ratios: a busy machine slows down both. Build with '-c release'; figures of a
+            debug build are meaningless.
 
             example: swift run -c release indoorloc bench
             """,
         options: [
             CommandOption(name: "json", help: "print one JSON object instead of a table"),
-            CommandOption(name: "only", argument: "NAME", help: "run this benchmark alone; repeatable"),
+            CommandOption(name: "only", argument: "NAME", help: "run only this benchmark; may be repeated"),
             CommandOption(name: "data-set", argument: "DATASET", help: "also replay the longest track of a data set"),
         ])
 
@@ -37,7 +37,7 @@ struct BenchCommand: Command {
 
     func run() async throws {
         #if DEBUG
-            StandardError.line("built for debugging: the figures mean nothing")
+            StandardError.line("this is a debug build: the figures are meaningless")
         #endif
         let progress = ProgressLine()
         defer { progress.clear() }
@@ -83,7 +83,7 @@ struct BenchCommand: Command {
 }
 
 extension [String] {
-    /// Cells of a table's line, the first two to the left.
+    /// The cells as a line of a table, the first two aligned left.
     fileprivate var row: String {
         let widths = [23, 17, 12, 9, 7, 13, 13, 10]
         return zip(self, widths).enumerated().map { index, cell in

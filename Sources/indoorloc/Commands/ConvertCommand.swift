@@ -2,24 +2,25 @@ import Foundation
 import IndoorLocalization
 import ScanRecording
 
-/// Turns Bluetooth captures into recordings, and recordings into captures.
+/// The command `convert`: converts between Bluetooth captures and recordings.
 struct ConvertCommand: Command {
     static let syntax = CommandSyntax(
         name: "convert", operands: "INPUT OUTPUT", operandCount: 2...2,
-        summary: "turn a Bluetooth capture into a recording, or a recording into a capture",
+        summary: "convert a Bluetooth capture to a recording, or a recording to a capture",
         details: """
-            INPUT is a recording or a btsnoop capture, as its content tells; it may be a pipe, and - is standard input. OUTPUT is what its name ends in: .jsonl and
-            .jsonl.gz are recordings, .btsnoop and .snoop captures as btmon writes them (Linux monitor), .log and .cfa
-            captures as phones and Wireshark write them (H4). A capture holds advertisements only: what else is in a
-            recording is left out, which standard error tells. Beacons without their bytes become iBeacons, with
-            \(BTSnoopWriter.measuredPower) dBm where their measured power is unknown.
+            INPUT is a recording or a btsnoop capture; its content determines the format. It may be a pipe, and - is
+            standard input. The ending of OUTPUT determines its format: .jsonl and .jsonl.gz are recordings, .btsnoop
+            and .snoop are captures as written by btmon (Linux monitor), .log and .cfa are captures as written by phones
+            and Wireshark (H4). A capture stores advertisements only; standard error lists the other data that were left
+            out. Beacon lines without advertising data are written as iBeacon advertisements, with a measured power of
+            \(BTSnoopWriter.measuredPower) dBm if it is unknown.
 
             example: btmon -w walk.btsnoop; indoorloc convert walk.btsnoop walk.jsonl.gz
             """,
         options: [
             CommandOption(
                 name: "adapter", argument: "N",
-                help: "of a capture, take what hciN heard only; to a capture, write hciN (default 0)"),
+                help: "read only packets of hciN from a capture; write hciN to a capture (default 0)"),
             .overwrite, .lenient,
         ])
 
@@ -41,7 +42,7 @@ struct ConvertCommand: Command {
         strictness = arguments.strictness
     }
 
-    /// The adapter's number, also behind "hci", as it is called everywhere else.
+    /// The number of the adapter, with or without the prefix "hci".
     private static func adapter(_ arguments: ParsedArguments) throws(UsageError) -> UInt16? {
         guard let text = arguments.value("adapter") else { return nil }
         guard let number = UInt16(text.trimmingPrefix("hci")), number < UInt16.max else {
@@ -62,7 +63,7 @@ struct ConvertCommand: Command {
     }
 
     private func convert(_ reader: inout BTSnoopReader, _ progress: ProgressLine) throws {
-        // The output is made only when the input has turned out to be readable.
+        // The output is created after the first reading, so that an unreadable input creates none.
         var next = try reader.next()
         let start = reader.startMicroseconds ?? BTSnoopWriter.unknownStart
         let header = RecordingHeader(
@@ -77,7 +78,7 @@ struct ConvertCommand: Command {
         }
         try converted.close()
         progress.clear()
-        tell([reader.tally.warning(for: input), reader.adaptersWarning] + converted.notes)
+        report([reader.tally.warning(for: input), reader.adaptersWarning] + converted.notes)
     }
 
     private func convert(_ reader: inout RecordingReader, _ progress: ProgressLine) throws {
@@ -94,22 +95,22 @@ struct ConvertCommand: Command {
         }
         try converted.close()
         progress.clear()
-        tell([reader.tally.warning(for: input)] + converted.notes)
+        report([reader.tally.warning(for: input)] + converted.notes)
     }
 
-    private func tell(_ notes: [String?]) { notes.compactMap { $0 }.forEach(StandardError.write) }
+    private func report(_ notes: [String?]) { notes.compactMap { $0 }.forEach(StandardError.write) }
 }
 
 extension BTSnoopReader {
-    /// What a person should know if adapters were mixed, or another one heard it all; nil if it is as it should be.
+    /// A warning if the capture has several adapters, or nothing from the selected one; otherwise nil.
     fileprivate var adaptersWarning: String? {
         let list = tally.adapters.sorted().map { "hci\($0)" }.joined(separator: ", ")
         if let adapter {
             guard !tally.adapters.contains(adapter) else { return nil }
-            return "indoorloc: \(path): hci\(adapter) heard no advertisement"
+            return "indoorloc: \(path): hci\(adapter) received no advertisement"
                 + (list.isEmpty ? "\n" : ", but \(list) did\n")
         }
         guard tally.adapters.count > 1 else { return nil }
-        return "indoorloc: \(path): \(list) heard advertisements; take one with --adapter\n"
+        return "indoorloc: \(path): \(list) received advertisements; select one with --adapter\n"
     }
 }

@@ -4,36 +4,37 @@ import IndoorLocalizationTesting
 import ScanRecording
 import VenuePackets
 
-/// Surveys, replays and scores a data set.
+/// The command `evaluate`: learns from a data set's survey, and replays and scores its tracks.
 struct EvaluateCommand: Command {
     static let syntax = CommandSyntax(
         name: "evaluate", operands: "DATASET", operandCount: 1...1,
-        summary: "learn from a data set's survey, replay its tracks and score them",
+        summary: "learn from a data set's survey, then replay and score its tracks",
         details: """
-            DATASET is a folder with venue.json, survey/*.jsonl and tracks/*.jsonl. Scored causally are way points from
-            5 s on, at most one a second, and the end of each stay. The session is asked where the device is at that
-            instant; if it cannot tell, its last position counts if it is not older than 10 s. Errors in metres, on the right floor; IPIN is the third quartile of error plus 15 m a level.
-            With --json one object: dataset, method, n, answered, floor, mean, median, p75, p90, p95, ipin,
-            insideRadius; shares from 0 to 1, null where nothing tells.
+            DATASET is a folder with venue.json, survey/*.jsonl and tracks/*.jsonl. The scored instants are those of way
+            points from 5 s on, at most one per second, and the end of each stay. The estimate is the session's position
+            at that instant; if the session has none, its last position is used if it is at most 10 s old. Errors are in
+            metres, on the right floor. IPIN is the third quartile of the error plus 15 m for each level of difference. With --json,
+            prints one object: dataset, method, n, answered, floor, mean, median, p75, p90, p95, ipin, insideRadius.
+            Shares are from 0 to 1; a figure without data is null.
 
-            With --offline the same instants are also scored with positions found from the whole recording, what came
-            later too: a second line, or with --json a member 'offline' with n and all behind it. It goes with the
-            method particle alone, and not with --replays.
+            With --offline, the same instants are also scored with positions estimated from the whole recording,
+            including later readings. They are printed as a second line, or with --json as the member 'offline' with n
+            and the figures after it. --offline requires the method particle, and can't be combined with --replays.
 
-            With --motion no beacon is heard: each track that has motion is followed from its first truth on, by dead
-            reckoning alone and by a session. Errors are told as shares of the way since then. "Walking told" is the
-            share of the time on the way for which walking was told, "climbing told" that of all time for which a climb
-            was, whether there was one or not. It goes with neither --json nor --offline nor --replays.
+            With --motion, beacons are ignored. Each track with motion data is followed from its first ground truth, by
+            dead reckoning alone and by a session. Errors are shares of the distance walked. "Walking detected" is the share
+            of walking time that was classified as walking; "climbing detected" is the share of all time that was classified
+            as climbing, right or wrong. --motion can't be combined with --json, --offline or --replays.
 
-            With --ideal each reading is replaced by a simulated one: at the same time, of the same beacon, drawn from the
-            engine's own model at the true place. The score tells how the engine does where its model is right. It is no
-            bound: recorded readings that scatter less than the model expects score better than ideal ones (the set
-            tetam: 1.26 m recorded, 1.47 m ideal). --ideal goes with neither --offline nor --motion.
+            With --ideal, each reading is replaced by a simulated one, at the same time and of the same beacon, drawn
+            from the engine's own model at the true position. The score shows the engine's accuracy if its model is
+            right. It is not a bound: recorded readings that vary less than the model expects score better than ideal
+            ones (data set tetam: 1.26 m recorded, 1.47 m ideal). --ideal can't be combined with --offline or --motion.
 
-            --shift adds a constant to each RSSI of the tracks, as another receiver does; several with commas print a
-            line each, behind the name of the set. --without motion removes inertial samples, steps and air pressure
-            from the tracks; --without survey removes the survey and the packet's radio map. --survey-share learns from
-            a random share of the survey's recordings, chosen by --seed.
+            --shift adds a constant to each RSSI of the tracks, as a different receiver would. Several values with
+            commas print one line each, with the value after the data set's name. --without motion removes inertial
+            samples, steps and air pressure from the tracks. --without survey removes the survey and the packet's radio
+            map. --survey-share learns from a random share of the survey's recordings, selected by --seed.
 
             example: indoorloc evaluate Fixtures/office
                      indoorloc evaluate Fixtures/office --offline
@@ -45,15 +46,16 @@ struct EvaluateCommand: Command {
             .radioMap, .seed,
             CommandOption(
                 name: "replays", argument: "FOLDER",
-                help: "also write what 'replay' prints and what is scored, a file a track"),
+                help: "also write the output of 'replay' and the scored positions, one file per track"),
             .overwrite,
-            CommandOption(name: "jobs", short: "j", argument: "N", help: "tracks at a time (default: all processors)"),
+            CommandOption(
+                name: "jobs", short: "j", argument: "N", help: "number of parallel tracks (default: all processors)"),
             .lenient,
             CommandOption(
-                name: "offline", help: "also score the track as known after the fact, of all the recording"),
-            CommandOption(name: "motion", help: "score motion alone, without any beacon"),
+                name: "offline", help: "also score positions estimated from the whole recording"),
+            CommandOption(name: "motion", help: "score motion alone, without beacons"),
             CommandOption(
-                name: "ideal", help: "replace each reading by one simulated from the engine's model; no bound"),
+                name: "ideal", help: "replace each reading with one simulated by the engine's model"),
         ] + ParsedArguments.conditionOptions)
 
     private let path: String
@@ -86,29 +88,31 @@ struct EvaluateCommand: Command {
         isIdeal = arguments.has("ideal")
         conditions = try arguments.conditions()
         if isIdeal, isOffline || isMotionAlone {
-            throw UsageError(message: "--ideal goes with neither --offline nor --motion", command: Self.syntax.name)
+            throw UsageError(message: "--ideal can't be combined with --offline or --motion", command: Self.syntax.name)
         }
         if conditions.count > 1, replays != nil {
             throw UsageError(
-                message: "--replays takes one --shift: the files of a second one would replace those of the first",
+                message: "--replays allows only one --shift, as each shift would replace the files of the one before",
                 command: Self.syntax.name)
         }
         if isMotionAlone, ParsedArguments.conditionOptions.contains(where: { arguments.has($0.name) }) {
             throw UsageError(
-                message: "--motion goes with none of --shift, --without and --survey-share", command: Self.syntax.name)
+                message: "--motion can't be combined with --shift, --without or --survey-share",
+                command: Self.syntax.name)
         }
         let isWithoutSurvey = conditions.contains { $0.without.contains(.survey) }
         if radioMap != nil, isWithoutSurvey || arguments.has("survey-share") {
             throw UsageError(
-                message: "--radio-map goes with neither --without survey nor --survey-share", command: Self.syntax.name)
+                message: "--radio-map can't be combined with --without survey or --survey-share",
+                command: Self.syntax.name)
         }
         if isMotionAlone, isJSON || isOffline || replays != nil {
             throw UsageError(
-                message: "--motion goes with neither --json nor --offline nor --replays", command: Self.syntax.name)
+                message: "--motion can't be combined with --json, --offline or --replays", command: Self.syntax.name)
         }
         guard isOffline else { return }
         if replays != nil {
-            throw UsageError(message: "--offline and --replays don't go together", command: Self.syntax.name)
+            throw UsageError(message: "--offline can't be combined with --replays", command: Self.syntax.name)
         }
     }
 
@@ -120,7 +124,7 @@ struct EvaluateCommand: Command {
         if isMotionAlone { return try evaluateMotion(of: dataSet, progress) }
         let positioning = settings.resolved(in: dataSet.venue).localization.positioning
         if isOffline, positioning.method != .particle {
-            throw UsageError(message: "--offline goes with the method particle alone", command: Self.syntax.name)
+            throw UsageError(message: "--offline requires the method particle", command: Self.syntax.name)
         }
         let venue = try surveyed(dataSet, model: positioning.signal, progress)
         progress.show("tables of \(dataSet.name)")
@@ -135,7 +139,7 @@ struct EvaluateCommand: Command {
         }
     }
 
-    /// The data set's venue with what its survey tells.
+    /// The data set's venue with the radio map learned from its survey.
     private func surveyed(_ dataSet: DataSet, model: SignalModel, _ progress: ProgressLine) throws -> Venue {
         let conditions = conditions.first ?? EvaluationConditions()
         var venue = conditions.adapted(dataSet.venue)
@@ -173,7 +177,7 @@ struct EvaluateCommand: Command {
 }
 
 extension EvaluateCommand {
-    /// The file of each track's replay; nothing is written yet, but the folder made.
+    /// Creates the folder for replays, and returns the file of each track's replay without writing it.
     private func replayFiles(of dataSet: DataSet) throws -> [String: OutputFile] {
         guard let replays else { return [:] }
         try Self.explained(replays) {
@@ -207,14 +211,15 @@ extension EvaluateCommand {
         }
         progress.clear()
         try StandardOutput.write(
-            score?.text(of: dataSet.name) ?? "\(dataSet.name): no track has both motion and a truth with a place\n")
+            score?.text(of: dataSet.name)
+                ?? "\(dataSet.name): no track has both motion and a ground truth with a position\n")
     }
 
-    /// Does something with a file or folder; a failure tells its path, the system's reason and what to do.
-    static func explained(_ path: String, _ body: () throws -> Void) throws(DataSetError) {
+    /// Runs file operations; the error has the path, the system's reason and advice.
+    static func explained(_ path: String, _ body: () throws -> Void) throws(CommandError) {
         do { try body() } catch {
             let reason = "cannot be written: \(error.systemReason)"
-            throw DataSetError(description: "\(path): \(reason). Check the path, its permissions and the free space.")
+            throw CommandError(description: "\(path): \(reason). Check the path, its permissions and the free space.")
         }
     }
 }

@@ -4,18 +4,18 @@ import IIOReceiving
 import IndoorLocalization
 import VenuePackets
 
-/// Tells where this machine is, from what its Bluetooth radio hears.
+/// The command `locate`: locates this device from its Bluetooth radio.
 struct LocateCommand: Command {
     static let syntax = CommandSyntax(
         name: "locate", operands: "", operandCount: 0...0,
-        summary: "tell where this machine is, from what its Bluetooth radio hears",
+        summary: "locate this device from its Bluetooth radio",
         details: """
-            Prints what 'replay' prints, as it happens; "t" is in seconds since the start. --adapter and --route are those
-            of 'scan'. What is recorded replays: 'indoorloc replay --venue V FILE'. With --gnss, satellites tell where the
-            machine is outdoors, and which venue it is in before a beacon is heard; their positions are recorded, too.
-            With --imu, the machine's own motion and air pressure count, too, and are recorded: 50 times a second, or as told.
-            With --geofences, fences of a GeoJSON file are watched, too, as by 'replay'. With --share, other devices get the
-            positions over an MQTT broker: 'indoorloc share watch' prints them.
+            Prints the lines that 'replay' prints, in real time; "t" is in seconds since the start. --adapter and --route
+            work as for 'scan'. Replay a recording with 'indoorloc replay --venue V FILE'. With --gnss, satellites give
+            the position outdoors, and the venue before a beacon is received; satellite positions are also recorded.
+            With --imu, the device's motion and air pressure sensors are used and recorded, at 50 Hz by default. With
+            --geofences, the geofences of a GeoJSON file are also monitored, as for 'replay'. With --share, other devices
+            receive the positions over an MQTT broker; 'indoorloc share watch' prints them.
 
             example: indoorloc locate --venue Fixtures/office --record walk.jsonl.gz
             """,
@@ -69,8 +69,8 @@ struct LocateCommand: Command {
         let source = try BluetoothScanSource(
             adapter: adapter, route: route,
             content: record == nil && layouts.isEmpty ? .enough(for: [packet.venue]) : .everything)
-        StandardError.line("a session begins: \(source.choice)")
-        // Whatever happens, the adapter is given back as it was found.
+        StandardError.line("session started: \(source.choice)")
+        // The adapter's earlier state is restored even after an error.
         do { try await listen(in: packet.venue, to: source.dutyCycledBySettings().decoding(layouts)) } catch {
             await source.released()
             throw error
@@ -78,25 +78,26 @@ struct LocateCommand: Command {
         await source.released()
     }
 
-    /// Locates by a radio, and by the inertial sensors that were asked for.
+    /// Locates with a radio, and with inertial sensors if `--imu` was given.
     private func listen(in venue: Venue, to radio: some ScanSource) async throws {
         guard let imu else { return try await locate(in: venue, radio) }
         try await locate(in: venue, radio.combined(with: imu))
     }
 
-    func session(in venue: Venue, _ companions: [any ServiceCompanion] = []) -> LiveSession {
+    /// Returns a session in a venue.
+    func session(in venue: Venue, _ companions: [any SessionCompanion] = []) -> LiveSession {
         LiveSession(
             venue: venue, settings: settings, seed: seed, gnss: gnss, geofences: geofences?.fences ?? [],
             traceID: traceID, companions: companions)
     }
 
-    /// Prints what a session tells, until it ends or is interrupted.
+    /// Prints the outputs of a session until it ends or is interrupted.
     func locate(in venue: Venue, _ source: some ScanSource) async throws {
         var recorder = try record.map { try LiveRecorder($0) { source.wallClock } }
         let companions = try sharing.map { [try SharingCompanion($0, venues: VenueLibrary([venue]))] } ?? []
         let session = session(in: venue, companions)
         let isRecorded = record != nil
-        let work = LiveWork<LiveSession.News>(tick: .milliseconds(500), limit: limit) { give in
+        let work = LiveWork<LiveSession.Update>(tick: .milliseconds(500), limit: limit) { give in
             try await session.run(source, givesReadings: isRecorded, give)
         }
         var lines = LiveOutput()
@@ -104,17 +105,20 @@ struct LocateCommand: Command {
         do {
             try await work.follow { occurrence in
                 switch occurrence {
-                case .element(.told(let output)):
+                case .element(.output(let output)):
                     try lines.line(output.json)
                     if case .state(.error(let error)) = output.content { failure = error }
-                case .element(.heard(let reading)): try recorder?.write(reading)
-                case .tick, .ended, .limitReached, .interrupted: try lines.write()
+                case .element(.reading(let reading)): try recorder?.write(reading)
+                case .tick, .ended, .limitReached, .interrupted:
+                    session.lost.report()
+                    try lines.write()
                 }
                 return lines.isWritten
             }
         } catch { failure = error }
         await work.stop()
-        // What was heard before an error is not lost.
+        session.lost.report()
+        // Readings from before an error are kept.
         try recorder?.close()
         do { try lines.end() } catch { failure = failure ?? error }
         if let failure, (failure as? OutputError)?.isBrokenPipe != true { throw failure }

@@ -1,23 +1,25 @@
 import IndoorLocalization
 
-/// Tells live which beacon regions are entered and left.
+/// The command `regions watch`: prints beacon regions as they are entered and left.
 struct RegionsWatchCommand: Command {
     static let syntax = CommandSyntax(
         name: "regions watch", operands: "", operandCount: 0...0,
-        summary: "tell which beacon regions this machine enters and leaves",
+        summary: "print the beacon regions that this device enters and leaves",
         details: """
-            Prints a line of JSON for each region that is entered or left: t, seconds since the first reading, type
-            "region", event, region. With --rangings also one a second for each region that the machine is in: type
-            "ranging", region, and its beacons with uuid, major, minor, rssi (smoothed, dBm), distance (m) and proximity.
+            Prints one JSON line for each region that is entered or left: t (seconds since the first reading), type
+            "region", event and region. With --rangings, also prints one line per second for each region that the device
+            is in: type "ranging", region, and its beacons with uuid, major, minor, rssi (smoothed, dBm), distance (m)
+            and proximity.
 
-            A REGION is NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR. It is left when none of its beacons was heard for
-            30 s, or for scanner.regions.exitTimeout seconds of the settings. The radio listens all the time.
+            REGION is NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR. The device leaves a region when it has
+            received none of its beacons for 30 s, or for the setting scanner.regions.exitTimeout. The radio scans all
+            the time.
 
             example: indoorloc regions watch --region home=7C2F0A10-0000-4000-8000-000000000010
             """,
         options: [
-            CommandOption(name: "region", argument: "REGION", help: "a region that is watched; may be repeated"),
-            CommandOption(name: "rangings", help: "also print the beacons of each region, once a second"), .settings,
+            CommandOption(name: "region", argument: "REGION", help: "a region to watch; may be repeated"),
+            CommandOption(name: "rangings", help: "also print the beacons of each region once per second"), .settings,
             .set,
         ] + HeardSource.options)
 
@@ -47,7 +49,7 @@ struct RegionsWatchCommand: Command {
             numbers.count <= 2, !numbers.contains(nil)
         else {
             throw UsageError(
-                message: "--region must be NAME=UUID, with :MAJOR or :MAJOR:MINOR behind it, not '\(text)'",
+                message: "--region must be NAME=UUID, NAME=UUID:MAJOR or NAME=UUID:MAJOR:MINOR, not '\(text)'",
                 command: syntax.name)
         }
         let region = BeaconRegion(
@@ -62,19 +64,19 @@ struct RegionsWatchCommand: Command {
         }
     }
 
-    /// Prints what is told of regions.
+    /// Prints region events and rangings.
     private struct Listener: ScannerListener {
         let printsRangings: Bool
         private var lines = LiveOutput()
 
         init(printsRangings: Bool) { self.printsRangings = printsRangings }
 
-        mutating func take(_ directive: ScanMachine.Directive) throws {
+        mutating func receive(_ directive: ScanMachine.Directive) throws {
             switch directive {
             case .emitRegionEvent(let event): try lines.line(event.json)
             case .emitRanging(let ranging) where printsRangings && !ranging.ranges.isEmpty:
                 try lines.line(ranging.json)
-            default: try tellTrouble(directive)
+            default: try reportTrouble(directive)
             }
         }
 

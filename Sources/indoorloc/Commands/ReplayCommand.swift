@@ -2,29 +2,30 @@ import IndoorLocalization
 import ScanRecording
 import VenuePackets
 
-/// Plays a recording through a session and prints what it tells.
+/// The command `replay`: plays a recording through a session and prints its outputs.
 struct ReplayCommand: Command {
     static let syntax = CommandSyntax(
         name: "replay", operands: "RECORDING", operandCount: 1...1,
         summary: "play a recording through a session and print its states and positions",
         details: """
-            RECORDING may be a Bluetooth capture, too (btsnoop, as 'btmon -w' writes it), and a pipe, which is read as it
-            fills; - is standard input.
+            RECORDING is a recording or a Bluetooth capture (btsnoop, as written by 'btmon -w'). It may be a pipe, and -
+            is standard input.
 
             Prints JSON Lines, each with "t" (seconds of the recording) and "type": state, position, outdoorPosition,
             event, interaction, downloadedVenue or error. Positions have venueId, mapId, x and y (metres from the plan's
-            top left corner, y down), radius (metres; the truth lies within it 68 times of 100), and where known label,
-            latitude, longitude, course (degrees clockwise from the plan's top), speed (m/s) and floorCertainty (0 to
-            1). Outdoor positions have latitude, longitude, radius, and where known altitude, speed and course (degrees
-            clockwise from north). Truth in the recording is not used, but --geojson writes it beside the positions. Every state,
-            event and error code is described in the documentation, in "File formats".
+            top left corner, y down), radius (metres; the true position lies within it 68 % of the time), and if known
+            label, latitude, longitude, course (degrees clockwise from the plan's top), speed (m/s) and floorCertainty (0
+            to 1). Outdoor positions have latitude, longitude, radius, and if known altitude, speed and course (degrees
+            clockwise from north). Ground truth in the recording is not used for positions; --geojson writes it beside
+            them. The page "File formats" of the documentation describes all states, events and error codes.
 
-            With --fix the venue is the one of the packet, and the walk begins at X, Y (metres) of map MAP, to within RADIUS
-            metres: no beacon needs to be heard. With --motion there are lines of type motion, too: what its carrier does,
-            where the device points, and where steps have led it.
+            With --fix, the session begins in the packet's venue, at X, Y (metres) on map MAP, accurate to RADIUS metres;
+            no beacon is required. With --motion, also prints lines of type motion: the carrier's activity, the heading,
+            and the position by dead reckoning.
 
-            With --geofences, the fences in a GeoJSON file are watched beside those of the packet: each Polygon, and each
-            Point with the property radius (metres), with an id. Events enterGeofence and exitGeofence tell of them.
+            With --geofences, the geofences of a GeoJSON file are monitored in addition to the packet's fences: each
+            Polygon, and each Point with the property radius (metres), with an id. Their events are enterGeofence and
+            exitGeofence.
 
             example: indoorloc replay --venue Fixtures/office Fixtures/recordings/one-floor/scan.jsonl.gz
 
@@ -34,10 +35,10 @@ struct ReplayCommand: Command {
         options: [
             .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .beaconLayout, .lenient,
             CommandOption(
-                name: "fix", argument: "MAP,X,Y,RADIUS", help: "where the device is at first, without any beacon"),
-            CommandOption(name: "motion", help: "also print how the device moves"),
+                name: "fix", argument: "MAP,X,Y,RADIUS", help: "initial position of the device"),
+            CommandOption(name: "motion", help: "also print the motion of the device"),
             CommandOption(
-                name: "geojson", argument: "FILE", help: "write the track there, too, for QGIS and web maps"),
+                name: "geojson", argument: "FILE", help: "also write the track as GeoJSON, for QGIS and web maps"),
             .overwrite,
         ] + VenueServerOptions.packetOptions)
 
@@ -72,12 +73,12 @@ struct ReplayCommand: Command {
     func run() async throws {
         try track?.check()
         let packet = try await server.packet(venue, radioMap: radioMap)
-        // The track needs a place on Earth; that there is none must not come out after the replay.
+        // The track requires a georeference, which is checked before the replay.
         if track != nil { try GeoJSONWriter().check(packet.venue) }
         let settings = try start == nil ? settings : settings.forcing(packet.venue.id)
         if let start, packet.venue.map(start.mapID) == nil {
             throw UsageError(
-                message: "--fix names map \(start.mapID), which '\(packet.venue.name)' does not have",
+                message: "--fix: '\(packet.venue.name)' has no map \(start.mapID)",
                 command: Self.syntax.name)
         }
         if let problem = start?.problem(in: packet.venue) {
@@ -123,7 +124,7 @@ struct ReplayCommand: Command {
             }
         } catch {
             progress.clear()
-            // What was right before the error is not lost.
+            // Output from before the error is kept.
             try lines.flush()
             throw error
         }
@@ -145,7 +146,7 @@ struct ReplayCommand: Command {
     }
 }
 
-/// A recording that was made in another venue than that whose coordinates its track needs.
+/// The error of a track on a map that the venue doesn't have.
 private struct TrackElsewhere: Error, CustomStringConvertible {
     let map: MapID
     let thing: String
@@ -154,6 +155,25 @@ private struct TrackElsewhere: Error, CustomStringConvertible {
 
     var description: String {
         "\(recording): \(thing) of the recording is on map \(map), which '\(venue)' does not have; "
-            + "give --venue the venue that it was recorded in"
+            + "set --venue to the venue of the recording"
+    }
+}
+
+extension ParsedArguments {
+    /// The initial position given by `--fix MAP,X,Y,RADIUS`; nil without the option.
+    ///
+    /// - Throws: `UsageError` if the value is invalid.
+    fileprivate func fix() throws(UsageError) -> Fix? {
+        guard let text = value("fix") else { return nil }
+        let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+        let numbers = parts.dropFirst().compactMap { Double($0) }.filter(\.isFinite)
+        guard parts.count == 4, numbers.count == 3, let map = Int(parts[0]), numbers[2] > 0 else {
+            throw UsageError(
+                message: "--fix must be MAP,X,Y,RADIUS with a radius above 0, such as 1,3.5,7,1, not '\(text)'",
+                command: syntax.name)
+        }
+        return Fix(
+            instant: .zero, mapID: MapID(rawValue: map), point: MapPoint(x: numbers[0], y: numbers[1]),
+            radius: numbers[2])
     }
 }

@@ -2,25 +2,25 @@ import IndoorLocalization
 import ScanRecording
 import VenuePackets
 
-/// Tells the rooms of a recording.
+/// The command `rooms classify`: prints the rooms of a recording.
 struct RoomsClassifyCommand: Command {
     static let syntax = CommandSyntax(
         name: "rooms classify", operands: "RECORDING", operandCount: 1...1,
-        summary: "tell in which trained rooms a recording was made",
+        summary: "print the trained rooms in which a recording was made",
         details: """
-            Printed is a line of JSON for each room that is entered or left: t, type "room", event, room, probability.
-            With --scans also one for each scan: t, type "estimate", room (null for none of them), probability, and the
-            three best candidates.
+            Prints one JSON line for each room that is entered or left: t, type "room", event, room and probability.
+            With --scans, also prints one line for each scan: t, type "estimate", room (null for none of the rooms),
+            probability, and the three best candidates.
 
             example: indoorloc rooms classify --training home.json walk.jsonl
             """,
         options: [
-            CommandOption(name: "training", argument: "ROOMS", help: "training data made by 'indoorloc rooms train'"),
+            CommandOption(name: "training", argument: "ROOMS", help: "training data from 'indoorloc rooms train'"),
             CommandOption(
                 name: "classifier", argument: "NAME",
                 help: ClassifierKind.allCases.map(\.rawValue).joined(separator: ", ") + " (default adaptive)"),
         ] + RoomRuleOptions.options + [
-            CommandOption(name: "scans", help: "also print what each scan tells"), .lenient,
+            CommandOption(name: "scans", help: "also print the estimate of each scan"), .lenient,
         ])
 
     private let training: String
@@ -61,19 +61,20 @@ struct RoomsClassifyCommand: Command {
         }
     }
 
-    /// Why nothing was told, for a person who wonders.
+    /// The reason why no room was found.
     private func reasonForNoRoom(in scans: [RoomScan], _ rooms: RoomTrainingSet) -> String {
         let trained = rooms.beacons
         let heard = scans.reduce(into: Set<BeaconIdentity>()) { $0.formUnion($1.rssi.keys) }
         let most = scans.map { $0.rssi.keys.count { trained.contains($0) } }.max() ?? 0
-        if heard.isEmpty { return "no beacon was heard" }
+        if heard.isEmpty { return "no beacon was received" }
         if heard.isDisjoint(with: trained) {
-            return "none of the \(heard.count) beacons heard is in \(training): is it another house's?"
+            return
+                "none of the \(heard.count) received beacons is in \(training); is it the training of another building?"
         }
         if most < FingerprintQuality.neededBeacons {
-            return "no scan holds \(FingerprintQuality.neededBeacons) beacons of \(training), at most \(most)"
+            return "no scan has \(FingerprintQuality.neededBeacons) beacons of \(training); the most is \(most)"
         }
-        return "what was heard is like none of the rooms of \(training), or was too short for the change rule"
+        return "the scans match none of the rooms of \(training), or a match was too short for the change rule"
     }
 }
 

@@ -2,32 +2,33 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import ScanRecording
 
-/// Scores the classifiers of rooms on a data set.
+/// The command `rooms evaluate`: scores room classifiers on a data set.
 struct RoomsEvaluateCommand: Command {
     static let syntax = CommandSyntax(
         name: "rooms evaluate", operands: "DATASET", operandCount: 1...1,
         summary: "train classifiers on a data set's survey and score them on its tracks",
         details: """
-            DATASET is a folder with venue.json, survey/*.jsonl and tracks/*.jsonl whose truth tells "room". Each classifier
-            is scored with the training of the same device and with that of the others:
+            DATASET is a folder with venue.json, survey/*.jsonl and tracks/*.jsonl whose ground truth has "room". Each
+            classifier is scored with the training of the same device and with the training of other devices:
 
-              alone    share of all scans told right, each scan by itself
-              scans    the same, with what the classifier remembers since the track began
-              rule     share of all scans after which the right room was believed, by the change rule
-              false/h  changes of the believed room in an hour that were none
-              change   median seconds until a change of room is believed, with all tracks in a row
-              none     share of all scans after which none of the rooms is believed, though all were trained
-              unknown  the same with the room of the track left out of the training
-              error    mean distance between the probability of an answer and the share that is right, in
-                       points, by the bins of the table below it
+              alone    share of scans classified correctly, each scan by itself
+              scans    the same, with the classifier's memory of earlier scans of the track
+              rule     share of scans after which the change rule has accepted the right room
+              false/h  false changes of the accepted room per hour
+              change   median seconds until a change of room is accepted, with all tracks in a row
+              none     share of scans after which no room is accepted, although all were trained
+              unknown  the same, with the room of the track left out of the training
+              error    mean difference between the probability of an answer and the share of correct
+                       answers, in percentage points, over the bins of the last table
 
-            The last table tells of the adaptive classifier with its memory: for the answers of each range of
-            probabilities their share, their mean probability, and how many of them were right.
+            The last table is for the adaptive classifier with its memory. For each range of probabilities, it has the
+            share of answers, their mean probability, and the share of correct answers.
 
             example: indoorloc rooms evaluate home
             """,
         options: RoomRuleOptions.options + [
-            CommandOption(name: "json", help: "print one JSON object, also with each pair of devices"), .lenient,
+            CommandOption(name: "json", help: "print one JSON object, with the figures of each pair of devices"),
+            .lenient,
         ])
 
     private let path: String
@@ -116,7 +117,7 @@ struct RoomsEvaluateCommand: Command {
         return aligned(rows, leading: 2)
     }
 
-    /// Rows of cells in columns: the first ones flush left, the others flush right.
+    /// The rows as text: the first `leading` columns aligned left, the others aligned right.
     private static func aligned(_ rows: [[String]], leading: Int) -> String {
         let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
         return rows.map { row in
@@ -128,7 +129,7 @@ struct RoomsEvaluateCommand: Command {
         }.joined()
     }
 
-    /// The probabilities of the answers beside how many of them were right, with the same device and with others.
+    /// The table of answer probabilities and shares of correct answers, for the same device and for others.
     private static func reliability(_ pairs: [RoomEvaluation.Pair]) -> String {
         var rows = [["device", "probability", "scans", "mean", "right"]]
         for (name, pair) in groups(pairs) {
@@ -144,7 +145,7 @@ struct RoomsEvaluateCommand: Command {
         return rows.count > 1 ? "\nadaptive, probabilities of the answers:\n" + aligned(rows, leading: 2) : ""
     }
 
-    /// The most frequent mistakes, of the last classifier with the same device.
+    /// The most frequent confusions of the last classifier with the same device.
     private static func confusions(_ score: RoomScore?) -> String {
         let mistakes = (score?.confusion ?? [:]).flatMap { room, told in
             let count = told.values.reduce(0, +)
@@ -160,7 +161,7 @@ struct RoomsEvaluateCommand: Command {
             let share = JSONText.number(mistake.share * 100, decimals: 0)
             return "  \(share) % of the scans in \(mistake.room) as \(mistake.told ?? "none of the rooms")\n"
         }
-        return "\nadaptive, same device, was mistaken most with:\n" + lines.joined()
+        return "\nadaptive, same device, most frequent confusions:\n" + lines.joined()
     }
 }
 

@@ -3,38 +3,39 @@ import IndoorLocalization
 import ScanRecording
 import VenuePackets
 
-/// Makes the training data of rooms.
+/// The command `rooms train`: makes the training data of rooms.
 struct RoomsTrainCommand: Command {
     static let syntax = CommandSyntax(
         name: "rooms train", operands: "RECORDING...", operandCount: 0...Int.max,
-        summary: "learn rooms from recordings that tell them, or from what the radio hears now",
+        summary: "train a room classifier from labelled recordings, or from the radio",
         details: """
-            A RECORDING (.jsonl) tells its rooms by truth with "room". One that ends in .json is what Crownstone's programs
-            write: the training data or the fingerprint of a single room, which is that of --room, or a data set or
-            fingerprints that tell their rooms.
+            A RECORDING (.jsonl) has its rooms in ground truth with "room". A RECORDING that ends in .json is a file of
+            Crownstone's programs: training data or a fingerprint of a single room, whose name --room gives, or a data
+            set or fingerprints with room names.
 
-            Printed is each room with what counts: "enough", or what is missing for the room to be told well; then its
-            samples, the share of all beacons that it has heard, and the score from 0 to 100 that Crownstone's app gives,
-            with what it takes points off for: 150 samples in hand, some in a pocket and all beacons cost none.
+            Prints one line per room: "enough", or the shortcomings of its training; then the number of samples, the
+            share of all beacons that were received, and the score of Crownstone's app from 0 to 100 with its
+            deductions. 150 samples in hand, some in a pocket and all beacons give the full score.
 
-            With --live, the room that the machine is in is trained with the radio, a sample a second, until Ctrl-C, or for
-            --seconds; the beacons are those of --uuid, or of the training that is added to.
+            With --live, trains the present room from the radio, one sample per second, until Ctrl-C or for --seconds.
+            The beacons are those with the UUID given by --uuid, or those of the training given by --add.
 
-            Training that is there already is added to with --add, and replaced with --overwrite only.
+            --add extends existing training data; --overwrite replaces it.
 
             example: indoorloc rooms train --output home.json walk.jsonl
                      indoorloc rooms train --output home.json --add home.json --room attic attic.jsonl
                      indoorloc rooms train --output home.json --uuid UUID --live kitchen --seconds 60
             """,
         options: [
-            .output, CommandOption(name: "add", argument: "ROOMS", help: "training data to add to; may be the output"),
-            CommandOption(name: "overwrite", help: "replace the output, and all rooms that are in it"),
+            .output, CommandOption(name: "add", argument: "ROOMS", help: "training data to extend; may be the output"),
+            CommandOption(name: "overwrite", help: "replace the output and all its rooms"),
             CommandOption(
-                name: "forget", argument: "BEACON", help: "a beacon that was moved: UUID_Maj:1_Min:2; may be repeated"),
-            CommandOption(name: "room", argument: "NAME", help: "the room of recordings that tell none"),
+                name: "forget", argument: "BEACON",
+                help: "remove a beacon that was moved, UUID_Maj:1_Min:2; may be repeated"),
+            CommandOption(name: "room", argument: "NAME", help: "the room of recordings without room names"),
             CommandOption(
                 name: "uuid", argument: "UUID",
-                help: "of beacons that a fingerprint names by two numbers, or that are heard live"),
+                help: "UUID of beacons in fingerprints without UUIDs, or of beacons to train with --live"),
             .lenient,
         ] + LiveTraining.options)
 
@@ -72,7 +73,7 @@ struct RoomsTrainCommand: Command {
             throw UsageError(message: "RECORDING is missing", command: Self.syntax.name)
         }
         guard live == nil || uuid != nil || base != nil else {
-            throw UsageError(message: "--live needs --uuid, or --add with training", command: Self.syntax.name)
+            throw UsageError(message: "--live requires --uuid, or --add with training data", command: Self.syntax.name)
         }
     }
 
@@ -83,14 +84,15 @@ struct RoomsTrainCommand: Command {
         if let live {
             let uuids: Set<BeaconUUID> = uuid.map { [$0] } ?? Set(training.beacons.map(\.uuid))
             guard !uuids.isEmpty else {
-                throw UsageError(message: "--live needs --uuid: the training has no beacons", command: Self.syntax.name)
+                throw UsageError(
+                    message: "--live requires --uuid, as the training has no beacons", command: Self.syntax.name)
             }
             training.add(try await live.train(with: uuids))
         }
         for beacon in forgotten {
             if !training.beacons.contains(beacon) {
                 StandardError.line(
-                    "--forget \(beacon.trainingID): the training does not have it; nothing was forgotten")
+                    "--forget \(beacon.trainingID): the training has no such beacon; nothing was removed")
             }
             training.forget(beacon)
         }
@@ -98,12 +100,12 @@ struct RoomsTrainCommand: Command {
         try StandardOutput.write(Self.report(on: training))
     }
 
-    /// The training may be added to in its place: unlike most outputs, it cannot be made again of the recordings at hand.
+    /// The output, which may be the training given by `--add`, as it can't be recreated from the given recordings alone.
     private static func output(_ arguments: ParsedArguments) throws(UsageError) -> OutputFile {
         var output = try arguments.requiredOutputFile("output", except: "add")
         let base = arguments.value("add").flatMap { FileIdentity(path: $0) }
         if base != nil, base == FileIdentity(path: output.path) { output.existing = .replaced }
-        output.remedy = "say --add \(output.path) to add to it, or --overwrite to lose its rooms"
+        output.remedy = "use --add \(output.path) to extend it, or --overwrite to discard its rooms"
         return output
     }
 
@@ -113,7 +115,7 @@ struct RoomsTrainCommand: Command {
             do throws(BoundedFileError) {
                 bytes = try BoundedFile.read(path, limit: InputLimits.standard.training)
             } catch {
-                throw DataSetError(description: "\(path) \(error)")
+                throw CommandError(description: "\(path) \(error)")
             }
             let tellsRooms = try RoomTrainingImport.tellsRooms(bytes, named: path)
             guard room != nil || tellsRooms else {
@@ -126,15 +128,15 @@ struct RoomsTrainCommand: Command {
         if !recording.stays.isEmpty, recording.stays.allSatisfy({ $0.room != nil }) { warnOfUnusedRoom(path) }
         if let room { recording.name(room) }
         guard !recording.training.rooms.isEmpty else {
-            throw DataSetError(
-                description: "\(path) tells no room in which a beacon was heard: name it with --room")
+            throw CommandError(
+                description: "\(path) has no room in which a beacon was received; name the room with --room")
         }
         return recording.training
     }
 
     private func warnOfUnusedRoom(_ path: String) {
         guard let room else { return }
-        StandardError.line("\(path) tells its rooms itself: --room \(room) was not used")
+        StandardError.line("\(path) has room names; --room \(room) was not used")
     }
 
     private static func report(on training: RoomTrainingSet) -> String {
@@ -164,10 +166,10 @@ struct RoomsTrainCommand: Command {
     private static func verdict(_ quality: FingerprintQuality, samples: Int) -> String {
         let missing = quality.shortcomings.map { shortcoming in
             switch shortcoming {
-            case .samples: return "train it longer, \(samples) of \(FingerprintQuality.neededSamples) samples"
+            case .samples: return "train longer, \(samples) of \(FingerprintQuality.neededSamples) samples"
             case .beacons:
                 let share = JSONText.number((1 - quality.answerableShare) * 100, decimals: 0)
-                return "place beacons nearer, \(share) % of the samples hold fewer than "
+                return "place beacons closer, \(share) % of the samples have fewer than "
                     + "\(FingerprintQuality.neededBeacons)"
             }
         }

@@ -1,27 +1,27 @@
 import IndoorLocalization
 import VenuePackets
 
-/// Tells live in which trained room this machine is.
+/// The command `rooms watch`: prints the trained room of this device as it changes.
 struct RoomsWatchCommand: Command {
     static let syntax = CommandSyntax(
         name: "rooms watch", operands: "", operandCount: 0...0,
-        summary: "tell in which trained room this machine is, from what its Bluetooth radio hears",
+        summary: "print the trained room that this device is in, from its Bluetooth radio",
         details: """
-            Prints a line of JSON for each room that is entered or left: t, seconds since the first reading, type "room",
-            event, room, probability. With --current also one a second with the room that the machine is in. A room is left,
-            too, when none of the trained beacons was heard for 30 s.
+            Prints one JSON line for each room that is entered or left: t (seconds since the first reading), type
+            "room", event, room and probability. With --current, also prints the present room once per second. The
+            device also leaves a room when it has received none of the trained beacons for 30 s.
 
-            The beacons are those of the training, which is made by 'indoorloc rooms train', live or of recordings.
+            The training data come from 'indoorloc rooms train', which trains live or from recordings.
 
             example: indoorloc rooms watch --training home.json --seconds 600
             """,
         options: [
-            CommandOption(name: "training", argument: "ROOMS", help: "training data made by 'indoorloc rooms train'"),
+            CommandOption(name: "training", argument: "ROOMS", help: "training data from 'indoorloc rooms train'"),
             CommandOption(
                 name: "classifier", argument: "NAME",
                 help: ClassifierKind.allCases.map(\.rawValue).joined(separator: ", ") + " (default adaptive)"),
         ] + RoomRuleOptions.options + [
-            CommandOption(name: "current", help: "also print the present room, once a second")
+            CommandOption(name: "current", help: "also print the present room once per second")
         ] + HeardSource.options)
 
     private let source: HeardSource
@@ -43,8 +43,8 @@ struct RoomsWatchCommand: Command {
         let uuids = Set(training.beacons.map(\.uuid)).sorted { $0.description < $1.description }
         guard uuids.count == 1, let uuid = uuids.first else {
             let found = uuids.isEmpty ? "no beacons" : "beacons of \(uuids.count) UUIDs"
-            throw DataSetError(
-                description: "\(self.training) has \(found): train the rooms of one house, with one UUID")
+            throw CommandError(
+                description: "\(self.training) has \(found); train rooms of one building, whose beacons have one UUID")
         }
         var settings = ScannerSettings()
         settings.rooms = rooms
@@ -55,10 +55,10 @@ struct RoomsWatchCommand: Command {
             machine.rooms.insert(classifier, for: uuid.description)
             machine.rooms.start()
         }
-        if !listener.hasRoom { StandardError.line("no room was told: see 'indoorloc rooms classify --scans'") }
+        if !listener.hasRoom { StandardError.line("no room was found; see 'indoorloc rooms classify --scans'") }
     }
 
-    /// Prints what is told of rooms.
+    /// Prints room events.
     private struct Listener: ScannerListener {
         let printsCurrent: Bool
         private(set) var hasRoom = false
@@ -66,8 +66,8 @@ struct RoomsWatchCommand: Command {
 
         init(printsCurrent: Bool) { self.printsCurrent = printsCurrent }
 
-        mutating func take(_ directive: ScanMachine.Directive) throws {
-            guard case .emitRoomEvent(let event) = directive else { return try tellTrouble(directive) }
+        mutating func receive(_ directive: ScanMachine.Directive) throws {
+            guard case .emitRoomEvent(let event) = directive else { return try reportTrouble(directive) }
             hasRoom = true
             if event.kind != .current || printsCurrent { try lines.line(event.json) }
         }

@@ -4,33 +4,33 @@ import IIOReceiving
 import IndoorLocalization
 import ScanRecording
 
-/// Listens to this machine's Bluetooth radio, and shows or records what it hears.
+/// The command `scan`: shows or records the readings of this device's Bluetooth radio.
 struct ScanCommand: Command {
     static let syntax = CommandSyntax(
         name: "scan", operands: "", operandCount: 0...0,
-        summary: "listen to this machine's Bluetooth radio, show the beacons and record them",
+        summary: "show and record the beacons that this device's Bluetooth radio receives",
         details: """
-            On a terminal, shows a table of the beacons that were heard in the last 5 s: RSSI and smoothed RSSI in dBm,
-            distance by the power that the beacon advertises, sightings a second, and seconds since the last one. Else
-            prints a recording (JSON Lines), whose beacon lines have "smoothed", "distance" and "proximity" too.
+            On a terminal, shows a table of the beacons received in the last 5 s: RSSI and smoothed RSSI in dBm, distance
+            by the beacon's advertised power, sightings per second, and seconds since the last sighting. Otherwise
+            prints a recording (JSON Lines) whose beacon lines also have "smoothed", "distance" and "proximity".
 
-            Route hci reads the kernel's raw socket: every report, for which the program needs the capabilities
-            CAP_NET_RAW and CAP_NET_ADMIN. Route dbus asks bluetoothd, which merges reports, and needs none. Without
-            --route the better one that is permitted is taken, which the first line of the table tells.
+            Route hci reads every report from the kernel's raw socket; the program requires the capabilities CAP_NET_RAW
+            and CAP_NET_ADMIN. Route dbus scans through bluetoothd, which merges reports, and requires no capability.
+            Without --route, the better permitted route is used; the first line of the table shows it.
 
-            FILE is what its name ends in, as with 'convert': .jsonl, .jsonl.gz, .btsnoop, .snoop, .log or .cfa. It
-            holds all advertisements, those of other devices too, and begins with the first one: a radio that cannot be used
-            leaves what was there.
+            The ending of FILE determines its format, as for 'convert': .jsonl, .jsonl.gz, .btsnoop, .snoop, .log or
+            .cfa. FILE contains all advertisements, including those of other devices. It is created with the first one,
+            so that a radio that can't be used leaves an existing file unchanged.
 
-            With --imu, the recording has motion and air pressure, too; a capture (btsnoop) has no place for them. With
-            --upload-url, the beacons are uploaded in batches, as by 'serve'; they wait in a file while the network is away. DIR is
+            With --imu, the recording also has motion and air pressure; a capture (btsnoop) can't store them. With
+            --upload-url, sightings are uploaded in batches, as by 'serve'; without a network they wait in a file. DIR is
             ~/.local/state/indoorloc.
 
             example: indoorloc scan --seconds 60 --imu iio --record walk.jsonl.gz
             """,
         options: [
             .adapter, .route, .imu, .record, .append, .overwrite, .seconds,
-            CommandOption(name: "list", help: "list the Bluetooth adapters of this machine, and end"),
+            CommandOption(name: "list", help: "list the Bluetooth adapters of this device and exit"),
         ] + UploadOptions.options)
 
     private let adapter: AdapterChoice
@@ -56,7 +56,7 @@ struct ScanCommand: Command {
         try record?.output.check()
         let source = try BluetoothScanSource(adapter: adapter, route: route, content: .everything)
         StandardError.line("\(source.choice)")
-        // Whatever happens, the adapter is given back as it was found.
+        // The adapter's earlier state is restored even after an error.
         do { try await listenBesideSensors(to: source) } catch {
             await source.released()
             throw error
@@ -71,11 +71,11 @@ struct ScanCommand: Command {
 
     private func list() throws {
         let adapters = try BluetoothAdapter.all()
-        if adapters.isEmpty { StandardError.line("this machine has no Bluetooth adapter") }
+        if adapters.isEmpty { StandardError.line("this device has no Bluetooth adapter") }
         try StandardOutput.write(adapters.map { "\($0)\n" }.joined())
     }
 
-    /// Shows and records what a source delivers, until it ends or is interrupted.
+    /// Shows and records the readings of a source until it ends or is interrupted.
     func listen(to source: some ScanSource) async throws {
         var settings = UploadSettings()
         settings.beacons = true
@@ -86,12 +86,12 @@ struct ScanCommand: Command {
             let result: Result<Void, any Error>
             do {
                 for try await reading in source.beginReadings(reporting: { StandardError.line("\($0)") }) {
-                    upload?.take(reading, by: source.wallClock)
+                    upload?.receive(reading, by: source.wallClock)
                     give(reading)
                 }
                 result = .success(())
             } catch { result = .failure(error) }
-            // What was heard is in the queue before the end.
+            // All readings are in the queue before the end.
             uploading?.cancel()
             await uploading?.value
             try result.get()
@@ -99,10 +99,10 @@ struct ScanCommand: Command {
         var failure: (any Error)?
         do {
             try output.begin()
-            try await scan.follow { occurrence in try output.take(occurrence) }
+            try await scan.follow { occurrence in try output.receive(occurrence) }
         } catch { failure = error }
         await scan.stop()
-        // What was heard before an error is not lost.
+        // Readings from before an error are kept.
         do { try output.close() } catch { failure = failure ?? error }
         if let failure, (failure as? OutputError)?.isBrokenPipe != true { throw failure }
     }

@@ -3,21 +3,21 @@ import IndoorLocalization
 import ScanRecording
 import VenuePackets
 
-/// Learns a radio map.
+/// The command `survey`: learns a radio map.
 struct SurveyCommand: Command {
     static let syntax = CommandSyntax(
         name: "survey", operands: "RECORDING...", operandCount: 1...Int.max,
-        summary: "learn a radio map from recordings with truth",
+        summary: "learn a radio map from recordings with ground truth",
         details: """
-            A radio map holds what was heard at each surveyed place, where each beacon stands and how strong it is.
-            Give it to 'indoorloc replay --radio-map MAP', or name it in the packet as "radioMap". A MAP that ends in
-            .gz is compressed.
+            A radio map contains the readings at each surveyed place, and the position and power of each beacon. Use it
+            with 'indoorloc replay --radio-map MAP', or name it in the packet as "radioMap". A MAP that ends in .gz is
+            compressed.
 
-            With --unlabelled, walks without truth teach, too: WALKS is a recording, or a folder of them, and the option
-            may be given several times. Each walk is located with the radio map, the map is learned again with the places
-            found, weighed by how sure they are, and so on, as long as recordings with truth that are left out in turn are
-            located better by it. Truth in these walks is not used. Where nothing is gained, the map is
-            that of the recordings with truth.
+            With --unlabelled, the map is also learned from walks without ground truth. WALKS is a recording or a folder
+            of recordings; the option may be repeated. Each walk is located with the radio map, and the map is learned
+            again with the estimated positions, weighted by their certainty. This repeats as long as it improves the
+            positions of recordings with ground truth, which are left out in turn. Ground truth in the walks is not
+            used. Without an improvement, the map is learned from the recordings with ground truth only.
 
             example: indoorloc survey --venue Fixtures/office \\
                          --output map.json.gz Fixtures/office/survey/*.jsonl
@@ -25,8 +25,10 @@ struct SurveyCommand: Command {
         options: [
             .venue, .output, .overwrite, .lenient,
             CommandOption(
-                name: "unlabelled", argument: "WALKS", help: "also learn from walks without truth: a file or a folder"),
-            CommandOption(name: "jobs", short: "j", argument: "N", help: "walks at a time (default: all processors)"),
+                name: "unlabelled", argument: "WALKS",
+                help: "also learn from walks without ground truth: a file or a folder"),
+            CommandOption(
+                name: "jobs", short: "j", argument: "N", help: "number of parallel walks (default: all processors)"),
         ])
 
     private let venue: String
@@ -55,20 +57,20 @@ struct SurveyCommand: Command {
         try learning.add(recordings, strictness: strictness, progress: progress)
         let outcome = try await learn(learning, venue: packet.venue, progress)
         guard let map = outcome?.map ?? learning.learner.finish() else {
-            throw DataSetError(description: learning.reasonForNothing)
+            throw CommandError(description: learning.reasonForNothing)
         }
         try output.write(RadioMapFile.document(of: map, named: output.path))
         progress.clear()
         for path in learning.withoutPlaces {
-            StandardError.line("\(path) has no truth with a place and taught nothing")
+            StandardError.line("\(path) has no ground truth with a position and was not used")
         }
         for path in learning.ofOtherMaps {
-            StandardError.line("\(path) has truth on maps of another venue and taught nothing")
+            StandardError.line("\(path) has ground truth on maps of another venue and was not used")
         }
         let known = Set(packet.venue.beacons.map(\.identity))
         if !known.isEmpty, known.isDisjoint(with: map.beacons.map(\.identity)) {
             StandardError.line(
-                "no beacon of '\(packet.venue.name)' was heard; are the recordings of another venue?")
+                "no beacon of '\(packet.venue.name)' was received; are the recordings of another venue?")
         }
         let exponent = JSONText.number(map.pathLossExponent, decimals: 2)
         try StandardOutput.write(
@@ -78,7 +80,7 @@ struct SurveyCommand: Command {
         if let text = outcome?.text { try StandardOutput.write("unlabelled: \(text)\n") }
     }
 
-    /// Learns from the walks without truth, too; nil if there are none.
+    /// Learns also from the walks without ground truth; returns nil if there are none.
     private func learn(
         _ survey: SurveyLearning, venue: Venue, _ progress: ProgressLine
     ) async throws -> UnlabelledLearning.Outcome? {
@@ -92,7 +94,7 @@ struct SurveyCommand: Command {
             }
         }
         guard !walks.isEmpty else {
-            throw DataSetError(
+            throw CommandError(
                 description: "\(unlabelled.joined(separator: ", ")): no recording (.jsonl or .jsonl.gz) to learn from")
         }
         let learning = UnlabelledLearning(
@@ -102,18 +104,41 @@ struct SurveyCommand: Command {
 }
 
 extension UnlabelledLearning.Outcome {
-    /// What the walks have gained, in words.
+    /// The improvement by the walks in words.
     var text: String {
         guard let before = errors.first else {
-            return "nothing was gained, as there is only one recording with truth to judge by"
+            return "no improvement, as there is only one recording with ground truth to compare with"
         }
         let all = errors.map { JSONText.number($0, decimals: 2) }
         guard rounds > 0 else {
-            return "nothing was surely gained: recordings left out err by \(all[0]) m without the walks and "
+            return
+                "no significant improvement: the mean error of recordings left out is \(all[0]) m without the walks and "
                 + "\(JSONText.number(errors.dropFirst().min() ?? before, decimals: 2)) m with them"
         }
         let gain = JSONText.number((1 - errors[rounds] / before) * 100, decimals: 0)
-        return "\(rounds) \(rounds == 1 ? "round" : "rounds"), recordings left out err by \(all[rounds]) m in place of "
+        return
+            "\(rounds) \(rounds == 1 ? "round" : "rounds"), the mean error of recordings left out is \(all[rounds]) m instead of "
             + "\(all[0]) m (\(gain) % less)"
+    }
+}
+
+extension RadioMap {
+    /// The model parameters learned from the survey, in words; nil if none was learned.
+    var learnedText: String? {
+        var parts: [String] = []
+        func add(_ number: Double?, decimals: Int, _ text: (String) -> String) {
+            if let number { parts.append(text(JSONText.number(number, decimals: decimals))) }
+        }
+        add(readingDeviation, decimals: 1) { "readings deviate by \($0) dB from the map" }
+        add(fit.floorLoss, decimals: 1) { "a floor attenuates by \($0) dB" }
+        add(fit.receiverDeviation, decimals: 1) { "receivers differ by \($0) dB" }
+        for (name, receiver) in fit.devices.sorted(by: { $0.key < $1.key }).prefix(5) {
+            let deviation = JSONText.number(receiver.deviation, decimals: 1)
+            add(receiver.offset, decimals: 1) { "the receiver offset of \(name) is \($0) ± \(deviation) dB" }
+        }
+        add(fit.bodyDeviation, decimals: 1) { "bodies attenuate by \($0) dB" }
+        add(fit.rateLength, decimals: 2) { "detections are averaged over \($0) m" }
+        add(fit.supportWidth, decimals: 2) { "people stay within \($0) m" }
+        return parts.isEmpty ? nil : parts.joined(separator: ", ")
     }
 }

@@ -1,14 +1,14 @@
 import IndoorLocalization
 import VenuePackets
 
-/// Checks a venue packet.
+/// The command `venue check`: lists the problems of a venue packet.
 struct VenueCheckCommand: Command {
     static let syntax = CommandSyntax(
-        name: "venue check", operands: "V", operandCount: 1...1, summary: "find all problems of a venue packet",
+        name: "venue check", operands: "V", operandCount: 1...1, summary: "list all problems of a venue packet",
         details: """
-            Prints a line a problem: error or warning, the JSON path, what is wrong and what to do. Exit status 1 if
-            there is an error; warnings alone are a success. Rooms and points of interest that no path reaches are
-            told of where the map has paths. The last line but one tells which beacons are known by their address, too.
+            Prints one line per problem: error or warning, the JSON path, the problem and advice. The exit status is 1
+            if there is an error; warnings alone are a success. If a map has paths, rooms and points of interest that no
+            path reaches are listed. The last line but one lists the beacons that are also known by their address.
 
             example: indoorloc venue check Fixtures/office
             """)
@@ -28,7 +28,7 @@ struct VenueCheckCommand: Command {
         if errors > 0 { throw ReportedFailure() }
     }
 
-    /// Which beacons are known by their address; nil if none is.
+    /// The beacons that are known by their address, in words; nil if there are none.
     private static func addresses(of venue: Venue) -> String? {
         let addressed = venue.beacons.filter { $0.address != nil }
         guard !addressed.isEmpty else { return nil }
@@ -36,7 +36,7 @@ struct VenueCheckCommand: Command {
             "\(beacon.address.map(\.description) ?? "") is \(beacon.identity)"
         }
         let rest = addressed.count > 5 ? ", and \(addressed.count - 5) more" : ""
-        return "beacons known by their address, too: \(addressed.count) of \(venue.beacons.count): "
+        return "beacons also known by their address: \(addressed.count) of \(venue.beacons.count): "
             + named.joined(separator: ", ") + rest
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 import VenuePackets
 
-/// Writes a venue packet as GeoJSON.
+/// The command `venue export`: writes a venue packet as GeoJSON.
 struct VenueExportCommand: Command {
     static let syntax = CommandSyntax(
         name: "venue export", operands: "V", operandCount: 1...1, summary: "write a venue packet as GeoJSON",

@@ -1,19 +1,19 @@
 import IndoorLocalization
 import VenuePackets
 
-/// Fetches venues from a server into a cache.
+/// The command `venue fetch`: fetches venues from a server into a cache.
 struct VenueFetchCommand: Command {
     static let syntax = CommandSyntax(
         name: "venue fetch", operands: "ID...", operandCount: 0...Int.max,
-        summary: "fetch venues from a server, or tell which it has",
+        summary: "fetch venues from a server, or list them",
         details: """
-            Without ID and --all, prints the venues that the server has. Else fetches those whose stored version is
-            older, and prints the folder of each one's packet, which other commands take as --venue. A download that
-            was cut short goes on where it ended. The token, or "user:password", is read from the first line of a
-            file, as a command line can be seen by others.
+            Without ID and --all, prints the venues of the server. Otherwise fetches the venues whose stored version is
+            older, and prints the folder of each packet, for the option --venue of other commands. An interrupted
+            download is resumed. The token or "user:password" is read from the first line of a file, as other users can
+            see a command line.
 
-            Where the server or a newer version cannot be used, goes on with what is stored: the stored list, or the
-            folder of the stored version. Standard error then says why, and "going on with", and the exit status is 0.
+            If the server or a newer version can't be used, uses the stored list or the stored version instead. Standard
+            error then has the reason and "going on with", and the exit status is 0.
 
             example: indoorloc venue fetch --server https://venues.example.org --cache venues --all
             """,
@@ -33,7 +33,7 @@ struct VenueFetchCommand: Command {
             return VenueID(rawValue: id)
         }
         if wantsAll, let first = ids.first {
-            throw UsageError(message: "--all and '\(first)' contradict each other", command: Self.syntax.name)
+            throw UsageError(message: "--all can't be combined with '\(first)'", command: Self.syntax.name)
         }
     }
 

@@ -2,20 +2,21 @@ import Foundation
 import IndoorLocalization
 import VenuePackets
 
-/// Turns an archive in the Indoor Mapping Data Format into a venue packet.
+/// The command `venue import`: converts an IMDF archive to a venue packet.
 struct VenueImportCommand: Command {
     static let syntax = CommandSyntax(
         name: "venue import", operands: "ARCHIVE", operandCount: 1...1,
-        summary: "make a venue packet of an IMDF archive",
+        summary: "convert an IMDF archive to a venue packet",
         details: """
-            ARCHIVE is a zip or a folder in the Indoor Mapping Data Format 1.0 (Apple, OGC 20-094). Levels become maps,
-            units rooms and walls, openings gaps in the walls, amenities, occupants, kiosks and anchors points of
-            interest, geofences fences; ways are found from door to door. Prints what was left out or changed, and why;
-            the numbers of the packet with the ids of the archive are in the report that --report writes.
+            ARCHIVE is a zip file or a folder in the Indoor Mapping Data Format 1.0 (Apple, OGC 20-094). Levels become
+            maps; units become rooms and walls; openings become gaps in the walls; amenities, occupants, kiosks and
+            anchors become points of interest; geofences become fences. Paths are computed from door to door. Prints the
+            items that were left out or changed, with the reason. --report writes these, and the ids of the archive with
+            the packet's numbers, to a file.
 
-            IMDF has no beacons: they come from a survey or by hand. --keep carries them into the packet of the next
-            edition, with the radio map, settings, plan images, heights, and points and fences of one's own. It may be
-            the output itself; any other packet that is there already is replaced with --overwrite only.
+            IMDF has no beacons: add them with a survey or by hand. --keep copies them to the packet of the next
+            edition, with the radio map, settings, plan images, heights, and your own points and fences. PACKET of
+            --keep may be the output. Any other existing packet is replaced only with --overwrite.
 
             example: indoorloc venue import --language it -o museum Fixtures/imdf/museum
                      indoorloc venue import --keep museum -o museum Fixtures/imdf/museum
@@ -23,21 +24,22 @@ struct VenueImportCommand: Command {
         options: [
             CommandOption(
                 name: "output", short: "o", argument: "PACKET",
-                help: "the packet to write: a zip if the name ends in .zip, else a folder"),
+                help: "the packet to write: a zip file if the name ends in .zip, otherwise a folder"),
             CommandOption(
                 name: "id", argument: "N",
-                help: "number of the venue (default: the kept packet's, else made of the archive's id)"),
+                help: "number of the venue (default: that of the kept packet, or computed from the archive's id)"),
             CommandOption(
                 name: "edition", argument: "N",
-                help: "version of the packet (default 1, or the one after the kept packet's)"),
+                help: "version of the packet (default: 1, or one more than the kept packet's)"),
             CommandOption(
-                name: "language", argument: "TAG", help: "language of names, such as en (default: the archive's own)"),
+                name: "language", argument: "TAG", help: "language of names, such as en (default: that of the archive)"),
             CommandOption(
-                name: "keep", argument: "PACKET", help: "take over from it what the archive cannot hold, as beacons"),
+                name: "keep", argument: "PACKET",
+                help: "copy data that IMDF can't store, such as beacons, from this packet"),
             CommandOption(
                 name: "overwrite",
-                help: "replace the packet that is there, and all that was added to it; the report, too"),
-            CommandOption(name: "report", argument: "FILE", help: "write the whole report there, as JSON"),
+                help: "replace an existing packet with all its additions, and an existing report"),
+            CommandOption(name: "report", argument: "FILE", help: "write the complete report to this file, as JSON"),
         ])
 
     private let archive: String
@@ -76,8 +78,8 @@ struct VenueImportCommand: Command {
         if let handwork, isKeptPacket, !mayOverwrite, !handwork.lost.isEmpty {
             throw PacketOutput.Failure(
                 path: output.path,
-                reason: "would lose \(handwork.lost.joined(separator: "; ")); give another --output and keep the old "
-                    + "packet, or say --overwrite")
+                reason: "would lose \(handwork.lost.joined(separator: "; ")); give another --output to keep the old "
+                    + "packet, or use --overwrite")
         }
         try output.write(imported.venue, plansOf: old)
         try report?.write(imported.report.document())

@@ -1,10 +1,10 @@
 import IndoorLocalization
 import VenuePackets
 
-/// Tells what is in a venue packet.
+/// The command `venue info`: summarizes a venue packet.
 struct VenueInfoCommand: Command {
     static let syntax = CommandSyntax(
-        name: "venue info", operands: "V", operandCount: 1...1, summary: "tell what a venue packet holds",
+        name: "venue info", operands: "V", operandCount: 1...1, summary: "summarize a venue packet",
         details: "example: indoorloc venue info Fixtures/office")
 
     private let path: String
@@ -46,7 +46,7 @@ struct VenueInfoCommand: Command {
     }
 
     private static func radioMapLine(of venue: Venue) -> String {
-        guard let map = venue.radioMap else { return "radio map: none; 'indoorloc survey' makes one from recordings" }
+        guard let map = venue.radioMap else { return "radio map: none; 'indoorloc survey' learns one from recordings" }
         return "radio map: \(map.fingerprints.count.counting("place")), \(map.beacons.count.counting("beacon"))"
     }
 }

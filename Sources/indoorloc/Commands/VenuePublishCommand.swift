@@ -1,21 +1,21 @@
 import IndoorLocalization
 import VenuePackets
 
-/// Writes the folder that a venue server serves.
+/// The command `venue publish`: adds venue packets to the folder of a venue server.
 struct VenuePublishCommand: Command {
     static let syntax = CommandSyntax(
         name: "venue publish", operands: "DIR PACKET...", operandCount: 1...Int.max,
         summary: "add venue packets to the folder that a web server serves",
         details: """
-            DIR is created if need be; any web server that serves static files will do. Venues that are there stay,
-            and a newer version takes the place of an older one. A packet that cannot be used is refused with all its
-            problems, and so is a changed one whose version was not raised; then nothing is published. A venue that is
-            withdrawn is no longer listed; its files stay in DIR, and devices that have stored it keep it.
+            DIR is created if it doesn't exist. Any web server for static files can serve it. Existing venues stay, and a
+            newer version replaces an older one. An invalid packet is rejected with all its problems, and so is a
+            changed packet whose version was not increased; then nothing is published. A withdrawn venue is no longer
+            listed; its files stay in DIR, and devices that have stored it keep it.
 
             example: indoorloc venue publish public Fixtures/office
                      indoorloc venue publish public --withdraw 7
             """,
-        options: [CommandOption(name: "withdraw", argument: "ID", help: "take venue ID out of the catalogue")])
+        options: [CommandOption(name: "withdraw", argument: "ID", help: "remove venue ID from the catalogue")])
 
     private let folder: String
     private let packets: [String]
@@ -31,7 +31,7 @@ struct VenuePublishCommand: Command {
             throw UsageError(message: "PACKET is missing", command: Self.syntax.name)
         }
         if withdrawn != nil, let packet = packets.first {
-            let message = "--withdraw and '\(packet)' are two things; make two calls"
+            let message = "--withdraw can't be combined with '\(packet)'; run two commands"
             throw UsageError(message: message, command: Self.syntax.name)
         }
     }

@@ -1,28 +1,29 @@
 import IndoorLocalization
 import VenuePackets
 
-/// Finds a route through a venue.
+/// The command `venue route`: finds a route through a venue.
 struct VenueRouteCommand: Command {
     static let syntax = CommandSyntax(
         name: "venue route", operands: "V", operandCount: 1...1, summary: "find a route through a venue",
         details: """
-            Prints the route's legs, one a line; with --json one object with the legs and the vertices. Lengths are metres
-            to walk, courses degrees clockwise from the plan's top. Of several points of interest with one name, the one
-            that is cheapest to reach counts. Exit status 1 if there is no route; standard error says why.
+            Prints one line per leg of the route; with --json, prints one object with the legs and the vertices. Lengths
+            are walking distances in metres, courses are in degrees clockwise from the plan's top. If several points of
+            interest have the same name, the route leads to the one with the lowest cost. The exit status is 1 if there
+            is no route; standard error has the reason.
 
             example: indoorloc venue route Fixtures/office --from 1,5,10 --to-poi Books --accessible
             """,
         options: [
-            CommandOption(name: "from", argument: "MAP,X,Y", help: "where the route begins, in metres on a map"),
-            CommandOption(name: "to", argument: "MAP,X,Y", help: "where it ends"),
+            CommandOption(name: "from", argument: "MAP,X,Y", help: "start of the route, in metres on a map"),
+            CommandOption(name: "to", argument: "MAP,X,Y", help: "end of the route"),
             CommandOption(
-                name: "to-poi", argument: "NAME", help: "the point of interest where it ends, instead of --to"),
-            CommandOption(name: "accessible", help: "without stairs and escalators"),
+                name: "to-poi", argument: "NAME", help: "point of interest at the end of the route, instead of --to"),
+            CommandOption(name: "accessible", help: "avoid stairs and escalators"),
             CommandOption(name: "algorithm", argument: "NAME", help: "astar or dijkstra (default astar)"),
             CommandOption(name: "json", help: "print one JSON object instead of lines"),
         ])
 
-    /// Where the route ends, as the call tells.
+    /// The end of the route.
     private enum Goal: Sendable {
         case place(RoutePoint)
         case pointOfInterest(String)
@@ -41,7 +42,7 @@ struct VenueRouteCommand: Command {
         case (let place?, nil): goal = .place(try arguments.place("to", place))
         case (nil, let name?): goal = .pointOfInterest(name)
         case (nil, nil): throw UsageError(message: "--to or --to-poi is missing", command: Self.syntax.name)
-        default: throw UsageError(message: "give one of --to and --to-poi, not both", command: Self.syntax.name)
+        default: throw UsageError(message: "--to and --to-poi can't be combined", command: Self.syntax.name)
         }
         var options = arguments.has("accessible") ? RouteOptions.accessible : RouteOptions()
         if let name = arguments.value("algorithm") {
@@ -62,7 +63,7 @@ struct VenueRouteCommand: Command {
         try StandardOutput.write(lines: lines)
     }
 
-    /// The route, and the name of its goal if it has one.
+    /// Returns the route, and the name of its goal if it has one.
     private func route(in venue: Venue) throws -> (Route, name: String?) {
         var planner = RoutePlanner(venue: venue)
         switch goal {
@@ -84,7 +85,7 @@ struct VenueRouteCommand: Command {
     }
 }
 
-/// A point of interest that the venue does not have.
+/// The error of a point of interest that the venue doesn't have.
 private struct UnknownPlace: Error, CustomStringConvertible {
     let name: String
     let known: [String]
@@ -97,7 +98,7 @@ private struct UnknownPlace: Error, CustomStringConvertible {
 }
 
 extension ParsedArguments {
-    /// A place as `MAP,X,Y`.
+    /// Reads a place, `MAP,X,Y`.
     fileprivate func place(_ option: String, _ text: String) throws(UsageError) -> RoutePoint {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 3, let map = Int(parts[0]), let x = Double(parts[1]), let y = Double(parts[2]),

@@ -1,11 +1,11 @@
 extension Array where Element: Sendable {
-    /// What `transform` makes of each element, in order; several at a time.
+    /// Returns the transformed elements in order; transforms several elements in parallel.
     ///
     /// - Parameters:
-    ///   - jobs: how many at a time, at least 1.
-    ///   - report: takes how many are done, after each one.
-    ///   - transform: takes an element and its index.
-    /// - Throws: what the first one that fails throws; then the others are cancelled.
+    ///   - jobs: the maximum number of parallel transforms, at least 1.
+    ///   - report: receives the number of transformed elements after each one.
+    ///   - transform: transforms an element, given with its index.
+    /// - Throws: the error of the first transform that fails; the others are cancelled.
     func concurrentMap<Result: Sendable>(
         jobs: Int, report: (_ done: Int) -> Void,
         _ transform: @escaping @Sendable (_ index: Int, _ element: Element) async throws -> Result

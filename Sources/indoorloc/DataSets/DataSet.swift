@@ -3,37 +3,32 @@ import IndoorLocalization
 import ScanRecording
 import VenuePackets
 
-/// What is wrong with the folder of a data set.
-struct DataSetError: Error, CustomStringConvertible {
-    let description: String
-}
-
-/// A folder with a venue packet, its survey and recordings to score on.
+/// A folder with a venue packet, survey recordings and tracks to score.
 struct DataSet {
     /// The folder's name.
     let name: String
     /// The packet.
     let venue: Venue
-    /// Paths of the survey's recordings, in order of their names; may be empty.
+    /// The paths of the survey's recordings, sorted by name; may be empty.
     let surveys: [String]
-    /// Paths of the recordings to score on, in order of their names; never empty.
+    /// The paths of the tracks, sorted by name; never empty.
     let tracks: [String]
 
-    /// Looks into the folder.
+    /// Reads the packet and lists the recordings.
     ///
-    /// - Parameter radioMap: path of a radio map in place of the packet's own.
-    /// - Throws: `VenuePacketError`, or `DataSetError` if there is nothing to score on.
+    /// - Parameter radioMap: the path of a radio map that replaces the packet's own.
+    /// - Throws: `VenuePacketError`, or `CommandError` if there is no track.
     init(path: String, radioMap: String?) throws {
-        venue = try VenuePacketReader().read(path, radioMap: radioMap).tellingOfWarnings(path).venue
+        venue = try VenuePacketReader().read(path, radioMap: radioMap).reportingWarnings(path).venue
         name = URL(filePath: path).standardizedFileURL.lastPathComponent
         surveys = Self.recordings(in: path + "/survey")
         tracks = Self.recordings(in: path + "/tracks")
         guard !tracks.isEmpty else {
-            throw DataSetError(description: "\(path)/tracks holds no recording (.jsonl or .jsonl.gz) to score on")
+            throw CommandError(description: "\(path)/tracks has no recording (.jsonl or .jsonl.gz) to score")
         }
     }
 
-    /// A recording itself, or those in a folder, in order of their names.
+    /// The path of a recording, or the recordings in a folder, sorted by name.
     static func recordings(at path: String) -> [String] {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {

@@ -1,8 +1,8 @@
 import IndoorLocalization
 
-/// How the tracks of a data set differ from what was recorded: another receiver, fewer sensors, a thinner survey.
+/// Changes to a data set before it is evaluated: another receiver, fewer sensors, a smaller survey.
 struct EvaluationConditions: Sendable {
-    /// What `--without` removes.
+    /// The data that `--without` removes.
     enum Part: String, CaseIterable, Sendable {
         /// Inertial samples, steps and air pressure.
         case motion
@@ -10,17 +10,17 @@ struct EvaluationConditions: Sendable {
         case survey
     }
 
-    /// Decibels added to the RSSI of each sighting, as by another receiver.
+    /// The offset in dB added to the RSSI of each sighting, as of another receiver.
     var shift = 0.0
     /// The parts that are removed.
     var without: Set<Part> = []
-    /// The share of the survey's recordings that is kept, in (0, 1].
+    /// The share of the survey's recordings to keep, in (0, 1].
     var surveyShare = 1.0
 
-    /// Whether a track is still of the device that it names: another receiver is another device.
+    /// Whether the device in a track's header applies; an RSSI offset stands for another device.
     var namesDevice: Bool { shift == 0 }
 
-    /// The reading under these conditions; nil if it is removed.
+    /// Returns the reading under these conditions; nil if it is removed.
     func adapted(_ reading: SensorReading) -> SensorReading? {
         switch reading {
         case .sighting(var sighting):
@@ -38,7 +38,7 @@ struct EvaluationConditions: Sendable {
         }
     }
 
-    /// The survey's recordings that are kept: a random choice of their number, in their order.
+    /// Returns a random selection of the survey's recordings, in their order.
     func kept(_ surveys: [String], seed: UInt64) -> [String] {
         guard !without.contains(.survey) else { return [] }
         guard surveyShare < 1, !surveys.isEmpty else { return surveys }
@@ -47,7 +47,7 @@ struct EvaluationConditions: Sendable {
         return surveys.indices.shuffled(using: &generator).prefix(count).sorted().map { surveys[$0] }
     }
 
-    /// The venue without what is removed.
+    /// Returns the venue without removed data.
     func adapted(_ venue: Venue) -> Venue {
         var venue = venue
         if without.contains(.survey) { venue.radioMap = nil }
@@ -58,18 +58,20 @@ struct EvaluationConditions: Sendable {
 extension ParsedArguments {
     /// The options that set the conditions.
     static let conditionOptions = [
-        CommandOption(name: "shift", argument: "DB", help: "add DB to each RSSI; several with commas: a line each"),
-        CommandOption(name: "without", argument: "WHAT", help: "remove 'motion', 'survey' or both, with a comma"),
-        CommandOption(name: "survey-share", argument: "S", help: "learn from this share of the survey, above 0 to 1"),
+        CommandOption(
+            name: "shift", argument: "DB", help: "add DB to each RSSI; several values with commas print one line each"),
+        CommandOption(name: "without", argument: "WHAT", help: "remove 'motion', 'survey', or both with a comma"),
+        CommandOption(
+            name: "survey-share", argument: "S", help: "learn from this share of the survey, above 0, at most 1"),
     ]
 
-    /// The conditions that were asked for, one for each shift.
+    /// The given conditions, one for each shift.
     func conditions() throws(UsageError) -> [EvaluationConditions] {
         var conditions = EvaluationConditions()
         for word in value("without")?.split(separator: ",", omittingEmptySubsequences: false) ?? [] {
             guard let part = EvaluationConditions.Part(rawValue: String(word)) else {
                 let known = EvaluationConditions.Part.allCases.map(\.rawValue).joined(separator: " or ")
-                throw UsageError(message: "--without takes \(known), not '\(word)'", command: syntax.name)
+                throw UsageError(message: "--without must be \(known), not '\(word)'", command: syntax.name)
             }
             conditions.without.insert(part)
         }

@@ -1,7 +1,7 @@
 import IndoorLocalization
 import ScanRecording
 
-/// Follows tracks by motion alone, from the first truth on, without a single beacon.
+/// The evaluation of tracks followed by motion alone, from the first ground truth, without beacons.
 struct MotionEvaluation: Sendable {
     let venue: Venue
     let field: SignalField
@@ -9,14 +9,14 @@ struct MotionEvaluation: Sendable {
     let seed: UInt64
     let strictness: RecordingReader.Strictness
 
-    /// Metres within which the first truth is taken for known.
+    /// The assumed accuracy of the first ground truth in metres.
     private static let startRadius = 1.0
-    /// Who goes faster than this along the truth, in m/s, walks.
+    /// The ground truth's minimum speed in m/s that counts as walking.
     private static let walkingSpeed = 0.6
-    /// A way between two truths shorter than this in metres tells no course.
+    /// The minimum distance between two ground truths, in metres, that gives a course.
     private static let leastCourse = 5.0
 
-    /// A place of the truth, with the way to it.
+    /// A ground truth, with the distance walked to it.
     private struct Place {
         var instant: Instant
         var mapID: MapID
@@ -24,7 +24,7 @@ struct MotionEvaluation: Sendable {
         var way = 0.0
     }
 
-    /// Scores a track; nil if it has no motion, or no truth.
+    /// Scores a track; returns nil if it has no motion or no ground truth.
     func score(_ track: String) throws -> MotionScore? {
         var reader = try RecordingReader(path: track, strictness: strictness)
         var places: [Place] = []
@@ -62,7 +62,7 @@ struct MotionEvaluation: Sendable {
         _ readings: [SensorReading], _ places: [Place], from start: Place, into score: inout MotionScore
     ) {
         var reckoner = DeadReckoner(settings: settings.resolved(in: venue).localization.motion)
-        // The frame of the device's own attitude is the plan's, with y upwards. A point within its bounds is no error.
+        // The frame of the dead reckoning is the plan's, with y upwards. A point within the plan causes no error.
         try? reckoner.setPosition(x: start.point.x, y: -start.point.y, radius: Self.startRadius)
         var next = 1
         var lastLook = start.instant
@@ -90,13 +90,13 @@ struct MotionEvaluation: Sendable {
 
     private func watch(_ estimate: MotionEstimate, between from: Place, _ to: Place, _ score: inout MotionScore) {
         score.climbs.all += 1
-        if estimate.vertical != .level { score.climbs.told += 1 }
+        if estimate.vertical != .level { score.climbs.detected += 1 }
         let seconds = from.instant.duration(to: to.instant).seconds
         guard from.mapID == to.mapID, seconds > 0 else { return }
         let length = from.point.distance(to: to.point)
         guard length / seconds > Self.walkingSpeed else { return }
         score.walking.all += 1
-        if estimate.kind == .walking { score.walking.told += 1 }
+        if estimate.kind == .walking { score.walking.detected += 1 }
         guard length >= Self.leastCourse, let course = (to.point - from.point).course, let heading = estimate.heading
         else { return }
         let turn = abs(course - heading.course)

@@ -1,33 +1,33 @@
 import IndoorLocalization
 import ScanRecording
 
-/// How well motion alone tells what the truth of recordings tells.
+/// The accuracy of motion alone, compared with the ground truth of recordings.
 struct MotionScore: Sendable {
-    /// Metres of the truth, of the steps, and number of steps.
+    /// The distance of the ground truth and of the steps in metres, and the number of steps.
     var walked = 0.0
     var stepped = 0.0
     var steps = 0
-    /// Seconds for which walking was told.
+    /// The time in seconds classified as walking.
     var walkingTime = 0.0
-    /// Degrees between the heading and the course of the truth, where that walks.
+    /// The angles in degrees between the heading and the ground truth's course while walking.
     var headingErrors: [Double] = []
-    /// Estimates while the truth walks, and those of them that say so.
-    var walking = (all: 0, told: 0)
-    /// Estimates, and those of them that tell a climb.
-    var climbs = (all: 0, told: 0)
-    /// Errors at truths in metres, with the way until then, and how many lie within the radius: reckoned, and in a session.
+    /// The number of estimates while the ground truth walks, and of those classified as walking.
+    var walking = (all: 0, detected: 0)
+    /// The number of estimates, and of those classified as climbing.
+    var climbs = (all: 0, detected: 0)
+    /// The errors at ground truths, of dead reckoning alone and of a session.
     var reckoned = Errors()
     var located = Errors()
-    /// Truths that a session told a position for, and those of them on the right map.
+    /// The number of ground truths, and of those for which a session's position is on the right map.
     var floors = (all: 0, right: 0)
 
-    /// Errors that grow with the way.
+    /// Errors in metres, as shares of the distance walked, and the number of errors within the radius.
     struct Errors: Sendable {
         private(set) var shares: [Double] = []
         private(set) var meters: [Double] = []
         private(set) var inside = 0
 
-        /// A shorter way than this in metres tells no share.
+        /// The minimum distance walked, in metres, that gives a share.
         private static let leastWay = 5.0
 
         mutating func add(_ error: Double, radius: Double, after way: Double) {
@@ -49,8 +49,8 @@ struct MotionScore: Sendable {
         steps += other.steps
         walkingTime += other.walkingTime
         headingErrors += other.headingErrors
-        walking = (walking.all + other.walking.all, walking.told + other.walking.told)
-        climbs = (climbs.all + other.climbs.all, climbs.told + other.climbs.told)
+        walking = (walking.all + other.walking.all, walking.detected + other.walking.detected)
+        climbs = (climbs.all + other.climbs.all, climbs.detected + other.climbs.detected)
         reckoned.add(other.reckoned)
         located.add(other.located)
         floors = (floors.all + other.floors.all, floors.right + other.floors.right)
@@ -67,15 +67,15 @@ struct MotionScore: Sendable {
         func line(_ label: String, _ errors: Errors) -> String {
             let mean = errors.meters.isEmpty ? nil : errors.meters.reduce(0, +) / Double(errors.meters.count)
             return "\(label): n \(errors.meters.count)  mean \(number(mean, 2)) m  "
-                + "median \(percent(Self.quantile(errors.shares, 0.5))) of the way  "
+                + "median \(percent(Self.quantile(errors.shares, 0.5))) of the distance  "
                 + "P90 \(percent(Self.quantile(errors.shares, 0.9)))  "
                 + "inside radius \(share(errors.inside, errors.meters.count))"
         }
         return """
             \(name): walked \(number(walked, 0)) m  by steps \(number(stepped, 0)) m in \(steps), \(number(walkingTime > 0 ? Double(steps) / walkingTime : nil, 2)) a second  \
-            walking told \(share(walking.told, walking.all))  climbing told \(share(climbs.told, climbs.all)) of the time  \
+            walking detected \(share(walking.detected, walking.all))  climbing detected \(share(climbs.detected, climbs.all)) of the time  \
             heading median \(degrees(Self.quantile(headingErrors, 0.5)))  P90 \(degrees(Self.quantile(headingErrors, 0.9)))
-            \(line("  reckoned alone", reckoned))
+            \(line("  dead reckoning alone", reckoned))
             \(line("  session without beacons", located))  floor \(share(floors.right, floors.all))
 
             """

@@ -2,20 +2,20 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import ScanRecording
 
-/// Trains classifiers on the survey of a data set whose truth tells rooms, and scores them on its tracks.
+/// The evaluation of room classifiers, trained on a data set's survey and scored on its tracks.
 struct RoomEvaluation: Sendable {
-    /// How a classifier did with the training of one device on the tracks of one.
+    /// The scores of a classifier trained with one device and tested with one.
     struct Pair: Sendable {
         let trained: String
         let tested: String
         var isSame: Bool { trained == tested }
         /// Each scan by itself.
         var alone = RoomScore()
-        /// Each track by itself, from its beginning.
+        /// Each track by itself, from its start.
         var tracks = RoomScore()
-        /// All tracks in a row, as if the device had gone from one room into the next.
+        /// All tracks in a row, as one walk from room to room.
         var joined = RoomScore()
-        /// Each track with classifiers that were not trained in its rooms.
+        /// Each track with classifiers trained without its rooms.
         var untrained = RoomScore()
 
         mutating func add(_ other: Pair) {
@@ -34,7 +34,7 @@ struct RoomEvaluation: Sendable {
 
     /// Reads a data set.
     ///
-    /// - Throws: `RecordingError`, or `DataSetError` if survey or tracks tell no room.
+    /// - Throws: `RecordingError`, or `CommandError` if survey or tracks have no room.
     init(
         _ dataSet: DataSet, settings: RoomSettings, strictness: RecordingReader.Strictness, progress: ProgressLine
     ) throws {
@@ -52,22 +52,22 @@ struct RoomEvaluation: Sendable {
             if !stays.isEmpty { tracks[recording.device ?? "unknown", default: []].append(stays) }
         }
         guard !trainings.isEmpty, !tracks.isEmpty else {
-            throw DataSetError(
+            throw CommandError(
                 description:
-                    "the recordings in \(trainings.isEmpty ? "survey" : "tracks") of \(dataSet.name) tell no room: "
-                    + "their truth needs \"room\"")
+                    "the recordings in \(trainings.isEmpty ? "survey" : "tracks") of \(dataSet.name) have no room: "
+                    + "their ground truth requires \"room\"")
         }
     }
 
-    /// How many rooms were trained, how many devices have tracks, and how many scans these hold.
+    /// The number of trained rooms, of devices with tracks, and of the tracks' scans.
     var extent: (rooms: Int, devices: Int, scans: Int) {
         let rooms = trainings.values.reduce(into: Set()) { $0.formUnion($1.rooms.keys) }
         return (rooms.count, tracks.count, tracks.values.joined().joined().reduce(0) { $0 + $1.scans.count })
     }
 
-    /// Which trainings go with which tracks: each device's own, and those of the others.
+    /// The pairs of training and test devices: each device with its own training, and with those of other devices.
     ///
-    /// Devices may share a training: then it is each one's own, and no other's.
+    /// A training that several devices share counts as each device's own.
     func pairs() -> [(trained: String, tested: String)] {
         tracks.keys.sorted().flatMap { tested in
             var seen: [RoomTrainingSet] = trainings[tested].map { [$0] } ?? []
@@ -102,13 +102,13 @@ struct RoomEvaluation: Sendable {
         for track in tracks {
             var others = training
             for stay in track { stay.room.map { others.rooms[$0] = nil } }
-            // Where all rooms are left out, nothing is learned and there is nothing to mistake them for.
+            // Without any other room, there is nothing to train.
             if !others.rooms.isEmpty { score.add(self.score([track], kind.classifier(others))) }
         }
         return score
     }
 
-    /// What lies between two tracks that are joined.
+    /// The time between two joined tracks.
     private static let gap = Duration.seconds(2)
 
     private func score(_ tracks: [[RoomRecording.Stay]], _ fresh: any Classifier) -> RoomScore {

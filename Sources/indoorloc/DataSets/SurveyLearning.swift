@@ -1,21 +1,21 @@
 import IndoorLocalization
 import ScanRecording
 
-/// Learns a radio map from the recordings of a survey.
+/// The learning of a radio map from the recordings of a survey.
 struct SurveyLearning {
     var learner: RadioMapLearner
-    /// Recordings without a place, which teach nothing.
+    /// The recordings without a position, which are not used.
     private(set) var withoutPlaces: [String] = []
-    /// Recordings whose places are all on maps that the venue does not have, which teach nothing either.
+    /// The recordings whose positions are all on unknown maps, which are not used.
     private(set) var ofOtherMaps: [String] = []
-    /// The recordings that were taken in.
+    /// The recordings read, if they are kept.
     private(set) var walks: [UnlabelledLearning.Walk] = []
-    /// Whether a recording has a place on the venue's maps.
+    /// Whether a recording has a position on the venue's maps.
     private(set) var hasPlaces = false
     /// Whether the recordings are kept.
     private let keepsWalks: Bool
     private let venue: Venue
-    /// The maps of all places that the venue does not have.
+    /// The unknown maps in the recordings.
     private var otherMaps: Set<MapID> = []
     private var beacons: Set<BeaconIdentity> = []
 
@@ -25,9 +25,9 @@ struct SurveyLearning {
         learner = RadioMapLearner(venue: venue, model: model)
     }
 
-    /// Takes in recordings, in order.
+    /// Adds recordings, in order.
     ///
-    /// - Throws: `RecordingError` of the first that cannot be read, `DataSetError` if they hold too many beacons.
+    /// - Throws: `RecordingError` of the first invalid recording, `CommandError` if they have too many beacons.
     mutating func add(
         _ paths: [String], strictness: RecordingReader.Strictness, progress: ProgressLine
     ) throws {
@@ -42,14 +42,15 @@ struct SurveyLearning {
         progress.show("survey: learning the radio map")
     }
 
-    /// Refuses more beacons than a radio map may have: a learner takes memory and time for each of them.
-    private mutating func count(_ recording: SurveyRecording, _ path: String) throws(DataSetError) {
+    /// Checks the number of beacons, as each of them costs the learner memory and time.
+    private mutating func count(_ recording: SurveyRecording, _ path: String) throws(CommandError) {
         for sighting in recording.sightings { beacons.insert(sighting.beacon) }
         let limit = InputLimits.standard.beacons
         guard beacons.count <= limit else {
-            throw DataSetError(
-                description: "\(path): with it, the recordings hold \(beacons.count) beacons, more than the \(limit) "
-                    + "that a radio map may have; leave out those that are none of the venue's")
+            throw CommandError(
+                description:
+                    "\(path): the recordings up to this one have \(beacons.count) beacons, more than the limit of \(limit) "
+                    + "for a radio map; remove beacons that don't belong to the venue")
         }
     }
 
@@ -65,15 +66,17 @@ struct SurveyLearning {
         }
     }
 
-    /// Why nothing was learned.
+    /// The reason why nothing was learned.
     var reasonForNothing: String {
-        if hasPlaces { return "no beacon was heard at the places of the recordings" }
+        if hasPlaces { return "no beacon was received at the positions in the recordings" }
         if otherMaps.isEmpty {
-            return "the recordings tell no place at which a beacon was heard: they need truth with mapId, x, y"
+            return
+                "the recordings have no position at which a beacon was received: their ground truth requires mapId, x, y"
         }
         let known = venue.maps.map(\.id.description).joined(separator: ", ")
         let found = otherMaps.sorted().map(\.description).joined(separator: ", ")
-        return "the recordings are of another venue: their truth is on maps \(found), and '\(venue.name)' has maps "
+        return
+            "the recordings are of another venue: their ground truth is on maps \(found), but '\(venue.name)' has maps "
             + known
     }
 }

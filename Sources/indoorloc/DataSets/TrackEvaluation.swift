@@ -3,31 +3,31 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import ScanRecording
 
-/// Replays and scores tracks, as a session and perhaps after the fact, several at a time.
+/// The evaluation of tracks by replay, several in parallel.
 struct TrackEvaluation: Sendable {
     let venue: Venue
     let field: SignalField
     let settings: SettingsStack
     let seed: UInt64
     let strictness: RecordingReader.Strictness
-    /// Whether readings are drawn anew, as the model expects them.
+    /// Whether readings are replaced with ones drawn from the model.
     let isIdeal: Bool
-    /// How the tracks differ from what was recorded.
+    /// The changes to the tracks.
     let conditions: EvaluationConditions
-    /// Whether they are also scored after the fact.
+    /// Whether positions estimated from the whole recording are also scored.
     let isOffline: Bool
-    /// Where what the replay of a track prints is written; nothing to keep nothing.
+    /// The file for the replay of each track; empty to write none.
     let replays: [String: OutputFile]
 
-    /// What was told at the time, and what was found after the fact.
+    /// The scorers of real-time positions and of positions estimated from the whole recording.
     private struct Scorers: Sendable {
         var causal: TrackScorer
         var offline: TrackScorer
     }
 
-    /// Scores all tracks; the score after the fact is empty where it is not wanted.
+    /// Scores all tracks; the offline score is empty unless `isOffline`.
     ///
-    /// - Throws: `RecordingError` of the first that cannot be read.
+    /// - Throws: `RecordingError` of the first invalid track.
     func score(
         _ tracks: [String], jobs: Int, progress: ProgressLine
     ) async throws -> (causal: TrackScore, offline: TrackScore) {
@@ -42,7 +42,7 @@ struct TrackEvaluation: Sendable {
         return (all.causal.score, all.offline.score)
     }
 
-    /// - Parameter seed: of the readings that are drawn anew.
+    /// - Parameter seed: the seed of the readings drawn from the model.
     private func scorers(of track: String, seed readingSeed: UInt64) async throws -> Scorers {
         var outputs: [SessionReplay.Output] = []
         let (truths, end, device) = try truths(of: track)
@@ -55,13 +55,13 @@ struct TrackEvaluation: Sendable {
         let tally = try session.play(
             track,
             truth: { truth, session in
-                // What is scored is where the device is at the truth's instant, not where it was when last told.
+                // The scored position is the one at the ground truth's instant, not the last reported one.
                 guard let position = session.position(at: truth.instant) else { return }
                 outputs.append(SessionReplay.Output(instant: truth.instant, content: .position(position)))
             }, passing: { conditions.adapted(ideal?.replacing($0) ?? $0) }
         ) { outputs.append($0) }
         if let warning = tally.warning(for: track) { StandardError.write(warning) }
-        // What was due before a truth is told with the next reading. The sort keeps the order of equal instants.
+        // Outputs due before a ground truth come with the next reading. The sort keeps the order of equal instants.
         outputs.sort { $0.instant < $1.instant }
         try replays[track]?.write(Array(outputs.map { $0.json + "\n" }.joined().utf8))
         let positions = outputs.compactMap { output -> Position? in
@@ -77,7 +77,7 @@ struct TrackEvaluation: Sendable {
         return scorers
     }
 
-    /// The truth of a recording, its last instant, and the model of its receiver.
+    /// The ground truth of a recording, its last instant, and the model of its device.
     private func truths(of path: String) throws(RecordingError) -> (truths: [Truth], end: Instant, device: String?) {
         var reader = try RecordingReader(path: path, strictness: strictness)
         var truths: [Truth] = []
@@ -100,7 +100,7 @@ struct TrackEvaluation: Sendable {
         return smoother.finish()
     }
 
-    /// Beyond the track's ends its first or last place counts, as long as the scorer takes it.
+    /// The position at an instant. Beyond the track's end it is the last one, up to the scorer's age limit.
     private func position(at instant: Instant, of track: SmoothedTrack) -> Position? {
         guard let last = track.looks.last else { return nil }
         guard let look = track.look(at: instant) ?? (instant > last.instant ? last : nil) else { return nil }
@@ -111,12 +111,37 @@ struct TrackEvaluation: Sendable {
 }
 
 extension Position {
-    /// The position with the decimals that `replay` prints, so that its lines score the same.
+    /// The position with the decimals of `replay`'s output, so that the output scores the same.
     fileprivate var asPrinted: Position {
         var printed = self
         printed.instant = Instant(seconds: (instant.seconds * 1000).rounded() / 1000)
         printed.point = MapPoint(x: (x * 1000).rounded() / 1000, y: (y * 1000).rounded() / 1000)
         printed.radius = (radius * 1000).rounded() / 1000
         return printed
+    }
+}
+
+extension TrackScore {
+    /// Adds all figures as members; a figure without data is null.
+    func addFigures(to json: inout JSONText) {
+        json.add("n", count)
+        for (name, value) in [
+            ("answered", answered), ("floor", floor), ("mean", mean), ("median", median), ("p75", p75), ("p90", p90),
+            ("p95", p95), ("ipin", ipin), ("insideRadius", insideRadius),
+        ] {
+            json.add(name, value ?? .nan, decimals: 4)
+        }
+    }
+
+    /// All figures in one line.
+    func figureLine(of name: String) -> String {
+        guard count > 0 else { return "\(name): no ground truth with a position to score" }
+        func percent(_ share: Double?) -> String { share.map { JSONText.number($0 * 100, decimals: 1) + "%" } ?? "-" }
+        func metres(_ value: Double?) -> String { value.map { JSONText.number($0, decimals: 2) } ?? "-" }
+        return """
+            \(name): n \(count)  answered \(percent(answered))  floor \(percent(floor))  mean \(metres(mean))  \
+            median \(metres(median))  P75 \(metres(p75))  P90 \(metres(p90))  P95 \(metres(p95))  \
+            IPIN \(metres(ipin))  inside radius \(percent(insideRadius))
+            """
     }
 }

@@ -2,27 +2,28 @@ import Foundation
 import IndoorLocalization
 import ScanRecording
 
-/// Learns a radio map from recordings with truth and from recordings without.
+/// The learning of a radio map from recordings with and without ground truth.
 ///
-/// Expectation and maximization: each walk without truth is smoothed with the radio map, then the map is learned again from
-/// the recordings with truth and from the smoothed places, weighed by how sure they are. Parts of the recordings with
-/// truth are left out in turn and located after each round: the rounds end when these gain no more, and walks that bring no
-/// gain teach nothing. Sources: A. P. Dempster, N. M. Laird, D. B. Rubin, *Maximum Likelihood from Incomplete Data via the EM
+/// Expectation maximization: each walk without ground truth is smoothed with the radio map, then the map is learned again from
+/// the recordings with ground truth and from the smoothed positions, weighted by their certainty. Parts of the recordings
+/// with ground truth are left out in turn and located after each round. The rounds end when these no longer improve. Walks
+/// that bring no improvement are not used. Sources: A. P. Dempster, N. M. Laird, D. B. Rubin, *Maximum Likelihood from Incomplete Data via the EM
 /// Algorithm*, Journal of the Royal Statistical Society B 39(1), 1977; with a part left out: K. Nigam et al., *Text
 /// Classification from Labeled and Unlabeled Documents using EM*, Machine Learning 39, 2000.
 struct UnlabelledLearning: Sendable {
-    /// A recording as a whole and as a survey takes it.
+    /// The path of a recording, and its content for a survey.
     struct Walk: Sendable {
         var path: String
         var recording: SurveyRecording
     }
 
-    /// What was learned.
+    /// The learned radio map with statistics.
     struct Outcome: Sendable {
         var map: RadioMap?
-        /// Mean error of the recordings left out, in metres, with 15 m for each level: without the walks, then by round.
+        /// The mean errors of the recordings left out in metres, plus 15 m for each level of difference: without the walks,
+        /// then by round.
         var errors: [Double] = []
-        /// Rounds that gained.
+        /// The number of rounds that improved the map.
         var rounds = 0
     }
 
@@ -33,20 +34,20 @@ struct UnlabelledLearning: Sendable {
     let jobs: Int
     var settings = PositioningSettings()
 
-    /// Parts into which the recordings with truth are cut, each of them left out in turn: …
+    /// The number of parts of the recordings with ground truth; each part is left out in turn.
     private static let parts = 4
-    /// … but no more of them than it takes to have so many recordings to judge by.
+    /// The number of recordings left out that are sufficient; for large surveys, not all parts are used.
     private static let judges = 16
-    /// More rounds than this are not tried.
+    /// The maximum number of rounds.
     private static let mostRounds = 6
-    /// A gain of less than this share of the error is none.
+    /// The minimum improvement as a share of the error.
     private static let leastGain = 0.01
-    /// Metres that a wrong level counts.
+    /// The penalty for a wrong level in metres.
     private static let levelPenalty = 15.0
-    /// Smoothed places are never taken for this many times worse than they say.
+    /// The maximum inflation of the smoothed positions' radius.
     private static let mostDoubt = 4.0
 
-    /// Learns.
+    /// Learns the radio map.
     func learn(progress: ProgressLine) async throws -> Outcome {
         var outcome = Outcome(map: map(of: labelled))
         guard labelled.count > 1, !unlabelled.isEmpty else { return outcome }
@@ -72,7 +73,7 @@ struct UnlabelledLearning: Sendable {
         }
         guard score.isSurelyBetter(than: first) else { return outcome }
         outcome.rounds = rounds
-        // As many rounds with all recordings.
+        // The same number of rounds with all recordings.
         for (round, doubt) in doubts.prefix(outcome.rounds).enumerated() {
             guard let current = outcome.map else { break }
             let name = "all recordings, round \(round + 1) of \(outcome.rounds)"
@@ -82,7 +83,7 @@ struct UnlabelledLearning: Sendable {
         return outcome
     }
 
-    /// Recordings with truth without those that are left out, and what was learned of them.
+    /// A split of the recordings with ground truth, and the map learned from the kept ones.
     private struct Fold {
         var kept: [Walk]
         var left: [Walk]
@@ -93,7 +94,7 @@ struct UnlabelledLearning: Sendable {
         var generator = SeededGenerator(seed: 0)
         let order = labelled.shuffled(using: &generator)
         let parts = min(Self.parts, labelled.count)
-        // Parts of large surveys have enough to judge by.
+        // Parts of large surveys have enough recordings for the comparison.
         let used = min(parts, (Self.judges * parts + labelled.count - 1) / labelled.count)
         return (0..<max(1, used)).map { part in
             let kept = order.indices.filter { $0 % parts != part }.map { order[$0] }
@@ -131,11 +132,11 @@ struct UnlabelledLearning: Sendable {
 }
 
 extension UnlabelledLearning {
-    /// How far smoothed places are from the truth.
+    /// The errors of smoothed positions.
     private struct Score {
-        /// By recording, and by way point in it: error in metres, with the levels' penalty.
+        /// The errors by recording and way point in metres, with the penalty for levels.
         var errors: [[Double]]
-        /// How many times as far as expected the places err.
+        /// The ratio of the errors to the expected errors.
         var doubt: Double
 
         var mean: Double {
@@ -143,10 +144,10 @@ extension UnlabelledLearning {
             return all.isEmpty ? 0 : all.reduce(0, +) / Double(all.count)
         }
 
-        /// Whether the recordings err less, by two standard errors of their mean gain.
+        /// Whether the errors are smaller by two standard errors of the mean improvement.
         ///
-        /// Of the same recording all errors are alike, so that recordings are counted, not way points; and by the logarithms,
-        /// as a few errors of a whole floor would hide all others.
+        /// The sample is the recordings, not the way points, as errors within a recording are correlated. Logarithms are
+        /// compared, as a few errors of a whole floor would otherwise dominate.
         func isSurelyBetter(than other: Score) -> Bool {
             let gains = zip(other.errors, errors).map { Self.logarithm($0) - Self.logarithm($1) }
             guard mean < other.mean, gains.count > 1 else { return false }
@@ -184,7 +185,7 @@ extension UnlabelledLearning {
             }
             all.append(errors)
         }
-        // The radius is that of 68 %.
+        // The radius is the 68 % error radius.
         let ratio = ratios.isEmpty ? 1 : ratios.sorted()[Int(Double(ratios.count - 1) * 0.68)]
         return Score(errors: all, doubt: min(max(ratio, 1), Self.mostDoubt))
     }

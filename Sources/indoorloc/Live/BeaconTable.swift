@@ -1,17 +1,17 @@
 import Foundation
 import IndoorLocalization
 
-/// What `scan` shows on a terminal: a line for each beacon that is heard, the strongest first.
+/// The table that `scan` shows on a terminal: one line per beacon, the strongest first.
 struct BeaconTable {
-    /// Sightings are counted over this many seconds for the rate.
+    /// The time over which the rate of sightings is measured.
     private static let rateSpan = Duration.seconds(5)
 
     private var ranger: Ranger
-    /// When each beacon was heard within the last seconds, and how strong at last.
+    /// The instants of each beacon's recent sightings, and the latest RSSI in dBm.
     private var heard: [BeaconIdentity: (instants: [Instant], rssi: Double)] = [:]
     private var others: [DeviceAddress: Instant] = [:]
     private var start: Instant?
-    /// What the radio does, in words; nil until it tells.
+    /// The radio's status in words; nil before the first radio event.
     private(set) var radio: String?
 
     init() {
@@ -20,7 +20,7 @@ struct BeaconTable {
         ranger = Ranger(settings: settings)
     }
 
-    /// Takes in what the radio delivers.
+    /// Updates the table with a reading.
     mutating func observe(_ reading: SensorReading) {
         start = start ?? reading.instant
         switch reading {
@@ -39,19 +39,19 @@ struct BeaconTable {
         }
     }
 
-    /// The table as it stands at `now`, no line wider than `width`, at most `height` lines.
+    /// The table at `now`: at most `height` lines of at most `width` characters.
     mutating func lines(at now: Instant, width: Int, height: Int) -> [String] {
         forgetSilent(at: now)
         let estimates = ranger.estimates(at: now).sorted { ($1.rssi, $0.beacon) < ($0.rssi, $1.beacon) }
-        // A UUID and what stands behind it need 94 characters.
+        // A full UUID and the columns after it need 94 characters.
         let isWide = width >= 94
         let head = row(
             ["UUID", "MAJOR", "MINOR", "RSSI", "SMOOTH", "DISTANCE", "PROXIMITY", "RATE", "AGE"], isWide: isWide)
         let rows = estimates.map { estimate in row(cells(of: estimate, at: now, isWide: isWide), isWide: isWide) }
         let room = max(0, height - 4)
-        var lines = [radio ?? "the radio has not told of itself yet", "", head]
+        var lines = [radio ?? "waiting for the radio", "", head]
         lines += rows.prefix(rows.count > room ? max(0, room - 1) : room)
-        if rows.count > room { lines.append("and \(rows.count - max(0, room - 1)) weaker ones") }
+        if rows.count > room { lines.append("and \(rows.count - max(0, room - 1)) weaker beacons") }
         lines.append(summary(beacons: rows.count, at: now))
         return lines.map { String($0.prefix(width)) }
     }
@@ -69,13 +69,13 @@ struct BeaconTable {
     private func summary(beacons: Int, at now: Instant) -> String {
         let beaconCount = beacons == 1 ? "1 beacon" : "\(beacons) beacons"
         let otherCount = others.count == 1 ? "1 other device" : "\(others.count) other devices"
-        return "\(beaconCount), \(otherCount) in the last \(Int(Self.rateSpan.seconds)) s; Ctrl-C ends the scan"
+        return "\(beaconCount), \(otherCount) in the last \(Int(Self.rateSpan.seconds)) s; press Ctrl-C to end"
     }
 
     private func cells(of estimate: RangeEstimate, at now: Instant, isWide: Bool) -> [String] {
         let beacon = estimate.beacon
         let entry = heard[beacon]
-        // Of the first seconds no full span is there yet.
+        // In the first seconds the span is shorter.
         let span = min(Self.rateSpan, start.map { max(.seconds(1), $0.duration(to: now)) } ?? Self.rateSpan)
         let rate = Double(entry?.instants.count ?? 0) / span.seconds
         return [

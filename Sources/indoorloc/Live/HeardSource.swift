@@ -5,29 +5,32 @@ import ScanRecording
 
 extension CommandOption {
     static let heard = CommandOption(
-        name: "replay", argument: "FILE", help: "hear this recording or capture, or - for standard input, not the radio"
+        name: "replay", argument: "FILE",
+        help: "read this recording or capture instead of the radio; - is standard input"
     )
 }
 
-/// Takes what a scanner tells, while it goes on.
+/// A receiver of a scanner's directives.
 protocol ScannerListener {
-    /// The first reading is there: the time of the wall clock at instant zero, in seconds since 1970, UTC; nil if unknown.
+    /// Called with the first reading.
+    ///
+    /// - Parameter unixTime: the wall-clock time at instant zero, in seconds since 1970 (UTC); nil if unknown.
     mutating func begin(unixTime: Double?)
-    /// Takes in what the scanner tells.
-    mutating func take(_ directive: ScanMachine.Directive) throws
-    /// Writes what there is; returns whether all of it is written.
+    /// Handles a directive of the scanner.
+    mutating func receive(_ directive: ScanMachine.Directive) throws
+    /// Writes pending output; returns whether all of it is written.
     mutating func write() throws -> Bool
-    /// Completes what was written.
+    /// Completes the output.
     mutating func end() throws
 }
 
-/// What a command hears that watches regions or rooms: the radio, or a recording.
+/// The source of a command that watches regions or rooms: the radio, or a recording.
 ///
-/// Both go through the machine of a ``BeaconScanner``: the radio's readings as they come, with a tick every half second; a
-/// recording's as fast as they are read, its time passing with them. The radio listens all the time, whatever the settings
-/// say of its duty cycle: a command that watches has nothing to save.
+/// Both drive the state machine of a ``BeaconScanner``. The radio's readings are handled as they arrive, with a tick every half
+/// second. A recording's readings are handled as fast as they are read, with the recording's time. The radio scans all the
+/// time, whatever duty cycle the settings give.
 struct HeardSource: Sendable {
-    /// The options that choose it.
+    /// The options that select the source.
     static let options: [CommandOption] = [.adapter, .route, .heard, .seconds, .lenient]
 
     private let radio: (adapter: AdapterChoice, route: ScanRoute?)
@@ -42,22 +45,23 @@ struct HeardSource: Sendable {
         limit = try arguments.limit()
         if let option = ["adapter", "route"].first(where: { arguments.has($0) && arguments.has("replay") }) {
             throw UsageError(
-                message: "--\(option) is of the radio, which --replay does not use", command: arguments.syntax.name)
+                message: "--\(option) can't be combined with --replay, which doesn't use the radio",
+                command: arguments.syntax.name)
         }
     }
 
-    /// Settings for a scanner that listens all the time.
+    /// The settings with a radio that scans all the time.
     static func settings(_ settings: ScannerSettings) -> ScannerSettings {
         var continuous = settings
         continuous.dutyCycle = .continuous
         return continuous
     }
 
-    /// Hears until the source ends, the time limit is reached or somebody interrupts it.
+    /// Receives readings until the source ends, the time limit is reached or a signal interrupts it.
     ///
     /// - Parameters:
-    ///   - prepare: tracks what is to be heard.
-    /// - Throws: what ended the source, or what the listener throws.
+    ///   - prepare: sets up the regions and rooms to track.
+    /// - Throws: the error that ended the source, or the listener's error.
     func listen(
         _ settings: ScannerSettings, _ listener: inout some ScannerListener,
         prepare: (inout ScanMachine) -> Void
@@ -70,7 +74,7 @@ struct HeardSource: Sendable {
         }
         let source = try BluetoothScanSource(adapter: radio.adapter, route: radio.route, content: .beacons)
         StandardError.line("\(source.choice)")
-        // Whatever happens, the adapter is given back as it was found.
+        // The adapter's earlier state is restored even after an error.
         var failure: (any Error)?
         do { try await listen(to: source, &run, &listener) } catch { failure = error }
         await source.released()
@@ -86,23 +90,23 @@ struct HeardSource: Sendable {
             if run.start == nil {
                 listener.begin(unixTime: readings.wallClock?.unixTime(at: reading.instant).seconds)
             }
-            try run.take(reading).forEach { try listener.take($0) }
-            // Whoever reads behind a pipe wants each line when it is there.
+            try run.receive(reading).forEach { try listener.receive($0) }
+            // A reader of a pipe receives each line at once.
             try write(&listener)
         }
-        try run.end().forEach { try listener.take($0) }
+        try run.end().forEach { try listener.receive($0) }
         try write(&listener)
         if case .recording(let tally) = readings.tally, let warning = tally.warning(for: path) {
             StandardError.write(warning)
         }
     }
 
-    /// Writes all that there is: unlike a radio, a recording can wait for whoever reads.
+    /// Writes all pending output: unlike a radio, a recording can wait for a slow reader.
     private func write(_ listener: inout some ScannerListener) throws {
-        while try !listener.write() { _ = FileDescriptor.takes(STDOUT_FILENO, within: -1) }
+        while try !listener.write() { _ = FileDescriptor.isWritable(STDOUT_FILENO, within: -1) }
     }
 
-    /// Hears a live source.
+    /// Receives the readings of a live source.
     func listen(
         to source: some ScanSource, _ run: inout ScannerRun, _ listener: inout some ScannerListener
     ) async throws {
@@ -118,51 +122,54 @@ struct HeardSource: Sendable {
                         let time = source.wallClock?.unixTime(at: reading.instant).seconds
                         listener.begin(unixTime: time ?? Date().timeIntervalSince1970)
                     }
-                    try run.take(reading).forEach { try listener.take($0) }
-                case .tick: try run.tick().forEach { try listener.take($0) }
+                    try run.receive(reading).forEach { try listener.receive($0) }
+                case .tick: try run.tick().forEach { try listener.receive($0) }
                 case .ended, .limitReached, .interrupted: break
                 }
                 return try listener.write()
             }
         } catch { failure = error }
         await work.stop()
-        // What was heard before an error is not lost.
+        // Output from before the error is kept.
         do { try listener.end() } catch { failure = failure ?? error }
         if let failure, (failure as? OutputError)?.isBrokenPipe != true { throw failure }
     }
 }
 
-/// The machine of a scanner in the hands of a command, its instants counted from the first reading.
+/// A scanner's state machine driven by a command; instants count from the first reading.
 struct ScannerRun {
     var machine: ScanMachine
+    private var decoder = ReadingDecoder()
     private var timeline = ScanTimeline()
-    /// When the first reading was made, as the source counts.
+    /// The instant of the first reading on the source's clock.
     private(set) var start: Instant?
 
     init(_ settings: ScannerSettings) { machine = ScanMachine(settings: settings, pace: .recorded, seed: 0) }
 
-    /// Takes in a reading.
-    mutating func take(_ reading: SensorReading) -> [ScanMachine.Directive] {
+    /// Handles a reading.
+    mutating func receive(_ reading: SensorReading) -> [ScanMachine.Directive] {
         start = start ?? reading.instant
         let rebased = timeline.rebase(reading)
         let begun = machine.isStarted ? [] : machine.handle(.start, at: rebased.instant)
-        return begun + machine.handle(.reading(rebased), at: rebased.instant)
+        return begun + machine.handle(.reading(decoder.decode(rebased)), at: rebased.instant)
     }
 
-    /// Does what is due by now.
+    /// Handles what is due by now.
     mutating func tick() -> [ScanMachine.Directive] {
         machine.isStarted ? machine.handle(.tick, at: timeline.now) : []
     }
 
-    /// The source has ended.
+    /// Handles the end of the source.
     mutating func end() -> [ScanMachine.Directive] { machine.handle(.sourceEnded, at: timeline.last) }
 }
 
 extension ScannerListener {
     mutating func begin(unixTime: Double?) {}
 
-    /// Tells what every command tells: trouble of the radio, and errors.
-    func tellTrouble(_ directive: ScanMachine.Directive) throws {
+    /// Reports events of the radio and errors on standard error.
+    ///
+    /// - Throws: an error that ends the session.
+    func reportTrouble(_ directive: ScanMachine.Directive) throws {
         switch directive {
         case .passOn(let event): StandardError.line("\(event)")
         case .report(let error):

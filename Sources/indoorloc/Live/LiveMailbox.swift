@@ -1,32 +1,32 @@
 import Synchronization
 
-/// What can happen while something goes on that only a person, the system or a time limit ends.
+/// An occurrence during live work, which a person, the system or a time limit ends.
 enum LiveOccurrence<Element: Sendable>: Sendable {
     case element(Element)
-    /// It is time to show what there is.
+    /// The interval for output has elapsed.
     case tick
-    /// The work is over, by itself or with an error.
+    /// The work has ended, with an error if it failed.
     case ended((any Error)?)
-    /// The time limit is reached.
+    /// The time limit has been reached.
     case limitReached
-    /// The person at the keyboard or the system ended it.
+    /// SIGINT or SIGTERM was received.
     case interrupted
 }
 
-/// Occurrences on their way to one reader, in the order in which they come.
+/// A bounded queue of occurrences for one reader, in order of arrival.
 ///
-/// Elements for which there is no room are lost and counted; an end is never lost, and of ticks one is kept.
+/// Elements that don't fit are lost and counted. An end is never lost. At most one tick is queued.
 final class LiveMailbox<Element: Sendable>: Sendable {
     private struct State {
         var occurrences: [LiveOccurrence<Element>] = []
-        /// How many of them have been taken.
+        /// The number of popped occurrences at the start of `occurrences`.
         var start = 0
         var elements = 0
         var hasTick = false
         var lost = 0
     }
 
-    /// The most elements that wait: seconds of a hall full of beacons.
+    /// The capacity in elements: seconds of a hall full of beacons.
     static var room: Int { 16_384 }
 
     private let state = Mutex(State())
@@ -35,9 +35,10 @@ final class LiveMailbox<Element: Sendable>: Sendable {
 
     init() { (wakes, waker) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1)) }
 
-    /// Elements that were lost.
+    /// The number of lost elements.
     var lost: Int { state.withLock { $0.lost } }
 
+    /// Appends an occurrence.
     func put(_ occurrence: LiveOccurrence<Element>) {
         state.withLock { state in
             switch occurrence {
@@ -54,7 +55,7 @@ final class LiveMailbox<Element: Sendable>: Sendable {
         waker.yield()
     }
 
-    private func take() -> LiveOccurrence<Element>? {
+    private func pop() -> LiveOccurrence<Element>? {
         state.withLock { state in
             guard state.start < state.occurrences.count else { return nil }
             let occurrence = state.occurrences[state.start]
@@ -80,7 +81,7 @@ extension LiveMailbox: AsyncSequence {
 
         mutating func next() async -> LiveOccurrence<Element>? {
             while true {
-                if let occurrence = mailbox.take() { return occurrence }
+                if let occurrence = mailbox.pop() { return occurrence }
                 if await wakes.next() == nil { return nil }
             }
         }

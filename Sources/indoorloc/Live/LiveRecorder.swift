@@ -2,23 +2,23 @@ import Foundation
 import IndoorLocalization
 import ScanRecording
 
-/// A file that holds what a radio delivers, its instants counted from the first reading.
+/// A recording of live readings; instants count from the first reading.
 ///
-/// It begins with the first reading: a radio that cannot be used leaves the file that was there.
+/// The file is created with the first reading, so that a radio that can't be used leaves an existing file unchanged.
 struct LiveRecorder: ~Copyable {
     private let target: RecordTarget
     private let earlier: EarlierRecording?
     private var start: RecordingBeginning
     private var timeline = ScanTimeline()
     private var file: ConvertedOutput?
-    /// What the radio told of itself before anything was heard.
+    /// The radio events before the first sensor reading.
     private var prologue: [SensorReading] = []
-    /// No radio tells more of itself, of which the latest is of interest.
+    /// The most radio events kept; the latest ones matter.
     private static let longestPrologue = 100
 
-    /// Finds out whether the file may be written, and where it goes on; creates nothing.
+    /// Checks that the file may be written, and finds the end of an existing recording; creates nothing.
     ///
-    /// - Parameter wallClock: that of the source, which tells when the recording begins; nil takes the machine's.
+    /// - Parameter wallClock: the source's wall clock, for the start time; nil uses the machine's clock.
     init(_ target: RecordTarget, wallClock: @escaping @Sendable () -> WallClock? = { nil }) throws {
         self.target = target
         start = RecordingBeginning(wallClock: wallClock)
@@ -41,7 +41,7 @@ struct LiveRecorder: ~Copyable {
             if prologue.count > Self.longestPrologue { prologue.removeFirst() }
             return
         }
-        // A beacon that has no place in a capture must not end the scan.
+        // A beacon that can't be written to a capture must not end the scan.
         var file =
             if let earlier {
                 try ConvertedOutput(continuing: target.output, after: earlier.end, endsLine: earlier.endsLine)
@@ -62,7 +62,7 @@ struct LiveRecorder: ~Copyable {
         return header
     }
 
-    /// The reading as late as it is in the recording that goes on.
+    /// The reading with its instant in the continued recording.
     private func late(_ reading: SensorReading) -> SensorReading {
         guard let earlier else { return reading }
         var late = reading
@@ -71,10 +71,10 @@ struct LiveRecorder: ~Copyable {
         return late
     }
 
-    /// Completes the file, and tells what could not be kept in it.
+    /// Completes the file, and reports what it could not store.
     mutating func close() throws {
         guard file != nil else {
-            StandardError.line("\(target.path): not written, as nothing was heard")
+            StandardError.line("\(target.path): not written, as nothing was received")
             return
         }
         try file?.close()
@@ -82,18 +82,18 @@ struct LiveRecorder: ~Copyable {
     }
 }
 
-/// A recording that is there already, and goes on.
+/// An existing recording to continue.
 private struct EarlierRecording {
     /// Its last instant.
     let end: Instant
-    /// When it began, in microseconds since 1970 (UTC); nil if it does not tell.
+    /// The start time in microseconds since 1970 (UTC); nil if the header has none.
     private let start: Int64?
-    /// Whether its last line has an end.
+    /// Whether the last line ends with a line feed.
     let endsLine: Bool
 
-    /// Nil if the file is to be begun.
+    /// Reads the recording; returns nil if a new file is to be created.
     ///
-    /// - Throws: what is wrong with the recording, or `OutputFile.Failure` if nothing can be added to it.
+    /// - Throws: `RecordingError` if the recording is invalid, or `OutputFile.Failure` if it can't be continued.
     init?(_ target: RecordTarget) throws {
         guard target.output.existing == .extended, let file = FileHandle(forReadingAtPath: target.path) else {
             return nil
@@ -106,8 +106,8 @@ private struct EarlierRecording {
         endsLine = try isCompressed || file.readToEnd() == Data([10])
         try file.seek(toOffset: 0)
         guard try (file.read(upToCount: 2) == Data([0x1F, 0x8B])) == isCompressed else {
-            let kind = isCompressed ? "not compressed, as its name says" : "compressed, other than its name says"
-            throw OutputFile.Failure(path: target.path, reason: "is \(kind); nothing can be added to it")
+            let kind = isCompressed ? "not compressed, unlike its name says" : "compressed, unlike its name says"
+            throw OutputFile.Failure(path: target.path, reason: "is \(kind); it can't be continued")
         }
         var reader = try RecordingReader(path: target.path)
         var end = Instant.zero
@@ -116,18 +116,18 @@ private struct EarlierRecording {
         start = reader.header?.startedAt.flatMap(RecordingStart.microseconds)
     }
 
-    /// The time from its end until then, in microseconds since 1970 (UTC); nothing if it does not tell when it began.
+    /// The time from the recording's end until `present`, in microseconds since 1970 (UTC); zero if its start is unknown.
     func pause(until present: Int64) -> Duration {
         let sinceStart = start.map { Duration.microseconds(present - $0) } ?? .zero
         return max(.zero, sinceStart - Instant.zero.duration(to: end))
     }
 }
 
-/// Which file a live command is to write.
+/// The file and format of a live recording.
 struct RecordTarget: Sendable {
     let output: OutputFile
     let format: ConvertedFormat
-    /// The session that it belongs to; nil for none.
+    /// The trace identifier of its session; nil for none.
     var traceID: TraceID?
 
     var path: String { output.path }

@@ -1,92 +1,91 @@
 import IndoorLocalization
 
-/// A session over a live source, whose news come as one stream.
+/// A session on a live source, with all its updates in one callback.
 struct LiveSession: Sendable {
-    /// What comes of it.
-    enum News: Sendable {
-        /// The session tells, its instant counted from the start.
-        case told(SessionReplay.Output)
-        /// The source delivers.
-        case heard(SensorReading)
+    /// An update of the session.
+    enum Update: Sendable {
+        /// An output of the session; its instant counts from the start.
+        case output(SessionOutput)
+        /// A reading of the source.
+        case reading(SensorReading)
     }
 
     let venue: Venue
     let settings: SettingsStack
     let seed: UInt64
-    /// Receives from satellites beside the source; nil for none.
+    /// A satellite receiver beside the source; nil for none.
     var gnss: (any GNSSSource)?
-    /// What is watched beside the fences of the venue.
+    /// The geofences to monitor, in addition to the venue's fences.
     var geofences: [Geofence] = []
-    /// What ties it, its recording and its log lines together.
+    /// The identifier of the session, in its recording and its log lines.
     var traceID = TraceID()
-    /// What runs beside it.
-    var companions: [any ServiceCompanion] = []
+    /// The companions that run beside the session.
+    var companions: [any SessionCompanion] = []
+    /// Counts the readings that the session was too slow for.
+    let lost = LostReadings()
 
-    /// Runs until the session is over, or the task is cancelled.
+    /// Runs until the session ends, or the task is cancelled.
     ///
-    /// - Throws: what is wrong with the first geofence that cannot be watched; then no session begins.
+    /// - Throws: `GeofenceError` for the first geofence that can't be monitored; then no session begins.
     func run(
-        _ source: some ScanSource, givesReadings: Bool, _ give: @escaping @Sendable (News) -> Void
+        _ source: some ScanSource, givesReadings: Bool, _ give: @escaping @Sendable (Update) -> Void
     ) async throws(GeofenceError) {
-        let tap: @Sendable (SensorReading) -> Void = { if givesReadings { give(.heard($0)) } }
+        let tap: @Sendable (SensorReading) -> Void = { if givesReadings { give(.reading($0)) } }
         let localizer = Localizer(
-            source: TappedSource(source: source, tap: tap), gnss: gnss.map { TappedGNSSSource(source: $0, tap: tap) },
+            source: TappedSource(source: source, lost: lost, tap: tap),
+            gnss: gnss.map { TappedGNSSSource(source: $0, lost: lost, tap: tap) },
             venues: VenueLibrary([venue]), settings: settings, seed: seed, traceIDs: { [traceID] in traceID })
         try await localizer.startMonitoring(geofences)
-        await Self.follow(localizer, companions: companions) { give(.told($0)) }
+        await Self.follow(localizer, companions: companions) { give(.output($0)) }
     }
 
-    /// Runs the session of a localizer until it is over, or the task is cancelled.
+    /// Runs the session of a localizer until it ends, or the task is cancelled.
     ///
     /// - Parameters:
-    ///   - companions: run beside it, until it is over.
-    ///   - tell: takes what the session tells, all of it, its instant counted from the start.
+    ///   - companions: run beside the session until it ends.
+    ///   - emit: receives all outputs of the session except motion; instants count from the start.
     static func follow(
-        _ localizer: Localizer, companions: [any ServiceCompanion] = [],
-        _ tell: @escaping @Sendable (SessionReplay.Output) -> Void
+        _ localizer: Localizer, companions: [any SessionCompanion] = [],
+        _ emit: @escaping @Sendable (SessionOutput) -> Void
     ) async {
         let start = ContinuousClock.now
-        let tell: @Sendable (SessionReplay.Output.Content) -> Void = { content in
+        let emitContent: @Sendable (SessionOutput.Content) -> Void = { content in
             let elapsed = start.duration(to: .now).nanoseconds
-            tell(SessionReplay.Output(instant: Instant(nanoseconds: elapsed), content: content))
+            emit(SessionOutput(instant: Instant(nanoseconds: elapsed), content: content))
         }
-        // Taken before the start, so that nothing is missed.
-        let (states, positions, outdoors, events, errors, venues) = (
-            localizer.states, localizer.positions, localizer.outdoorPositions, localizer.events, localizer.errors,
-            localizer.downloadedVenues
-        )
-        let interactions = localizer.interactions
+        // Created before the start, so that it misses nothing.
+        let outputs = localizer.outputs
         await withTaskGroup { beside in
             for companion in companions { beside.addImmediateTask { await companion.run(beside: localizer) } }
             await localizer.start()
-            await withTaskGroup { group in
-                group.addTask { for await position in positions { tell(.position(position)) } }
-                group.addTask { for await position in outdoors { tell(.outdoorPosition(position)) } }
-                group.addTask { for await event in events { tell(.event(event)) } }
-                group.addTask { for await event in interactions { tell(.interaction(event)) } }
-                group.addTask { for await error in errors { tell(.error(error)) } }
-                group.addTask { for await venue in venues { tell(.downloadedVenue(venue)) } }
-                let final = await tellStates(states) { tell(.state($0)) }
-                await localizer.stop()
-                // What was told before the end is still in the streams, and comes before the last state.
-                localizer.finishStreams()
-                await group.waitForAll()
-                if let final { tell(.state(final)) }
+            var final: LocalizationState?
+            for await output in outputs {
+                switch output.content {
+                case .motion: break
+                case .state(let state) where state.isOver:
+                    final = final ?? state
+                    // The stream ends after the elements emitted so far, which come before the last state.
+                    await end(localizer)
+                case .state, .position, .outdoorPosition, .event, .interaction, .downloadedVenue, .error:
+                    emitContent(output.content)
+                }
             }
+            await end(localizer)
+            if let final { emitContent(.state(final)) }
             beside.cancelAll()
         }
     }
 
-    /// Tells the states but for the first, which is that of before the start, and the last one, which is returned; nil if
-    /// the task is cancelled.
-    private static func tellStates(
-        _ states: AsyncStream<LocalizationState>, _ tell: (LocalizationState) -> Void
-    ) async -> LocalizationState? {
-        for await state in states.dropFirst() {
-            if state == .idle { return state }
-            if case .error = state { return state }
-            tell(state)
-        }
-        return nil
+    private static func end(_ localizer: Localizer) async {
+        await localizer.stop()
+        localizer.finishStreams()
     }
+}
+
+/// Work that runs beside a session, such as sharing its positions.
+protocol SessionCompanion: Sendable {
+    /// Runs until the session ends: then the localizer's streams end, and the task is cancelled.
+    ///
+    /// Called before the session begins. A stream that is created before the first suspension misses nothing.
+    func run(beside localizer: Localizer) async
 }

@@ -4,12 +4,12 @@ import VenuePackets
 
 extension CommandOption {
     static let live = CommandOption(
-        name: "live", argument: "ROOM", help: "train this room with what the radio hears now, until Ctrl-C or --seconds"
+        name: "live", argument: "ROOM", help: "train this room from the radio, until Ctrl-C or for --seconds"
     )
-    static let pocket = CommandOption(name: "pocket", help: "with --live: the machine is carried in a pocket or a bag")
+    static let pocket = CommandOption(name: "pocket", help: "with --live: the device is carried in a pocket or a bag")
 }
 
-/// The training of one room with what is heard now.
+/// The training of one room from live readings.
 struct LiveTraining: Sendable {
     static let options: [CommandOption] = [.live, .pocket] + HeardSource.options.filter { $0.name != "lenient" }
 
@@ -17,11 +17,11 @@ struct LiveTraining: Sendable {
     private let placement: RoomFingerprint.Placement
     private let source: HeardSource
 
-    /// Nil if no room is trained live.
+    /// Reads the options; returns nil without `--live`.
     init?(_ arguments: ParsedArguments) throws(UsageError) {
         guard let room = arguments.value("live") else {
             for option in Self.options where arguments.has(option.name) {
-                throw UsageError(message: "--\(option.name) needs --live", command: arguments.syntax.name)
+                throw UsageError(message: "--\(option.name) requires --live", command: arguments.syntax.name)
             }
             return nil
         }
@@ -30,9 +30,9 @@ struct LiveTraining: Sendable {
         source = try HeardSource(arguments)
     }
 
-    /// Takes a sample a second until the source ends, the time is over or somebody interrupts it.
+    /// Collects one sample per second until the source ends, the time limit is reached or a signal interrupts it.
     ///
-    /// - Parameter uuids: of the beacons that count.
+    /// - Parameter uuids: the UUIDs of the beacons to use.
     func train(with uuids: Set<BeaconUUID>) async throws -> RoomTrainingSet {
         var listener = Listener(room: room, placement: placement)
         try await source.listen(ScannerSettings(), &listener) { machine in
@@ -42,12 +42,12 @@ struct LiveTraining: Sendable {
         }
         guard let fingerprint = listener.finish(), !fingerprint.samples.isEmpty else {
             let beacons = uuids.map(\.description).sorted().joined(separator: ", ")
-            throw DataSetError(description: "no beacon of \(beacons) was heard in \(room): nothing was trained")
+            throw CommandError(description: "no beacon of \(beacons) was received in \(room); nothing was trained")
         }
         return RoomTrainingSet(rooms: [room: fingerprint])
     }
 
-    /// Takes the samples, and tells a person how far it is.
+    /// Collects the samples and shows progress.
     private struct Listener: ScannerListener {
         let room: String
         let placement: RoomFingerprint.Placement
@@ -64,8 +64,8 @@ struct LiveTraining: Sendable {
             trainer = RoomTrainer(room: room, regionID: nil, placement: placement) { start + $0.seconds }
         }
 
-        mutating func take(_ directive: ScanMachine.Directive) throws {
-            guard case .emitRanging(let ranging) = directive else { return try tellTrouble(directive) }
+        mutating func receive(_ directive: ScanMachine.Directive) throws {
+            guard case .emitRanging(let ranging) = directive else { return try reportTrouble(directive) }
             guard trainer?.observe(ranging) == true, let step = trainer?.progress else { return }
             progress.show(
                 "\(room): \(step.sampleCount) of \(FingerprintQuality.neededSamples) samples, "

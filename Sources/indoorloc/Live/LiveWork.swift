@@ -2,23 +2,24 @@ import Foundation
 import IndoorLocalization
 import Synchronization
 
-/// What work brings, with ticks, signals and a time limit among it, in the order in which they come.
+/// Live work whose elements are merged with ticks, signals and a time limit, in order of arrival.
 final class LiveWork<Element: Sendable> {
-    /// What happens, until the work is stopped.
+    /// The occurrences until the work is stopped.
     let occurrences = LiveMailbox<Element>()
     private let work: Task<Void, Never>
     private let timers: [any DispatchSourceProtocol]
 
-    /// Begins the work.
+    /// Starts the work.
     ///
     /// - Parameters:
-    ///   - limit: after which it is interrupted; nil for none.
-    ///   - body: the work, which hands on what it brings, and ends when its task is cancelled.
+    ///   - tick: the interval of ticks.
+    ///   - limit: the time limit; nil for none.
+    ///   - body: the work. It passes its elements to `give`, and ends when its task is cancelled.
     init(
         tick: Duration, limit: Duration?,
         _ body: @escaping @Sendable (_ give: @escaping @Sendable (Element) -> Void) async throws -> Void
     ) {
-        // Whoever reads the lines may end first; the file that is recorded must still be completed.
+        // If the reader of the lines ends first, the recording must still be completed.
         Glibc.signal(SIGPIPE, SIG_IGN)
         let occurrences = occurrences
         work = Task {
@@ -31,14 +32,14 @@ final class LiveWork<Element: Sendable> {
         if let limit { timers.append(Self.timer(every: limit) { occurrences.put(.limitReached) }) }
         let interruptions = Interruptions()
         for signal in [SIGINT, SIGTERM] {
-            // The dispatch source hears it; what the signal would do otherwise must not happen.
+            // The dispatch source receives the signal; its default action must not happen.
             Glibc.signal(signal, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: signal)
             source.setEventHandler {
-                switch interruptions.take(at: .now) {
+                switch interruptions.register(at: .now) {
                 case .first: occurrences.put(.interrupted)
                 case .echo: break
-                // Whoever asks again does not want to wait for a clean end.
+                // A second request ends the process at once.
                 case .again: _exit(128 + signal)
                 }
             }
@@ -48,11 +49,11 @@ final class LiveWork<Element: Sendable> {
         self.timers = timers
     }
 
-    /// Hands on what happens until the work is over and all of it is written, or until it is interrupted.
+    /// Handles occurrences until the work has ended and all output is written, or until a signal interrupts it.
     ///
-    /// - Parameter take: takes in what happens; returns whether all that it has to say is written.
-    /// - Throws: what ended the work, or what `take` throws.
-    func follow(_ take: (LiveOccurrence<Element>) throws -> Bool) async throws {
+    /// - Parameter handle: handles an occurrence; returns whether all output is written.
+    /// - Throws: the error that ended the work, or the error of `handle`.
+    func follow(_ handle: (LiveOccurrence<Element>) throws -> Bool) async throws {
         var isOver = false
         var failure: (any Error)?
         for await occurrence in occurrences {
@@ -65,16 +66,16 @@ final class LiveWork<Element: Sendable> {
                 isOver = true
                 failure = failure ?? error
             }
-            guard try take(occurrence), isOver else { continue }
+            guard try handle(occurrence), isOver else { continue }
             if let failure { throw failure }
             return
         }
     }
 
-    /// Ends the work: once this returns, it has let go of what it held, such as a radio. Tells what was lost.
+    /// Stops the work and waits until it has released its resources, such as a radio. Reports lost elements.
     func stop() async {
         let lost = occurrences.lost
-        if lost > 0 { StandardError.line("\(lost) readings or news were lost, as they came too fast") }
+        if lost > 0 { StandardError.line("\(lost) readings or outputs were lost, as they arrived too fast") }
         timers.forEach { $0.cancel() }
         work.cancel()
         await work.value
@@ -92,21 +93,21 @@ final class LiveWork<Element: Sendable> {
     }
 }
 
-/// Tells when the work was asked to end; a class, as the handlers of both signals share it.
+/// The requests to end the work. A class, as the handlers of both signals share it.
 private final class Interruptions: Sendable {
     enum Request {
         case first
-        /// The first one once more: `timeout` sends its signal to the program and to its group, `sudo` passes on what the
-        /// terminal has sent already.
+        /// A repetition of the first request: `timeout` signals the program and its group, and `sudo` forwards a signal that
+        /// the terminal has also sent.
         case echo
         case again
     }
 
-    /// No person asks twice within this time.
+    /// A signal within this time is an echo, as no person repeats a request so fast.
     private static let echoTime = Duration.milliseconds(500)
     private let first = Mutex<ContinuousClock.Instant?>(nil)
 
-    func take(at now: ContinuousClock.Instant) -> Request {
+    func register(at now: ContinuousClock.Instant) -> Request {
         first.withLock { first in
             guard let earlier = first else {
                 first = now

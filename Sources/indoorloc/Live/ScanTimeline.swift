@@ -1,12 +1,14 @@
+import Foundation
 import IndoorLocalization
+import ScanRecording
 
-/// Tells a live scan's instants as time since its first reading, and what time it is between readings.
+/// The time of a live scan, counted from its first reading.
 struct ScanTimeline {
     private let clock = ContinuousClock()
     private var origin: Instant?
     private var latest: (instant: Instant, read: ContinuousClock.Instant)?
 
-    /// The reading with its instant counted from the first one.
+    /// Returns the reading with its instant counted from the first reading.
     mutating func rebase(_ reading: SensorReading) -> SensorReading {
         let start = origin ?? reading.instant
         origin = start
@@ -24,4 +26,26 @@ struct ScanTimeline {
         guard let latest else { return .zero }
         return latest.instant.advanced(by: latest.read.duration(to: clock.now))
     }
+}
+
+/// The start time of a live recording: that of its first reading, on the source's wall clock, or else on the machine's clock.
+struct RecordingBeginning {
+    let wallClock: @Sendable () -> WallClock?
+    private var begun: Int64?
+
+    init(wallClock: @escaping @Sendable () -> WallClock?) { self.wallClock = wallClock }
+
+    /// Stores the start time with the first reading.
+    mutating func note(_ reading: SensorReading) {
+        guard begun == nil else { return }
+        begun = wallClock().map { $0.unixTime(at: reading.instant).milliseconds &* 1000 } ?? Self.now
+    }
+
+    /// The start time in microseconds since 1970 (UTC); before the first reading, the present time.
+    var microseconds: Int64 { begun ?? Self.now }
+
+    /// The header of the recording.
+    var header: RecordingHeader { RecordingHeader(startedAt: RecordingStart.text(microseconds)) }
+
+    private static var now: Int64 { Int64((Date().timeIntervalSince1970 * 1e6).rounded()) }
 }

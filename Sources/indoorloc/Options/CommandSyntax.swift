@@ -2,29 +2,29 @@
 struct CommandOption: Sendable {
     /// The long name, without its dashes.
     let name: String
-    /// The short name; nil without one.
+    /// The short name; nil if the option has none.
     var short: Character?
-    /// What the argument is called in the help; nil for an option without an argument.
+    /// The argument's name in the help; nil for an option without an argument.
     var argument: String?
-    /// What it does, in one line.
+    /// The option's effect, in one line.
     let help: String
 
     static let help = CommandOption(name: "help", short: "h", help: "show this help and exit")
 }
 
-/// How a command is called, and what it does.
+/// The name, options and help of a command.
 struct CommandSyntax: Sendable {
-    /// The words that call it, such as `venue check`.
+    /// The name, such as `venue check`.
     let name: String
-    /// What stands behind the options, such as `RECORDING`; empty for nothing.
+    /// The operands in the help, such as `RECORDING`; empty for none.
     var operands = ""
-    /// How many operands there may be.
+    /// The allowed number of operands.
     var operandCount = 0...0
-    /// What it does, in one line.
+    /// The command's effect, in one line.
     let summary: String
-    /// More, below the options. Paragraphs are filled, but for those that begin with "example:" or have indented lines.
+    /// The text below the options. Paragraphs are filled, except those that begin with "example:" or have indented lines.
     var details = ""
-    /// Its options, beside `--help`.
+    /// The options, without `--help`.
     var options: [CommandOption] = []
 
     /// The first line of the help.
@@ -35,10 +35,10 @@ struct CommandSyntax: Sendable {
         return words.joined(separator: " ")
     }
 
-    /// No line of the help is longer where it can be broken.
+    /// The maximum length of a help line that can be broken.
     private static let columns = 100
 
-    /// What `--help` prints.
+    /// The text that `--help` prints.
     var help: String {
         var text = usage + "\n\n" + summary + "\n\noptions:\n"
         let all = options + [.help]
@@ -57,7 +57,7 @@ struct CommandSyntax: Sendable {
         return text
     }
 
-    /// The text behind a head, in lines that begin where the first one does.
+    /// The text after a head, with following lines indented to the end of the head.
     private static func filled(_ text: some StringProtocol, behind head: String) -> String {
         var lines: [String] = []
         var line = head

@@ -1,47 +1,47 @@
 import Foundation
 import Glibc
 
-/// A file that cannot be read.
+/// The error of a file that can't be read.
 struct InputFailure: Error, CustomStringConvertible {
     let description: String
 
-    /// The system's last error.
+    /// Describes the system's last error.
     init(_ path: String) { description = "\(path): cannot be read: \(String(cString: strerror(errno)))" }
 }
 
 extension ParsedArguments {
-    /// What stands for standard input on a command line.
+    /// The word for standard input on a command line.
     static let standardInput = "-"
 
-    /// The path of a file that is read: that of standard input for a dash.
+    /// The path of an input file; a dash is standard input.
     static func path(_ word: String) -> String { word == standardInput ? "/dev/stdin" : word }
 
-    /// The file of an option, which may be read more than once; nil if it was not given.
+    /// The input file of an option, which may be read more than once; nil if the option was not given.
     func input(_ option: String) throws -> String? { try value(option).map(InputFile.keeping) }
 
-    /// The file of an option that must be given, which may be read more than once.
+    /// The input file of a required option, which may be read more than once.
     func requiredInput(_ option: String) throws -> String { try InputFile.keeping(try required(option)) }
 
-    /// The file of an operand, which may be read more than once.
+    /// The input file of an operand, which may be read more than once.
     func input(operand index: Int) throws -> String { try InputFile.keeping(operands[index]) }
 
-    /// The file of an operand that is read once, from its start to its end: a pipe while it fills.
+    /// The input file of an operand that is read once from start to end, such as a pipe.
     func stream(operand index: Int) -> String { Self.path(operands[index]) }
 
-    /// - Throws: `UsageError` if standard input is to be more than one file.
+    /// - Throws: `UsageError` if standard input is given for more than one file.
     func checkStandardInput() throws(UsageError) {
         let words = operands + values.values.flatMap(\.self)
         guard words.count(where: { $0 == Self.standardInput }) > 1 else { return }
-        throw UsageError(message: "'-' is standard input, which can be one file only", command: syntax.name)
+        throw UsageError(message: "'-' (standard input) can be given only once", command: syntax.name)
     }
 }
 
-/// A file that is read as often as need be, also if it is a pipe.
+/// A file that can be read several times, even if it is a pipe.
 enum InputFile {
-    /// The path of a file with the content of the one at `word`: itself, unless what is read of it is gone.
+    /// Returns the path of a file with the content of the one at `word`: the same file, or a copy of a pipe.
     ///
-    /// The content of a pipe is kept in a file without a name, which ends with the process. Where the pipe was given
-    /// open, such as standard input, that file takes its place, so that it keeps its name.
+    /// The content of a pipe is copied to an unnamed file, which the system deletes when the process ends. If the process
+    /// received the pipe as an open descriptor, such as standard input, the copy replaces it at the same path.
     static func keeping(_ word: String) throws(InputFailure) -> String {
         let path = ParsedArguments.path(word)
         guard let file = FileIdentity(path: path), file.isPipe || path == "/dev/stdin" && !file.isRegular else {
@@ -58,7 +58,7 @@ enum InputFile {
         return path
     }
 
-    /// No packet is larger, in bytes.
+    /// The maximum size of a copied pipe in bytes.
     private static let limit = 4 << 30
 
     private static func nameless(_ path: String) throws(InputFailure) -> Int32 {

@@ -1,19 +1,19 @@
 extension CommandOption {
-    static let overwrite = CommandOption(name: "overwrite", help: "replace the output if it is there already")
+    static let overwrite = CommandOption(name: "overwrite", help: "replace the output if it exists")
 }
 
 extension ParsedArguments {
-    /// The file that an option names, with all else on the command line as what is read; nil if it was not given.
+    /// The output file of an option, with all other paths of the command line as its inputs; nil if it was not given.
     ///
     /// - Parameters:
-    ///   - isPrivate: whether it tells where somebody was.
-    ///   - except: an option whose file may be the output, too.
+    ///   - isPrivate: whether the file contains locations of a person.
+    ///   - except: an option whose file may be the output.
     func outputFile(_ option: String, isPrivate: Bool = false, except: String? = nil) -> OutputFile? {
         guard let path = value(option) else { return nil }
         return outputFile(path, inputs: inputs(except: [option, except ?? option]), isPrivate: isPrivate)
     }
 
-    /// As `outputFile(_:isPrivate:except:)`, of an option that must be given.
+    /// The output file of a required option, as `outputFile(_:isPrivate:except:)` returns it.
     func requiredOutputFile(
         _ option: String, isPrivate: Bool = false, except: String? = nil
     ) throws(UsageError) -> OutputFile {
@@ -21,13 +21,13 @@ extension ParsedArguments {
         return outputFile(option, isPrivate: isPrivate, except: except) ?? OutputFile(path: "")
     }
 
-    /// The file that an operand names.
+    /// The output file of an operand.
     func outputFile(operand index: Int, isPrivate: Bool = false) -> OutputFile {
         let others = operands.enumerated().filter { $0.offset != index }.map { Self.path($0.element) }
         return outputFile(operands[index], inputs: optionValues(except: []) + others, isPrivate: isPrivate)
     }
 
-    /// What the command line names beside some options, among it all files that the command reads.
+    /// The operands and the values of all options but some; they include all files that the command reads.
     func inputs(except options: Set<String>) -> [String] { optionValues(except: options) + operands.map(Self.path) }
 
     private func optionValues(except options: Set<String>) -> [String] {

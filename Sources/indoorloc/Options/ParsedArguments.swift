@@ -1,21 +1,15 @@
 import CGetOpt
 import Glibc
 
-/// A wrong call: what was wrong, and of which command.
-struct UsageError: Error {
-    let message: String
-    var command: String
-}
-
-/// What stands on a command line behind the command's name.
+/// The options and operands after the command's name.
 struct ParsedArguments {
-    /// The command.
+    /// The syntax of the command.
     let syntax: CommandSyntax
-    /// Every value of each option, in order; an empty text for an option without argument.
+    /// The values of each option, in order; an empty string for an option without argument.
     private(set) var values: [String: [String]] = [:]
-    /// What is no option.
+    /// The words that are not options.
     private(set) var operands: [String] = []
-    /// Whether help was asked for; then nothing else is checked.
+    /// Whether `--help` was given; then nothing else is checked.
     var wantsHelp: Bool { values["help"] != nil }
 
     /// Reads a command line with getopt_long: options and operands in any order, `--` before operands with a dash.
@@ -32,7 +26,7 @@ struct ParsedArguments {
                     operands = (Int(item.index)..<Int(count)).compactMap { arguments[$0].map { String(cString: $0) } }
                     return
                 }
-                failure = take(item, arguments)
+                failure = store(item, arguments)
             }
         }
         if let failure { throw failure }
@@ -41,7 +35,8 @@ struct ParsedArguments {
         try checkStandardInput()
     }
 
-    private mutating func take(
+    /// Stores an option; returns an error if getopt rejected it.
+    private mutating func store(
         _ item: cgetopt_item, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
     ) -> UsageError? {
         let all = syntax.options + [.help]
@@ -53,19 +48,19 @@ struct ParsedArguments {
         return nil
     }
 
-    /// What is wrong with an option that getopt refuses; `word` is the one that it has read last.
+    /// The message for an option that getopt rejected; `word` is the last word that getopt read.
     private static func problem(of item: cgetopt_item, word: String, in options: [CommandOption]) -> String {
         let short = UInt8(exactly: item.culprit).map { UnicodeScalar($0) }
         if let offset = CArguments.offset(of: item.culprit, in: options) {
             let name = short.map { "-\($0)" } ?? "--" + options[offset].name
             let isMissing = item.code == CArguments.missingArgument
-            return isMissing ? "option '\(name)' needs an argument" : "option '\(name)' takes no argument"
+            return isMissing ? "option '\(name)' requires an argument" : "option '\(name)' does not take an argument"
         }
-        // Of a group such as -xl, getopt has not passed the word yet: the letter alone is sure.
-        if let short, short.value > 0 { return "there is no option '-\(short)'" }
+        // In a group such as -xl, getopt has not passed the word yet: only the letter is certain.
+        if let short, short.value > 0 { return "unknown option '-\(short)'" }
         let meant = options.map { "--" + $0.name }.filter { $0.hasPrefix(word) }
-        if meant.count > 1 { return "option '\(word)' may be \(meant.joined(separator: " or ")); write it out" }
-        return "there is no option '\(word)'"
+        if meant.count > 1 { return "option '\(word)' is ambiguous: \(meant.joined(separator: " or "))" }
+        return "unknown option '\(word)'"
     }
 
     private func checkOperands() throws(UsageError) {
@@ -77,7 +72,7 @@ struct ParsedArguments {
         }
         if operands.count > syntax.operandCount.upperBound {
             let extra = operands[syntax.operandCount.upperBound]
-            throw UsageError(message: "'\(extra)' is one operand too many", command: syntax.name)
+            throw UsageError(message: "unexpected operand '\(extra)'", command: syntax.name)
         }
     }
 
@@ -87,7 +82,7 @@ struct ParsedArguments {
     /// The last value of an option; nil if it was not given.
     func value(_ option: String) -> String? { values[option]?.last }
 
-    /// The value of an option that must be given.
+    /// The value of a required option.
     func required(_ option: String) throws(UsageError) -> String {
         guard let value = value(option) else {
             throw UsageError(message: "--\(option) is missing", command: syntax.name)
@@ -95,7 +90,7 @@ struct ParsedArguments {
         return value
     }
 
-    /// The value of an option that is a whole number within `range`; `standard` if it was not given.
+    /// The value of an option, an integer within `range`; `standard` if the option was not given.
     func number<Number: FixedWidthInteger>(
         _ option: String, in range: ClosedRange<Number>, else standard: Number
     ) throws(UsageError) -> Number {
@@ -106,19 +101,32 @@ struct ParsedArguments {
         }
         return number
     }
+
+    /// The value of an option, a number of seconds within `range`; `standard` if the option was not given.
+    func seconds(_ option: String, in range: ClosedRange<Double>, else standard: Double) throws(UsageError) -> Double {
+        guard let text = value(option) else { return standard }
+        guard let number = Double(text), range.contains(number) else {
+            let bounds = [range.lowerBound, range.upperBound].map { bound in
+                Int(exactly: bound).map(String.init) ?? "\(bound)"
+            }
+            let allowed = "a number of seconds from \(bounds[0]) to \(bounds[1])"
+            throw UsageError(message: "--\(option) must be \(allowed), not '\(text)'", command: syntax.name)
+        }
+        return number
+    }
 }
 
-/// The command line in the form that C wants.
+/// The command line as C arguments.
 private enum CArguments {
-    /// The `val` of the first option; the others follow. Above every character, so that none can be mistaken.
+    /// The `val` of the first option; the others follow. Larger than every character, so that codes are distinct.
     static let firstCode = 1000
-    /// Which option a code stands for: by its long name or its short one.
+    /// The index of the option with this code, from its long or its short name.
     static func offset(of code: Int32, in options: [CommandOption]) -> Int? {
         if options.indices.contains(Int(code) - firstCode) { return Int(code) - firstCode }
         return options.firstIndex { option in option.short.flatMap(\.asciiValue).map(Int32.init) == code }
     }
 
-    /// What getopt_long returns where an argument is missing.
+    /// The code that getopt_long returns for a missing argument.
     static let missingArgument = Int32(UnicodeScalar(":").value)
 
     static func with(
@@ -136,7 +144,7 @@ private enum CArguments {
                 flag: nil, val: Int32(firstCode + index))
         }
         long.append(option())
-        // getopt permutes the array; what is to be freed stays the same set.
+        // getopt permutes the array; the set of pointers to free stays the same.
         let count = Int32(words.count)
         arguments.withUnsafeMutableBufferPointer { pointers in
             guard let base = pointers.baseAddress else { return }

@@ -1,15 +1,15 @@
 import IndoorLocalization
 
-/// A classifier that comes with the package.
+/// A classifier of the package.
 enum ClassifierKind: String, CaseIterable, Sendable {
     case naiveBayes, nearestNeighbor, adaptive
 
-    /// Whether the room of a scan depends on the scans before.
+    /// Whether earlier scans affect the room of a scan.
     var hasMemory: Bool { self == .adaptive }
 
-    /// Learns the training.
+    /// Returns a classifier trained with these data.
     ///
-    /// - Parameter remembersRooms: whether earlier scans count for the room, where the classifier can do so.
+    /// - Parameter remembersRooms: whether earlier scans affect the room, if the classifier supports this.
     func classifier(_ training: RoomTrainingSet, remembersRooms: Bool = true) -> any Classifier {
         switch self {
         case .naiveBayes: return NaiveBayesClassifier(training)
@@ -22,7 +22,7 @@ enum ClassifierKind: String, CaseIterable, Sendable {
     }
 }
 
-/// Which changes of room are believed.
+/// The options of the rule that accepts a change of room.
 enum RoomRuleOptions {
     static let options = [
         CommandOption(
@@ -31,12 +31,12 @@ enum RoomRuleOptions {
                 + " (default \(RoomSettings().changeRule.rawValue))"),
         CommandOption(
             name: "count", argument: "N",
-            help: "how many estimates the rule looks at (default \(RoomSettings().changeCount))"),
+            help: "number of estimates that the rule considers (default \(RoomSettings().changeCount))"),
     ]
 }
 
 extension ParsedArguments {
-    /// The change rule that was asked for.
+    /// The room settings with the given change rule.
     func roomSettings() throws(UsageError) -> RoomSettings {
         let standard = RoomSettings()
         let rule = try word("rule", of: RoomChangeRule.self) ?? standard.changeRule
@@ -44,7 +44,7 @@ extension ParsedArguments {
             changeRule: rule, changeCount: try number("count", in: 1...100, else: standard.changeCount))
     }
 
-    /// The value of an option that is one of the words of an enumeration; nil if it was not given.
+    /// The value of an option, a case of an enumeration; nil if the option was not given.
     func word<Word: RawRepresentable<String> & CaseIterable>(
         _ option: String, of type: Word.Type
     ) throws(UsageError) -> Word? {

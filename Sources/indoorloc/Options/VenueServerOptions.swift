@@ -2,22 +2,23 @@ import Foundation
 import IndoorLocalization
 import VenuePackets
 
-/// Which venue server to ask, and where to keep what it sends.
+/// A venue server, and the cache for its packets.
 struct VenueServerOptions: Sendable {
-    /// The options of a command that asks a server.
-    static let options = options("the venue server: the folder with catalogue.json")
-    /// The options of a command that takes a packet, which may be that of a server.
-    static let packetOptions = options("the venue server; then V is a venue's number there")
+    /// The options of a command that requires a server.
+    static let options = options("venue server: the URL of the folder with catalogue.json")
+    /// The options of a command that reads a packet, from a path or from a server.
+    static let packetOptions = options("venue server; V is then the number of a venue")
 
     private static func options(_ server: String) -> [CommandOption] {
         [
             CommandOption(name: "server", argument: "URL", help: server),
-            CommandOption(name: "cache", argument: "DIR", help: "where packets are kept (default ~/.cache/indoorloc)"),
+            CommandOption(name: "cache", argument: "DIR", help: "cache for packets (default ~/.cache/indoorloc)"),
             CommandOption(name: "token-file", argument: "FILE", help: "file with the server's bearer token"),
             CommandOption(name: "user-file", argument: "FILE", help: "file with user:password for the server"),
             CommandOption(
-                name: "plain-credentials", help: "send token or password over http, where others can read it"),
-            CommandOption(name: "ca-file", argument: "FILE", help: "certificates (PEM) that may vouch for the server"),
+                name: "plain-credentials", help: "allow sending the token or password over http, unencrypted"),
+            CommandOption(
+                name: "ca-file", argument: "FILE", help: "certificate authorities (PEM) to trust for the server"),
         ]
     }
 
@@ -38,7 +39,7 @@ struct VenueServerOptions: Sendable {
         allowsPlainCredentials = arguments.has("plain-credentials")
         try Self.check(url, arguments)
         if tokenFile != nil, userFile != nil {
-            let message = "--token-file and --user-file contradict each other"
+            let message = "--token-file and --user-file can't be combined"
             throw UsageError(message: message, command: arguments.syntax.name)
         }
         if let cache = arguments.value("cache") {
@@ -56,7 +57,7 @@ struct VenueServerOptions: Sendable {
                 let name = ["cache", "token-file", "user-file", "plain-credentials", "ca-file"].first(
                     where: arguments.has)
             else { return }
-            let message = "--\(name) needs --server; without one, --venue is a packet's path, also that of a stored one"
+            let message = "--\(name) requires --server; without it, --venue is the path of a packet"
             throw UsageError(message: message, command: arguments.syntax.name)
         }
         do throws(VenueRepositoryError) { _ = try VenueServer(url) } catch {
@@ -64,9 +65,9 @@ struct VenueServerOptions: Sendable {
         }
     }
 
-    /// The server, with its credentials.
+    /// Returns the server with its credentials; nil if none was given.
     ///
-    /// - Parameter isLive: whether positions must not wait for it while something is stored; otherwise its answer counts.
+    /// - Parameter isLive: whether a stored packet is used if the server is slow; otherwise the command waits for the server.
     private func server(isLive: Bool) throws -> VenueServer? {
         guard let url else { return nil }
         let credentials = try Self.credentials(tokenFile: tokenFile, userFile: userFile)
@@ -78,23 +79,23 @@ struct VenueServerOptions: Sendable {
                 allowsPlainCredentials: allowsPlainCredentials)
             if credentials != nil, VenueServer.sendsInTheClear(to: url) {
                 StandardError.write(
-                    "indoorloc: warning: the credentials are sent over http unencrypted; others can read them\n")
+                    "indoorloc: warning: the credentials are sent over http, unencrypted\n")
             }
             return server
         } catch {
-            // The address is right; what is wrong was in the file, unless that is not to be sent there.
+            // The URL was checked before, so the problem is in the file, unless its content must not be sent over http.
             guard allowsPlainCredentials || !VenueServer.sendsInTheClear(to: url) else { throw error }
             guard let file = tokenFile ?? userFile else { throw error }
             throw VenueRepositoryError.badServer("\(file): \(error)")
         }
     }
 
-    /// What the first line of a file with a token, or of one with user and password, lets in; nil without a file.
+    /// The credentials in the first line of a token file, or of a file with user and password; nil without a file.
     static func credentials(tokenFile: String?, userFile: String?) throws -> VenueServerCredentials? {
         if let tokenFile {
             let token = try firstLine(of: tokenFile)
             guard !token.isEmpty else {
-                throw VenueRepositoryError.badServer("\(tokenFile) holds no token; write it on the first line")
+                throw VenueRepositoryError.badServer("\(tokenFile) has no token; write it on the first line")
             }
             return .bearer(token)
         }
@@ -103,7 +104,7 @@ struct VenueServerOptions: Sendable {
             separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else {
             throw VenueRepositoryError.badServer(
-                "\(userFile) does not hold user:password; write them on its first line")
+                "\(userFile) has no user:password; write them on the first line")
         }
         return .basic(user: String(parts[0]), password: String(parts[1]))
     }
@@ -120,22 +121,21 @@ struct VenueServerOptions: Sendable {
         }
     }
 
-    /// Runs the body with a repository over that server and that cache; what fails without ending it is told on standard
-    /// error.
+    /// Runs the body with a repository for this server and cache; reports errors that don't end it on standard error.
     func withRepository<Result: Sendable>(
         _ body: (VenueRepository) async throws -> Result
     ) async throws -> Result {
-        let (result, teller) = try await attempt(isLive: false, body)
-        // With the repository its errors end: all of them are told before the end.
-        await teller.value
+        let (result, reporter) = try await attempt(isLive: false, body)
+        // The error stream ends with the repository: all errors are reported before the command ends.
+        await reporter.value
         return try result.get()
     }
 
-    /// Runs the body with a repository for a session on a live source, which tells itself what fails.
+    /// Runs the body with a repository for a session on a live source, which reports the repository's errors itself.
     func withLiveRepository(_ body: (VenueRepository) async throws -> Void) async throws {
         let repository = VenueRepository(cache: cache, server: try server(isLive: true))
         let result: Result<Void, any Error>
-        do { result = .success(try await body(repository)) } catch { result = .failure(told(error)) }
+        do { result = .success(try await body(repository)) } catch { result = .failure(reportable(error)) }
         await repository.endRefreshing()
         try result.get()
     }
@@ -145,17 +145,17 @@ struct VenueServerOptions: Sendable {
     ) async throws -> (Result<Success, any Error>, Task<Void, Never>) {
         let repository = VenueRepository(cache: cache, server: try server(isLive: isLive))
         let errors = repository.errors
-        let teller = Task {
+        let reporter = Task {
             for await error in errors { StandardError.line("\(CommandFailure(error))") }
         }
-        do { return (.success(try await body(repository)), teller) } catch {
+        do { return (.success(try await body(repository)), reporter) } catch {
             await repository.endRefreshing()
-            return (.failure(told(error)), teller)
+            return (.failure(reportable(error)), reporter)
         }
     }
 
-    /// The error as a command tells it.
-    private func told(_ error: any Error) -> any Error {
+    /// The error as a command reports it.
+    private func reportable(_ error: any Error) -> any Error {
         let error = (error as? VenueRepositoryError).map { LocalizationError($0) } ?? error
         guard let error = error as? LocalizationError else { return error }
         var failure = CommandFailure(error)
@@ -165,7 +165,7 @@ struct VenueServerOptions: Sendable {
         return failure
     }
 
-    /// Fetches a venue with its progress on a terminal; the folder of its packet.
+    /// Fetches a venue, showing progress on a terminal; returns the folder of its packet.
     func fetch(_ id: VenueID, from repository: VenueRepository) async throws -> String {
         let progress = ProgressLine()
         defer { progress.clear() }
@@ -176,32 +176,32 @@ struct VenueServerOptions: Sendable {
         return path
     }
 
-    /// The packet that `--venue` means: a path, or with `--server` a venue's number there.
+    /// The packet given by `--venue`: a path, or with `--server` a venue's number.
     ///
-    /// - Parameter isLive: whether a session on a live source begins with it: then what is stored does not wait for a slow
-    ///   server, whose newer version is stored behind it for the next start.
+    /// - Parameter isLive: whether a session on a live source begins with the packet. A stored packet is then used at once if
+    ///   the server is slow; a newer version is stored in the background for the next start.
     func packet(_ venue: String, radioMap: String?, isLive: Bool = false) async throws -> VenuePacket {
         guard url != nil else {
-            return try VenuePacketReader().read(venue, radioMap: radioMap).tellingOfWarnings(venue)
+            return try VenuePacketReader().read(venue, radioMap: radioMap).reportingWarnings(venue)
         }
         guard let id = Int(venue).map(VenueID.init(rawValue:)) else {
             throw UsageError(
                 message: "with --server, --venue must be a venue's number, not '\(venue)'", command: command)
         }
-        let (packet, teller) = try await attempt(isLive: isLive) { repository in
+        let (packet, reporter) = try await attempt(isLive: isLive) { repository in
             _ = try await repository.catalogue()
-            // Read while the repository keeps it from being replaced.
+            // Read here, as the repository doesn't replace the packet before the body returns.
             let path = try await fetch(id, from: repository)
-            return try VenuePacketReader().read(path, radioMap: radioMap).tellingOfWarnings(path)
+            return try VenuePacketReader().read(path, radioMap: radioMap).reportingWarnings(path)
         }
-        // What a live session does not wait for is told while it runs.
+        // A live session doesn't wait for these errors: they are reported while it runs.
         if case .success(let packet) = packet, isLive { return packet }
-        await teller.value
+        await reporter.value
         return try packet.get()
     }
 }
 
-/// An error of a repository without what it means for a session, as a command runs none then.
+/// A repository error outside of a session.
 private struct CommandFailure: ErrorOfSeveralLines, CustomStringConvertible {
     var description: String
 
@@ -211,8 +211,8 @@ private struct CommandFailure: ErrorOfSeveralLines, CustomStringConvertible {
 }
 
 extension VenuePacket {
-    /// The same packet; what is wrong with its settings or its radio map is told on standard error.
-    func tellingOfWarnings(_ path: String) -> VenuePacket {
+    /// Returns the same packet; reports problems of its settings and its radio map on standard error.
+    func reportingWarnings(_ path: String) -> VenuePacket {
         for warning in warnings where warning.path.hasPrefix("$.settings") || warning.path == "$.radioMap" {
             StandardError.line("\(path): \(warning)")
         }

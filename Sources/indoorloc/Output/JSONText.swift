@@ -1,47 +1,47 @@
 import Foundation
 import IndoorLocalization
 
-/// Writes JSON with fixed decimals, so that equal results are equal bytes.
+/// A JSON object written with fixed decimals, so that equal results give identical bytes.
 struct JSONText {
     /// The object's members so far, without braces.
     private var members: [String] = []
 
-    /// The object as text, in one line.
+    /// The object as one line of text.
     var text: String { "{" + members.joined(separator: ",") + "}" }
 
-    /// Adds a number with that many decimals; one that is not finite is written as null.
+    /// Adds a number with `decimals` decimals; a number that is not finite is written as null.
     mutating func add(_ name: String, _ value: Double, decimals: Int) {
         members.append("\"\(name)\":" + Self.number(value, decimals: decimals))
     }
 
-    /// Adds a number with that many decimals; nothing if it is nil.
+    /// Adds a number with `decimals` decimals, unless it is nil.
     mutating func add(_ name: String, _ value: Double?, decimals: Int) {
         if let value { add(name, value, decimals: decimals) }
     }
 
-    /// Adds a list of numbers with that many decimals.
+    /// Adds an array of numbers with `decimals` decimals.
     mutating func add(_ name: String, _ values: [Double], decimals: Int) {
         let texts = values.map { Self.number($0, decimals: decimals) }
         members.append("\"\(name)\":[" + texts.joined(separator: ",") + "]")
     }
 
-    /// Adds a whole number.
+    /// Adds an integer.
     mutating func add(_ name: String, _ value: Int) { members.append("\"\(name)\":\(value)") }
 
-    /// Adds a text; nothing if it is nil.
+    /// Adds a string, unless it is nil.
     mutating func add(_ name: String, _ value: String?) {
         if let value { members.append("\"\(name)\":" + Self.quoted(value)) }
     }
 
-    /// Adds a truth value.
+    /// Adds a Boolean.
     mutating func add(_ name: String, _ value: Bool) { members.append("\"\(name)\":\(value)") }
 
-    /// Adds a list of objects.
+    /// Adds an array of objects.
     mutating func add(_ name: String, _ objects: [JSONText]) {
         members.append("\"\(name)\":[" + objects.map(\.text).joined(separator: ",") + "]")
     }
 
-    /// Adds any content; nothing if it is nil.
+    /// Adds any JSON value, unless it is nil.
     mutating func add(_ name: String, content: JSONValue?) {
         if let content { members.append("\"\(name)\":" + Self.text(of: content)) }
     }
@@ -49,7 +49,7 @@ struct JSONText {
     /// Adds an object.
     mutating func add(_ name: String, _ object: JSONText) { members.append("\"\(name)\":" + object.text) }
 
-    /// Members of objects in the order of their names.
+    /// The value as JSON, with the members of objects sorted by name.
     private static func text(of content: JSONValue) -> String {
         switch content {
         case .null: return "null"
@@ -65,14 +65,16 @@ struct JSONText {
         }
     }
 
+    /// The number with `decimals` decimals; `null` if it is not finite.
     static func number(_ value: Double, decimals: Int) -> String {
         guard value.isFinite else { return "null" }
         let text = String(format: "%.\(decimals)f", value)
-        // -0.000 and 0.000 are the same number.
+        // A negative zero is written without its sign.
         return text.hasPrefix("-") && !text.contains(where: { ("1"..."9").contains($0) })
             ? String(text.dropFirst()) : text
     }
 
+    /// The text as a JSON string.
     static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {
@@ -88,4 +90,9 @@ struct JSONText {
         }
         return quoted + "\""
     }
+}
+
+extension Int {
+    /// The number with a noun, such as "1 room" or "2 rooms".
+    func counting(_ noun: String) -> String { "\(self) \(noun)\(self == 1 ? "" : "s")" }
 }

@@ -1,18 +1,18 @@
 import Foundation
 import Glibc
 
-/// The content of an output while it is written: beside the file whose name it takes with `commit()`.
+/// An output file while it is written: a temporary file that `commit()` renames.
 ///
-/// A class, as it owns the open file, and removes what never became whole.
+/// A class, as it owns the open file, and deletes a file that was not committed.
 final class OutputDraft {
-    /// Where to write.
+    /// The open file.
     let descriptor: Int32
     private let output: OutputFile
-    /// The file under its passing name, and the name that it is to have; nil for what is written in place.
-    private let names: (passing: String, final: String)?
+    /// The temporary and the final path; nil for a file that is written in place.
+    private let names: (temporary: String, final: String)?
     private var isCommitted = false
 
-    /// Opens the file; `OutputFile.check()` has found nothing against it.
+    /// Opens the file, which `OutputFile.check()` has accepted.
     init(of output: OutputFile) throws(OutputFile.Failure) {
         self.output = output
         let opened: Int32
@@ -29,16 +29,16 @@ final class OutputDraft {
                 opened = open(output.path, O_WRONLY | O_APPEND | O_CLOEXEC)
                 break
             }
-            // Behind a link the file itself is replaced.
+            // The target of a symbolic link is replaced, not the link.
             let names = Self.names(for: Self.resolved(output.path))
             self.names = names
-            opened = open(names.passing, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            opened = open(names.temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             if opened >= 0 { fchmod(opened, file.mode & 0o777) }
         case .nothing:
             let names = Self.names(for: output.path)
             self.names = names
             let mode: mode_t = output.isPrivate ? 0o600 : 0o666
-            opened = open(names.passing, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+            opened = open(names.temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         }
         descriptor = opened
         guard opened >= 0 else { throw OutputFile.Failure(path: output.path) }
@@ -46,24 +46,24 @@ final class OutputDraft {
 
     deinit {
         if descriptor >= 0 { close(descriptor) }
-        if !isCommitted, descriptor >= 0, let names { unlink(names.passing) }
+        if !isCommitted, descriptor >= 0, let names { unlink(names.temporary) }
     }
 
-    /// Writes all of the bytes.
+    /// Writes all bytes.
     func append(_ bytes: [UInt8]) throws(OutputFile.Failure) {
         let error = FileDescriptor.write(bytes[...], to: descriptor)
         if error != 0 { throw OutputFile.Failure(path: output.path, error: error) }
     }
 
-    /// Gives the file its name. More may be written afterwards.
+    /// Renames the file to its final path. More content may be written afterwards.
     ///
-    /// - Throws: if the system can't, or if a file of that name has come up meanwhile, which is not replaced.
+    /// - Throws: `OutputFile.Failure` if the system can't rename it, or if a file was created at that path in the meantime.
     func commit() throws(OutputFile.Failure) {
         guard !isCommitted, let names else { return }
         if output.existing != .replaced {
-            // Other than a renaming, a link never replaces what is there.
-            if link(names.passing, names.final) == 0 {
-                unlink(names.passing)
+            // Unlike rename, link never replaces an existing file.
+            if link(names.temporary, names.final) == 0 {
+                unlink(names.temporary)
                 isCommitted = true
                 return
             }
@@ -71,13 +71,13 @@ final class OutputDraft {
                 try output.check()
                 throw OutputFile.Failure(path: output.path, error: EEXIST)
             }
-            // Some file systems have no links.
+            // Some file systems don't support links.
         }
-        guard rename(names.passing, names.final) == 0 else { throw OutputFile.Failure(path: output.path) }
+        guard rename(names.temporary, names.final) == 0 else { throw OutputFile.Failure(path: output.path) }
         isCommitted = true
     }
 
-    private static func names(for path: String) -> (passing: String, final: String) {
+    private static func names(for path: String) -> (temporary: String, final: String) {
         let file = URL(filePath: path).absoluteURL
         let name = ".\(file.lastPathComponent.prefix(100)).\(UInt64.random(in: .min ... .max)).unfinished"
         return (file.deletingLastPathComponent().appending(path: name).path, file.path)

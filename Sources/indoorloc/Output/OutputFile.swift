@@ -2,22 +2,22 @@ import Foundation
 import Glibc
 import VenuePackets
 
-/// A file that a command writes: never one that it reads, and none that is there unless it was told to.
+/// An output file of a command. It is never an input of the command, and replaces an existing file only on request.
 ///
-/// All commands write their files through this rule. The content is written beside the file and takes its name when it is
-/// whole, so that a command that fails leaves what was there. Pipes and devices are written into as they are.
+/// All commands write their files in this way. The content goes to a temporary file, which is renamed when it is complete, so
+/// that a command that fails leaves the earlier file. Pipes and devices are written directly.
 struct OutputFile: Sendable {
-    /// What becomes of a file that is there already.
+    /// The treatment of an existing file.
     enum Existing: Sendable {
-        /// It stays, and the command is refused.
+        /// The file stays, and the command fails.
         case kept
-        /// It is replaced: `--overwrite`.
+        /// The file is replaced: `--overwrite`.
         case replaced
-        /// What is written goes behind its end.
+        /// The output is appended to the file.
         case extended
     }
 
-    /// A file that cannot be written, or must not be.
+    /// The error of a file that can't or must not be written.
     struct Failure: Error, CustomStringConvertible {
         let path: String
         let reason: String
@@ -28,7 +28,7 @@ struct OutputFile: Sendable {
             self.reason = reason
         }
 
-        /// The system's last error.
+        /// Describes an error of the system; by default, the last one.
         init(path: String, error: Int32 = errno) {
             self.init(path: path, reason: "cannot be written: \(String(cString: strerror(error)))")
         }
@@ -36,34 +36,34 @@ struct OutputFile: Sendable {
 
     let path: String
     var existing = Existing.kept
-    /// Files and folders that the command reads.
+    /// The files and folders that the command reads.
     var inputs: [String] = []
-    /// Whether it tells where somebody was: then its owner alone may read it.
+    /// Whether the file contains locations of a person; then only its owner may read it.
     var isPrivate = false
-    /// How to go on where the file is there already.
-    var remedy = "say --overwrite to replace it"
+    /// The advice if the file exists.
+    var remedy = "use --overwrite to replace it"
 
-    /// Refuses a file that cannot or must not be written, before the work whose result belongs there.
+    /// Checks that the file can and may be written, before the work that produces its content.
     ///
-    /// Nothing is created, as the work may fail, too.
+    /// Creates nothing, as the work may fail.
     func check() throws(Failure) {
         switch try OutputPlace(path) {
         case .descriptor(_, let file), .special(let file): try refuseInput(file)
         case .file(let file):
             try refuseInput(file)
-            if existing == .kept { throw Failure(path: path, reason: "is there already: \(remedy)") }
+            if existing == .kept { throw Failure(path: path, reason: "already exists: \(remedy)") }
             if existing == .extended, access(path, W_OK) != 0 { throw Failure(path: path) }
         case .nothing: break
         }
     }
 
-    /// Opens the place for the content, after `check()` once more.
+    /// Repeats `check()` and opens the file for its content.
     func draft() throws(Failure) -> OutputDraft {
         try check()
         return try OutputDraft(of: self)
     }
 
-    /// Writes the whole content.
+    /// Writes the complete content.
     func write(_ bytes: [UInt8]) throws(Failure) {
         let draft = try draft()
         try draft.append(bytes)
@@ -72,15 +72,15 @@ struct OutputFile: Sendable {
 
     private func refuseInput(_ file: FileIdentity) throws(Failure) {
         for input in inputs {
-            // A folder may stand for its venue.json.
+            // A folder may be given for its venue.json.
             for path in [input, input + "/venue.json"] where FileIdentity(path: path) == file {
-                throw Failure(path: self.path, reason: "is read by this command, too; give another output")
+                throw Failure(path: self.path, reason: "is also an input of this command; give another output")
             }
         }
     }
 }
 
-/// Which file a path leads to, whatever it is called there.
+/// The identity of a file, independent of its path.
 struct FileIdentity: Hashable {
     private let device: UInt
     private let node: UInt
@@ -95,7 +95,7 @@ struct FileIdentity: Hashable {
         hasher.combine(node)
     }
 
-    /// Nil if there is nothing, or nothing that one may look at.
+    /// Nil if the file doesn't exist or can't be inspected.
     init?(path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
@@ -104,18 +104,19 @@ struct FileIdentity: Hashable {
 
     var isFolder: Bool { mode & S_IFMT == S_IFDIR }
     var isRegular: Bool { mode & S_IFMT == S_IFREG }
-    /// Whether what is read of it is gone.
+    /// Whether the content can be read only once.
     var isPipe: Bool { mode & S_IFMT == S_IFIFO || mode & S_IFMT == S_IFSOCK }
 }
 
-/// What is at the place where an output belongs.
+/// The kind of file at the path of an output.
 enum OutputPlace {
     /// A regular file.
     case file(FileIdentity)
-    /// A file that this process was given open, such as `/dev/stdout`.
+    /// An open descriptor of this process, such as `/dev/stdout`.
     case descriptor(Int32, FileIdentity)
     /// A pipe or a device.
     case special(FileIdentity)
+    /// No file.
     case nothing
 
     init(_ path: String) throws(OutputFile.Failure) {
@@ -138,9 +139,9 @@ enum OutputPlace {
     }
 }
 
-/// The names under which Linux shows the files that a process has open.
+/// The paths by which Linux shows the open descriptors of a process.
 enum OpenDescriptor {
-    /// The number that a path stands for, such as 1 for `/dev/stdout`; nil for any other path.
+    /// The descriptor of a path, such as 1 for `/dev/stdout`; nil for any other path.
     static func named(_ path: String) -> Int32? {
         switch path {
         case "/dev/stdin": return STDIN_FILENO

@@ -2,9 +2,9 @@ import Foundation
 import IndoorLocalization
 import VenuePackets
 
-/// Where a packet is written: a zip if the name ends in .zip, else a folder.
+/// The output of a venue packet: a zip file if the name ends in .zip, otherwise a folder.
 struct PacketOutput {
-    /// A packet that is not written.
+    /// The error of a packet that can't or must not be written.
     struct Failure: Error, CustomStringConvertible {
         let path: String
         let reason: String
@@ -12,12 +12,12 @@ struct PacketOutput {
     }
 
     let path: String
-    /// Files and folders that the command reads, but for a packet that may be replaced.
+    /// The files and folders that the command reads, except a packet that may be replaced.
     var inputs: [String] = []
 
     private var isZip: Bool { path.lowercased().hasSuffix(".zip") }
 
-    /// Whether this is where a packet was read from.
+    /// Whether a packet was read from this path.
     func isThePlace(of packet: VenuePacket) -> Bool {
         let place =
             switch packet.storage {
@@ -30,15 +30,15 @@ struct PacketOutput {
         URL(filePath: path).standardizedFileURL.resolvingSymlinksInPath().path
     }
 
-    /// Refuses a place that is not for a packet of this kind, or that holds one already.
+    /// Checks that a packet of this kind can be written, and that none exists unless it may be replaced.
     func check(mayReplace: Bool) throws(Failure) {
         var isFolder = false
         guard exists(path, &isFolder) else { return }
         let own = FileIdentity(path: path)
         if inputs.contains(where: { FileIdentity(path: $0) == own }) {
-            throw Failure(path: path, reason: "is read by this command, too; give another output")
+            throw Failure(path: path, reason: "is also an input of this command; give another output")
         }
-        if isZip, isFolder { throw Failure(path: path, reason: "is a folder; a name that ends in .zip is for a file") }
+        if isZip, isFolder { throw Failure(path: path, reason: "is a folder, but its name ends in .zip") }
         if !isZip, !isFolder {
             throw Failure(path: path, reason: "is a file; give a folder, or a name that ends in .zip")
         }
@@ -46,8 +46,8 @@ struct PacketOutput {
         guard isZip || exists(path + "/venue.json", &isDirectory), !mayReplace else { return }
         throw Failure(
             path: path,
-            reason: "is there already: say --keep \(path) to take over its beacons and what else was added to it, "
-                + "or --overwrite to lose them")
+            reason: "already exists: use --keep \(path) to keep its beacons and other additions, "
+                + "or --overwrite to discard them")
     }
 
     private func exists(_ path: String, _ isFolder: inout Bool) -> Bool {
@@ -57,7 +57,7 @@ struct PacketOutput {
         return exists
     }
 
-    /// Writes a venue with the plan images that it has from another packet.
+    /// Writes a venue with the plan images of another packet.
     func write(_ venue: Venue, plansOf packet: VenuePacket?) throws {
         guard isZip else { return try write(venue, plansOf: packet, toFolder: path) }
         let folder = FileManager.default.temporaryDirectory.appending(path: "indoorloc-\(UUID().uuidString)").path
@@ -67,7 +67,7 @@ struct PacketOutput {
     }
 
     private func write(_ venue: Venue, plansOf packet: VenuePacket?, toFolder folder: String) throws {
-        // The document comes last: a packet names no file that it does not have yet.
+        // The document is written last, so that it never names a missing file.
         try packet?.copyPlans(of: venue, toFolder: folder)
         try VenuePacketWriter().write(venue, toFolder: folder)
     }

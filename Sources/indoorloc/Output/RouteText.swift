@@ -1,17 +1,18 @@
 import IndoorLocalization
 
-/// A route as people read it, a leg a line.
+/// A route in words, one leg per line.
 struct RouteText {
     let route: Route
     let venue: Venue
-    /// The name of the goal; nil if it has none.
+    /// The name of the goal; nil if the goal has no name.
     let goal: String?
 
     var lines: [String] {
         let seconds = JSONText.number(route.duration.seconds, decimals: 0)
         var lines = ["\(metres(route.length)) to walk, about \(seconds) s"]
         for end in [route.start, route.goal] where end.crossesWall {
-            lines.append("note: a wall lies between \(place(end.place)) and the next way, \(metres(end.distance)) off")
+            lines.append(
+                "note: a wall lies between \(place(end.place)) and the nearest path, \(metres(end.distance)) away")
         }
         let width = String(route.legs.count).count
         for (index, leg) in route.legs.enumerated() {
@@ -46,7 +47,7 @@ struct RouteText {
 }
 
 extension Route.Turn {
-    /// What to do, in words.
+    /// The turn in words.
     fileprivate var phrase: String {
         switch self {
         case .straight: "straight on"
@@ -80,7 +81,7 @@ extension Route.Turn {
         }
     }
 
-    /// The level that it leads to; nil if it stays.
+    /// The level after the turn; nil if the level doesn't change.
     fileprivate var level: Int? {
         switch self {
         case .up(let level), .down(let level): level
@@ -90,7 +91,7 @@ extension Route.Turn {
 }
 
 extension Route {
-    /// The route for programs: metres to the millimetre, degrees to a tenth.
+    /// The route as JSON: metres to the millimetre, degrees to a tenth.
     var json: JSONText {
         var json = JSONText()
         json.add("length", length, decimals: 3)

@@ -2,76 +2,76 @@ import Foundation
 import IndoorLocalization
 import VenuePackets
 
-/// What could not be written to standard output, or to the file in its place.
+/// The error of standard output, or of the file that replaces it.
 struct OutputError: Error, CustomStringConvertible {
     /// The system's error number.
     let number: Int32
-    /// Where it was to go.
+    /// The destination.
     var place = "standard output"
-    /// Whether nobody reads any more, as behind `| head`.
+    /// Whether the reader has closed the pipe, such as `| head`.
     var isBrokenPipe: Bool { number == EPIPE }
     private var reason: String { String(cString: strerror(number)) }
     var description: String { "\(place): \(reason)" }
 }
 
-/// Standard output, where results go.
+/// Standard output, for results.
 enum StandardOutput {
-    /// Writes all of the text; what a terminal would obey is escaped, but for ends of lines and tabs.
+    /// Writes the text; control characters other than line feeds and tabs are escaped.
     ///
-    /// - Throws: `OutputError` if the system can't, such as on a full disk.
+    /// - Throws: `OutputError` if the text can't be written, such as to a full disk.
     static func write(_ text: String) throws(OutputError) { try writeAsIs(FileDescriptor.printable(text)) }
 
-    /// Writes lines; whatever stands in one of them, it stays one line.
+    /// Writes lines; line feeds within a line are escaped.
     static func write(lines: [String]) throws(OutputError) {
         try writeAsIs(lines.map { PrintableText.line($0) + "\n" }.joined())
     }
 
-    /// Writes a text that moves the cursor of a terminal.
+    /// Writes a text with control characters for a terminal.
     static func writeAsIs(_ text: String) throws(OutputError) {
         let error = FileDescriptor.write(Array(text.utf8)[...], to: STDOUT_FILENO)
         if error != 0 { throw OutputError(number: error) }
     }
 }
 
-/// Standard error, where errors and progress go.
+/// Standard error, for errors and progress.
 enum StandardError {
-    /// Whether a person looks at it.
+    /// Whether standard error is a terminal.
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
-    /// Milliseconds after which nobody takes it, and the program goes on without.
+    /// The time in milliseconds that a write waits for a slow reader before the text is discarded.
     private static let patience: Int32 = 200
 
-    /// The session that lines belong to; they end with it.
+    /// The session's trace identifier, which is appended to each line.
     @TaskLocal static var traceID: TraceID?
 
-    /// Writes one line behind the name of the tool; whatever stands in it, it stays one line.
+    /// Writes one line after the tool's name; line feeds within it are escaped.
     static func line(_ text: String) {
         let trace = traceID.map { " [trace \($0)]" } ?? ""
         write("indoorloc: \(PrintableText.line(text))\(trace)\n")
     }
 
-    /// Writes the text; there is nowhere to tell if that fails.
+    /// Writes the text; a failure is ignored.
     static func write(_ text: String) {
         var bytes = Array(FileDescriptor.printable(text).utf8)[...]
-        while !bytes.isEmpty, FileDescriptor.takes(STDERR_FILENO, within: patience) {
+        while !bytes.isEmpty, FileDescriptor.isWritable(STDERR_FILENO, within: patience) {
             let part = bytes.prefix(FileDescriptor.pieceSize)
             guard FileDescriptor.write(part, to: STDERR_FILENO) == 0 else { return }
             bytes = bytes.dropFirst(part.count)
         }
     }
 
-    /// Writes a text that moves the cursor of a terminal.
+    /// Writes a text with control characters for a terminal.
     static func writeAsIs(_ text: String) { _ = FileDescriptor.write(Array(text.utf8)[...], to: STDERR_FILENO) }
 }
 
-/// What the system can be asked to write to.
+/// Writing to file descriptors.
 enum FileDescriptor {
-    /// A pipe that takes anything takes this many bytes at once (`PIPE_BUF`).
+    /// The number of bytes that a writable pipe accepts without blocking (`PIPE_BUF`).
     static let pieceSize = 4096
 
-    /// Writes all of the bytes; the system's error number if it can't, else 0.
+    /// Writes all bytes; returns the system's error number, or 0 on success.
     ///
-    /// Not `FileHandle.write`, which ends the process where it cannot write.
+    /// `FileHandle.write` is not used, as it ends the process if it can't write.
     static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Int32 {
         var bytes = bytes
         while !bytes.isEmpty {
@@ -85,17 +85,17 @@ enum FileDescriptor {
         return 0
     }
 
-    /// Whether the descriptor takes bytes, or tells an error at once, after so many milliseconds at most.
-    static func takes(_ descriptor: Int32, within milliseconds: Int32) -> Bool {
+    /// Waits until the descriptor accepts bytes or reports an error, at most `milliseconds`; returns whether it does.
+    static func isWritable(_ descriptor: Int32, within milliseconds: Int32) -> Bool {
         var wanted = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&wanted, 1, milliseconds) != 0
     }
 
-    /// The text without anything that a terminal obeys, but for ends of lines and tabs.
+    /// The text with control characters escaped, other than line feeds and tabs.
     static func printable(_ text: String) -> String { PrintableText.escaping(text, kept: ["\n", "\t"]) }
 }
 
-/// Collects lines for standard output, so that the system is called once for many of them.
+/// A buffer of lines for standard output, which reduces the number of system calls.
 struct LineOutput {
     private var pending = ""
     private static let limit = 1 << 16
@@ -107,7 +107,7 @@ struct LineOutput {
         if pending.utf8.count > Self.limit { try flush() }
     }
 
-    /// Writes what is pending.
+    /// Writes the buffered lines.
     mutating func flush() throws(OutputError) {
         try StandardOutput.write(pending)
         pending = ""

@@ -3,14 +3,14 @@ import IndoorLocalization
 import ScanRecording
 import Synchronization
 
-/// A recording or a capture that plays as if it were heard now, each reading when it was; it may be a pipe.
+/// A recording or capture that plays in real time. It may be a pipe.
 ///
-/// It goes on while nobody listens, as the world does: what a radio at rest would have missed is missed.
+/// Its time continues while nothing reads it, so that a resting radio misses the same readings as in reality.
 final class PacedRecording: ScanSource {
     private let path: String
-    /// How far into the recording it begins.
+    /// The offset into the recording at which it starts.
     private let start: Duration
-    /// When it began; nil before somebody first listened.
+    /// The time of the first call of `readings()`; nil before.
     private let begun = Mutex<ContinuousClock.Instant?>(nil)
     private let cursor: RecordingCursor
 
@@ -22,7 +22,7 @@ final class PacedRecording: ScanSource {
 
     var pace: ScanPace { .live }
 
-    /// The machine's clock, as the recording plays as if it were heard now; nil before it begins.
+    /// The machine's clock, as the recording plays in real time; nil before it starts.
     var wallClock: WallClock? {
         guard let origin = begun.withLock({ $0 }) else { return nil }
         let instant = start + origin.duration(to: .now)
@@ -31,9 +31,9 @@ final class PacedRecording: ScanSource {
         return clock
     }
 
-    /// Reads as far as it is to begin.
+    /// Reads up to the start offset.
     ///
-    /// - Throws: `PacedRecordingError` if it ends before, or what is wrong with the recording until there.
+    /// - Throws: `PacedRecordingError` if the recording ends earlier, or `RecordingError` if it is invalid.
     func checkStart() async throws {
         guard start > .zero, try await cursor.next(from: .zero.advanced(by: start)) == nil else { return }
         throw PacedRecordingError(path: path, end: Instant.zero.duration(to: cursor.end))
@@ -52,21 +52,21 @@ final class PacedRecording: ScanSource {
                 let due = origin + (Instant.zero.duration(to: reading.instant) - start)
                 if due > .now { try await Task.sleep(until: due, clock: .continuous) }
                 try Task.checkCancellation()
-                cursor.take()
+                cursor.advance()
                 continuation.yield(reading)
             }
         }
     }
 }
 
-/// The place in a recording up to which it has been heard.
+/// The position in a recording up to which it has been played.
 ///
-/// It is opened once. A pipe may have nothing for long, so it is read on threads of its own: one of those that tasks or
-/// queues share would be missing elsewhere.
+/// The file is opened once. A pipe may block for a long time, so it is read on separate threads, not on those that tasks or
+/// queues share.
 private final class RecordingCursor: Sendable {
     private struct State {
         var readings: RecordedReadings?
-        /// Read, but not taken yet.
+        /// Read, but not played yet.
         var pending: SensorReading?
         var end = Instant.zero
     }
@@ -74,7 +74,7 @@ private final class RecordingCursor: Sendable {
     private let path: String
     private let strictness: RecordingReader.Strictness
     private let state = Mutex(State())
-    /// Held while something is read, so that one reads after the other.
+    /// Held while reading, so that reads are serial.
     private let turn = NSLock()
 
     init(path: String, strictness: RecordingReader.Strictness) {
@@ -82,10 +82,10 @@ private final class RecordingCursor: Sendable {
         self.strictness = strictness
     }
 
-    /// The last instant that was read.
+    /// The instant of the last reading.
     var end: Instant { state.withLock { $0.end } }
 
-    /// The first reading that is not earlier; it stays the next one until it is taken. Nil at the end.
+    /// Returns the first reading at or after `earliest`, without advancing beyond it; nil at the end.
     func next(from earliest: Instant) async throws -> SensorReading? {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
@@ -94,14 +94,14 @@ private final class RecordingCursor: Sendable {
         }
     }
 
-    /// Passes over the next reading.
-    func take() { state.withLock { $0.pending = nil } }
+    /// Advances beyond the next reading.
+    func advance() { state.withLock { $0.pending = nil } }
 
     private func read(from earliest: Instant) throws -> SensorReading? {
         let readings = try opened()
         while true {
             let pending = state.withLock { $0.pending }
-            // Not within the lock: a pipe may have nothing for long.
+            // Outside the lock, as a pipe may block for a long time.
             guard let reading = try pending ?? readings.next() else { return nil }
             state.withLock { state in
                 state.pending = reading.instant < earliest ? nil : reading
@@ -119,14 +119,32 @@ private final class RecordingCursor: Sendable {
     }
 }
 
-/// A recording that ends before the place where it is to begin.
+/// The error of a recording that ends before its start offset.
 struct PacedRecordingError: Error, CustomStringConvertible {
     let path: String
-    /// How long it is.
+    /// The length of the recording.
     let end: Duration
 
     var description: String {
         "\(path): the recording ends at \(JSONText.number(end.seconds, decimals: 1)) s; "
-            + "let --replay-from be less"
+            + "use a smaller --replay-from"
+    }
+}
+
+extension ParsedArguments {
+    /// The recording given by `--replay`, to be read instead of the radio; nil without the option.
+    ///
+    /// - Throws: `UsageError` for options that can't be combined with it, or that require it.
+    func replay() throws(UsageError) -> PacedRecording? {
+        let start = Duration.seconds(try seconds("replay-from", in: 0...31_536_000, else: 0))
+        guard let path = value("replay") else {
+            guard has("replay-from") else { return nil }
+            throw UsageError(message: "--replay-from requires --replay", command: syntax.name)
+        }
+        if let name = ["adapter", "route", "imu"].first(where: has) {
+            let message = "--\(name) can't be combined with --replay, which replaces radio and sensors"
+            throw UsageError(message: message, command: syntax.name)
+        }
+        return PacedRecording(path: Self.path(path), strictness: .strict, start: start)
     }
 }

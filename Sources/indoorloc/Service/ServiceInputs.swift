@@ -1,39 +1,38 @@
 import IndoorLocalization
 import VenuePackets
 
-/// What a service is told to do: by its call and its files, and by a server.
+/// The settings and geofences of a service, from its command line, its files and a server.
 struct ServiceInputs: Sendable {
-    /// What the call and its files say.
+    /// The settings and geofences of the command line and its files.
     struct Content: Sendable {
         var settings: SettingsStack
-        /// What is watched beside the fences of the venues.
+        /// The geofences to monitor, in addition to the venues' fences.
         var geofences: [Geofence]
     }
 
-    /// The settings that count, of the call, its files and the server.
+    /// The settings in effect, from the command line, its files and the server.
     private(set) var settings: SettingsStack
-    /// The settings of a server; nil if none gives any.
+    /// The settings of a server; nil without a server.
     let remote: RemoteSettings?
     private let read: @Sendable () throws -> Content
-    /// What the server gave last.
+    /// The server's latest settings.
     private var entries: [SettingsEntry] = []
-    /// Why the server gave nothing, as it was told last; nil if it gave something since.
+    /// The server's last reported error; nil if it has given settings since.
     private var lastFailure: String?
 
     /// - Parameters:
-    ///   - settings: what the call and its files say.
-    ///   - read: reads them again.
+    ///   - settings: the settings of the command line and its files.
+    ///   - read: reads the command line's files again.
     init(_ settings: SettingsStack, remote: RemoteSettings?, read: @escaping @Sendable () throws -> Content) {
         self.settings = settings
         self.remote = remote
         self.read = read
     }
 
-    /// Reads call and files again; what the server gave stays.
+    /// Reads the files again and keeps the server's settings.
     ///
-    /// - Returns: what is watched beside the fences of the venues.
-    /// - Throws: what is wrong with the files, or `SettingsFailure` if they contradict what the server gave; then all stays as it
-    ///   was.
+    /// - Returns: the geofences to monitor, in addition to the venues' fences.
+    /// - Throws: the error of a file, or `SettingsFailure` if the files contradict the server's settings. Then nothing changes.
     mutating func reload() throws -> [Geofence] {
         let content = try read()
         var next = content.settings
@@ -45,16 +44,15 @@ struct ServiceInputs: Sendable {
         return content.geofences
     }
 
-    /// Takes what the server gives, in place of what it gave before. With settings that contradict each other, all stays
-    /// as it was.
+    /// Replaces the server's earlier settings. If the new settings contradict each other, nothing changes.
     ///
-    /// - Returns: what is wrong, for people.
-    mutating func take(_ update: RemoteSettings.Update) -> [String] {
+    /// - Returns: the problems in words.
+    mutating func apply(_ update: RemoteSettings.Update) -> [String] {
         switch update {
         case .failure(let error):
             guard error.message != lastFailure else { return [] }
             lastFailure = error.message
-            return ["\(error.message); the earlier settings of the server stay"]
+            return ["\(error.message); the server's earlier settings stay in effect"]
         case .settings(let entries):
             lastFailure = nil
             var next = settings
@@ -62,7 +60,7 @@ struct ServiceInputs: Sendable {
             next.apply()
             let contradictions = next.problems.map(\.description)
             guard contradictions.isEmpty else {
-                return problems + contradictions + ["the earlier settings of the server stay"]
+                return problems + contradictions + ["the server's earlier settings stay in effect"]
             }
             settings = next
             self.entries = entries

@@ -1,25 +1,25 @@
 import CSystemd
 import Foundation
 
-/// The manager of services that started this process, if one did: systemd.
+/// The service manager that started this process: systemd.
 ///
-/// Where none did, nothing is told to nobody.
+/// Without a service manager, messages are discarded.
 struct ServiceManager: Sendable {
-    /// What it wants to know.
+    /// A message to the service manager.
     enum Message: Hashable, Sendable {
-        /// The service is up, or is done with reading its settings again.
+        /// The service is ready, or has finished reloading its settings.
         case ready
-        /// What it does, for people.
+        /// The service's status in words.
         case status(String)
-        /// It is alive.
+        /// The service is alive.
         case watchdog
-        /// It reads its settings again.
+        /// The service reloads its settings.
         case reloading
-        /// It ends.
+        /// The service ends.
         case stopping
     }
 
-    /// The manager ends a service that it has not heard of for this long; nil if it doesn't.
+    /// The time without a watchdog message after which the manager ends the service; nil if it has no watchdog.
     let watchdogInterval: Duration?
 
     init() {
@@ -28,8 +28,8 @@ struct ServiceManager: Sendable {
         watchdogInterval = isWatched ? .microseconds(Int64(clamping: microseconds)) : nil
     }
 
-    /// Tells it. That it could not be told ends no service.
-    func tell(_ messages: Message...) {
+    /// Sends messages to the service manager; a failure is ignored.
+    func notify(_ messages: Message...) {
         _ = sd_notify(0, messages.map(Self.text).joined(separator: "\n"))
     }
 

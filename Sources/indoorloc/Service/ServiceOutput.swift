@@ -1,20 +1,20 @@
 import Foundation
 import IndoorLocalization
 
-/// Where a service's lines go: standard output, or behind the end of a file.
+/// The output of a service: standard output, or a file to which lines are appended.
 ///
-/// Neither a full disk nor a reader who takes nothing ends the service. Lines for which there is no room are lost;
-/// standard error tells when that begins, and when it is over how many they were.
+/// Neither a full disk nor a stopped reader ends the service. Lines that don't fit in the buffer are lost. Standard error
+/// reports when this begins, and the number of lost lines when it ends.
 struct ServiceOutput {
     /// The file; nil for standard output.
     private let file: OutputFile?
     private var lines = LiveOutput()
-    /// What has been told of a trouble that goes on.
+    /// The reported problem; nil while lines are written.
     private var trouble: String?
 
     /// Opens the file.
     ///
-    /// - Throws: `OutputFile.Failure` if the system can't, or if it is a file that is read.
+    /// - Throws: `OutputFile.Failure` if the file can't be opened, or if it is an input.
     init(_ file: OutputFile?) throws(OutputFile.Failure) {
         self.file = file
         try open()
@@ -22,57 +22,57 @@ struct ServiceOutput {
 
     private var place: String { file?.path ?? "standard output" }
 
-    /// Writes a line, with the time of day: what one run after the other tells counts from its own start.
+    /// Writes a line with the time of day, as the instants of each run count from its own start.
     ///
-    /// - Throws: if nobody will ever read it.
-    mutating func line(_ told: SessionReplay.Output) throws(OutputError) {
+    /// - Throws: `OutputError` if the reader has closed the pipe.
+    mutating func line(_ output: SessionReplay.Output) throws(OutputError) {
         var time = JSONText()
         time.add("time", Date().timeIntervalSince1970, decimals: 3)
-        let text: String = time.text.dropLast() + "," + told.json.dropFirst()
+        let text: String = time.text.dropLast() + "," + output.json.dropFirst()
         try attempt { lines throws(OutputError) in
             try lines.line(text)
             try lines.write()
         }
     }
 
-    /// Writes what is pending, as far as it is taken.
+    /// Writes as many pending lines as the reader accepts.
     mutating func write() throws(OutputError) {
         try attempt { lines throws(OutputError) in try lines.write() }
     }
 
-    /// Writes what is left, as long as it is taken, and tells what was lost.
+    /// Writes the remaining lines, and reports lost ones.
     mutating func end() throws(OutputError) {
         try attempt { lines throws(OutputError) in try lines.finish() }
         lines.drop()
-        let losses = lines.takeLosses()
+        let losses = lines.drainLosses()
         if losses > 0 { StandardError.line("\(place): \(LiveOutput.text(losses))") }
     }
 
-    /// Begins the file anew, if it was moved away; where that is not possible, the earlier one stays.
+    /// Opens the file again, in case it was renamed. If this fails, the earlier file stays open.
     mutating func reopen() throws(OutputError) {
         try write()
         do throws(OutputFile.Failure) { try open() } catch {
-            StandardError.line("\(error); the earlier file stays")
+            StandardError.line("\(error); the earlier file stays open")
         }
     }
 
-    /// Writes; that it can't is told once.
+    /// Writes; a failure is reported once.
     private mutating func attempt(_ body: (inout LiveOutput) throws(OutputError) -> Void) throws(OutputError) {
         do { try body(&lines) } catch {
             if error.isBrokenPipe { throw error }
             begin("\(OutputError(number: error.number, place: place))")
             return
         }
-        if lines.lost > 0, !lines.isWritten { begin("\(place): nobody takes the lines") }
+        if lines.lost > 0, !lines.isWritten { begin("\(place): the reader doesn't accept lines") }
         guard trouble != nil, lines.isWritten else { return }
         trouble = nil
-        StandardError.line("\(place): written again; \(LiveOutput.text(lines.takeLosses()))")
+        StandardError.line("\(place): writing resumed; \(LiveOutput.text(lines.drainLosses()))")
     }
 
     private mutating func begin(_ text: String) {
         guard trouble == nil else { return }
         trouble = text
-        StandardError.line("\(text); the service goes on, and lines are lost")
+        StandardError.line("\(text); the service continues, and lines are lost")
     }
 
     private func open() throws(OutputFile.Failure) {

@@ -2,36 +2,38 @@ import Foundation
 import IndoorLocalization
 import VenuePackets
 
-/// A session that runs as a service: until a signal, a time limit or its source ends it.
+/// A session that runs as a service, until a signal, a time limit or its source ends it.
 ///
-/// One loop takes in all that comes up. It feeds the manager's watchdog itself, so that a session that does not answer does
-/// not count as alive. Lines that nobody takes, or for which there is no room, hold it up in nothing else: they are lost,
-/// and counted.
+/// One loop handles all events. It also sends the watchdog messages, so that a session that doesn't respond isn't reported as
+/// alive. A slow reader of the output never blocks the loop: lines that don't fit are lost and counted.
 struct ServiceRun {
     let localizer: Localizer
-    let companions: [any ServiceCompanion]
-    /// Uploads what is heard and found; nil if nothing is.
+    let companions: [any SessionCompanion]
+    /// The upload of sightings and positions; nil for none.
     let upload: UploadWork?
     let manager: ServiceManager
-    /// How long it may run; nil for any time.
+    /// The time limit; nil for none.
     let limit: Duration?
-    /// Whether it ends with the first position.
+    /// Whether the service ends with the first position.
     let endsWithPosition: Bool
-    /// The settings, and how they and the geofences are read again.
+    /// The settings and geofences, which can be reloaded.
     private var inputs: ServiceInputs
+    /// Counts the readings that the session was too slow for.
+    private let lost: LostReadings
     var memory: ServiceMemory?
     var output: ServiceOutput
 
     private var status = ServiceStatus()
     private var heartbeats: HeartbeatHistory
     private let start = ContinuousClock.now
-    /// The error that the session ended with, or the service.
+    /// The error that ended the session or the service.
     private var failure: (any Error)?
     private var isEnding = false
 
     init(
-        _ localizer: Localizer, companions: [any ServiceCompanion], upload: UploadWork?, manager: ServiceManager,
-        limit: Duration?, endsWithPosition: Bool, memory: ServiceMemory?, output: ServiceOutput, inputs: ServiceInputs
+        _ localizer: Localizer, companions: [any SessionCompanion], upload: UploadWork?, manager: ServiceManager,
+        limit: Duration?, endsWithPosition: Bool, memory: ServiceMemory?, output: ServiceOutput, inputs: ServiceInputs,
+        lost: LostReadings
     ) {
         self.localizer = localizer
         self.companions = companions
@@ -42,15 +44,16 @@ struct ServiceRun {
         self.memory = memory
         self.output = output
         self.inputs = inputs
+        self.lost = lost
         heartbeats = HeartbeatHistory(inputs.settings.resolved.heartbeat)
     }
 
-    /// Runs it.
+    /// Runs the service.
     ///
-    /// - Parameter saveInterval: how often the memory is to be kept.
-    /// - Throws: what made the session end, or the output impossible.
+    /// - Parameter saveInterval: the interval at which the memory is saved.
+    /// - Throws: the error that ended the session, or made output impossible.
     mutating func run(saveInterval: Duration) async throws {
-        await memory?.remind(localizer)
+        await memory?.restore(to: localizer)
         let tick = min(.milliseconds(500), saveInterval, manager.watchdogInterval.map { $0 / 4 } ?? .seconds(1))
         let work = LiveWork<ServiceEvent>(tick: tick, limit: limit) {
             [localizer, companions, upload, remote = inputs.remote] give in
@@ -58,43 +61,45 @@ struct ServiceRun {
             var companions = companions
             if let upload { companions.append(upload) }
             if let remote { companions.append(SettingsCompanion(remote: remote) { give(.remote($0)) }) }
-            await LiveSession.follow(localizer, companions: companions) { give(.told($0)) }
+            await LiveSession.follow(localizer, companions: companions) { give(.output($0)) }
             withExtendedLifetime(hangUp) {}
         }
         for await occurrence in work.occurrences {
             if case .ended = occurrence { break }
-            do { try await take(occurrence) } catch {
+            do { try await handle(occurrence) } catch {
                 note(error)
                 if !isEnding { await end() }
             }
         }
         await work.stop()
+        lost.report()
         if !isEnding { await end() }
         do { try output.end() } catch { note(error) }
         if let failure { throw failure }
     }
 
-    /// Keeps the first failure. That nobody reads any more, as behind `| head`, is none.
+    /// Stores the first failure. A reader that has closed the pipe, such as `| head`, is not a failure.
     private mutating func note(_ error: any Error) {
         if failure == nil, (error as? OutputError)?.isBrokenPipe != true { failure = error }
     }
 
-    private mutating func take(_ occurrence: LiveOccurrence<ServiceEvent>) async throws {
+    private mutating func handle(_ occurrence: LiveOccurrence<ServiceEvent>) async throws {
         switch occurrence {
-        case .element(.told(let told)):
-            try output.line(told)
-            let messages = status.observe(told.content)
-            for message in messages { manager.tell(message) }
-            switch told.content {
+        case .element(.output(let output)):
+            try self.output.line(output)
+            let messages = status.observe(output.content)
+            for message in messages { manager.notify(message) }
+            switch output.content {
             case .state(.error(let error)): failure = error
             case .position where endsWithPosition && !isEnding: await end()
-            // Who was told of an entry must not be told again by the next run.
-            case .event where !isEnding: await keepMemory()
+            // The next run must not repeat an event of this one.
+            case .event where !isEnding: await saveMemory()
             default: break
             }
         case .element(.reload): if !isEnding { try await readInputs() }
-        case .element(.remote(let update)): if !isEnding { await take(update) }
+        case .element(.remote(let update)): if !isEnding { await apply(update) }
         case .tick:
+            lost.report()
             try output.write()
             if !isEnding { await pulse() }
         case .interrupted, .limitReached: if !isEnding { await end() }
@@ -102,18 +107,18 @@ struct ServiceRun {
         }
     }
 
-    /// What is done again and again: the watchdog is fed, and the memory kept.
+    /// Does the periodic work: sends the watchdog message and saves the memory.
     private mutating func pulse() async {
-        // A session that is late with what was due at a time is stuck, though it may still answer.
+        // A session that is late with due work is stuck, even if it still responds.
         let delay = await localizer.delay
-        if let interval = manager.watchdogInterval, delay < interval / 2 { manager.tell(.watchdog) }
+        if let interval = manager.watchdogInterval, delay < interval / 2 { manager.notify(.watchdog) }
         await beat()
         guard memory?.isDue == true else { return }
-        await keepMemory()
-        manager.tell(.status(status.text))
+        await saveMemory()
+        manager.notify(.status(status.text))
     }
 
-    /// Tells what was counted, if that is due.
+    /// Reports a heartbeat if it is due.
     private mutating func beat() async {
         let uptime = start.duration(to: .now)
         guard heartbeats.isDue(at: uptime) else { return }
@@ -125,37 +130,37 @@ struct ServiceRun {
         StandardError.line(heartbeat.line + (summary.map { "; \($0)" } ?? ""))
     }
 
-    /// Ends the session, with what it knows kept. Its last lines are still to come.
+    /// Ends the session and saves its memory. Its last lines follow.
     private mutating func end() async {
         isEnding = true
-        manager.tell(.stopping)
+        manager.notify(.stopping)
         let known = await localizer.suspend()
-        memory?.keep(known)
+        memory?.save(known)
     }
 
-    private mutating func keepMemory() async {
+    private mutating func saveMemory() async {
         let known = await localizer.memory
-        memory?.keep(known)
+        memory?.save(known)
     }
 
     private mutating func readInputs() async throws {
-        manager.tell(.reloading)
+        manager.notify(.reloading)
         do {
             let geofences = try inputs.reload()
             await use(inputs.settings)
             try await watch(geofences)
         } catch {
-            // A service does not end by a mistake in a file: what counted before stays.
-            StandardError.write("indoorloc: \(error); the earlier settings and geofences stay\n")
+            // An invalid file doesn't end the service.
+            StandardError.write("indoorloc: \(error); the earlier settings and geofences stay in effect\n")
         }
         try output.reopen()
-        manager.tell(.ready, .status(status.text))
+        manager.notify(.ready, .status(status.text))
     }
 
-    /// Takes what a server gives, and tells what is wrong with it.
-    private mutating func take(_ update: RemoteSettings.Update) async {
+    /// Applies an update of a settings server, and reports its problems.
+    private mutating func apply(_ update: RemoteSettings.Update) async {
         let before = inputs.settings
-        for problem in inputs.take(update) { StandardError.line("--settings-url: \(problem)") }
+        for problem in inputs.apply(update) { StandardError.line("--settings-url: \(problem)") }
         if inputs.settings != before { await use(inputs.settings) }
     }
 
@@ -165,7 +170,7 @@ struct ServiceRun {
         heartbeats.settings = settings.resolved.heartbeat
     }
 
-    /// Has these geofences watched, and no others; those that are watched already go on as they are.
+    /// Monitors these geofences only. Geofences that are already monitored keep their state.
     private func watch(_ fences: [Geofence]) async throws(GeofenceError) {
         let watched = await localizer.monitoredGeofences
         let ids = Set(fences.map(\.id))
@@ -176,10 +181,35 @@ struct ServiceRun {
 }
 
 extension Heartbeat {
-    /// What was counted, as a log has it.
+    /// The heartbeat as a log line.
     var line: String {
         "heartbeat: up \(Int(uptime.seconds)) s, passes \(activity.passes), readings \(activity.readings), "
             + "sightings \(activity.sightings), positions \(activity.positions), outdoors "
             + "\(activity.outdoorPositions), events \(activity.events), errors \(activity.errors)"
     }
+}
+
+/// An event of a running service.
+enum ServiceEvent: Sendable {
+    /// An output of the session; its instant counts from the start.
+    case output(SessionReplay.Output)
+    /// New settings of a server, or its error.
+    case remote(RemoteSettings.Update)
+    /// A request to reload the settings: SIGHUP.
+    case reload
+}
+
+/// The signal that requests a reload of the settings: SIGHUP.
+final class ReloadSignal {
+    private let source: any DispatchSourceProtocol
+
+    init(_ body: @escaping @Sendable () -> Void) {
+        // The dispatch source receives the signal; its default action must not happen.
+        signal(SIGHUP, SIG_IGN)
+        source = DispatchSource.makeSignalSource(signal: SIGHUP)
+        source.setEventHandler(handler: body)
+        source.activate()
+    }
+
+    deinit { source.cancel() }
 }

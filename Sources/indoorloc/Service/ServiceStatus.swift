@@ -1,16 +1,16 @@
 import IndoorLocalization
 import VenuePackets
 
-/// What a service tells its manager of itself: whether it is ready, and what it does.
+/// The status that a service reports to its manager.
 struct ServiceStatus {
-    /// Whether it was told already that the service is ready.
+    /// Whether the service was reported as ready.
     private(set) var isReady = false
     private var state = LocalizationState.idle
     private var hasEnded = false
     private var positions = 0
     private var trouble: String?
 
-    /// Takes in what a session tells; returns what the manager is to know.
+    /// Updates the status with an output of the session; returns the messages for the manager.
     mutating func observe(_ content: SessionReplay.Output.Content) -> [ServiceManager.Message] {
         switch content {
         case .state(let state):
@@ -22,23 +22,23 @@ struct ServiceStatus {
             positions += 1
             return []
         case .error(let error):
-            // A venue server that does not answer keeps a session from its venues, but the service is up and asks again.
+            // A service whose venue server can't be reached is ready: it tries again.
             trouble = PrintableText.line(error.message)
             return becomeReady(if: !error.endsSession) + [.status(text)]
         case .outdoorPosition, .motion, .event, .interaction, .downloadedVenue: return []
         }
     }
 
-    /// What the service does, in words.
+    /// The status in words.
     var text: String {
         let count = (positions == 1 ? "1 position" : "\(positions) positions") + (hasEnded ? "" : " so far")
         let what =
             switch state {
             case .idle where hasEnded: "ended"
             case .idle, .started: "starting"
-            case .searchVenue: "looking for a venue"
+            case .searchVenue: "searching for a venue"
             case .getPacket(let id, let progress): "fetching venue \(id): \(Int(progress * 100)) %"
-            case .findFloor(let venue): "in \(venue.name), looking for the floor"
+            case .findFloor(let venue): "in \(venue.name), finding the floor"
             case .localizationRunning(let running):
                 "in \(running.venue.name), on \(running.venue.map(running.mapID)?.name ?? "map \(running.mapID)")"
             case .error(let error): error.message

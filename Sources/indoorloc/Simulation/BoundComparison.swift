@@ -2,7 +2,7 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import VenuePackets
 
-/// What `simulate --bound` does: compares the engine with what is possible.
+/// The comparison of the engine with theoretical bounds: `simulate --bound`.
 struct BoundComparison: Sendable {
     private let venue: String
     private let mapID: MapID?
@@ -39,7 +39,7 @@ struct BoundComparison: Sendable {
                 venue: venue, mapID: mapID, settings: settings, particleCount: particles, seed: seed
             ) { done in progress.show("places: \(done) of \(settings.places)") }
         } catch {
-            throw DataSetError(description: "\(self.venue): \(error)")
+            throw CommandError(description: "\(self.venue): \(error)")
         }
         progress.clear()
         try StandardOutput.write((isJSON ? result.json : result.lines) + "\n")
@@ -47,7 +47,7 @@ struct BoundComparison: Sendable {
 }
 
 extension ParsedArguments {
-    /// The value of an option that is a number within `range`; `standard` if it was not given.
+    /// The value of an option, a number within `range`; `standard` if the option was not given.
     fileprivate func decimal(
         _ option: String, in range: ClosedRange<Double>, else standard: Double
     ) throws(UsageError) -> Double {
@@ -57,5 +57,33 @@ extension ParsedArguments {
             throw UsageError(message: "--\(option) must be \(allowed), not '\(text)'", command: syntax.name)
         }
         return number
+    }
+}
+
+extension StaticComparison {
+    /// The figures as a JSON object.
+    var json: String {
+        var json = JSONText()
+        json.add("beacons", beacons)
+        json.add("places", places)
+        json.add("engine", engine, decimals: 4)
+        json.add("exact", exact, decimals: 4)
+        json.add("cramerRao", cramerRao, decimals: 4)
+        json.add("engineAtDefaults", engineAtDefaults, decimals: 4)
+        json.add("ratio", ratio, decimals: 4)
+        return json.text
+    }
+
+    /// The figures, one per line, with the ratio last.
+    var lines: String {
+        func metres(_ value: Double) -> String { JSONText.number(value, decimals: 3) + " m" }
+        return """
+            places                 \(places), beacons \(beacons)
+            engine                 \(metres(engine))
+            exact posterior mean   \(metres(exact))
+            Cramer-Rao bound       \(metres(cramerRao))
+            engine at defaults     \(metres(engineAtDefaults))
+            engine / exact         \(JSONText.number(ratio, decimals: 3))
+            """
     }
 }

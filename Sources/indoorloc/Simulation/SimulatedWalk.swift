@@ -4,7 +4,7 @@ import IndoorLocalizationTesting
 import ScanRecording
 import VenuePackets
 
-/// What `simulate` does: writes a recording of a walk.
+/// The recording of a simulated walk: `simulate`.
 struct SimulatedWalk: Sendable {
     private let venue: String
     private let path: String
@@ -27,7 +27,7 @@ struct SimulatedWalk: Sendable {
         do throws(BoundedFileError) {
             document = Data(try BoundedFile.read(path, limit: InputLimits.standard.walk))
         } catch {
-            throw DataSetError(description: "\(path): \(error). Give a walk's document.")
+            throw CommandError(description: "\(path): \(error). It must be the document of a walk.")
         }
         let simulator: WalkSimulator
         do throws(SimulationError) {
@@ -35,7 +35,7 @@ struct SimulatedWalk: Sendable {
             for change in changes { try script.settings.set(change.name, to: change.value) }
             simulator = try WalkSimulator(venue: packet.venue, script: script, seed: seed)
         } catch {
-            throw DataSetError(description: "\(path): \(error)")
+            throw CommandError(description: "\(path): \(error)")
         }
         warnOfWalls(simulator)
         let progress = ProgressLine()
@@ -55,21 +55,21 @@ struct SimulatedWalk: Sendable {
     private func warnOfWalls(_ simulator: WalkSimulator) {
         let crossings = simulator.wallCrossings
         guard let first = crossings.first else { return }
-        let more = crossings.count == 1 ? "" : ", and so do \(crossings.count - 1) more of its ways"
+        let more = crossings.count == 1 ? "" : ", and \(crossings.count - 1) more of its segments cross walls"
         StandardError.line(
-            "\(path): the way to points[\(first.point)] goes through \(first.walls.counting("wall"))\(more); "
-                + "lead the walk through the doors")
+            "\(path): the segment to points[\(first.point)] crosses \(first.walls.counting("wall"))\(more); "
+                + "add points at the doors")
     }
 }
 
-/// A setting of the simulator that the command line changes.
+/// A setting of the simulator given by `--set`.
 private struct SettingChange {
     let name: String
     let value: SimulationSettings.Value
 
     /// Reads `NAME=VALUE`.
     ///
-    /// - Throws: `UsageError` if it is something else, or if the simulator has no such setting or refuses the value.
+    /// - Throws: `UsageError` if the text is malformed, or if the simulator rejects the setting or its value.
     init(_ text: String, of command: String) throws(UsageError) {
         let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
         guard parts.count == 2 else {
@@ -88,7 +88,7 @@ private struct SettingChange {
             var settings = SimulationSettings()
             try settings.set(name, to: value)
         } catch {
-            // A walk's document has its settings under this name, a command line has not.
+            // In a walk's document, settings have this prefix; on the command line they don't.
             let text = "\(error)".trimmingPrefix("settings.")
             throw UsageError(message: "--set \(text)", command: command)
         }

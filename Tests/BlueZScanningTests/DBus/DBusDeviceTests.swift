@@ -13,7 +13,7 @@ final class DBusDeviceTests: XCTestCase {
         if case .beacon(let frame) = try BeaconFrame.decode(data.span) { frame } else { nil }
     }
 
-    func testAnIBeaconIsDecodedFromTheDataPutTogetherAgain() throws {
+    func testAnIBeaconIsDecodedFromTheRebuiltData() throws {
         let device = try device(["ManufacturerData": DBusStage.manufacturerData([0x004C: DBusStage.iBeacon])])
         XCTAssertEqual(device.advertisingData.prefix(4), [26, 0xFF, 0x4C, 0x00])
         XCTAssertEqual(try frame(device.advertisingData)?.format, .iBeacon)
@@ -35,16 +35,16 @@ final class DBusDeviceTests: XCTestCase {
         XCTAssertEqual(try frame(device.advertisingData)?.format, .eddystoneUID)
     }
 
-    func testWhatTheCoreEncodesComesBackThroughTheProperties() throws {
+    func testTheServicesPropertiesPreserveTheDataThatTheCoreEncodes() throws {
         let uuid = try XCTUnwrap(BeaconUUID("B9407F30-F5F8-466E-AFF9-25556B57FE6D"))
         let sent = BeaconFrame(
             format: .iBeacon, beacon: BeaconIdentity(uuid: uuid, major: 1, minor: 7), measuredPower: -59)
         let device = try device(["ManufacturerData": DBusStage.manufacturerData([0x004C: DBusStage.iBeacon])])
-        // Without the flags, which the service does not tell.
+        // Without the flags, which the service doesn't report.
         XCTAssertEqual(device.advertisingData, Array(try sent.advertisingData().dropFirst(3)))
     }
 
-    func testLongServiceUUIDsAndTransmitPowerAreWrittenLowByteFirst() throws {
+    func testLongServiceUUIDsAndTransmitPowerAreLittleEndian() throws {
         let device = try device([
             "UUIDs": .array([.string("00112233-4455-6677-8899-aabbccddeeff")], of: "s"), "TxPower": .int16(-4),
         ])
@@ -54,14 +54,14 @@ final class DBusDeviceTests: XCTestCase {
                 + [2, 0x0A, 0xFC])
     }
 
-    func testDataTooLongForAStructureAreLeftOut() throws {
+    func testDataTooLongForAStructureIsOmitted() throws {
         let long = [UInt8](repeating: 7, count: 253)
         let device = try device(["ManufacturerData": DBusStage.manufacturerData([1: long, 2: Array(long.dropLast())])])
         XCTAssertEqual(device.advertisingData.count, 256)
         XCTAssertEqual(device.advertisingData.prefix(4), [255, 0xFF, 2, 0])
     }
 
-    func testAReportHoldsTheDataThatCameWithItAndNotThoseOfAnotherFrame() throws {
+    func testAReportContainsOnlyTheDataOfItsOwnFrame() throws {
         var device = try device(["ManufacturerData": DBusStage.manufacturerData([0x004C: DBusStage.iBeacon])])
         let changes: BusProperties = [
             "RSSI": .int16(-70),

@@ -2,9 +2,9 @@ import BlueZScanning
 import Glibc
 import XCTest
 
-/// Messages written by one connection and read by another one, over a real bus.
+/// Messages that one connection writes and another reads, over a real bus.
 final class DBusMessageTests: XCTestCase {
-    /// A signal that the test listens to.
+    /// A signal that the test subscribes to.
     private func signal(_ body: [BusValue]) -> BusMessage {
         var signal = BusMessage(kind: .signal)
         signal.path = "/org/example"
@@ -14,13 +14,13 @@ final class DBusMessageTests: XCTestCase {
         return signal
     }
 
-    /// Waits for something to arrive, at most twenty seconds.
+    /// Waits for data, at most twenty seconds.
     private func awaitArrival(_ connection: BusConnection) {
         var waiting = pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0)
-        XCTAssertEqual(poll(&waiting, 1, 20_000), 1, "nothing arrives")
+        XCTAssertEqual(poll(&waiting, 1, 20_000), 1, "no data arrives")
     }
 
-    /// Sends a value to oneself, and reads what comes.
+    /// Sends a value from one connection to itself, and returns the received value.
     private func roundTrip(_ body: [BusValue]) throws -> [BusValue] {
         let bus = try PrivateBus()
         defer { bus.remove() }
@@ -39,21 +39,21 @@ final class DBusMessageTests: XCTestCase {
         return message.body
     }
 
-    func testWhatCameBeforeTheBusWasKilledIsReadAndThenItsEndWithoutFurtherNotice() throws {
+    func testMessagesSentBeforeTheBusWasKilledAreReadBeforeItsEnd() throws {
         let bus = try PrivateBus()
         defer { bus.remove() }
         let listener = try BusConnection(address: bus.address)
         defer { listener.close() }
         let talker = try BusConnection(address: bus.address)
         defer { talker.close() }
-        // Answered after the subscription, which goes the same way: the bus knows it from then on.
+        // The answer follows the subscription on the same connection, so the bus has processed the subscription.
         listener.subscribe("type='signal',interface='org.example.Test'")
         try ask(listener)
         let count = 100
         for number in 0..<count {
             talker.send(signal([.int32(Int32(number)), .bytes([UInt8](repeating: 7, count: 200))]))
         }
-        // Answered after the signals, which therefore lie in the listener's socket.
+        // The answer follows the signals, so they are in the listener's socket.
         try ask(talker)
         bus.kill()
         var received = 0
@@ -63,7 +63,7 @@ final class DBusMessageTests: XCTestCase {
         XCTAssertEqual(received, count)
     }
 
-    /// Asks the bus something, and waits for the answer.
+    /// Sends the bus a call, and waits for the answer.
     private func ask(_ connection: BusConnection) throws {
         connection.send(
             .call(
@@ -73,12 +73,12 @@ final class DBusMessageTests: XCTestCase {
         while !isAnswered {
             awaitArrival(connection)
             guard connection.exchange({ isAnswered = isAnswered || $0.replySerial == 77 }) != .gone else {
-                throw BusSetupError("the bus is gone")
+                throw BusSetupError("the bus closed the connection")
             }
         }
     }
 
-    func testEveryTypeComesBackAsItWasSent() throws {
+    func testEveryTypeIsReceivedAsItWasSent() throws {
         let values: [BusValue] = [
             .boolean(true), .byte(255), .int16(-32768), .uint16(65535), .int32(.min), .uint32(.max), .int64(.min),
             .uint64(.max), .double(-1.5), .string("Grüße"), .objectPath("/org/bluez"), .signature("a{sv}"),
@@ -90,7 +90,7 @@ final class DBusMessageTests: XCTestCase {
         XCTAssertEqual(try roundTrip(values), values)
     }
 
-    func testWhatTheMonitorShowsHasTheSignaturesOfTheInterface() throws {
+    func testTheMonitorsPropertiesHaveTheSignaturesOfTheInterface() throws {
         var call = BusMessage.call(
             "GetManagedObjects", of: "org.freedesktop.DBus.ObjectManager", on: AdvertisementMonitor.rootPath,
             at: ":1.9", serial: 1)
@@ -103,7 +103,7 @@ final class DBusMessageTests: XCTestCase {
         XCTAssertEqual(monitor?.properties["Patterns"]?.typeSignature, "a(yyay)")
     }
 
-    func testCallsThatAreUnknownAreRefusedAndOthersThatWantNoAnswerGetNone() {
+    func testUnknownCallsAreRefusedAndCallsThatExpectNoReplyGetNone() {
         var call = BusMessage.call("Nonsense", of: "org.example", on: "/", at: ":1.9", serial: 1)
         XCTAssertEqual(
             AdvertisementMonitor.answer(call)?.errorName, "org.freedesktop.DBus.Error.UnknownMethod")
@@ -111,7 +111,7 @@ final class DBusMessageTests: XCTestCase {
         XCTAssertNil(AdvertisementMonitor.answer(call))
     }
 
-    func testAStrangerWhoCallsIsDenied() {
+    func testACallFromAnotherSenderIsDenied() {
         var stage = DBusStage()
         stage.begin()
         var call = BusMessage.call(

@@ -2,14 +2,14 @@ import BlueZScanning
 import IndoorLocalization
 import XCTest
 
-/// Discovery that is begun anew where the controller filters duplicates.
+/// Restarts of discovery if the controller filters duplicates.
 final class DBusRenewalTests: XCTestCase {
     private let path = DBusStage.adapterPath
 
-    /// A scan that hears, and has heard a beacon so many times.
-    private func hearing(reports: Int, takesMonitors: Bool = false) -> DBusStage {
+    /// Returns a running scan with a number of reports of a beacon.
+    private func scanningStage(reports: Int, supportsMonitors: Bool = false) -> DBusStage {
         var stage = DBusStage()
-        stage.begin(takesMonitors: takesMonitors)
+        stage.begin(supportsMonitors: supportsMonitors)
         for number in 0..<reports {
             number == 0
                 ? stage.deviceAppears(DBusStage.beacon(rssi: -60)) : stage.deviceChanges(["RSSI": .int16(-61)])
@@ -17,8 +17,8 @@ final class DBusRenewalTests: XCTestCase {
         return stage
     }
 
-    func testADeviceToldOnceInAScanMeansThatDuplicatesAreFiltered() {
-        var stage = hearing(reports: 1)
+    func testOneReportOfADeviceInAScanIndicatesADuplicateFilter() {
+        var stage = scanningStage(reports: 1)
         stage.wait(DuplicateFilterDetector.observation)
         XCTAssertEqual(stage.machine.memory.duplicates.verdict, .filters)
         XCTAssertEqual(stage.call, .stopDiscovery(adapter: path))
@@ -31,8 +31,8 @@ final class DBusRenewalTests: XCTestCase {
         XCTAssertEqual(stage.call, .stopDiscovery(adapter: path))
     }
 
-    func testADeviceToldAgainAndAgainMeansThatDiscoveryMayGoOn() {
-        var stage = hearing(reports: 3)
+    func testDiscoveryContinuesIfADeviceIsReportedRepeatedly() {
+        var stage = scanningStage(reports: 3)
         XCTAssertEqual(stage.machine.memory.duplicates.verdict, .repeats)
         stage.wait(DuplicateFilterDetector.observation)
         XCTAssertNil(stage.call)
@@ -40,16 +40,16 @@ final class DBusRenewalTests: XCTestCase {
         XCTAssertEqual(stage.machine.dueTime, heardAt.advanced(by: BlueZScanSettings.longestSilence))
     }
 
-    func testSilenceTellsNothingAndIsWatchedOn() {
-        var stage = hearing(reports: 0)
+    func testSilenceGivesNoVerdictAndTheObservationContinues() {
+        var stage = scanningStage(reports: 0)
         stage.wait(DuplicateFilterDetector.observation)
         XCTAssertNil(stage.call)
         XCTAssertEqual(stage.machine.memory.duplicates.verdict, .undecided)
         XCTAssertEqual(stage.machine.dueTime, stage.now.advanced(by: DuplicateFilterDetector.observation))
     }
 
-    func testWithAMonitorOnlySilenceIsWatched() {
-        var stage = hearing(reports: 1, takesMonitors: true)
+    func testWithAMonitorOnlySilenceRestartsDiscovery() {
+        var stage = scanningStage(reports: 1, supportsMonitors: true)
         XCTAssertEqual(stage.machine.dueTime, stage.now.advanced(by: BlueZScanSettings.longestSilence))
         stage.now = stage.now.advanced(by: .seconds(59))
         stage.deviceChanges(["RSSI": .int16(-62)])
@@ -58,8 +58,8 @@ final class DBusRenewalTests: XCTestCase {
         XCTAssertEqual(stage.machine.dueTime, stage.now.advanced(by: .seconds(59)))
     }
 
-    func testDiscoveryThatWasSilentForAMinuteIsBegunAnew() {
-        var stage = hearing(reports: 1, takesMonitors: true)
+    func testDiscoveryIsRestartedAfterAMinuteOfSilence() {
+        var stage = scanningStage(reports: 1, supportsMonitors: true)
         stage.wait(BlueZScanSettings.longestSilence)
         XCTAssertEqual(stage.call, .stopDiscovery(adapter: path))
         stage.answer()
@@ -69,15 +69,15 @@ final class DBusRenewalTests: XCTestCase {
         XCTAssertEqual(stage.machine.dueTime, stage.now.advanced(by: BlueZScanSettings.longestSilence))
     }
 
-    func testWhatIsHeardWhileDiscoveryBeginsAnewIsDelivered() {
-        var stage = hearing(reports: 1)
+    func testReportsAreDeliveredWhileDiscoveryRestarts() {
+        var stage = scanningStage(reports: 1)
         stage.wait(DuplicateFilterDetector.observation)
         stage.deviceChanges(["RSSI": .int16(-62)])
         XCTAssertEqual(stage.sightings.map(\.rssi), [-62])
     }
 
-    func testTheEndOfDiscoveryThatTheServiceTellsMeanwhileDoesNotDisturb() {
-        var stage = hearing(reports: 1)
+    func testASignalOfTheEndDoesNotDisturbARestart() {
+        var stage = scanningStage(reports: 1)
         stage.wait(DuplicateFilterDetector.observation)
         stage.adapterChanges(["Discovering": .boolean(false)])
         XCTAssertEqual(stage.call, .stopDiscovery(adapter: path))
@@ -88,14 +88,14 @@ final class DBusRenewalTests: XCTestCase {
         XCTAssertEqual(stage.machine.state, .resting(until: stage.now.advanced(by: DuplicateFilterDetector.renewal)))
     }
 
-    func testAPluggedAdapterIsWatchedAnew() {
-        var stage = hearing(reports: 3)
+    func testAnAdapterThatIsPluggedInAgainIsObservedAgain() {
+        var stage = scanningStage(reports: 3)
         stage.signal("InterfacesRemoved", [.objectPath(path), .array([.string("org.bluez.Adapter1")], of: "s")])
         XCTAssertEqual(stage.machine.memory.duplicates.verdict, .undecided)
     }
 
-    func testAnEndInTheMiddleOfARenewalEndsTheScan() {
-        var stage = hearing(reports: 1)
+    func testStoppingDuringARestartEndsTheScan() {
+        var stage = scanningStage(reports: 1)
         stage.wait(DuplicateFilterDetector.observation)
         stage.happen(.stop)
         XCTAssertEqual(stage.call, .stopDiscovery(adapter: path))

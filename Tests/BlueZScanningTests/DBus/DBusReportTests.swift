@@ -2,16 +2,16 @@ import BlueZScanning
 import IndoorLocalization
 import XCTest
 
-/// Which signals are reports of something heard, and which are not.
+/// The signals that are sightings, and those that aren't.
 final class DBusReportTests: XCTestCase {
-    private func hearing(_ content: ScanContent = .beacons) -> DBusStage {
+    private func scanningStage(_ content: ScanContent = .beacons) -> DBusStage {
         var stage = DBusStage(content: content)
         stage.begin()
         return stage
     }
 
-    func testADeviceThatAppearsWithASignalStrengthIsASighting() throws {
-        var stage = hearing()
+    func testANewDeviceWithAnRSSIIsASighting() throws {
+        var stage = scanningStage()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         let sighting = try XCTUnwrap(stage.sightings.first)
         XCTAssertEqual(sighting.beacon.minor, 7)
@@ -22,7 +22,7 @@ final class DBusReportTests: XCTestCase {
     }
 
     func testTheAdvertisementComesBeforeItsSighting() {
-        var stage = hearing(.everything)
+        var stage = scanningStage(.everything)
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         guard stage.directives.count == 2, case .yield(.advertisement(let heard)) = stage.directives[0],
             case .yield(.sighting(let sighting)) = stage.directives[1]
@@ -30,15 +30,15 @@ final class DBusReportTests: XCTestCase {
         XCTAssertEqual(try heard.sighting(), sighting)
     }
 
-    func testOfBeaconsOnlyTheSightingIsDelivered() {
-        var stage = hearing(.beacons)
+    func testWithContentBeaconsOnlyTheSightingIsDelivered() {
+        var stage = scanningStage(.beacons)
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         XCTAssertEqual(stage.directives, stage.sightings.map { .yield(.sighting($0)) })
         XCTAssertEqual(stage.sightings.count, 1)
     }
 
-    func testLostReadingsAreToldBesideWhatTheRadioDoes() {
-        var stage = hearing()
+    func testLostReadingsAreReportedWithTheStatusOfTheRadio() {
+        var stage = scanningStage()
         stage.wait(.seconds(1))
         stage.happen(.overrun(readings: 12))
         XCTAssertEqual(stage.statuses, [.scanning])
@@ -46,13 +46,13 @@ final class DBusReportTests: XCTestCase {
         XCTAssertEqual(stage.events.first?.instant, stage.now)
     }
 
-    func testADeviceThatIsOnlyRememberedIsNone() {
-        var stage = hearing()
+    func testACachedDeviceIsNoSighting() {
+        var stage = scanningStage()
         stage.deviceAppears(DBusStage.beacon(rssi: nil))
         XCTAssertEqual(stage.directives, [])
     }
 
-    func testADeviceThatWasThereBeforeTheScanIsNoneUntilItIsHeard() {
+    func testADeviceKnownBeforeTheScanIsNoSightingUntilItsNextReport() {
         var stage = DBusStage()
         stage.happen(.connected)
         stage.answer([
@@ -68,8 +68,8 @@ final class DBusReportTests: XCTestCase {
         XCTAssertEqual(stage.sightings.map(\.rssi), [-71])
     }
 
-    func testAChangedSignalStrengthIsASighting() {
-        var stage = hearing()
+    func testAChangedRSSIIsASighting() {
+        var stage = scanningStage()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         stage.now = stage.now.advanced(by: .milliseconds(50))
         stage.deviceChanges(["RSSI": .int16(-64)])
@@ -77,15 +77,15 @@ final class DBusReportTests: XCTestCase {
         XCTAssertEqual(stage.sightings.map(\.instant), [stage.now])
     }
 
-    func testDataWithoutASignalStrengthAreASightingWithTheLatestOne() {
-        var stage = hearing()
+    func testDataWithoutAnRSSIIsASightingWithTheLatestRSSI() {
+        var stage = scanningStage()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         stage.deviceChanges(["ManufacturerData": DBusStage.manufacturerData([0x004C: DBusStage.iBeacon])])
         XCTAssertEqual(stage.sightings.map(\.rssi), [-63])
     }
 
-    func testDataAfterTheSignalStrengthWasWithdrawnAreNone() {
-        var stage = hearing()
+    func testDataAfterAWithdrawnRSSIIsNoSighting() {
+        var stage = scanningStage()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         stage.deviceChanges([:], invalidated: ["RSSI"])
         XCTAssertEqual(stage.directives, [])
@@ -93,8 +93,8 @@ final class DBusReportTests: XCTestCase {
         XCTAssertEqual(stage.directives, [])
     }
 
-    func testOtherChangesAreNone() {
-        var stage = hearing()
+    func testOtherChangesAreNoSightings() {
+        var stage = scanningStage()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         let changes: BusProperties = [
             "Connected": .boolean(true), "Name": .string("x"), "TxPower": .int16(4), "Paired": .boolean(true),
@@ -103,22 +103,22 @@ final class DBusReportTests: XCTestCase {
         XCTAssertEqual(stage.directives, [])
     }
 
-    func testASignalStrengthThatIsNoMeasurementIsNone() {
+    func testAnInvalidRSSIIsNoSighting() {
         for rssi: Int16 in [0, 20, 127, -128] {
-            var stage = hearing(.everything)
+            var stage = scanningStage(.everything)
             stage.deviceAppears(DBusStage.beacon(rssi: rssi))
             XCTAssertEqual(stage.directives, [], "\(rssi) dBm")
         }
     }
 
-    func testADeviceThatNobodyIntroducedIsNone() {
-        var stage = hearing()
+    func testAnUnknownDeviceIsNoSighting() {
+        var stage = scanningStage()
         stage.deviceChanges(["RSSI": .int16(-60)])
         XCTAssertEqual(stage.directives, [])
     }
 
-    func testADeviceThatTheServiceForgotIsNoneUntilItAppearsAgain() {
-        var stage = hearing()
+    func testARemovedDeviceIsNoSightingUntilItAppearsAgain() {
+        var stage = scanningStage()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         stage.signal(
             "InterfacesRemoved",
@@ -129,39 +129,39 @@ final class DBusReportTests: XCTestCase {
         XCTAssertEqual(stage.sightings.map(\.rssi), [-61])
     }
 
-    func testWhatAnotherAdapterHeardIsNone() {
-        var stage = hearing()
+    func testADeviceOfAnotherAdapterIsNoSighting() {
+        var stage = scanningStage()
         stage.deviceAppears(DBusStage.beacon(rssi: -63), at: "/org/bluez/hci01/dev_C0_55_44_33_22_11")
         XCTAssertEqual(stage.directives, [])
     }
 
-    func testWhatIsHeardWhileTheRadioIsOffIsNone() {
-        var stage = hearing()
+    func testAReportWhileTheRadioIsOffIsNoSighting() {
+        var stage = scanningStage()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         stage.adapterChanges(["Powered": .boolean(false)])
         stage.deviceChanges(["RSSI": .int16(-60)])
         XCTAssertEqual(stage.directives, [])
     }
 
-    func testSignalsOfSomebodyElseThanTheServiceAreNone() {
-        var stage = hearing()
+    func testASignalOfAnotherSenderIsNoSighting() {
+        var stage = scanningStage()
         stage.deviceAppears(DBusStage.beacon(rssi: -63))
         stage.deviceChanges(["RSSI": .int16(-60)], from: ":1.666")
         XCTAssertEqual(stage.directives, [])
     }
 
-    func testWithoutABeaconAnAdvertisementIsDeliveredOnlyIfEverythingIsWanted() {
+    func testAnAdvertisementWithoutABeaconIsDeliveredOnlyWithContentEverything() {
         var properties = DBusStage.beacon(rssi: -63)
         properties["ManufacturerData"] = DBusStage.manufacturerData([0x0059: [1, 2, 3]])
         for (content, count) in [(ScanContent.beacons, 0), (.everything, 1)] {
-            var stage = hearing(content)
+            var stage = scanningStage(content)
             stage.deviceAppears(properties)
             XCTAssertEqual(stage.advertisements.count, count, "\(content)")
             XCTAssertEqual(stage.sightings, [], "\(content)")
         }
     }
 
-    func testAMalformedSignalEndsNothing() {
+    func testMalformedSignalsAreIgnored() {
         let bodies: [[BusValue]] = [
             [], [.string("org.bluez.Device1")], [.byte(1), .byte(2), .byte(3)],
             [.string("org.bluez.Device1"), .string("x"), .string("y")],
@@ -172,7 +172,7 @@ final class DBusReportTests: XCTestCase {
         ]
         for body in bodies {
             for member in ["PropertiesChanged", "InterfacesAdded", "InterfacesRemoved", "NameOwnerChanged"] {
-                var stage = hearing()
+                var stage = scanningStage()
                 stage.deviceAppears(DBusStage.beacon(rssi: nil))
                 stage.signal(member, on: DBusStage.devicePath, body)
                 XCTAssertEqual(stage.directives, [], "\(member) \(body)")

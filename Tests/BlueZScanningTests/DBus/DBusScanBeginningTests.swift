@@ -2,22 +2,24 @@ import BlueZScanning
 import IndoorLocalization
 import XCTest
 
-/// From a reached bus to a scan that hears, and what may be in the way.
+/// The start of a scan, from the connection to the bus to the first report, and its errors.
 final class DBusScanBeginningTests: XCTestCase {
     private let path = DBusStage.adapterPath
 
-    func testAReachedBusIsAskedForTheObjectsOfTheService() throws {
+    func testTheScanListsTheServicesObjectsOnceConnected() throws {
         var stage = DBusStage()
         stage.happen(.connected)
         XCTAssertEqual(stage.call, .listObjects)
-        guard case .send(let message) = try XCTUnwrap(stage.directives.first) else { return XCTFail("nothing is sent") }
+        guard case .send(let message) = try XCTUnwrap(stage.directives.first) else {
+            return XCTFail("no message is sent")
+        }
         XCTAssertEqual(message.member, "GetManagedObjects")
         XCTAssertEqual(message.destination, "org.bluez")
         XCTAssertEqual(message.path, "/")
         XCTAssertTrue(message.expectsReply)
     }
 
-    func testAPoweredAdapterIsGivenAFilterAndStartedAndThenItScans() {
+    func testAPoweredAdapterScansAfterFilterAndStart() {
         var stage = DBusStage()
         stage.happen(.connected)
         stage.answer([DBusStage.objects([path: DBusStage.adapter()])])
@@ -39,20 +41,20 @@ final class DBusScanBeginningTests: XCTestCase {
         XCTAssertEqual(message.body.first?.typeSignature, "a{sv}")
     }
 
-    func testWhereMonitorsAreTakenOneIsRegisteredBeforeDiscovery() {
+    func testAMonitorIsRegisteredBeforeDiscoveryWhereItIsSupported() {
         var stage = DBusStage()
         stage.happen(.connected)
-        stage.answer([DBusStage.objects([path: DBusStage.adapter(takesMonitors: true)])])
+        stage.answer([DBusStage.objects([path: DBusStage.adapter(supportsMonitors: true)])])
         XCTAssertEqual(stage.call, .registerMonitor(adapter: path))
         stage.answer()
         XCTAssertEqual(stage.call, .setFilter(adapter: path, duplicates: true))
         XCTAssertEqual(stage.machine.memory.monitor, .registered)
     }
 
-    func testARefusedMonitorLeavesDiscovery() {
+    func testDiscoveryStartsAfterARefusedMonitor() {
         var stage = DBusStage()
         stage.happen(.connected)
-        stage.answer([DBusStage.objects([path: DBusStage.adapter(takesMonitors: true)])])
+        stage.answer([DBusStage.objects([path: DBusStage.adapter(supportsMonitors: true)])])
         stage.refuse("org.bluez.Error.Failed")
         XCTAssertEqual(stage.call, .setFilter(adapter: path, duplicates: true))
         XCTAssertEqual(stage.machine.memory.monitor, .refused)
@@ -60,7 +62,7 @@ final class DBusScanBeginningTests: XCTestCase {
 
     // MARK: - Power
 
-    func testAnAdapterMetWithoutPowerIsGivenSomeAndLosesItAtTheEnd() {
+    func testAnAdapterThatIsOffWhenFoundIsPoweredOnAndOffAgainAtTheEnd() {
         var stage = DBusStage()
         stage.happen(.connected)
         stage.answer([DBusStage.objects([path: DBusStage.adapter(isPowered: false)])])
@@ -86,7 +88,7 @@ final class DBusScanBeginningTests: XCTestCase {
         XCTAssertEqual(stage.call, .setFilter(adapter: path, duplicates: true))
     }
 
-    func testAnAdapterThatARadioSwitchBlocksIsLeftAloneUntilTheBlockIsLifted() {
+    func testTheScanWaitsUntilARadioSwitchReleasesTheAdapter() {
         var stage = DBusStage()
         stage.happen(.connected)
         stage.answer([DBusStage.objects([path: DBusStage.adapter(isPowered: false, state: "off-blocked")])])
@@ -96,7 +98,7 @@ final class DBusScanBeginningTests: XCTestCase {
         XCTAssertEqual(stage.call, .setPower(adapter: path, true))
     }
 
-    func testPowerThatIsRefusedForARadioSwitchIsABlockAndTriedAgainEverMoreRarely() {
+    func testPowerRefusedByARadioSwitchIsReportedAsBlockedAndRetriedWithGrowingPauses() {
         var stage = DBusStage()
         stage.happen(.connected)
         stage.answer([DBusStage.objects([path: DBusStage.adapter(isPowered: false)])])
@@ -133,7 +135,7 @@ final class DBusScanBeginningTests: XCTestCase {
         XCTAssertEqual(stage.call, .setFilter(adapter: "/org/bluez/hci2", duplicates: true))
     }
 
-    func testAnAdapterIsFoundByItsAddressWhateverItsName() throws {
+    func testAnAdapterIsFoundByItsAddressUnderAnyName() throws {
         let address = try XCTUnwrap(DeviceAddress("AA:BB:CC:DD:EE:FF"))
         var stage = DBusStage(adapter: .address(address))
         stage.happen(.connected)
@@ -145,19 +147,19 @@ final class DBusScanBeginningTests: XCTestCase {
         XCTAssertEqual(stage.call, .setFilter(adapter: "/org/bluez/hci5", duplicates: true))
     }
 
-    func testAMissingAdapterIsToldOnceTheServiceHadTimeToShowIt() {
+    func testAMissingAdapterIsReportedAfterTheServicesTimeToAddIt() {
         var stage = DBusStage(adapter: .named("hci3"))
         stage.happen(.connected)
         stage.answer([DBusStage.objects([path: DBusStage.adapter()])])
         XCTAssertEqual(stage.statuses, [])
-        stage.wait(BlueZScanSettings.patienceWithAdapters)
+        stage.wait(BlueZScanSettings.adapterTimeout)
         XCTAssertEqual(stage.statuses, [.unplugged])
         XCTAssertNil(stage.machine.dueTime)
     }
 
     // MARK: - Errors
 
-    func testABusThatIsNotThereAtTheStartIsAnError() {
+    func testAMissingBusAtTheStartIsAnError() {
         var stage = DBusStage()
         stage.happen(.connectionFailed(reason: "no such socket", isDenied: false))
         XCTAssertEqual(stage.directives, [.fail(.busUnavailable(reason: "no such socket")), .close])
@@ -166,8 +168,8 @@ final class DBusScanBeginningTests: XCTestCase {
 
     func testABusThatDeniesTheConnectionIsAnError() {
         var stage = DBusStage()
-        stage.happen(.connectionFailed(reason: "not you", isDenied: true))
-        XCTAssertEqual(stage.directives, [.fail(.busForbidden(reason: "not you")), .close])
+        stage.happen(.connectionFailed(reason: "access denied", isDenied: true))
+        XCTAssertEqual(stage.directives, [.fail(.busForbidden(reason: "access denied")), .close])
     }
 
     func testADeniedCallIsAnErrorWithTheReasonOfTheBus() {
@@ -184,7 +186,7 @@ final class DBusScanBeginningTests: XCTestCase {
         }
     }
 
-    func testAServiceThatDoesNotRunIsAnEventAndItsNameIsWaitedFor() {
+    func testAMissingServiceIsReportedAndTheScanWaitsForItsName() {
         var stage = DBusStage()
         stage.happen(.connected)
         stage.refuse("org.freedesktop.DBus.Error.ServiceUnknown")
@@ -197,7 +199,7 @@ final class DBusScanBeginningTests: XCTestCase {
     func testAServiceThatDoesNotAnswerIsAskedAgain() {
         var stage = DBusStage()
         stage.happen(.connected)
-        stage.wait(BlueZScanSettings.longPatience)
+        stage.wait(BlueZScanSettings.longTimeout)
         XCTAssertEqual(stage.statuses, [.serviceLost])
         stage.wait(BlueZScanSettings.firstPause)
         XCTAssertEqual(stage.call, .listObjects)
@@ -207,7 +209,7 @@ final class DBusScanBeginningTests: XCTestCase {
         var stage = DBusStage()
         stage.happen(.connected)
         let late = try XCTUnwrap(stage.pending)
-        stage.wait(BlueZScanSettings.longPatience)
+        stage.wait(BlueZScanSettings.longTimeout)
         let before = stage.machine
         var message = BusMessage(kind: .methodReturn)
         message.replySerial = late.serial

@@ -2,11 +2,11 @@ import BlueZScanning
 import IndoorLocalization
 import XCTest
 
-/// What breaks a scan that hears, and how it comes back by itself.
+/// Interruptions of a running scan, and its automatic recovery.
 final class DBusScanRecoveryTests: XCTestCase {
     private let path = DBusStage.adapterPath
 
-    func testPowerTakenAwayIsToldAndNotGivenBackButWaitedFor() {
+    func testALossOfPowerIsReportedAndTheScanWaitsForPower() {
         var stage = DBusStage()
         stage.begin()
         stage.adapterChanges(["Powered": .boolean(false)])
@@ -19,14 +19,14 @@ final class DBusScanRecoveryTests: XCTestCase {
         XCTAssertEqual(stage.statuses, [.scanning])
     }
 
-    func testARadioSwitchIsToldAsABlock() {
+    func testARadioSwitchIsReportedAsBlocked() {
         var stage = DBusStage()
         stage.begin()
         stage.adapterChanges(["Powered": .boolean(false), "PowerState": .string("off-blocked")])
         XCTAssertEqual(stage.statuses, [.blocked])
     }
 
-    func testDiscoveryThatEndsBeforeThePowerGoesIsNotToldTwice() {
+    func testALossOfPowerThatEndsDiscoveryFirstIsReportedOnce() {
         var stage = DBusStage()
         stage.begin()
         stage.adapterChanges(["Discovering": .boolean(false)])
@@ -35,7 +35,7 @@ final class DBusScanRecoveryTests: XCTestCase {
         XCTAssertEqual(stage.statuses, [.poweredOff])
     }
 
-    func testDiscoveryThatTheServiceEndsIsStartedAgainAfterAMoment() {
+    func testDiscoveryThatTheServiceStopsIsRestartedAfterAPause() {
         var stage = DBusStage()
         stage.begin()
         stage.adapterChanges(["Discovering": .boolean(false)])
@@ -43,7 +43,7 @@ final class DBusScanRecoveryTests: XCTestCase {
         XCTAssertEqual(stage.call, .startDiscovery(adapter: path))
     }
 
-    func testAnUnpluggedAdapterIsToldAndFoundAgainUnderAnotherName() throws {
+    func testAnUnpluggedAdapterIsReportedAndFoundAgainUnderAnotherName() throws {
         let address = try XCTUnwrap(DeviceAddress("C0:05:04:03:02:01"))
         var stage = DBusStage(adapter: .address(address))
         stage.begin()
@@ -59,7 +59,7 @@ final class DBusScanRecoveryTests: XCTestCase {
         XCTAssertEqual(stage.events.map(\.adapter), ["hci1"])
     }
 
-    func testAnUnpluggedAdapterTakesItsDevicesWithIt() {
+    func testTheDevicesOfAnUnpluggedAdapterAreRemoved() {
         var stage = DBusStage()
         stage.begin()
         stage.deviceAppears(DBusStage.beacon(rssi: -60))
@@ -78,7 +78,7 @@ final class DBusScanRecoveryTests: XCTestCase {
         XCTAssertEqual(stage.machine.state, before)
     }
 
-    func testAServiceThatIsKilledAndRestartedIsToldAndScansAgain() {
+    func testAServiceRestartIsReportedAndTheScanResumes() {
         var stage = DBusStage()
         stage.begin()
         stage.ownerChanges(to: "")
@@ -96,14 +96,14 @@ final class DBusScanRecoveryTests: XCTestCase {
         XCTAssertEqual(stage.statuses, [.scanning])
     }
 
-    func testALostBusIsReachedAgainAfterPausesOfOneToThirtySeconds() {
+    func testTheScanReconnectsToALostBusAfterPausesOfOneToThirtySeconds() {
         var stage = DBusStage()
         stage.begin()
         stage.happen(.disconnected)
         XCTAssertEqual(stage.statuses, [.serviceLost])
         var pauses: [Duration] = []
         for _ in 1...7 {
-            guard let due = stage.machine.dueTime else { return XCTFail("it is not tried again") }
+            guard let due = stage.machine.dueTime else { return XCTFail("the scan doesn't retry") }
             pauses.append(stage.now.duration(to: due))
             stage.wait(stage.now.duration(to: due))
             XCTAssertEqual(stage.directives, [.connect])
@@ -114,7 +114,7 @@ final class DBusScanRecoveryTests: XCTestCase {
         XCTAssertEqual(stage.statuses, [.scanning])
     }
 
-    func testARefusedDiscoveryIsToldOnceAndTriedAgainAfterStoppingWhatMayStillRun() {
+    func testARefusedDiscoveryIsReportedOnceAndRetriedAfterAStop() {
         var stage = DBusStage()
         stage.happen(.connected)
         stage.answer([DBusStage.objects([path: DBusStage.adapter()])])
@@ -133,13 +133,13 @@ final class DBusScanRecoveryTests: XCTestCase {
         XCTAssertEqual(stage.statuses, [.scanning])
     }
 
-    func testADiscoveryWhoseStartIsNotAnsweredIsBegunAnew() {
+    func testADiscoveryWithoutAnAnswerIsStartedAgain() {
         var stage = DBusStage()
         stage.happen(.connected)
         stage.answer([DBusStage.objects([path: DBusStage.adapter()])])
         stage.answer()
         XCTAssertEqual(stage.call, .startDiscovery(adapter: path))
-        stage.wait(BlueZScanSettings.patience)
+        stage.wait(BlueZScanSettings.timeout)
         XCTAssertEqual(stage.statuses, [.refused])
         stage.wait(BlueZScanSettings.firstPause)
         XCTAssertEqual(stage.call, .stopDiscovery(adapter: path))
@@ -148,7 +148,7 @@ final class DBusScanRecoveryTests: XCTestCase {
         XCTAssertEqual(stage.statuses, [.scanning])
     }
 
-    func testSomebodyElsesDiscoveryIsListenedToWhileOursIsRefused() {
+    func testTheScanUsesAnotherProgramsDiscoveryWhileItsOwnIsRefused() {
         var stage = DBusStage()
         stage.happen(.connected)
         stage.answer([DBusStage.objects([path: DBusStage.adapter()])])
@@ -164,7 +164,7 @@ final class DBusScanRecoveryTests: XCTestCase {
         XCTAssertEqual(stage.statuses, [])
         stage.deviceChanges(["RSSI": .int16(-61)])
         XCTAssertEqual(stage.sightings.count, 1)
-        // Theirs has ended: ours is tried soon.
+        // The other program's discovery has ended: the scan soon tries its own.
         stage.adapterChanges(["Discovering": .boolean(false)])
         stage.wait(.seconds(1))
         stage.answer()
@@ -172,7 +172,7 @@ final class DBusScanRecoveryTests: XCTestCase {
         XCTAssertEqual(stage.statuses, [.scanning])
     }
 
-    func testSignalsThatAFailedCallBringsDoNotCutThePauseShort() {
+    func testSignalsCausedByAFailedCallDoNotShortenThePause() {
         var stage = DBusStage()
         stage.happen(.connected)
         stage.answer([DBusStage.objects([path: DBusStage.adapter(isPowered: false, state: "off")])])
@@ -190,10 +190,10 @@ final class DBusScanRecoveryTests: XCTestCase {
         }
     }
 
-    func testARefusedDiscoveryLeavesTheMonitorListening() {
+    func testTheMonitorContinuesWhenDiscoveryIsRefused() {
         var stage = DBusStage()
         stage.happen(.connected)
-        stage.answer([DBusStage.objects([path: DBusStage.adapter(takesMonitors: true)])])
+        stage.answer([DBusStage.objects([path: DBusStage.adapter(supportsMonitors: true)])])
         stage.answer()
         stage.answer()
         stage.refuse("org.bluez.Error.NotReady")
@@ -202,9 +202,9 @@ final class DBusScanRecoveryTests: XCTestCase {
         XCTAssertEqual(stage.sightings.count, 1)
     }
 
-    func testAReleasedMonitorIsNotWantedAgainAndDiscoveryGoesOn() {
+    func testAReleasedMonitorIsNotRegisteredAgainAndDiscoveryContinues() {
         var stage = DBusStage()
-        stage.begin(takesMonitors: true)
+        stage.begin(supportsMonitors: true)
         var release = BusMessage.call(
             "Release", of: AdvertisementMonitor.interface, on: AdvertisementMonitor.path, at: ":1.9", serial: 4)
         release.sender = DBusStage.owner
@@ -216,9 +216,9 @@ final class DBusScanRecoveryTests: XCTestCase {
 
     // MARK: - The end
 
-    func testTheEndStopsWhatWasStartedAndTakesNothingElseAway() {
+    func testTheEndStopsOnlyWhatTheScanStarted() {
         var stage = DBusStage()
-        stage.begin(takesMonitors: true)
+        stage.begin(supportsMonitors: true)
         stage.happen(.stop)
         XCTAssertEqual(stage.sentMembers, ["StopDiscovery"])
         stage.answer()
@@ -228,11 +228,11 @@ final class DBusScanRecoveryTests: XCTestCase {
         XCTAssertEqual(stage.machine.state, .ended)
     }
 
-    func testAServiceThatDoesNotAnswerAtTheEndIsNotWaitedForLong() {
+    func testTheEndWaitsOnlyBrieflyForAServiceThatDoesNotAnswer() {
         var stage = DBusStage()
         stage.begin()
         stage.happen(.stop)
-        stage.wait(BlueZScanSettings.patienceAtEnd)
+        stage.wait(BlueZScanSettings.timeoutAtEnd)
         XCTAssertEqual(stage.directives, [.close])
     }
 

@@ -3,16 +3,16 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import XCTest
 
-/// A scan through a real message bus, of the test's own.
+/// A scan through a real message bus that the test starts.
 final class DBusShellTests: XCTestCase {
-    /// What is waited for comes within this time, or the test fails.
+    /// The time limit of each wait.
     private static let bound = Duration.seconds(20)
 
     private static func source(_ address: String) -> BlueZScanSource {
         BlueZScanSource(BlueZScanSettings(adapter: .first, content: .beacons), address: address)
     }
 
-    /// Takes readings until one fits; fails if none does in time, or the stream ends.
+    /// Returns the first reading that matches. Fails if none matches within the time limit, or if the stream ends.
     private static func next(
         _ readings: inout AsyncThrowingStream<SensorReading, any Error>.Iterator,
         where fits: (SensorReading) -> Bool, file: StaticString = #filePath, line: UInt = #line
@@ -20,7 +20,7 @@ final class DBusShellTests: XCTestCase {
         while let reading = try await readings.next() {
             if fits(reading) { return reading }
         }
-        XCTFail("the stream has ended before what was waited for", file: file, line: line)
+        XCTFail("the stream ended before a matching reading", file: file, line: line)
         return nil
     }
 
@@ -32,22 +32,22 @@ final class DBusShellTests: XCTestCase {
         if case .sighting = reading { true } else { false }
     }
 
-    /// Runs a test's body; cancels it, and fails, if it takes too long.
+    /// Runs the body of a test. Cancels it and fails if it exceeds the time limit.
     private func bounded(_ body: @escaping @Sendable () async throws -> Void) async throws {
         try await Bounded.wait(for: "the end of the test", within: Self.bound, body)
     }
 
-    func testABusThatIsNotThereIsAnError() async throws {
+    func testAMissingBusIsAnError() async throws {
         do {
             for try await _ in Self.source("unix:path=/nonexistent/bus").readings() {}
-            XCTFail("it ended without an error")
+            XCTFail("the stream ended without an error")
         } catch let error as BluetoothError {
             guard case .busUnavailable(let reason) = error else { return XCTFail("\(error)") }
             XCTAssertFalse(reason.isEmpty)
         }
     }
 
-    func testWithoutTheServiceItIsToldAndFoundWhenItStarts() async throws {
+    func testAMissingServiceIsReportedAndFoundWhenItStarts() async throws {
         try await bounded {
             let bus = try PrivateBus()
             defer { bus.remove() }
@@ -60,7 +60,7 @@ final class DBusShellTests: XCTestCase {
         }
     }
 
-    func testWhatTheServiceHearsIsSightedAndTheEndIsTold() async throws {
+    func testTheServicesReportsAreSightingsAndTheEndStopsDiscovery() async throws {
         try await bounded {
             let bus = try PrivateBus()
             defer { bus.remove() }
@@ -77,7 +77,7 @@ final class DBusShellTests: XCTestCase {
             }
             XCTAssertEqual(second.rssi, -77)
             XCTAssertGreaterThanOrEqual(second.instant, first.instant)
-            // A stream that nobody holds any more ends the scan.
+            // Releasing the stream ends the scan.
             readings = nil
             try await service.called.wait { $0.last == "UnregisterMonitor" }
             XCTAssertEqual(
@@ -89,7 +89,7 @@ final class DBusShellTests: XCTestCase {
         }
     }
 
-    func testTheServiceIsAnsweredWhenItAsksForTheMonitor() async throws {
+    func testTheScanAnswersTheServicesCallForTheMonitor() async throws {
         try await bounded {
             let bus = try PrivateBus()
             defer { bus.remove() }
@@ -103,7 +103,7 @@ final class DBusShellTests: XCTestCase {
         }
     }
 
-    func testAServiceThatIsKilledAndRestartedScansAgain() async throws {
+    func testTheScanResumesAfterTheServiceIsKilledAndRestarted() async throws {
         try await bounded {
             let bus = try PrivateBus()
             defer { bus.remove() }
@@ -118,7 +118,7 @@ final class DBusShellTests: XCTestCase {
         }
     }
 
-    func testABusThatIsKilledAndRestartedIsReachedAgain() async throws {
+    func testTheScanResumesAfterTheBusIsKilledAndRestarted() async throws {
         try await bounded {
             let bus = try PrivateBus()
             let service = try StandInService(address: bus.address)
@@ -143,7 +143,7 @@ final class DBusShellTests: XCTestCase {
             defer { service.end() }
             do {
                 for try await _ in Self.source(bus.address).readings() {}
-                XCTFail("it ended without an error")
+                XCTFail("the stream ended without an error")
             } catch let error as BluetoothError {
                 guard case .busForbidden = error else { return XCTFail("\(error)") }
             }
@@ -172,7 +172,7 @@ final class DBusShellTests: XCTestCase {
 }
 
 extension AsyncThrowingStream<SensorReading, any Error>.Iterator {
-    /// The next reading that fits; nil when the stream ends.
+    /// Returns the next reading that matches; nil when the stream ends.
     fileprivate mutating func next(where fits: (SensorReading) -> Bool) async throws -> SensorReading? {
         while let reading = try await next() {
             if fits(reading) { return reading }

@@ -2,12 +2,13 @@ import BlueZScanning
 import IndoorLocalization
 import XCTest
 
-/// Plays the message bus and the Bluetooth service to the rules of a scan, on a clock that only the test moves.
+/// A test double of the message bus and the Bluetooth service for `BlueZScanMachine`, with a clock that the test
+/// controls.
 struct DBusStage {
     static let owner = ":1.7"
     static let adapterPath = "/org/bluez/hci0"
     static let devicePath = "/org/bluez/hci0/dev_C0_55_44_33_22_11"
-    /// An iBeacon behind its company number: type, length, UUID, major 1, minor 7, power -59 dBm.
+    /// An iBeacon frame after its company number: type, length, UUID, major 1, minor 7, power -59 dBm.
     static let iBeacon: [UInt8] =
         [0x02, 0x15] + [
             0xB9, 0x40, 0x7F, 0x30, 0xF5, 0xF8, 0x46, 0x6E, 0xAF, 0xF9, 0x25, 0x55, 0x6B, 0x57, 0xFE, 0x6D,
@@ -15,7 +16,7 @@ struct DBusStage {
 
     var machine: BlueZScanMachine
     var now = Instant(seconds: 100)
-    /// What the latest event led to.
+    /// The directives of the latest event.
     var directives: [BlueZScanMachine.Directive] = []
 
     init(
@@ -27,7 +28,7 @@ struct DBusStage {
         machine = BlueZScanMachine(settings)
     }
 
-    // MARK: - What happens
+    // MARK: - Events
 
     mutating func happen(_ event: BlueZScanMachine.Event) {
         directives = machine.handle(event, at: now)
@@ -38,9 +39,9 @@ struct DBusStage {
         happen(.tick)
     }
 
-    /// The answer to the call under way.
+    /// Answers the pending call.
     mutating func answer(_ body: [BusValue] = [], file: StaticString = #filePath, line: UInt = #line) {
-        guard let pending else { return XCTFail("no call is under way", file: file, line: line) }
+        guard let pending else { return XCTFail("no call is pending", file: file, line: line) }
         var message = BusMessage(kind: .methodReturn)
         message.sender = Self.owner
         message.replySerial = pending.serial
@@ -49,7 +50,7 @@ struct DBusStage {
     }
 
     mutating func refuse(_ error: String, file: StaticString = #filePath, line: UInt = #line) {
-        guard let pending else { return XCTFail("no call is under way", file: file, line: line) }
+        guard let pending else { return XCTFail("no call is pending", file: file, line: line) }
         var message = BusMessage(kind: .error)
         message.sender = Self.owner
         message.replySerial = pending.serial
@@ -97,18 +98,20 @@ struct DBusStage {
         signal("InterfacesAdded", [.objectPath(path), Self.interfaces(["org.bluez.Device1": properties])])
     }
 
-    /// Goes all the way until the scan hears.
-    mutating func begin(takesMonitors: Bool = false, file: StaticString = #filePath, line: UInt = #line) {
+    /// Runs the scan until the adapter scans.
+    mutating func begin(supportsMonitors: Bool = false, file: StaticString = #filePath, line: UInt = #line) {
         happen(.connected)
-        answer([Self.objects([Self.adapterPath: Self.adapter(takesMonitors: takesMonitors)])], file: file, line: line)
-        if takesMonitors { answer(file: file, line: line) }
+        answer(
+            [Self.objects([Self.adapterPath: Self.adapter(supportsMonitors: supportsMonitors)])], file: file, line: line
+        )
+        if supportsMonitors { answer(file: file, line: line) }
         answer(file: file, line: line)
         answer(file: file, line: line)
     }
 
-    // MARK: - What is seen
+    // MARK: - Observed state
 
-    /// The call under way.
+    /// The pending call.
     var pending: BlueZScanMachine.Pending? {
         switch machine.state {
         case .asking(let pending), .stopping(let pending, then: _): pending
@@ -118,7 +121,7 @@ struct DBusStage {
 
     var call: BlueZCall? { pending?.call }
 
-    /// The calls that the latest event led to, as the bus sees them.
+    /// The calls of the latest event, as messages.
     var sentMembers: [String] {
         directives.compactMap { if case .send(let message) = $0 { message.member } else { nil } }
     }
@@ -137,7 +140,7 @@ struct DBusStage {
         directives.compactMap { if case .yield(.advertisement(let heard)) = $0 { heard } else { nil } }
     }
 
-    // MARK: - Values as the service sends them
+    // MARK: - Values in the service's form
 
     static func interfaces(_ interfaces: [String: BusProperties]) -> BusValue {
         var entries: [BusValue: BusValue] = [:]
@@ -152,12 +155,13 @@ struct DBusStage {
     }
 
     static func adapter(
-        address: String = "C0:05:04:03:02:01", isPowered: Bool = true, state: String? = nil, takesMonitors: Bool = false
+        address: String = "C0:05:04:03:02:01", isPowered: Bool = true, state: String? = nil,
+        supportsMonitors: Bool = false
     ) -> [String: BusProperties] {
         var properties: BusProperties = ["Address": .string(address), "Powered": .boolean(isPowered)]
         if let state { properties["PowerState"] = .string(state) }
         var interfaces = ["org.bluez.Adapter1": properties]
-        if takesMonitors { interfaces["org.bluez.AdvertisementMonitorManager1"] = [:] }
+        if supportsMonitors { interfaces["org.bluez.AdvertisementMonitorManager1"] = [:] }
         return interfaces
     }
 

@@ -3,20 +3,20 @@ import Dispatch
 import Foundation
 import XCTest
 
-/// A message bus of a test's own: the real dbus-daemon on a socket in a temporary folder.
+/// A message bus for one test: the real dbus-daemon on a socket in a temporary folder.
 final class PrivateBus {
-    /// Where it is, as libdbus wants it.
+    /// The address of the bus in libdbus's form.
     let address: String
     private let folder: URL
     private let process = Process()
 
-    /// Starts the daemon and waits until it says that it listens.
+    /// Starts the daemon and waits until it listens.
     ///
-    /// - Parameter policy: rules that follow after "everybody may do everything".
+    /// - Parameter policy: Rules that follow the rule that allows everything.
     init(policy: String = "", in folder: URL? = nil) throws {
         self.folder = try folder ?? Self.makeFolder()
         let configuration = self.folder.appendingPathComponent("bus.conf")
-        // A name that is short: the path of a socket has 107 bytes at most.
+        // A short name, because the path of a socket has at most 107 bytes.
         address = "unix:path=\(self.folder.appendingPathComponent("s").path)"
         try """
         <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
@@ -36,18 +36,18 @@ final class PrivateBus {
         let output = Pipe()
         process.standardOutput = output
         try process.run()
-        // It prints its address once it listens, and closes the pipe if it ends.
+        // The daemon prints its address when it listens, and closes the pipe if it ends.
         let printed = output.fileHandleForReading.availableData
         guard !printed.isEmpty else { throw BusSetupError("dbus-daemon ended without listening") }
     }
 
-    /// Kills the daemon and starts another one at the same place.
+    /// Kills the daemon and starts another at the same address.
     func restarted() throws -> PrivateBus {
         kill()
         return try PrivateBus(in: folder)
     }
 
-    /// Kills the daemon, which gives nobody notice.
+    /// Kills the daemon without notice to its clients.
     func kill() {
         guard process.isRunning else { return }
         Glibc.kill(process.processIdentifier, SIGKILL)
@@ -66,7 +66,7 @@ final class PrivateBus {
     }
 }
 
-/// Why a test cannot be set up; it fails then.
+/// An error in the setup of a test.
 struct BusSetupError: Error, CustomStringConvertible {
     let description: String
 

@@ -4,11 +4,12 @@ import Glibc
 import IndoorLocalization
 import IndoorLocalizationTesting
 
-/// Plays `org.bluez` on a private bus: one powered adapter, and a beacon that is heard while discovery runs.
+/// A test double of `org.bluez` on a private bus, with one powered adapter and a beacon that it reports during
+/// discovery.
 ///
-/// `@unchecked Sendable`, because everything that changes is used on `queue` alone.
+/// `@unchecked Sendable` because mutable state is accessed only on `queue`.
 final class StandInService: @unchecked Sendable {
-    /// The methods that were called, in order, and the answers that came.
+    /// The methods that were called and the received answers, in order.
     let called = WatchedState<[String]>([])
     private let queue = DispatchQueue(label: "StandInService")
     private let connection: BusConnection
@@ -16,7 +17,7 @@ final class StandInService: @unchecked Sendable {
     private var callers: [String] = []
     private var lastSerial: UInt32 = 1 << 16
 
-    /// Takes the service's name on the bus.
+    /// Requests the service's name on the bus.
     init(address: String) throws {
         connection = try BusConnection(address: address)
         let descriptor = dup(connection.descriptor)
@@ -34,7 +35,7 @@ final class StandInService: @unchecked Sendable {
 
     deinit { end() }
 
-    /// Leaves the bus, as when it is killed.
+    /// Closes the connection, as if the service were killed.
     func end() {
         queue.sync {
             arrivals?.cancel()
@@ -43,7 +44,7 @@ final class StandInService: @unchecked Sendable {
         }
     }
 
-    /// Tells everybody that the beacon was heard.
+    /// Emits a signal that reports the beacon.
     func hear(rssi: Int16) {
         queue.sync {
             emit(
@@ -54,7 +55,7 @@ final class StandInService: @unchecked Sendable {
         }
     }
 
-    /// Calls a method of whoever called last.
+    /// Calls a method of the last caller.
     func callBack(_ member: String, of interface: String, on path: String) {
         queue.sync {
             guard let caller = callers.last else { return }
@@ -67,7 +68,7 @@ final class StandInService: @unchecked Sendable {
         var messages: [BusMessage] = []
         while connection.exchange({ messages.append($0) }) == .waiting {}
         for message in messages where message.kind == .methodCall { answer(message) }
-        // Of its own call for the name, which comes first, nobody needs the answer.
+        // Skip the answer to the service's own request for the name, which comes first.
         for message in messages where message.kind == .methodReturn && message.replySerial != 1 << 16 {
             called.update { $0.append("answer of \(message.body.count) value") }
         }
@@ -78,7 +79,7 @@ final class StandInService: @unchecked Sendable {
         if let sender = call.sender { callers.append(sender) }
         guard call.member != "GetManagedObjects" else {
             let objects = DBusStage.objects([
-                DBusStage.adapterPath: DBusStage.adapter(takesMonitors: true),
+                DBusStage.adapterPath: DBusStage.adapter(supportsMonitors: true),
                 DBusStage.devicePath: ["org.bluez.Device1": DBusStage.beacon(rssi: nil)],
             ])
             return connection.send(call.reply([objects]))

@@ -1,6 +1,7 @@
 import IndoorLocalization
 
-/// Writes reports into events as controllers do. Independent of the package's own encoding, which it is to test.
+/// An encoder of reports into events, as controllers send them. It is independent of the package's own code, which it
+/// tests.
 ///
 /// Source: Bluetooth Core Specification 5.4, Vol 4, Part E, 7.7.65.2 and 7.7.65.13.
 struct AdvertisingPackets {
@@ -9,9 +10,10 @@ struct AdvertisingPackets {
     private var events: [[UInt8]] = []
     private var reports: [[UInt8]] = []
 
-    /// Of an event's 255 bytes of parameters, the subevent code and the number of reports take two.
+    /// The bytes for reports: an event has 255 bytes of parameters, of which the subevent code and the report count use
+    /// two.
     private static let room = 253
-    /// A fragment's longest data: beside it, an extended report takes 24 bytes.
+    /// The longest data of a fragment: the rest of an extended report has 24 bytes.
     static let longestFragment = room - 24
 
     init(isExtended: Bool, reportsPerEvent: Int) {
@@ -32,7 +34,7 @@ struct AdvertisingPackets {
         }
     }
 
-    /// Adds the report of what the advertiser answers to an active scan, if it does.
+    /// Adds the report of the scan response, if the advertiser has one.
     mutating func addResponse(of transmission: Transmission) {
         guard let response = transmission.scanResponse else { return }
         append(
@@ -41,7 +43,7 @@ struct AdvertisingPackets {
                 : legacyReport(type: 4, transmission, response))
     }
 
-    /// All events, the last one too.
+    /// Returns all events, including the last.
     mutating func finish() -> [[UInt8]] {
         flush()
         return events
@@ -51,7 +53,7 @@ struct AdvertisingPackets {
         let data = transmission.data
         for start in stride(from: 0, to: max(1, data.count), by: Self.longestFragment) {
             let end = min(start + Self.longestFragment, data.count)
-            // Neither connectable nor scannable; bit 5 says that more data are to come.
+            // Neither connectable nor scannable; bit 5 means that more data follows.
             append(extendedReport(type: end < data.count ? 0x20 : 0, transmission, data[start..<end]))
         }
     }
@@ -73,14 +75,14 @@ struct AdvertisingPackets {
     }
 
     private func extendedReport(type: UInt8, _ transmission: Transmission, _ data: ArraySlice<UInt8>) -> [UInt8] {
-        // First PHY LE 1M; no second one of a legacy advertisement, which has no set either.
+        // Primary PHY LE 1M. A legacy advertisement has no secondary PHY and no set.
         let physical: [UInt8] = transmission.isExtended ? [1, 1, 0] : [1, 0, 0xFF]
         // No transmit power; not periodic; no target.
         let middle = [127, UInt8(bitPattern: transmission.rssi), 0, 0] + [UInt8](repeating: 0, count: 7)
         return [type, 0] + sender(transmission) + physical + middle + [UInt8(data.count)] + data
     }
 
-    /// The address with its kind, the last pair first.
+    /// Returns the address with its kind, in little-endian order.
     private func sender(_ transmission: Transmission) -> [UInt8] {
         let address = transmission.address
         return [address.kind == .random ? 1 : 0]

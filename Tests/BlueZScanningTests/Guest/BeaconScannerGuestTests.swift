@@ -3,9 +3,9 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import XCTest
 
-/// A scanner at a real radio: its rests switch the radio off, and regions are entered and left.
+/// A scanner with a real radio: the duty cycle, and region entries and exits.
 final class BeaconScannerGuestTests: GuestTestCase {
-    func testTheRadioRestsBetweenPassesAndListensAsThePowerModeSays() async throws {
+    func testTheRadioRestsBetweenPassesAndUsesTheTimingOfThePowerMode() async throws {
         let controller = try await pluggedIn()
         var settings = ScannerSettings(powerMode: .aggressive)
         settings.dutyCycle = DutyCycle(scanDuration: .seconds(1), interval: .seconds(1))
@@ -27,19 +27,19 @@ final class BeaconScannerGuestTests: GuestTestCase {
         var settings = ScannerSettings(dutyCycle: .continuous)
         settings.regions.exitTimeout = .seconds(2)
         let scanner = BeaconScanner(source: HCIScanSource(), settings: settings)
-        let told = WatchedState<[RegionEvent.Kind]>([])
+        let kinds = WatchedState<[RegionEvent.Kind]>([])
         let ranged = WatchedState<[RegionRanging]>([])
         let observations = [
-            scanner.watch(\.regionEvents) { event in told.update { $0.append(event.kind) } },
+            scanner.watch(\.regionEvents) { event in kinds.update { $0.append(event.kind) } },
             scanner.watch(\.rangings) { ranging in ranged.update { $0.append(ranging) } },
         ]
         await scanner.track(BeaconRegion(uuid: BeaconSeries.uuid), id: "series")
         await scanner.start()
         try await controller.waitForScan()
         controller.hear([BeaconSeries.transmission(0), BeaconSeries.transmission(1)])
-        try await Bounded.waitInGuest(for: "entry and exit") { try await told.wait { $0.count >= 2 } }
+        try await Bounded.waitInGuest(for: "entry and exit") { try await kinds.wait { $0.count >= 2 } }
         await scanner.stop()
-        XCTAssertEqual(told.value, [.enter, .exit])
+        XCTAssertEqual(kinds.value, [.enter, .exit])
         let first = try XCTUnwrap(ranged.value.first)
         XCTAssertEqual(first.regionID, "series")
         withExtendedLifetime(observations) {}

@@ -2,9 +2,9 @@ import BlueZScanning
 import IndoorLocalization
 import XCTest
 
-/// The route through the real bluetoothd.
+/// Scans through the real bluetoothd.
 final class BlueZGuestTests: GuestTestCase {
-    /// Sends a beacon until the controller reports it and the service tells it, as it may be between two discoveries.
+    /// Sends a beacon until the service reports it, because the service may be between two discoveries.
     private func assertHears(_ listening: Listening, _ controller: VirtualController, _ number: Int) async throws {
         let isHeard: @Sendable (Listening.Heard) -> Bool = { heard in
             heard.sightings.contains { BeaconSeries.number(of: $0) == number }
@@ -40,7 +40,7 @@ final class BlueZGuestTests: GuestTestCase {
         }
     }
 
-    func testAStoppedScanIsOffAndSoIsTheAdapterThatItPoweredOn() async throws {
+    func testAStoppedScanPowersOffTheAdapterThatItPoweredOn() async throws {
         let controller = try await pluggedIn()
         let services = try await services()
         try await services.waitForPower(true, of: controller)
@@ -64,36 +64,36 @@ final class BlueZGuestTests: GuestTestCase {
         XCTAssertEqual(try BluetoothAdapter.all().map(\.isPowered), [true])
     }
 
-    func testPowerOffAndOnAreToldAndTheScanGoesOn() async throws {
+    func testPowerOffAndOnAreReportedAndTheScanResumes() async throws {
         let controller = try await pluggedIn()
         let services = try await services()
         try await services.waitForPower(true, of: controller)
         let listening = listening(to: BlueZScanSource())
-        var told = try await listening.wait(for: .scanning)
+        var index = try await listening.wait(for: .scanning)
         try await assertHears(listening, controller, 1)
         try await GuestServices.setPower(false, of: controller)
-        told = try await listening.wait(for: .poweredOff, after: told)
+        index = try await listening.wait(for: .poweredOff, after: index)
         try await GuestServices.setPower(true, of: controller)
-        told = try await listening.wait(for: .scanning, after: told)
+        index = try await listening.wait(for: .scanning, after: index)
         try await assertHears(listening, controller, 2)
         assertNothingInvented(listening, 1..<3)
     }
 
-    /// The service of Debian 12 tells of radio switches only as an experiment, else just that the power is gone.
-    func testARadioSwitchEndsTheScanAndLetsItGoOn() async throws {
+    /// The service of Debian 12 reports radio switches only in experimental mode, and otherwise only the loss of power.
+    func testTheScanResumesAfterARadioSwitchBlockedIt() async throws {
         for isExperimental in [false, true] {
             let controller = try await pluggedIn()
             let services = try await services(isExperimental: isExperimental)
             try await services.waitForPower(true, of: controller)
             let listening = listening(to: BlueZScanSource())
-            let told = try await listening.wait(for: .scanning)
+            let index = try await listening.wait(for: .scanning)
             try RadioSwitch.setBlocked(true)
             try await listening.wait(for: "the loss of power") { heard in
                 let last = heard.statuses.last
                 return last == .blocked || last == .poweredOff && !isExperimental
             }
             try RadioSwitch.setBlocked(false)
-            try await listening.wait(for: .scanning, after: told)
+            try await listening.wait(for: .scanning, after: index)
             try await assertHears(listening, controller, 1)
             try await listening.stop()
             try await services.endAll()
@@ -101,31 +101,31 @@ final class BlueZGuestTests: GuestTestCase {
         }
     }
 
-    func testAnUnpluggedAdapterIsScannedAgain() async throws {
+    func testTheScanResumesAfterTheAdapterIsPluggedInAgain() async throws {
         let controller = try await pluggedIn()
         _ = try await services()
         let listening = listening(to: BlueZScanSource())
-        var told = try await listening.wait(for: .scanning)
+        var index = try await listening.wait(for: .scanning)
         try await assertHears(listening, controller, 1)
         try await controller.unplug()
-        told = try await listening.wait(for: .unplugged, after: told)
+        index = try await listening.wait(for: .unplugged, after: index)
         try await controller.plugIn()
-        told = try await listening.wait(for: .scanning, after: told)
+        index = try await listening.wait(for: .scanning, after: index)
         try await assertHears(listening, controller, 2)
         assertNothingInvented(listening, 1..<3)
     }
 
-    func testAKilledBluetoothdIsToldAndTheScanGoesOnWhenItIsBack() async throws {
+    func testAKilledBluetoothdIsReportedAndTheScanResumesWhenItIsBack() async throws {
         let controller = try await pluggedIn()
         let services = try await services()
         let listening = listening(to: BlueZScanSource())
-        var told = try await listening.wait(for: .scanning)
+        var index = try await listening.wait(for: .scanning)
         try await assertHears(listening, controller, 1)
         try await services.endBluetooth(SIGKILL)
-        told = try await listening.wait(for: .serviceLost, after: told)
+        index = try await listening.wait(for: .serviceLost, after: index)
         try await services.startBluetooth()
-        // The kernel goes on with the discovery of the one that was killed, for as long as it lasts.
-        told = try await listening.wait(for: .scanning, after: told)
+        // The kernel continues the discovery of the killed service until it times out.
+        index = try await listening.wait(for: .scanning, after: index)
         try await assertHears(listening, controller, 2)
         assertNothingInvented(listening, 1..<3)
     }
@@ -140,7 +140,7 @@ final class BlueZGuestTests: GuestTestCase {
         XCTAssertFalse(controller.scan.isEnabled)
     }
 
-    func testTheRawRouteAndTheServiceHearTheSameAtOnce() async throws {
+    func testTheRawRouteAndTheServiceReceiveTheSameAtTheSameTime() async throws {
         let controller = try await pluggedIn()
         let services = try await services()
         try await services.waitForPower(true, of: controller)

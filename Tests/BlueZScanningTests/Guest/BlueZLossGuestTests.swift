@@ -2,9 +2,9 @@ import BlueZScanning
 import IndoorLocalization
 import XCTest
 
-/// How much of what is on the air bluetoothd tells, as the documentation says it.
+/// The share of advertisements that bluetoothd reports, as documented.
 final class BlueZLossGuestTests: GuestTestCase {
-    /// Ten beacons, ten times a second each, for so many seconds; the strength changes each time.
+    /// Returns the share of reports of ten beacons at 10 Hz, with an RSSI that changes each time.
     private func share(
         isExperimental: Bool, duplicateCapacity: Int, seconds: Double = 6
     ) async throws -> (share: Double, longestSilence: Double) {
@@ -34,15 +34,15 @@ final class BlueZLossGuestTests: GuestTestCase {
         return (Double(sightings.count) / Double(schedule.count), longest)
     }
 
-    func testEachBeaconIsToldOftenEnoughToBeFollowed() async throws {
+    func testEachBeaconIsReportedOftenEnoughToBeTracked() async throws {
         for (isExperimental, capacity) in [(false, 4), (false, 1000), (true, 1000)] {
-            let told = try await share(isExperimental: isExperimental, duplicateCapacity: capacity)
+            let result = try await share(isExperimental: isExperimental, duplicateCapacity: capacity)
             print(
                 "| D-Bus\(isExperimental ? " with a monitor" : ""), duplicate filter of \(capacity): "
-                    + "\((told.share * 100).rounded()) % of 10 beacons at 10 Hz told, "
-                    + "longest silence \((told.longestSilence * 10).rounded() / 10) s")
-            XCTAssertLessThan(told.longestSilence, 4, "seconds; monitor \(isExperimental), filter of \(capacity)")
-            XCTAssertLessThanOrEqual(told.share, 1, "nothing is invented")
+                    + "\((result.share * 100).rounded()) % of 10 beacons at 10 Hz reported, "
+                    + "longest silence \((result.longestSilence * 10).rounded() / 10) s")
+            XCTAssertLessThan(result.longestSilence, 4, "seconds; monitor \(isExperimental), filter of \(capacity)")
+            XCTAssertLessThanOrEqual(result.share, 1, "no report is invented")
         }
     }
 }

@@ -4,7 +4,7 @@ import IndoorLocalizationTesting
 import ScanRecording
 import XCTest
 
-/// The command line at a real radio: what it prints, what it records, and how it leaves the adapter.
+/// The command line with a real radio: its output, its recordings, and the state of the adapter afterwards.
 final class CommandLineGuestTests: GuestTestCase {
     private func tool(_ arguments: [String]) throws -> GuestProcess {
         let program = URL(filePath: try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
@@ -21,7 +21,7 @@ final class CommandLineGuestTests: GuestTestCase {
         }
     }
 
-    /// The numbers of the series that a recording holds, in order.
+    /// Returns the numbers of the series in a recording, in order.
     private func numbers(in path: String) throws -> [Int?] {
         var numbers: [Int?] = []
         if BTSnoopReader.isCapture(path: path) {
@@ -39,7 +39,7 @@ final class CommandLineGuestTests: GuestTestCase {
         return numbers
     }
 
-    func testWhatScanPrintsAndRecordsIsWhatWasOnTheAirAndTheAdapterIsGivenBack() async throws {
+    func testScanPrintsAndRecordsWhatWasSentAndRestoresTheAdapter() async throws {
         for (name, signal) in [("scan.jsonl.gz", SIGINT), ("scan.btsnoop", SIGTERM)] {
             let controller = try await pluggedIn(.bluetooth5)
             let path = try file(name)
@@ -56,7 +56,7 @@ final class CommandLineGuestTests: GuestTestCase {
         }
     }
 
-    func testScanGoesThroughTheServiceWhereItIsAskedTo() async throws {
+    func testScanUsesTheServiceOnRequest() async throws {
         let controller = try await pluggedIn()
         _ = try await services()
         let tool = try tool(["scan", "--route", "dbus"])
@@ -68,7 +68,7 @@ final class CommandLineGuestTests: GuestTestCase {
         try await controller.waitForScan(false)
     }
 
-    func testRegionsThatAreEnteredAndLeftAreToldLive() async throws {
+    func testRegionEntriesAndExitsAreReportedLive() async throws {
         let controller = try await pluggedIn()
         let tool = try tool([
             "regions", "watch", "--region", "series=\(BeaconSeries.uuid)", "--rangings", "--set",
@@ -85,7 +85,7 @@ final class CommandLineGuestTests: GuestTestCase {
         try await controller.waitForScan(false)
     }
 
-    func testTheAdaptersAreListed() async throws {
+    func testScanListsTheAdapters() async throws {
         let controller = try await pluggedIn()
         let tool = try tool(["scan", "--list"])
         let status = try await tool.waitForEnd()
@@ -95,7 +95,7 @@ final class CommandLineGuestTests: GuestTestCase {
         XCTAssertTrue(lines.allSatisfy { $0.hasPrefix(controller.name + " ") }, "\(lines)")
     }
 
-    func testLocateTellsWhereItIsAndItsRecordingReplays() async throws {
+    func testLocatePrintsPositionsAndItsRecordingReplays() async throws {
         let walk = try OfficeWalk("one-floor", seed: 103)
         let controller = try await pluggedIn()
         let office = try FixtureFolder("office").path

@@ -1,7 +1,7 @@
 import IndoorLocalization
 import XCTest
 
-/// The virtual controller and the services around it: what the other tests in the guest stand on.
+/// The virtual controller and its services, which the other tests in the guest depend on.
 final class ControllerGuestTests: GuestTestCase {
     private static let office = BeaconUUID(high: 0x6C1D_5B0E_3A47_4F0B, low: 0x9C7E_0D5A_1E2B_3C4F)
 

@@ -1,11 +1,12 @@
 import IndoorLocalization
 
-/// What the controller tells about itself. Source: Bluetooth Core Specification 5.4, Vol 4, Part E, 6.27, 7.3, 7.4, 7.8.
+/// The controller's answers to reading commands. Source: Bluetooth Core Specification 5.4, Vol 4, Part E, 6.27, 7.3,
+/// 7.4, 7.8.
 extension ControllerModel {
-    /// The return parameters of a command that reads; nil if the controller does not know it.
+    /// Returns the return parameters of a reading command; nil if the controller doesn't support it.
     func information(for command: HostCommand) -> [UInt8]? {
         switch command.opcode {
-        // Bluetooth 4.2 or 5.2, of the company whose number stands for tests.
+        // Bluetooth 4.2 or 5.2, with the company number for tests.
         case HostOpcode.readVersion: [version, 0, 0, version, 0xFF, 0xFF, 0, 0]
         case HostOpcode.readCommands: supportedCommands
         // LE, and no classic Bluetooth.
@@ -32,7 +33,7 @@ extension ControllerModel {
 
     private var version: UInt8 { generation == .bluetooth4 ? 0x08 : 0x0B }
 
-    /// The bits of what `answer(_:)` knows, by octet.
+    /// The bits of the commands that `answer(_:)` supports, by octet.
     private var supportedCommands: [UInt8] {
         var octets = [UInt8](repeating: 0, count: 64)
         octets[5] = 0xC0  // event mask, reset

@@ -1,65 +1,66 @@
 import IndoorLocalization
 
-/// What a Bluetooth LE controller does with its host's commands and with what comes over the air.
+/// A model of a Bluetooth LE controller that handles host commands and transmissions.
 ///
-/// A plain value: commands and transmissions in, events out, each from its event code on. It refuses what a real
-/// controller refuses. Sources: Bluetooth Core Specification 5.4, Vol 4, Part E, 3.1.1, 7.8.10, 7.8.11, 7.8.64, 7.8.65.
+/// A value type: its input is commands and transmissions, its output events, each starting with its event code. It
+/// refuses the same commands as a real controller. Sources: Bluetooth Core Specification 5.4, Vol 4, Part E, 3.1.1,
+/// 7.8.10, 7.8.11, 7.8.64, 7.8.65.
 struct ControllerModel: Sendable {
-    /// Which commands it knows.
+    /// The Bluetooth version, which determines the supported commands.
     enum Generation: Sendable, CaseIterable {
         /// Bluetooth 4.2: legacy advertisements only.
         case bluetooth4
-        /// Bluetooth 5.2: the extended commands too, which the kernel then prefers.
+        /// Bluetooth 5.2: also the extended commands, which the kernel prefers.
         case bluetooth5
     }
 
-    /// What the host asked of the scan.
+    /// The scan settings of the host.
     struct Scan: Hashable, Sendable {
         var isEnabled = false
-        /// Whether an advertiser is reported once only.
+        /// Whether the controller reports an advertiser only once.
         var filtersDuplicates = false
-        /// Whether advertisers are asked for more.
+        /// Whether the controller requests scan responses.
         var isActive = false
         /// In units of 0.625 ms.
         var interval: UInt16 = 0x10
         /// In units of 0.625 ms.
         var window: UInt16 = 0x10
-        /// Whether it was set with the commands of Bluetooth 5.
+        /// Whether the host used the commands of Bluetooth 5.
         var isExtended = false
     }
 
-    /// What became of all transmissions, and of the commands that were no pleasure.
+    /// Counts of transmissions by outcome, and of refused commands.
     struct Tally: Hashable, Sendable {
-        /// Came over the air.
+        /// Transmissions sent.
         var sent = 0
-        /// Reported, each as one, in however many fragments.
+        /// Transmissions reported, each counted once regardless of its fragments.
         var reported = 0
-        /// Not heard, as no scan was on.
+        /// Transmissions ignored because no scan was on.
         var unheard = 0
-        /// Left out by the duplicate filter.
+        /// Transmissions removed by the duplicate filter.
         var duplicates = 0
-        /// Extended ones during a scan of Bluetooth 4, or of a kind of event that the host does not want.
+        /// Extended transmissions during a scan of Bluetooth 4, and events that the host has masked.
         var unreportable = 0
-        /// Reports that the kernel did not take, as the adapter was down.
+        /// Reports that the kernel rejected because the adapter was off.
         var refusedByHost = 0
         /// Commands that were refused as "Command Disallowed".
         var disallowed = 0
-        /// Commands that the controller does not know.
+        /// Commands that the controller doesn't support.
         var unknown: [HostCommand] = []
     }
 
     let address: DeviceAddress
     let generation: Generation
-    /// How many advertisers the duplicate filter remembers.
+    /// The capacity of the duplicate filter in advertisers.
     let duplicateCapacity: Int
     private(set) var scan = Scan()
     private(set) var commands: [HostCommand] = []
     var tally = Tally()
 
-    /// Which of the two kinds of commands was used since the last reset; nil if none.
+    /// The command set used since the last reset; nil if none.
     private var usesExtended: Bool?
     private var eventMask = Self.initialEventMask
-    /// Advertisers that were reported, the one heard last at the end.
+    /// The reported advertisers, the latest last.
     private var reportedAddresses: [DeviceAddress] = []
 
     private static let initialEventMask: UInt64 = 0x1F
@@ -79,7 +80,7 @@ struct ControllerModel: Sendable {
         static let invalidParameters: UInt8 = 0x12
     }
 
-    /// Carries a command out; returns the event that answers it.
+    /// Performs a command and returns the answering event.
     mutating func answer(_ command: HostCommand) -> [UInt8] {
         commands.append(command)
         let answer = carryOut(command)
@@ -90,7 +91,7 @@ struct ControllerModel: Sendable {
         return [0x0E, UInt8(3 + answer.count), 1] + opcode + answer
     }
 
-    /// Status and return parameters.
+    /// Returns the status and the return parameters.
     private mutating func carryOut(_ command: HostCommand) -> [UInt8] {
         let opcode = command.opcode
         if HostOpcode.extended.contains(opcode), generation == .bluetooth4 { return [Status.unknownCommand] }
@@ -122,7 +123,7 @@ struct ControllerModel: Sendable {
     private mutating func setScanParameters(_ command: HostCommand) -> UInt8 {
         guard !scan.isEnabled else { return Status.disallowed }
         let isExtended = command.opcode == HostOpcode.setExtendedScanParameters
-        // The extended form names the PHYs first; what follows is for LE 1M.
+        // The extended form has the PHYs first; the rest applies to LE 1M.
         guard !isExtended || command.byte(at: 2) & 1 == 1 else { return Status.invalidParameters }
         let start = isExtended ? 3 : 0
         let (interval, window) = (command.word(at: start + 1), command.word(at: start + 3))
@@ -145,7 +146,7 @@ struct ControllerModel: Sendable {
 
     // MARK: - The air
 
-    /// Hears what is sent; returns the events that report it, with at most so many reports each.
+    /// Receives transmissions and returns the events that report them, with a limited number of reports each.
     mutating func hear(_ transmissions: some Sequence<Transmission>, reportsPerEvent: Int = 1) -> [[UInt8]] {
         var packets = AdvertisingPackets(isExtended: scan.isExtended, reportsPerEvent: reportsPerEvent)
         for transmission in transmissions {

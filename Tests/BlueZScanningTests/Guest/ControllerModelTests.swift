@@ -1,7 +1,7 @@
 import IndoorLocalization
 import XCTest
 
-/// The virtual controller is as strict as a real one: what it would let pass, the tests in the guest would not find.
+/// The virtual controller is as strict as a real one, so that the tests in the guest detect invalid commands.
 final class ControllerModelTests: XCTestCase {
     private static let success: UInt8 = 0x00
     private static let unknown: UInt8 = 0x01
@@ -12,7 +12,7 @@ final class ControllerModelTests: XCTestCase {
             generation: generation, address: VirtualController.standardAddress, duplicateCapacity: capacity)
     }
 
-    /// The status of the event that answers a command.
+    /// Returns the status of the event that answers a command.
     private func status(_ model: inout ControllerModel, _ opcode: UInt16, _ parameters: [UInt8] = []) -> UInt8? {
         model.answer(HostCommand(opcode: opcode, parameters: parameters)).dropFirst(5).first
     }
@@ -24,7 +24,7 @@ final class ControllerModelTests: XCTestCase {
         .iBeacon(BeaconUUID(high: 1, low: 2), major: 1, minor: minor, rssi: -60)
     }
 
-    func testParametersAreRefusedWhileItScans() {
+    func testTheControllerRefusesParametersWhileItScans() {
         var model = model(.bluetooth4)
         XCTAssertEqual(status(&model, HostOpcode.setScanParameters, parameters), Self.success)
         XCTAssertEqual(status(&model, HostOpcode.setScanEnable, [1, 0]), Self.success)
@@ -52,23 +52,23 @@ final class ControllerModelTests: XCTestCase {
         XCTAssertEqual(model.tally.unknown.map(\.opcode), [HostOpcode.setExtendedScanParameters])
     }
 
-    func testWhatIsSentWhileItDoesNotScanIsNotHeard() {
+    func testTheControllerReportsNothingWhileItDoesNotScan() {
         var model = model(.bluetooth4)
         XCTAssertEqual(model.hear([heard(1)]), [])
         XCTAssertEqual(model.tally.unheard, 1)
     }
 
-    func testTheDuplicateFilterForgetsWhoWasHeardLongestAgo() {
+    func testTheDuplicateFilterDiscardsTheOldestAdvertiser() {
         var model = model(.bluetooth4, capacity: 2)
         _ = status(&model, HostOpcode.setScanEnable, [1, 1])
-        // 1 and 2 are known; 3 makes it forget 1, as 2 was heard again.
+        // 1 and 2 are in the filter. 3 replaces 1, because 2 was received again.
         XCTAssertEqual(model.hear([1, 2, 1, 2, 3, 1].map(heard)).count, 4)
         XCTAssertEqual(model.tally.duplicates, 2)
         _ = status(&model, HostOpcode.setScanEnable, [1, 0])
         XCTAssertEqual(model.hear([1, 1, 1].map(heard)).count, 3)
     }
 
-    func testOnlyABluetooth5ScanHearsExtendedAdvertisementsAndReportsThemInFragments() throws {
+    func testOnlyABluetooth5ScanReceivesExtendedAdvertisementsAndReportsThemInFragments() throws {
         let long = Transmission(
             address: DeviceAddress(rawValue: 5, kind: .random), rssi: -50, data: [UInt8](repeating: 0, count: 300))
         var old = model(.bluetooth4)
@@ -82,15 +82,15 @@ final class ControllerModelTests: XCTestCase {
         _ = status(&new, HostOpcode.setExtendedScanEnable, [1, 0, 0, 0, 0, 0])
         let events = new.hear([long, heard(1)], reportsPerEvent: 2)
         XCTAssertEqual(events.map(\.count), [257, 4 + 24 + 71 + 24 + 30])
-        // Event type of the fragments: more to come, complete.
+        // Event type of the fragments: incomplete, complete.
         XCTAssertEqual(events.map { $0[4] }, [0x20, 0x00])
         XCTAssertEqual(new.tally.reported, 2)
     }
 
-    func testReportsSharePacketsAsLongAsThereIsRoom() {
+    func testReportsSharePacketsUpToTheirSize() {
         var model = model(.bluetooth4)
         _ = status(&model, HostOpcode.setScanEnable, [1, 0])
-        // A report takes 40 bytes: six of them fit.
+        // A report has 40 bytes: six of them fit.
         let events = model.hear((1...8).map(heard), reportsPerEvent: 10)
         XCTAssertEqual(events.map { $0[3] }, [6, 2])
         XCTAssertEqual(events.map(\.count), [4 + 6 * 40, 4 + 2 * 40])

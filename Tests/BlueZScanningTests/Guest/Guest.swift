@@ -2,11 +2,11 @@ import Foundation
 import IndoorLocalization
 import XCTest
 
-/// Where tests run that need a Bluetooth stack.
+/// The virtual machine for tests that need a Bluetooth stack.
 enum Guest {
-    /// A folder for what is to be kept of a run.
+    /// Returns the folder for the output of a run.
     ///
-    /// - Throws: `XCTSkip` on a machine that is no guest.
+    /// - Throws: `XCTSkip` outside a guest.
     static func folder() throws -> URL {
         guard let path = ProcessInfo.processInfo.environment["BLUETOOTH_GUEST"] else {
             throw XCTSkip("runs in a guest with Bluetooth: .ci/guest")
@@ -14,7 +14,7 @@ enum Guest {
         return URL(filePath: path)
     }
 
-    /// The present on the timeline of live sources: time since the machine's boot.
+    /// The present on the timeline of live sources: the time since boot.
     static var present: Instant {
         var time = timespec()
         clock_gettime(CLOCK_BOOTTIME, &time)

@@ -1,11 +1,11 @@
 import IndoorLocalizationTesting
 
 extension Bounded {
-    /// Longer than anything takes in the guest, which is emulated, and short enough that one failure leaves time for
-    /// the other tests.
+    /// The time limit of a wait in the emulated guest: longer than any step takes, and short enough that the other
+    /// tests still run after a failure.
     static let longestInGuest = Duration.seconds(20)
 
-    /// Awaits an event in the guest; throws `Expired` instead of waiting for ever.
+    /// Waits for an event in the guest. Throws `Expired` after the time limit.
     static func waitInGuest<Value: Sendable>(
         for awaited: String, _ operation: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

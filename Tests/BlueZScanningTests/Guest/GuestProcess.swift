@@ -2,14 +2,14 @@ import Foundation
 import IndoorLocalizationTesting
 import Synchronization
 
-/// A program that runs beside a test, and whose words can be waited for.
+/// A program that runs during a test, with output that the test can wait for.
 ///
-/// A class because it owns a process; its lines lie behind a lock.
+/// A class because it owns a process. A lock protects its lines.
 final class GuestProcess: Sendable {
     struct Output: Sendable {
-        /// What it said, on standard output and standard error.
+        /// The lines of standard output and standard error.
         var lines: [String] = []
-        /// Its exit status; nil while it runs.
+        /// The exit status; nil while the program runs.
         var status: Int32?
         fileprivate var rest = Data()
     }
@@ -17,7 +17,7 @@ final class GuestProcess: Sendable {
     let name: String
     let output = WatchedState(Output())
     private let process: Mutex<Process>
-    /// Stays open: BlueZ's tools end when nobody can type any more.
+    /// Standard input, which stays open because BlueZ's tools exit at its end.
     private let input = Pipe()
 
     /// Starts a program.
@@ -30,13 +30,13 @@ final class GuestProcess: Sendable {
         let pipe = Pipe()
         child.standardOutput = pipe
         child.standardError = pipe
-        // A thread, as handlers that come and go crash the dispatch library: see `ReadinessWatch`.
+        // A thread, because creating and canceling handlers crashes the dispatch library: see `ReadinessWatch`.
         let reading = pipe.fileHandleForReading
         Thread.detachNewThread { [output] in
             while true {
                 let data = reading.availableData
                 if data.isEmpty { return }
-                output.update { $0.take(data) }
+                output.update { $0.append(data) }
             }
         }
         child.terminationHandler = { [output] child in
@@ -49,7 +49,7 @@ final class GuestProcess: Sendable {
 
     deinit { if process.withLock({ $0.isRunning }) { kill(process.withLock { $0.processIdentifier }, SIGKILL) } }
 
-    /// Waits until it has said something, among the lines behind the first so many; returns how many there were then.
+    /// Waits until the lines after the first `count` satisfy a condition. Returns the number of lines at that time.
     @discardableResult
     func wait(
         for awaited: String, after count: Int = 0, until condition: @escaping @Sendable ([String]) -> Bool
@@ -59,12 +59,12 @@ final class GuestProcess: Sendable {
                 try await output.wait { condition(Array($0.lines.dropFirst(count))) }
             }
         } catch let error as Bounded.Expired {
-            throw Bounded.Expired(awaited: "\(error.awaited) (it said: \(output.value.lines.suffix(20)))")
+            throw Bounded.Expired(awaited: "\(error.awaited) (its output:  \(output.value.lines.suffix(20)))")
         }
         return output.value.lines.count
     }
 
-    /// Waits until it has ended; returns its exit status.
+    /// Waits until the program has ended, and returns its exit status.
     @discardableResult
     func waitForEnd() async throws -> Int32 {
         try await Bounded.waitInGuest(for: "the end of \(name)") { [output] in
@@ -80,7 +80,7 @@ final class GuestProcess: Sendable {
         try await waitForEnd()
     }
 
-    /// Runs a program to its end; returns what it said.
+    /// Runs a program to its end and returns its output.
     @discardableResult
     static func run(_ path: String, _ arguments: [String] = []) async throws -> [String] {
         let process = try GuestProcess(path, arguments)
@@ -90,7 +90,7 @@ final class GuestProcess: Sendable {
 }
 
 extension GuestProcess.Output {
-    fileprivate mutating func take(_ data: Data) {
+    fileprivate mutating func append(_ data: Data) {
         rest.append(data)
         while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
             lines.append(String(decoding: rest[rest.startIndex..<end], as: UTF8.self))

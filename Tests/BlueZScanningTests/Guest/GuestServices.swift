@@ -1,34 +1,35 @@
 import Foundation
 import IndoorLocalizationTesting
 
-/// The services that a desktop has beside the kernel: the message bus, bluetoothd, and btmon to look on.
+/// The system services of a desktop: the message bus, bluetoothd, and btmon as a monitor.
 ///
-/// Readiness is awaited by what they say and by the names on the bus.
+/// The tests detect readiness from the services' output and the names on the bus.
 final class GuestServices {
     private var bus: GuestProcess?
-    /// Sees the bus's names come and go.
+    /// The process that monitors the names on the bus.
     private var busMonitor: GuestProcess?
     private var bluetooth: GuestProcess?
     private var monitor: GuestProcess?
-    /// Where btmon writes.
+    /// The capture file of btmon.
     private var capture: URL?
     private let folder: URL
 
-    /// - Throws: `XCTSkip` on a machine that is no guest.
+    /// - Throws: `XCTSkip` outside a guest.
     init() throws { folder = try Guest.folder() }
 
-    /// Ends all that runs.
+    /// Ends all services.
     func endAll() async throws {
         try await monitor?.end()
         try await bluetooth?.end()
-        // A child of Foundation's has the signals blocked that its parent's thread has: these two would never see another.
+        // A child process inherits the blocked signals of the parent's thread: these two services would not receive
+        // SIGTERM.
         try await busMonitor?.end(SIGKILL)
         try await bus?.end(SIGKILL)
     }
 
     // MARK: - Message bus
 
-    /// Starts the system's message bus; returns once programs can connect.
+    /// Starts the system message bus and waits until programs can connect.
     func startBus() async throws {
         try FileManager.default.createDirectory(atPath: "/run/dbus", withIntermediateDirectories: true)
         let bus = try GuestProcess(
@@ -44,14 +45,14 @@ final class GuestServices {
 
     // MARK: - bluetoothd
 
-    /// Starts bluetoothd; returns once it has its name on the bus.
+    /// Starts bluetoothd and waits until it owns its name on the bus.
     func startBluetooth(isExperimental: Bool = false) async throws {
         let said = busMonitor?.output.value.lines.count ?? 0
         bluetooth = try GuestProcess(Self.daemon, ["-n"] + (isExperimental ? ["--experimental"] : []))
         try await waitForName(isOwned: true, after: said)
     }
 
-    /// Ends bluetoothd, by force if wanted; returns once the bus knows.
+    /// Ends bluetoothd with a signal and waits until its name is free.
     func endBluetooth(_ signal: Int32 = SIGTERM) async throws {
         let said = busMonitor?.output.value.lines.count ?? 0
         try await bluetooth?.end(signal)
@@ -59,7 +60,7 @@ final class GuestServices {
         try await waitForName(isOwned: false, after: said)
     }
 
-    /// Starts another program's discovery, which goes on until the program ends.
+    /// Starts a program with a discovery that runs until the program ends.
     func startDiscovery() throws -> GuestProcess {
         try GuestProcess("/usr/bin/bluetoothctl", ["--timeout", "300", "scan", "le"])
     }
@@ -69,7 +70,7 @@ final class GuestServices {
         return places.first { FileManager.default.isExecutableFile(atPath: $0) } ?? places[0]
     }
 
-    /// NameOwnerChanged has three words: the name, its owner before and its owner now.
+    /// Waits for a NameOwnerChanged signal. It has three arguments: the name, its old owner and its new owner.
     private func waitForName(isOwned: Bool, after count: Int) async throws {
         try await busMonitor?.wait(for: "org.bluez \(isOwned ? "came" : "went")", after: count) { lines in
             lines.indices.contains { index in
@@ -81,7 +82,7 @@ final class GuestServices {
 
     // MARK: - Power
 
-    /// Switches an adapter on or off, as a person would; returns once the kernel has done it.
+    /// Switches an adapter on or off, as a person would, and waits until the kernel has done it.
     static func setPower(_ isOn: Bool, of controller: VirtualController) async throws {
         let number = controller.content.value.index ?? 0
         let said = try await GuestProcess.run(
@@ -91,9 +92,10 @@ final class GuestServices {
         }
     }
 
-    /// Waits until the kernel has an adapter on or off.
+    /// Waits until the kernel reports an adapter as on or off.
     ///
-    /// Nothing that a process could wait for tells when: it is asked again and again, which takes its time anyway.
+    /// No event reports the change to a process, so the function polls. Each poll runs a program, which takes time
+    /// anyway.
     func waitForPower(_ isOn: Bool, of controller: VirtualController) async throws {
         let name = controller.name
         try await Bounded.waitInGuest(for: "\(name) \(isOn ? "on" : "off")") {
@@ -108,9 +110,9 @@ final class GuestServices {
 
     // MARK: - btmon
 
-    /// Starts btmon, which writes a capture; returns once it looks on.
+    /// Starts btmon, which writes a capture, and waits until it monitors.
     func startMonitor(capturingTo name: String) async throws {
-        // It would keep its words back for long, as it does not talk to a terminal.
+        // Line buffering, because btmon would otherwise buffer its output without a terminal.
         let capture = folder.appending(path: name)
         let monitor = try GuestProcess("/usr/bin/stdbuf", ["-oL", "/usr/bin/btmon", "-w", capture.path])
         self.capture = capture
@@ -118,10 +120,10 @@ final class GuestServices {
         try await monitor.wait(for: "its first words") { $0.contains { $0.contains("Linux version") } }
     }
 
-    /// The lines that btmon has said so far of the controller's LE events: what others tell each other is left out.
+    /// The lines of btmon about the controller's LE events so far, without other traffic.
     var reportLines: [String] { Self.reportLines(of: monitor?.output.value.lines ?? []) }
 
-    /// The lines of LE events, of all that btmon says.
+    /// Returns the lines of LE events in the output of btmon.
     static func reportLines(of lines: [String]) -> [String] {
         var isEvent = false
         return lines.filter { line in
@@ -130,12 +132,12 @@ final class GuestServices {
         }
     }
 
-    /// Waits until btmon has said something.
+    /// Waits until the lines of btmon satisfy a condition.
     func waitForMonitor(_ awaited: String, until condition: @escaping @Sendable ([String]) -> Bool) async throws {
         try await monitor?.wait(for: awaited, until: condition)
     }
 
-    /// Ends btmon, and with it the capture; returns the capture's place.
+    /// Ends btmon and returns the location of the capture.
     func endMonitor() async throws -> URL {
         try await monitor?.end()
         monitor = nil

@@ -6,7 +6,7 @@ import ScanRecording
 import VenuePackets
 import XCTest
 
-/// What became of a walk over the air.
+/// The result of a walk over the air.
 struct WalkOutcome {
     var positions: [Position]
     var errors: [LocalizationError]
@@ -14,7 +14,7 @@ struct WalkOutcome {
 }
 
 extension GuestTestCase {
-    /// Plays a walk over the air to a localizer.
+    /// Plays a walk over the air to a localizer and returns the result.
     func localize(
         _ walk: OfficeWalk, over source: some ScanSource, playing controller: VirtualController
     ) async throws -> WalkOutcome {
@@ -39,32 +39,33 @@ extension GuestTestCase {
             positions: positions.value, errors: errors.value, score: walk.score(positions.value, start: start))
     }
 
-    /// Fails unless the positions are about as good as those of a session that gets the same without the air between.
-    func assertGood(_ told: WalkOutcome, _ walk: OfficeWalk, line: UInt = #line) throws {
+    /// Fails unless the positions are about as good as those of a session that gets the same sightings directly.
+    func assertGood(_ outcome: WalkOutcome, _ walk: OfficeWalk, line: UInt = #line) throws {
         let best = walk.replayedScore()
-        let (score, median) = (told.score, try XCTUnwrap(told.score.median))
+        let (score, median) = (outcome.score, try XCTUnwrap(outcome.score.median))
         let bestMedian = try XCTUnwrap(best.median)
         let meters: (Double?) -> String = { $0.map { "\(($0 * 100).rounded() / 100) m" } ?? "none" }
         print(
             "| \(name): median error \(meters(median)), p90 \(meters(score.p90)); "
-                + "without the air between \(meters(bestMedian)), \(meters(best.p90))")
+                + "from direct sightings \(meters(bestMedian)), \(meters(best.p90))")
         XCTAssertGreaterThan(score.count, 15, line: line)
         XCTAssertGreaterThanOrEqual(try XCTUnwrap(score.answered), 0.95, line: line)
         XCTAssertGreaterThanOrEqual(try XCTUnwrap(score.floor), 0.95, line: line)
-        // Half a metre for what the way over the air costs: the clock's ticks fall elsewhere, so chance does.
+        // Half a metre for the transmission over the air: the clock ticks at other instants, which changes the random
+        // numbers.
         XCTAssertLessThan(median, bestMedian + 0.5, "metres", line: line)
         XCTAssertLessThan(try XCTUnwrap(score.p90), 4, "metres", line: line)
-        XCTAssertEqual(told.errors.map(\.message), [], line: line)
+        XCTAssertEqual(outcome.errors.map(\.message), [], line: line)
     }
 
-    /// Begins a capture with btmon.
+    /// Starts a capture with btmon.
     func capturing(to name: String) async throws -> GuestServices {
         let services = try plainServices()
         try await services.startMonitor(capturingTo: name)
         return services
     }
 
-    /// Ends a capture, and fails unless it holds what was sent.
+    /// Ends a capture, and fails unless it contains what was sent.
     func assertComplete(_ services: GuestServices, _ walk: OfficeWalk, line: UInt = #line) async throws {
         let reports = walk.schedule.reduce(0) { count, sent in
             let fragments = (sent.transmission.data.count - 1) / AdvertisingPackets.longestFragment + 1
@@ -83,6 +84,6 @@ extension GuestTestCase {
             Transmission(address: $0.transmission.address, rssi: $0.transmission.rssi, data: $0.transmission.data)
         }
         XCTAssertEqual(captured.count, sent.count, line: line)
-        XCTAssertTrue(captured == sent, "the capture holds something else than was sent", line: line)
+        XCTAssertTrue(captured == sent, "the capture differs from what was sent", line: line)
     }
 }

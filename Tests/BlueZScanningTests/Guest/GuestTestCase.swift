@@ -1,7 +1,7 @@
 import IndoorLocalization
 import XCTest
 
-/// A test in the guest: what it plugged in and started is gone when it ends, however it ends.
+/// A test in the guest. At its end, it unplugs and stops everything that it plugged in and started.
 class GuestTestCase: XCTestCase {
     private var openControllers: [VirtualController] = []
     private var openListenings: [Listening] = []
@@ -10,7 +10,7 @@ class GuestTestCase: XCTestCase {
     override func setUp() async throws { _ = try Guest.folder() }
 
     override func tearDown() async throws {
-        // Elsewhere the test was skipped, and there is nothing to put away, nor a radio switch.
+        // Outside a guest the test was skipped, and there is nothing to clean up.
         guard (try? Guest.folder()) != nil else { return }
         for listening in openListenings { try await listening.stop() }
         for controller in openControllers where controller.content.value.index != nil { try await controller.unplug() }
@@ -21,7 +21,7 @@ class GuestTestCase: XCTestCase {
         openServices = nil
     }
 
-    /// A controller that is plugged in.
+    /// Returns a controller that is plugged in.
     func pluggedIn(
         _ generation: ControllerModel.Generation = .bluetooth4,
         address: DeviceAddress = VirtualController.standardAddress, duplicateCapacity: Int = 8
@@ -32,21 +32,21 @@ class GuestTestCase: XCTestCase {
         return controller
     }
 
-    /// A scan that has begun.
+    /// Returns a scan that has started.
     func listening(to source: some ScanSource) -> Listening {
         let listening = Listening(to: source)
         openListenings.append(listening)
         return listening
     }
 
-    /// Services of which none runs yet.
+    /// Returns services that haven't started.
     func plainServices() throws -> GuestServices {
         let services = try GuestServices()
         openServices = services
         return services
     }
 
-    /// The message bus and bluetoothd.
+    /// Returns a running message bus and bluetoothd.
     func services(isExperimental: Bool = false) async throws -> GuestServices {
         let services = try plainServices()
         try await services.startBus()

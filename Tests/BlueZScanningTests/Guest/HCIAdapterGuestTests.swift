@@ -2,10 +2,10 @@ import BlueZScanning
 import IndoorLocalization
 import XCTest
 
-/// What becomes of a scan whose adapter loses its power or its plug, and what it leaves behind.
+/// Scans with an adapter that loses power or is unplugged, and the state of the adapter afterwards.
 final class HCIAdapterGuestTests: GuestTestCase {
-    /// Sends a beacon until the controller reports it, as the kernel may stop a scan that it did not ask for; then it is
-    /// to be heard.
+    /// Sends a beacon until the controller reports it, because the kernel may stop a scan that it didn't start. Then
+    /// expects the scan to deliver it.
     private func assertHears(_ listening: Listening, _ controller: VirtualController, _ number: Int) async throws {
         let before = listening.heard.value.sightingCount
         repeat { try await controller.waitForScan() } while controller.hear([BeaconSeries.transmission(number)]) == 0
@@ -21,7 +21,7 @@ final class HCIAdapterGuestTests: GuestTestCase {
         XCTAssertEqual(try BluetoothAdapter.all(), [])
         let first = try await pluggedIn()
         let second = try await pluggedIn(address: DeviceAddress(rawValue: 0x0050_F200_0002, kind: .public))
-        // Once it scans, its address is known.
+        // A scanning adapter has reported its address.
         for controller in [first, second] {
             let listening = listening(to: HCIScanSource(adapter: .named(controller.name)))
             try await listening.wait(for: .scanning)
@@ -32,7 +32,7 @@ final class HCIAdapterGuestTests: GuestTestCase {
         XCTAssertEqual(adapters.map(\.address.description), ["00:50:F2:00:00:01", "00:50:F2:00:00:02"])
     }
 
-    func testTheAdapterIsChosenByAddressWhateverItsName() async throws {
+    func testTheAdapterIsChosenByAddressUnderAnyName() async throws {
         let other = try await pluggedIn()
         let address = DeviceAddress(rawValue: 0x0050_F200_0002)
         let listening = listening(to: HCIScanSource(adapter: .address(address)))
@@ -45,7 +45,7 @@ final class HCIAdapterGuestTests: GuestTestCase {
         try await assertHears(listening, meant, 1)
     }
 
-    func testAStoppedScanIsOffAndSoIsTheAdapterThatItPoweredOn() async throws {
+    func testAStoppedScanPowersOffTheAdapterThatItPoweredOn() async throws {
         let controller = try await pluggedIn()
         let services = try await services()
         try await services.waitForPower(true, of: controller)
@@ -70,37 +70,37 @@ final class HCIAdapterGuestTests: GuestTestCase {
         XCTAssertEqual(try isPowered(controller), true)
     }
 
-    func testPowerOffAndOnAreToldAndTheScanGoesOn() async throws {
+    func testPowerOffAndOnAreReportedAndTheScanResumes() async throws {
         let controller = try await pluggedIn()
         let services = try await services()
         try await services.waitForPower(true, of: controller)
         let listening = listening(to: HCIScanSource())
-        var told = try await listening.wait(for: .scanning)
+        var index = try await listening.wait(for: .scanning)
         try await assertHears(listening, controller, 1)
         for number in 2..<4 {
-            // What happens within a second of the beginning is taken for the end of another scan.
+            // The machine attributes a loss of power within the first second to the end of another scan.
             try await controller.play([(at: 1.2, transmission: BeaconSeries.transmission(number))])
             try await GuestServices.setPower(false, of: controller)
-            told = try await listening.wait(for: .poweredOff, after: told)
+            index = try await listening.wait(for: .poweredOff, after: index)
             XCTAssertFalse(controller.scan.isEnabled)
             controller.hear([BeaconSeries.transmission(99)])
             try await GuestServices.setPower(true, of: controller)
-            told = try await listening.wait(for: .scanning, after: told)
+            index = try await listening.wait(for: .scanning, after: index)
             try await assertHears(listening, controller, number)
         }
         let numbers = listening.heard.value.sightings.map(BeaconSeries.number)
-        XCTAssertEqual(Set(numbers), [1, 2, 3], "nothing is invented")
+        XCTAssertEqual(Set(numbers), [1, 2, 3], "no report is invented")
     }
 
-    func testAnUnpluggedAdapterIsScannedAgainUnderAnotherName() async throws {
+    func testTheScanResumesAfterTheAdapterIsPluggedInUnderAnotherName() async throws {
         let controller = try await pluggedIn()
         let listening = listening(to: HCIScanSource(adapter: .address(VirtualController.standardAddress)))
-        var told = try await listening.wait(for: .scanning)
+        var index = try await listening.wait(for: .scanning)
         try await assertHears(listening, controller, 1)
         let firstName = controller.name
         try await controller.unplug()
-        told = try await listening.wait(for: .unplugged, after: told)
-        // Another one takes its name, as soon as the kernel has it to give.
+        index = try await listening.wait(for: .unplugged, after: index)
+        // Another adapter gets the name as soon as it is free.
         var others: [VirtualController] = []
         while others.last?.name != firstName, others.count < 5 {
             let number = UInt64(0x0050_F200_0009 + others.count)
@@ -109,7 +109,7 @@ final class HCIAdapterGuestTests: GuestTestCase {
         XCTAssertEqual(others.last?.name, firstName)
         try await controller.plugIn()
         XCTAssertNotEqual(controller.name, firstName)
-        told = try await listening.wait(for: .scanning, after: told)
+        index = try await listening.wait(for: .scanning, after: index)
         XCTAssertEqual(listening.heard.value.events.last?.adapter, controller.name)
         try await assertHears(listening, controller, 2)
         for other in others { XCTAssertFalse(other.scan.isEnabled) }
@@ -118,29 +118,29 @@ final class HCIAdapterGuestTests: GuestTestCase {
     func testARadioSwitchBlocksTheScanAndReleasesIt() async throws {
         let controller = try await pluggedIn()
         let listening = listening(to: HCIScanSource())
-        var told = try await listening.wait(for: .scanning)
+        var index = try await listening.wait(for: .scanning)
         try RadioSwitch.setBlocked(true)
-        told = try await listening.wait(for: .blocked, after: told)
+        index = try await listening.wait(for: .blocked, after: index)
         controller.hear([BeaconSeries.transmission(99)])
         XCTAssertEqual(controller.tally.refusedByHost, 1)
         try RadioSwitch.setBlocked(false)
-        told = try await listening.wait(for: .scanning, after: told)
+        index = try await listening.wait(for: .scanning, after: index)
         try await assertHears(listening, controller, 1)
     }
 
-    func testTwentyTimesUnpluggedInTheMidstOfReportsTheScanComesBack() async throws {
+    func testTheScanResumesAfterTwentyUnpluggingsDuringReports() async throws {
         let controller = try await pluggedIn()
         let listening = listening(to: HCIScanSource())
-        var told = 0
+        var index = 0
         for round in 0..<20 {
-            told = try await listening.wait(for: .scanning, after: told)
+            index = try await listening.wait(for: .scanning, after: index)
             controller.hear((0..<50).map { BeaconSeries.transmission(round * 50 + $0) })
             try await controller.unplug()
-            told = try await listening.wait(for: .unplugged, after: told)
+            index = try await listening.wait(for: .unplugged, after: index)
             try await controller.plugIn()
         }
-        try await listening.wait(for: .scanning, after: told)
-        // What was on its way when the plug was pulled may be lost, but nothing comes twice or is invented.
+        try await listening.wait(for: .scanning, after: index)
+        // Reports in transit during the unplugging may be lost, but none is repeated or invented.
         let numbers = listening.heard.value.sightings.map(BeaconSeries.number)
         XCTAssertFalse(numbers.contains(nil))
         XCTAssertEqual(numbers.compactMap { $0 }, Set(numbers.compactMap { $0 }).sorted())

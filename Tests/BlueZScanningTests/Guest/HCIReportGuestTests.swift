@@ -2,14 +2,14 @@ import BlueZScanning
 import IndoorLocalization
 import XCTest
 
-/// What is on the air arrives at the raw route: all of it, in order, as it was sent.
+/// The raw route delivers all advertisements in order and unchanged.
 final class HCIReportGuestTests: GuestTestCase {
     func testEveryReportArrivesInOrderWithItsStrength() async throws {
         for generation in ControllerModel.Generation.allCases {
             let controller = try await pluggedIn(generation)
             let listening = listening(to: HCIScanSource(adapter: .named(controller.name)))
             try await listening.wait(for: .scanning)
-            // A packet with one report, and packets with as many as there is room for.
+            // A packet with one report, and packets with as many as fit.
             controller.hear((0..<100).map(BeaconSeries.transmission))
             controller.hear((100..<400).map(BeaconSeries.transmission), reportsPerEvent: 10)
             try await listening.waitForSightings(400)
@@ -20,7 +20,7 @@ final class HCIReportGuestTests: GuestTestCase {
         }
     }
 
-    func testTheScanIsPassiveWithoutADuplicateFilterAndAllTheTime() async throws {
+    func testTheScanIsPassiveAndContinuousWithoutADuplicateFilter() async throws {
         for generation in ControllerModel.Generation.allCases {
             let controller = try await pluggedIn(generation)
             let listening = listening(to: HCIScanSource())
@@ -49,7 +49,7 @@ final class HCIReportGuestTests: GuestTestCase {
         }
     }
 
-    func testLongAdvertisementsAreHeardWholeWhateverComesBetweenTheirFragments() async throws {
+    func testLongAdvertisementsAreReassembledWithOtherReportsBetweenTheirFragments() async throws {
         let controller = try await pluggedIn(.bluetooth5)
         let listening = listening(to: HCIScanSource(content: .everything))
         try await listening.wait(for: .scanning)
@@ -71,7 +71,7 @@ final class HCIReportGuestTests: GuestTestCase {
         XCTAssertEqual(whole.map(\.rssi), long.map { Double($0.rssi) })
     }
 
-    func testInstantsAreTheKernelsTimesOnTheContinuousClock() async throws {
+    func testInstantsAreKernelTimesOnTheContinuousClock() async throws {
         let controller = try await pluggedIn()
         let listening = listening(to: HCIScanSource())
         try await listening.wait(for: .scanning)
@@ -81,13 +81,13 @@ final class HCIReportGuestTests: GuestTestCase {
             try await listening.waitForSightings(number + 1)
             let after = Guest.present
             let instant = try XCTUnwrap(listening.heard.value.sightings.last).instant
-            // The clock on the wall, from which the kernel takes its times, is steered by some microseconds.
+            // The wall clock, from which the kernel gets its times, is adjusted by some microseconds.
             XCTAssertGreaterThanOrEqual(instant.seconds, before.seconds - 0.001)
             XCTAssertLessThanOrEqual(instant.seconds, after.seconds)
         }
     }
 
-    /// AD structures of a company that is none, so many bytes in all.
+    /// Returns AD structures of an unassigned company, with a total number of bytes.
     private static func structures(count: Int) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {

@@ -2,9 +2,9 @@ import BlueZScanning
 import IndoorLocalization
 import XCTest
 
-/// The raw route beside others that use the same adapter.
+/// The raw route while other programs use the same adapter.
 final class HCISharingGuestTests: GuestTestCase {
-    /// Sends numbered beacons until all have been heard there, and expects to hear each of them there.
+    /// Sends numbered beacons, and expects all scans to receive each of them.
     private func assertAllHear(
         _ listenings: [Listening], _ controller: VirtualController, _ numbers: Range<Int>
     ) async throws {
@@ -16,7 +16,7 @@ final class HCISharingGuestTests: GuestTestCase {
         }
     }
 
-    func testTwoScannersHearEverythingAndTheSecondGoesOnWhenTheFirstStops() async throws {
+    func testTwoScannersReceiveEverythingAndTheSecondContinuesWhenTheFirstStops() async throws {
         for generation in ControllerModel.Generation.allCases {
             let controller = try await pluggedIn(generation)
             let first = listening(to: HCIScanSource())
@@ -34,20 +34,20 @@ final class HCISharingGuestTests: GuestTestCase {
         }
     }
 
-    func testTheScanGoesOnThroughADiscoveryOfBluetoothd() async throws {
+    func testTheScanContinuesDuringADiscoveryOfBluetoothd() async throws {
         for generation in ControllerModel.Generation.allCases {
             let controller = try await pluggedIn(generation)
             let services = try await services()
             try await services.waitForPower(true, of: controller)
             let listening = listening(to: HCIScanSource())
-            var told = try await listening.wait(for: .scanning)
+            var index = try await listening.wait(for: .scanning)
             try await assertAllHear([listening], controller, 0..<50)
-            // Theirs begins while ours runs.
+            // The other discovery starts while our scan runs.
             let discovery = try services.startDiscovery()
-            told = try await listening.wait(for: .sharing, after: told)
+            index = try await listening.wait(for: .sharing, after: index)
             try await assertAllHear([listening], controller, 50..<100)
             try await discovery.end()
-            told = try await listening.wait(for: .scanning, after: told)
+            index = try await listening.wait(for: .scanning, after: index)
             try await assertAllHear([listening], controller, 100..<150)
             try await listening.stop()
             try await controller.waitForScan(false)
@@ -56,7 +56,7 @@ final class HCISharingGuestTests: GuestTestCase {
         }
     }
 
-    func testADiscoveryThatRunsAlreadyIsListenedToAndLeftRunning() async throws {
+    func testTheScanUsesARunningDiscoveryAndLeavesItRunning() async throws {
         let controller = try await pluggedIn()
         let services = try await services()
         try await services.waitForPower(true, of: controller)
@@ -64,7 +64,7 @@ final class HCISharingGuestTests: GuestTestCase {
         try await controller.waitForScan()
         let listening = listening(to: HCIScanSource())
         try await listening.wait(for: .sharing)
-        // Theirs filters duplicates, which the source tells; a first report passes.
+        // The other discovery filters duplicates, which the source reports; a first report passes.
         XCTAssertTrue(controller.scan.filtersDuplicates)
         try await assertAllHear([listening], controller, 0..<50)
         try await listening.stop()

@@ -2,9 +2,9 @@ import BlueZScanning
 import IndoorLocalization
 import XCTest
 
-/// As many advertisements as a crowded hall has, for as long as it takes to fill any buffer.
+/// As many advertisements as in a crowded hall, for long enough to fill any buffer.
 final class HCIStormGuestTests: GuestTestCase {
-    func testOfAThousandAdvertisementsASecondForAMinuteNoneIsLost() async throws {
+    func testNoAdvertisementIsLostAtAThousandASecondForAMinute() async throws {
         let count = 60_000
         let controller = try await pluggedIn()
         let listening = listening(to: HCIScanSource())
@@ -17,11 +17,11 @@ final class HCIStormGuestTests: GuestTestCase {
         BeaconSeries.assertHeard(0..<count, in: heard.sightings)
         XCTAssertEqual(controller.tally.reported, count)
         XCTAssertEqual(controller.tally.refusedByHost, 0)
-        XCTAssertEqual(heard.statuses, [.scanning], "nothing was told lost")
+        XCTAssertEqual(heard.statuses, [.scanning], "no loss was reported")
         for (earlier, later) in zip(heard.readings, heard.readings.dropFirst()) where earlier.instant > later.instant {
-            XCTFail("time runs backwards at \(later)")
+            XCTFail("an instant precedes its predecessor: \(later)")
         }
-        // On a busy host the guest sends them more slowly: a figure to be told, not a fault of the scanner.
+        // On a busy host the guest sends more slowly: the test prints the rate but doesn't fail.
         print("| HCI: \(count) advertisements in \(sent.rounded()) s, none lost")
     }
 }

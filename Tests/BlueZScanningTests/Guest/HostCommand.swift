@@ -1,8 +1,8 @@
-/// A command that the host gives its controller. Source: Bluetooth Core Specification 5.4, Vol 4, Part E, 7.
+/// A command from the host to its controller. Source: Bluetooth Core Specification 5.4, Vol 4, Part E, 7.
 struct HostCommand: Hashable, Sendable, CustomStringConvertible {
-    /// Which command it is: the group in the upper six bits.
+    /// The opcode, with the group in the upper six bits.
     var opcode: UInt16
-    /// What follows the header.
+    /// The bytes after the header.
     var parameters: [UInt8]
 
     init(opcode: UInt16, parameters: [UInt8]) {
@@ -10,17 +10,17 @@ struct HostCommand: Hashable, Sendable, CustomStringConvertible {
         self.parameters = parameters
     }
 
-    /// Reads a packet as the kernel gives it, behind the byte that says "command"; nil if it is cut off.
+    /// Decodes a packet of the kernel after its kind byte; returns nil if it is truncated.
     init?(packet: some Collection<UInt8>) {
         let bytes = Array(packet)
         guard bytes.count >= 3, bytes.count == 3 + Int(bytes[2]) else { return nil }
         self.init(opcode: UInt16(bytes[0]) | UInt16(bytes[1]) << 8, parameters: Array(bytes[3...]))
     }
 
-    /// Two bytes of the parameters, the lower one first; 0 beyond their end.
+    /// Returns two bytes of the parameters in little-endian order; 0 beyond their end.
     func word(at index: Int) -> UInt16 { UInt16(byte(at: index)) | UInt16(byte(at: index + 1)) << 8 }
 
-    /// A byte of the parameters; 0 beyond their end.
+    /// Returns a byte of the parameters; 0 beyond their end.
     func byte(at index: Int) -> UInt8 { index < parameters.count ? parameters[index] : 0 }
 
     var description: String {
@@ -28,7 +28,7 @@ struct HostCommand: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// The commands that the virtual controller knows.
+/// The commands that the virtual controller supports.
 enum HostOpcode {
     static let setEventMask: UInt16 = 0x0C01
     static let reset: UInt16 = 0x0C03
@@ -78,18 +78,18 @@ enum HostOpcode {
     static let setExtendedScanEnable: UInt16 = 0x2042
     static let readTransmitPower: UInt16 = 0x204B
 
-    /// Those of Bluetooth 4 that must not be mixed with those of Bluetooth 5 until the next reset (3.1.1).
+    /// The commands of Bluetooth 4 that must not be mixed with those of Bluetooth 5 until the next reset (3.1.1).
     static let legacy: Set<UInt16> = [
         setAdvertisingParameters, readAdvertisingPower, setAdvertisingData, setScanResponseData, setAdvertisingEnable,
         setScanParameters, setScanEnable,
     ]
-    /// Those of Bluetooth 5 that must not be mixed with those of Bluetooth 4.
+    /// The commands of Bluetooth 5 that must not be mixed with those of Bluetooth 4.
     static let extended: Set<UInt16> = [
         setExtendedAdvertisingParameters, setExtendedAdvertisingData, setExtendedScanResponseData,
         setExtendedAdvertisingEnable, readAdvertisingDataLength, readAdvertisingSets, removeAdvertisingSet,
         clearAdvertisingSets, setExtendedScanParameters, setExtendedScanEnable,
     ]
-    /// Those that are done by saying so, as nothing of them can be observed here.
+    /// The commands without an observable effect, which the controller only acknowledges.
     static let acknowledged: Set<UInt16> = [
         setEventMask, writeLocalName, setEventMaskPage2, writeLEHostSupport, setAdvertisingParameters,
         setAdvertisingData, setScanResponseData, setAdvertisingEnable, clearAcceptList, addToAcceptList,

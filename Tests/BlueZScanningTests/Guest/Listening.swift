@@ -1,17 +1,17 @@
 import IndoorLocalization
 import IndoorLocalizationTesting
 
-/// Keeps what a source delivers, so that a test can wait for it.
+/// A collector of a source's readings, which a test can wait for.
 ///
-/// A class because a task of its own takes the readings.
+/// A class because its own task receives the readings.
 final class Listening: Sendable {
     struct Heard: Sendable {
         /// All readings but radio events, in order.
         var readings: [SensorReading] = []
-        /// What the radio told of itself, in order.
+        /// The radio events, in order.
         var events: [RadioEvent] = []
         var sightingCount = 0
-        /// Why the stream ended, if it threw.
+        /// The error that ended the stream, if it threw.
         var error: (any Error)?
         /// Whether the stream has ended.
         var isOver = false
@@ -26,13 +26,13 @@ final class Listening: Sendable {
     let heard: WatchedState<Heard>
     private let task: Task<Void, Never>
 
-    /// Begins to scan.
+    /// Starts to scan.
     init(to source: some ScanSource) {
         let heard = WatchedState(Heard())
         self.heard = heard
         task = Task {
             do {
-                for try await reading in source.readings() { heard.update { $0.take(reading) } }
+                for try await reading in source.readings() { heard.update { $0.add(reading) } }
             } catch {
                 heard.update { $0.error = error }
             }
@@ -42,13 +42,13 @@ final class Listening: Sendable {
 
     deinit { task.cancel() }
 
-    /// Ends the scan; returns once the stream has ended.
+    /// Ends the scan and waits until the stream has ended.
     func stop() async throws {
         task.cancel()
         try await wait(for: "the end of the stream") { $0.isOver }
     }
 
-    /// Waits until a condition holds, within a bound.
+    /// Waits until a condition holds, within the time limit.
     func wait(
         for awaited: String, until condition: @escaping @Sendable (Heard) -> Bool
     ) async throws {
@@ -62,21 +62,21 @@ final class Listening: Sendable {
         }
     }
 
-    /// Waits until the radio says so, in an event behind the first so many; returns how many there were up to it.
+    /// Waits for a status in an event after the first `count`. Returns the number of events up to it.
     @discardableResult
     func wait(for status: RadioEvent.Status, after count: Int = 0) async throws -> Int {
         try await wait(for: "the event \(status)") { $0.statuses.dropFirst(count).contains(status) }
         return (heard.value.statuses.dropFirst(count).firstIndex(of: status) ?? count) + 1
     }
 
-    /// Waits for so many sightings in all.
+    /// Waits for a total number of sightings.
     func waitForSightings(_ count: Int) async throws {
         try await wait(for: "\(count) sightings") { $0.sightingCount >= count }
     }
 }
 
 extension Listening.Heard {
-    fileprivate mutating func take(_ reading: SensorReading) {
+    fileprivate mutating func add(_ reading: SensorReading) {
         switch reading {
         case .radio(let event): events.append(event)
         case .sighting:

@@ -6,34 +6,34 @@ import XCTest
 
 /// From bytes on the air to positions: a walk through the office, in real time.
 final class LocalizerGuestTests: GuestTestCase {
-    func testAWalkOverTheRawRouteIsFollowed() async throws {
+    func testTheLocalizerFollowsAWalkOverTheRawRoute() async throws {
         let walk = try OfficeWalk("one-floor", seed: 101)
         let controller = try await pluggedIn()
         let capture = try await capturing(to: "walk-legacy.btsnoop")
-        let told = try await localize(walk, over: HCIScanSource(), playing: controller)
-        try assertGood(told, walk)
+        let outcome = try await localize(walk, over: HCIScanSource(), playing: controller)
+        try assertGood(outcome, walk)
         XCTAssertEqual(controller.tally.reported, walk.schedule.count)
         try await assertComplete(capture, walk)
     }
 
-    func testAWalkThroughBluetoothdIsFollowed() async throws {
+    func testTheLocalizerFollowsAWalkThroughBluetoothd() async throws {
         let walk = try OfficeWalk("one-floor", seed: 101)
         let controller = try await pluggedIn()
         let services = try await services()
         try await services.waitForPower(true, of: controller)
-        let told = try await localize(walk, over: BlueZScanSource(), playing: controller)
-        try assertGood(told, walk)
+        let outcome = try await localize(walk, over: BlueZScanSource(), playing: controller)
+        try assertGood(outcome, walk)
     }
 }
 
-/// The same with the advertisements of Bluetooth 5, and long ones among them.
+/// The same with the extended advertisements of Bluetooth 5, including long ones.
 final class ExtendedLocalizerGuestTests: GuestTestCase {
-    func testAWalkAmongExtendedAdvertisersIsFollowed() async throws {
+    func testTheLocalizerFollowsAWalkAmongExtendedAdvertisers() async throws {
         let walk = try OfficeWalk("one-floor", seed: 101, isExtended: true)
         let controller = try await pluggedIn(.bluetooth5)
         let capture = try await capturing(to: "walk-extended.btsnoop")
-        let told = try await localize(walk, over: HCIScanSource(content: .everything), playing: controller)
-        try assertGood(told, walk)
+        let outcome = try await localize(walk, over: HCIScanSource(content: .everything), playing: controller)
+        try assertGood(outcome, walk)
         XCTAssertEqual(controller.tally.reported, walk.schedule.count)
         try await assertComplete(capture, walk)
     }

@@ -4,26 +4,26 @@ import IndoorLocalizationTesting
 import ScanRecording
 import VenuePackets
 
-/// A simulated walk through the office of the fixtures, ready to be sent over the air.
+/// A simulated walk through the office of the fixtures, as transmissions.
 struct OfficeWalk {
     let venue: Venue
-    /// What is sent, and when, in seconds from the walk's start.
+    /// The transmissions with their times, in seconds from the start of the walk.
     let schedule: [(at: Double, transmission: Transmission)]
-    /// The same as a source would deliver it, its instants counted from the walk's start.
+    /// The same walk as readings of a source, with instants counted from the start of the walk.
     let sightings: [Sighting]
-    /// Where the device really is, counted so too.
+    /// The ground truth, with instants counted from the start of the walk.
     let truths: [Truth]
-    /// How long the walk takes, in seconds.
+    /// The duration of the walk in seconds.
     let duration: Double
 
     /// Simulates a walk of `Fixtures/office/paths`.
     ///
-    /// - Parameter isExtended: whether all is sent as extended advertisements, and a long one once a second in between.
+    /// - Parameter isExtended: Whether all advertisements are extended, with an additional long one once a second.
     init(_ name: String, seed: UInt64, isExtended: Bool = false) throws {
         venue = try VenuePacketReader().read(FixtureFolder("office").path).venue
         let path = try FixtureFolder("office/paths").file(name + ".json")
         var script = try WalkScript(json: try Data(contentsOf: URL(filePath: path)))
-        // Only beacons come over the air.
+        // Only beacons are sent over the air.
         try script.settings.set("sensors.motionRate", to: .number(0))
         let simulator = try WalkSimulator(venue: venue, script: script, seed: seed)
         duration = simulator.duration.seconds
@@ -49,14 +49,14 @@ struct OfficeWalk {
         schedule = (beacons + others).sorted { $0.at < $1.at }
     }
 
-    /// What takes three reports: of a company that is none.
+    /// An advertisement with three fragments, of an unassigned company.
     static let long = Transmission(
         address: DeviceAddress(rawValue: 0xC0FF_EE00_0001, kind: .random), rssi: -77,
         data: (0..<3).flatMap { [172, 0xFF, 0xFF, 0xFF, $0] + [UInt8](repeating: 0x55, count: 168) })
 
-    /// How well positions fit the truth.
+    /// Returns the score of positions against the ground truth.
     ///
-    /// - Parameter start: the instant of the walk's start on the positions' timeline.
+    /// - Parameter start: The start of the walk on the timeline of the positions.
     func score(_ positions: [Position], start: Instant) -> TrackScore {
         var scorer = TrackScorer(venue: venue)
         let shifted = positions.map { position in
@@ -68,7 +68,7 @@ struct OfficeWalk {
         return scorer.score
     }
 
-    /// What a session says that gets every sighting at once and in full: as good as it can be.
+    /// Returns the score of a session that gets every sighting without delay: the best possible score.
     func replayedScore(seed: UInt64 = 0) -> TrackScore {
         var replay = SessionReplay(venues: [venue], seed: seed)
         var outputs = replay.start()

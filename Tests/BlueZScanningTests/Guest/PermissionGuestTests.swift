@@ -3,15 +3,15 @@ import Foundation
 import IndoorLocalization
 import XCTest
 
-/// What a process without capabilities is told.
+/// Errors in a process without capabilities.
 final class PermissionGuestTests: GuestTestCase {
     private static let roleName = "BLUETOOTH_GUEST_ROLE"
     private static let unprivileged = "unprivileged"
 
-    /// Whether this is the process without capabilities that a test has started.
+    /// Whether this is the process without capabilities that a test started.
     private var isUnprivileged: Bool { ProcessInfo.processInfo.environment[Self.roleName] == Self.unprivileged }
 
-    /// Runs a test again in a process without capabilities, and fails if it fails there.
+    /// Runs a test again in a process without capabilities, and fails if the test fails there.
     private func runUnprivileged(_ test: String) async throws {
         let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         let child = try GuestProcess(
@@ -25,7 +25,7 @@ final class PermissionGuestTests: GuestTestCase {
         XCTAssertTrue(child.output.value.lines.contains { $0.contains("Executed 1 test, with 0 failures") })
     }
 
-    func testWithoutCapabilitiesTheRawRouteThrowsWhatGrantsThem() async throws {
+    func testWithoutCapabilitiesTheErrorOfTheRawRouteNamesTheGrant() async throws {
         if isUnprivileged { return try await assertTheErrorNamesTheCapabilities() }
         let controller = try await pluggedIn()
         try await runUnprivileged(#function)
@@ -43,16 +43,16 @@ final class PermissionGuestTests: GuestTestCase {
         XCTAssertTrue(program.hasSuffix(".xctest"), program)
         XCTAssertEqual(heard.readings, [])
         XCTAssertThrowsError(try HCIScanSource.checkPermission())
-        // What needs no capability still works.
+        // Calls that need no capability still work.
         XCTAssertEqual(try BluetoothAdapter.all().count, 1)
     }
 
-    func testTheRawRouteIsChosenWhereItIsPermittedAndElseTheService() async throws {
+    func testTheRawRouteIsChosenWhereItIsPermittedAndOtherwiseTheService() async throws {
         if isUnprivileged { return try await assertTheServiceIsChosenAndHears() }
         XCTAssertEqual(try BluetoothScanSource.chooseRoute().route, .hci)
         let controller = try await pluggedIn()
         _ = try await services()
-        // Sent until the other process has heard it.
+        // Send until the other process has received the beacon.
         let air = Task {
             while !Task.isCancelled {
                 controller.hear([BeaconSeries.transmission(5)])
@@ -72,7 +72,7 @@ final class PermissionGuestTests: GuestTestCase {
         XCTAssertEqual(listening.heard.value.sightings.first.flatMap(BeaconSeries.number), 5)
     }
 
-    func testWithNeitherRouteTheErrorTellsBothObstacles() async throws {
+    func testWithNeitherRouteTheErrorContainsBothReasons() async throws {
         // Without a bus, and without capabilities.
         guard isUnprivileged else { return try await runUnprivileged(#function) }
         XCTAssertThrowsError(try BluetoothScanSource()) { error in

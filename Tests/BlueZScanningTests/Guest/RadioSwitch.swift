@@ -1,6 +1,6 @@
 import Glibc
 
-/// The kernel's radio switches, as a desktop's "airplane mode" uses them.
+/// The kernel's radio switches, as the airplane mode of a desktop uses them.
 enum RadioSwitch {
     struct Failure: Error { var number: Int32 }
 

@@ -1,16 +1,16 @@
 import IndoorLocalization
 
-/// What an advertiser sends once, and how strongly the controller hears it.
+/// One transmission of an advertiser, with the RSSI at the controller.
 struct Transmission: Hashable, Sendable {
-    /// Who sends it.
+    /// The address of the advertiser.
     var address: DeviceAddress
-    /// Signal strength in dBm.
+    /// The RSSI in dBm.
     var rssi: Int8
-    /// The AD structures: at most 31 bytes of Bluetooth 4, at most 1650 of Bluetooth 5.
+    /// The AD structures: at most 31 bytes with Bluetooth 4, and at most 1650 with Bluetooth 5.
     var data: [UInt8]
-    /// What it would answer to an active scan; nil if it does not let itself be asked.
+    /// The scan response; nil if the advertiser isn't scannable.
     var scanResponse: [UInt8]?
-    /// Whether it is one of Bluetooth 5's extended advertisements, which a scan of Bluetooth 4 does not hear.
+    /// Whether it is an extended advertisement of Bluetooth 5, which a scan of Bluetooth 4 doesn't receive.
     var isExtended: Bool
 
     init(
@@ -25,7 +25,7 @@ struct Transmission: Hashable, Sendable {
 }
 
 extension Transmission {
-    /// What an iBeacon sends; its address is made of its numbers.
+    /// Returns the transmission of an iBeacon with an address derived from its numbers.
     static func iBeacon(
         _ uuid: BeaconUUID, major: UInt16, minor: UInt16, rssi: Int8, measuredPower: Int8 = -59
     ) -> Transmission {

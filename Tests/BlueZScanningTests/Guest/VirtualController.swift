@@ -4,39 +4,39 @@ import Glibc
 import IndoorLocalization
 import IndoorLocalizationTesting
 
-/// A Bluetooth LE controller that this process plays to the kernel, on its virtual HCI device.
+/// A Bluetooth LE controller that this process emulates on the kernel's virtual HCI device.
 ///
-/// A class because it owns an open file and a queue; its state lies behind a lock.
+/// A class because it owns an open file and a queue. A lock protects its state.
 final class VirtualController: Sendable {
-    /// Why the kernel takes no controller from this process.
+    /// The error of a failed system call on the virtual HCI device.
     struct Failure: Error, CustomStringConvertible {
         var call: String
         var number: Int32
         var description: String { "\(call): \(String(cString: strerror(number)))" }
     }
 
-    /// All that a test can see or wait for.
+    /// The state that a test can observe and wait for.
     struct Content: Sendable {
         var model: ControllerModel
-        /// The number that the kernel gave it, as in "hci0"; nil while it is not plugged in.
+        /// The kernel's number of the controller, as in "hci0"; nil while it isn't plugged in.
         var index: Int?
         fileprivate var descriptor: Int32?
         fileprivate var watch: ReadinessWatch?
     }
 
     let content: WatchedState<Content>
-    /// All that goes to and from the kernel is in order.
+    /// The queue that keeps the traffic with the kernel in order.
     private let queue = DispatchQueue(label: "virtual controller")
 
     private static let device = "/dev/vhci"
-    /// What the kernel calls the kinds of packets.
+    /// The kernel's packet kinds.
     private enum Kind {
         static let command: UInt8 = 0x01
         static let event: UInt8 = 0x04
         static let vendor: UInt8 = 0xFF
     }
 
-    /// Creates a controller that is not plugged in yet.
+    /// Creates a controller that isn't plugged in.
     init(
         _ generation: ControllerModel.Generation = .bluetooth4, address: DeviceAddress = standardAddress,
         duplicateCapacity: Int = 8
@@ -47,14 +47,14 @@ final class VirtualController: Sendable {
                     generation: generation, address: address, duplicateCapacity: duplicateCapacity)))
     }
 
-    /// The address of a controller that is the only one.
+    /// The default address of a controller.
     static let standardAddress = DeviceAddress(rawValue: 0x0050_F200_0001, kind: .public)
 
     deinit { content.value.watch?.cancel() }
 
     // MARK: - The plug
 
-    /// Plugs it in; returns once the kernel has given it a name.
+    /// Plugs the controller in and waits until the kernel has given it a name.
     func plugIn() async throws {
         let descriptor = open(Self.device, O_RDWR | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure(call: "open(\(Self.device))", number: errno) }
@@ -71,7 +71,7 @@ final class VirtualController: Sendable {
             $0.descriptor = descriptor
             $0.watch = watch
         }
-        // Of the first kind of controllers there are.
+        // The primary controller type.
         let request: [UInt8] = [Kind.vendor, 0]
         guard write(descriptor, request, request.count) == request.count else {
             throw Failure(call: "write(\(Self.device))", number: errno)
@@ -79,7 +79,7 @@ final class VirtualController: Sendable {
         try await wait(for: "a name for the controller") { $0.index != nil }
     }
 
-    /// Pulls it out; returns once the kernel knows.
+    /// Unplugs the controller and waits until the kernel has removed it.
     func unplug() async throws {
         let watch = content.update { content in
             defer { content.watch = nil }
@@ -89,19 +89,19 @@ final class VirtualController: Sendable {
         try await wait(for: "the end of the controller") { $0.descriptor == nil }
     }
 
-    /// The kernel's name of it, as in "hci0"; empty while it is not plugged in.
+    /// The kernel's name of the controller, such as "hci0"; empty while it isn't plugged in.
     var name: String { content.value.index.map { "hci\($0)" } ?? "" }
 
-    // MARK: - What the host does
+    // MARK: - Commands of the host
 
-    /// What the host asked of the scan.
+    /// The scan settings of the host.
     var scan: ControllerModel.Scan { content.value.model.scan }
-    /// What became of all transmissions.
+    /// Counts of the transmissions by outcome.
     var tally: ControllerModel.Tally { content.value.model.tally }
     /// All commands so far.
     var commands: [HostCommand] { content.value.model.commands }
 
-    /// Waits until a condition holds, within a bound.
+    /// Waits until a condition holds, within the time limit.
     func wait(for awaited: String, until condition: @escaping @Sendable (Content) -> Bool) async throws {
         do {
             try await Bounded.waitInGuest(for: awaited) { [content] in try await content.wait(until: condition) }
@@ -110,12 +110,12 @@ final class VirtualController: Sendable {
         }
     }
 
-    /// Waits for a scan to be on or off.
+    /// Waits until a scan is on or off.
     func waitForScan(_ isEnabled: Bool = true) async throws {
         try await wait(for: "scan \(isEnabled ? "on" : "off")") { $0.model.scan.isEnabled == isEnabled }
     }
 
-    /// Waits for a command, of those behind the first so many; returns how many there were up to it.
+    /// Waits for a command after the first `count`. Returns the number of commands up to it.
     @discardableResult
     func waitForCommand(
         _ opcode: UInt16, after count: Int = 0,
@@ -130,7 +130,7 @@ final class VirtualController: Sendable {
 
     // MARK: - The air
 
-    /// Sends something over the air; returns how many of them the controller reported, as it does while it scans.
+    /// Sends transmissions over the air. Returns the number that the controller reported.
     @discardableResult
     func hear(_ transmissions: [Transmission], reportsPerEvent: Int = 1) -> Int {
         queue.sync {
@@ -147,11 +147,11 @@ final class VirtualController: Sendable {
         }
     }
 
-    /// Sends what is due over the air as its time comes; returns at the end.
+    /// Sends the transmissions of a schedule at their times, and returns at the end.
     ///
     /// - Parameters:
-    ///   - schedule: when each is sent, in seconds from now on, in order.
-    ///   - speed: how many seconds of the schedule pass in one.
+    ///   - schedule: The transmissions with their times in seconds from now, in order.
+    ///   - speed: The number of seconds of the schedule that pass in one second.
     func play(_ schedule: [(at: Double, transmission: Transmission)], speed: Double = 1) async throws {
         let start = ContinuousClock.now
         var next = 0
@@ -178,8 +178,8 @@ final class VirtualController: Sendable {
                 content.update { $0.index = index }
             case Kind.command:
                 guard let command = HostCommand(packet: packet.dropFirst()) else { continue }
-                // The kernel gives one command at a time, and counts it only after it has given it: an answer within
-                // microseconds, which no real controller gives, would stall it for two seconds.
+                // The kernel sends one command at a time, and counts it only after it has sent it. An answer within
+                // microseconds, which no real controller gives, would stall the kernel for two seconds.
                 queue.asyncAfter(deadline: .now() + .milliseconds(1)) { [weak self] in
                     self?.carryOut(command, from: descriptor)
                 }
@@ -189,9 +189,9 @@ final class VirtualController: Sendable {
     }
 
     private func carryOut(_ command: HostCommand, from descriptor: Int32) {
-        // Pulled out meanwhile, it has no more to say.
+        // Don't answer if the controller was unplugged in the meantime.
         guard content.value.descriptor == descriptor else { return }
-        // Who waits for the command may go on before it is answered; `hear` waits for this queue.
+        // A test that waits for the command may continue before the answer; `hear` waits for this queue.
         let answer = content.update { $0.model.answer(command) }
         _ = Self.give(answer, to: descriptor)
     }

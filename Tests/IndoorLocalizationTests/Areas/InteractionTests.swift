@@ -182,7 +182,7 @@ final class InteractionTests: XCTestCase {
         stage.source.wallClock = WallClock(timeOfZero: .milliseconds(1_700_000_000_000))
         let told = stage.localizer.interactions
         let (calls, called) = AsyncStream.makeStream(of: String.self)
-        let subscription = stage.localizer.on(.interactions) { called.yield($0.interaction.name) }
+        let subscription = stage.localizer.watch(\.interactions) { called.yield($0.interaction.name) }
         try await stage.run()
         // However late the packet came, there is a position after it.
         stage.source.send(SessionStage.heard(1, at: LocalizerStage.beginning + 10))

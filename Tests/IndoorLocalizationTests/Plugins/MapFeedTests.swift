@@ -28,7 +28,7 @@ final class MapFeedTests: XCTestCase {
 
     func testTheFirstPositionBringsThePlanWithPointsAndBeacons() {
         var contents = MapContents(trailLength: 10, trailStep: 1)
-        let news = contents.take(position(1), in: Self.office)
+        let news = contents.receive(position(1), in: Self.office)
         guard case .plan(let plan) = news.first else { return XCTFail("\(news)") }
         XCTAssertEqual([plan.name, "\(plan.level)", "\(plan.width)"], ["ground", "0", "40.0"])
         let beacons = Self.office.beacons.map { beacon in
@@ -43,14 +43,14 @@ final class MapFeedTests: XCTestCase {
                 .beacons(beacons), .trail([place(1)]), .position(place(1)),
             ])
         XCTAssertEqual(
-            contents.take(position(1.2), in: Self.office), [.position(place(1.2))], "nothing that is there already")
+            contents.receive(position(1.2), in: Self.office), [.position(place(1.2))], "nothing that is there already")
     }
 
     func testATrailHasAStepALengthAndOneFloor() {
         var contents = MapContents(trailLength: 3, trailStep: 1)
-        for x in [1, 1.5, 2, 3, 4.0] { _ = contents.take(position(x), in: Self.office) }
+        for x in [1, 1.5, 2, 3, 4.0] { _ = contents.receive(position(x), in: Self.office) }
         XCTAssertTrue(contents.items.contains(.trail([place(2), place(3), place(4)])), "\(contents.items)")
-        let upstairs = contents.take(position(4, map: 11), in: Self.office)
+        let upstairs = contents.receive(position(4, map: 11), in: Self.office)
         guard case .plan(let plan) = upstairs.first else { return XCTFail("\(upstairs)") }
         XCTAssertEqual(plan.name, "first")
         XCTAssertEqual(Array(upstairs.dropFirst()), [.trail([place(4, map: 11)]), .position(place(4, map: 11))])
@@ -58,7 +58,7 @@ final class MapFeedTests: XCTestCase {
 
     func testWithoutATrailNoneIsTold() {
         var contents = MapContents(trailLength: 0, trailStep: 1)
-        let news = contents.take(position(1), in: nil)
+        let news = contents.receive(position(1), in: nil)
         XCTAssertEqual(news, [.position(place(1))], "and without the venue no plan")
     }
 
@@ -71,26 +71,26 @@ final class MapFeedTests: XCTestCase {
             }
             return estimate
         }
-        XCTAssertEqual(contents.take(estimate(nil)), [])
-        XCTAssertEqual(contents.take(estimate(89.6)), [.heading(90)])
-        XCTAssertEqual(contents.take(estimate(90.4)), [])
-        XCTAssertEqual(contents.take(estimate(359.9)), [.heading(0)], "never 360")
+        XCTAssertEqual(contents.receive(estimate(nil)), [])
+        XCTAssertEqual(contents.receive(estimate(89.6)), [.heading(90)])
+        XCTAssertEqual(contents.receive(estimate(90.4)), [])
+        XCTAssertEqual(contents.receive(estimate(359.9)), [.heading(0)], "never 360")
     }
 
     func testOtherDevicesAreTagsUntilTheirRoomIsLeft() throws {
         var contents = MapContents(trailLength: 0, trailStep: 1)
-        _ = contents.take(position(1), in: Self.office)
+        _ = contents.receive(position(1), in: Self.office)
         let cart = SharedPosition(
             device: try DeviceID("cart"), name: "Cart 4", room: "hall", venueID: 1, mapID: 10, x: 1, y: 5, radius: 2,
             sentAt: 4)
         let label = MapItem.Label(id: "cart", name: "Cart 4", place: place(1))
-        XCTAssertEqual(contents.take(cart), [.tag(label)])
+        XCTAssertEqual(contents.receive(cart), [.tag(label)])
         XCTAssertEqual(contents.items.last, .tag(label))
         XCTAssertEqual(contents.leave(room: "yard"), [])
         XCTAssertEqual(contents.leave(room: "hall"), [.tag(MapItem.Label(id: "cart", name: "Cart 4", place: nil))])
         var away = cart
         away.venueID = 2
-        XCTAssertEqual(contents.take(away), [], "its map is none of this venue's")
+        XCTAssertEqual(contents.receive(away), [], "its map is none of this venue's")
     }
 
     func testEveryItemIsTheSameAfterBeingEncoded() throws {

@@ -182,13 +182,41 @@ final class FloorPlanLocalizerMachineTests: XCTestCase {
         XCTAssertEqual(told.filter { $0 == .report(Stage.credential) }.count, 1)
     }
 
+    private struct Unclassified: Error {}
+
+    func testAnUnknownErrorOfTheScanStopsWithACriticalError() {
+        var stage = Stage()
+        stage.run()
+        let told = stage.handle(.sourceFailed(Unclassified()), at: 11)
+        let error = LocalizationError(code: .critical, message: "the scan failed", cause: "Unclassified()")
+        XCTAssertEqual(stage.machine.state, .stopped(error))
+        XCTAssertEqual(told.filter { $0 == .report(error) }.count, 1)
+    }
+
+    func testOnARecordingEveryErrorOfTheScanStops() {
+        var stage = Stage(pace: .recorded)
+        stage.run()
+        _ = stage.handle(.sourceFailed(Stage.network), at: 11)
+        var error = Stage.network
+        error.code = .critical
+        XCTAssertEqual(stage.machine.state, .stopped(error))
+    }
+
+    func testTheProgressOfThePacketIsEmitted() {
+        var stage = Stage()
+        _ = stage.handle(.prepare(FloorPlanLocalizerParameters()), at: 1)
+        _ = stage.handle(.catalogue(SessionStage.summaries), at: 2)
+        XCTAssertEqual(stage.handle(.progress(0.5), at: 3), [.emitProgress(0.5)])
+        XCTAssertEqual(stage.machine.state, .loading)
+    }
+
     func testLateAnswersToASessionThatIsOverAreIgnored() {
         var stage = Stage()
         _ = stage.handle(.start(FloorPlanLocalizerParameters()), at: 1)
         _ = stage.handle(.stop, at: 2)
         for event: Stage.Machine.Event in [
-            .catalogue(SessionStage.summaries), .catalogueFailed(Stage.network), .packet(Stage.venue),
-            .packetFailed(Stage.network), .sourceEnded, .sourceFailed(Stage.network), .tick,
+            .catalogue(SessionStage.summaries), .catalogueFailed(Stage.network), .progress(1),
+            .packet(Stage.venue), .packetFailed(Stage.network), .sourceEnded, .sourceFailed(Stage.network), .tick,
         ] {
             XCTAssertEqual(stage.handle(event, at: 3), [], "\(event)")
         }

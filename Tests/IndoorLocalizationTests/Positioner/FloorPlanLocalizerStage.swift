@@ -13,10 +13,12 @@ struct FloorPlanLocalizerMachineStage {
     static let venue = SessionStage.office
     static let plan = FloorPlan(venueID: 1, map: venue.maps[0])
 
-    init(plan: FloorPlan = plan, _ settings: LocalizationSettings = LocalizationSettings()) {
+    init(
+        plan: FloorPlan = plan, _ settings: LocalizationSettings = LocalizationSettings(), pace: ScanPace = .live
+    ) {
         let log = WatchedBelief()
         self.log = log
-        machine = Machine(plan: plan, settings: settings, seed: 1) { _, _ in FixBelief(log: log) }
+        machine = Machine(plan: plan, settings: settings, seed: 1, pace: pace) { _, _ in FixBelief(log: log) }
     }
 
     /// Hands over an event at a second; returns what is to be done.

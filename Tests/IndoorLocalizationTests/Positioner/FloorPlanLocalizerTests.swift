@@ -188,10 +188,10 @@ final class FloorPlanLocalizerTests: XCTestCase {
         try await stage.reach("positioning")
     }
 
-    func testOnATopicIsCalledUntilItIsClosed() async throws {
+    func testAWatchIsCalledUntilItIsClosed() async throws {
         let stage = FloorPlanLocalizerStage()
         let (names, told) = AsyncStream.makeStream(of: String.self)
-        let subscription = stage.positioner.on(.states) { told.yield($0.name) }
+        let subscription = stage.positioner.watch(\.states) { told.yield($0.name) }
         try await stage.run()
         let seen = try await Bounded.first(7, of: names)
         XCTAssertEqual(seen, ["stopped"] + way)

@@ -3,44 +3,44 @@ import XCTest
 @testable import IndoorPositioning
 import IndoorLocalization
 
-/// How often beacons are heard, learned by the level that path loss expects.
+/// How often beacons are heard, learned by the RSSI that path loss expects.
 final class DetectionCurveTests: XCTestCase {
     func testTheRateIsDetectionsBySecondsOfListening() {
         var curve = DetectionCurve()
-        curve.add(detections: 6, seconds: 3, level: -60)
-        curve.add(detections: 1, seconds: 10, level: -90)
+        curve.add(detections: 6, seconds: 3, rssi: -60)
+        curve.add(detections: 1, seconds: 10, rssi: -90)
         curve.finish(floor: 0.003)
-        XCTAssertEqual(curve.rate(level: -60), 2, accuracy: 1e-12)
-        XCTAssertEqual(curve.rate(level: -90), 0.1, accuracy: 1e-12)
+        XCTAssertEqual(curve.rate(rssi: -60), 2, accuracy: 1e-12)
+        XCTAssertEqual(curve.rate(rssi: -90), 0.1, accuracy: 1e-12)
     }
 
     func testTheCurveNeverFallsAsTheLevelRises() {
         var curve = DetectionCurve()
         // By chance more was heard at -80 than at -70 dBm: both are one pool.
-        curve.add(detections: 8, seconds: 10, level: -80)
-        curve.add(detections: 2, seconds: 10, level: -70)
-        curve.add(detections: 20, seconds: 10, level: -60)
+        curve.add(detections: 8, seconds: 10, rssi: -80)
+        curve.add(detections: 2, seconds: 10, rssi: -70)
+        curve.add(detections: 20, seconds: 10, rssi: -60)
         curve.finish(floor: 0.003)
-        XCTAssertEqual(curve.rate(level: -80), 0.5, accuracy: 1e-12)
-        XCTAssertEqual(curve.rate(level: -70), 0.5, accuracy: 1e-12)
-        XCTAssertEqual(curve.rate(level: -60), 2, accuracy: 1e-12)
+        XCTAssertEqual(curve.rate(rssi: -80), 0.5, accuracy: 1e-12)
+        XCTAssertEqual(curve.rate(rssi: -70), 0.5, accuracy: 1e-12)
+        XCTAssertEqual(curve.rate(rssi: -60), 2, accuracy: 1e-12)
     }
 
     func testLevelsThatNobodyListenedAtHaveTheRateBelowThem() {
         var curve = DetectionCurve()
-        curve.add(detections: 5, seconds: 10, level: -80)
+        curve.add(detections: 5, seconds: 10, rssi: -80)
         curve.finish(floor: 0.003)
-        XCTAssertEqual(curve.rate(level: -40), 0.5, accuracy: 1e-12)
-        XCTAssertEqual(curve.rate(level: .infinity), 0.5, accuracy: 1e-12)
-        XCTAssertEqual(curve.rate(level: -100), 0.003, accuracy: 1e-12)
-        XCTAssertEqual(curve.rate(level: -.infinity), 0.003, accuracy: 1e-12)
-        XCTAssertEqual(curve.rate(level: .nan), 0.003, accuracy: 1e-12)
+        XCTAssertEqual(curve.rate(rssi: -40), 0.5, accuracy: 1e-12)
+        XCTAssertEqual(curve.rate(rssi: .infinity), 0.5, accuracy: 1e-12)
+        XCTAssertEqual(curve.rate(rssi: -100), 0.003, accuracy: 1e-12)
+        XCTAssertEqual(curve.rate(rssi: -.infinity), 0.003, accuracy: 1e-12)
+        XCTAssertEqual(curve.rate(rssi: .nan), 0.003, accuracy: 1e-12)
     }
 
     func testTheFaintestLevelIsTheFirstAboveARate() throws {
         var curve = DetectionCurve()
-        curve.add(detections: 0, seconds: 10, level: -100)
-        curve.add(detections: 5, seconds: 10, level: -80)
+        curve.add(detections: 0, seconds: 10, rssi: -100)
+        curve.add(detections: 5, seconds: 10, rssi: -80)
         curve.finish(floor: 0.003)
         XCTAssertEqual(try XCTUnwrap(curve.faintest(above: 0.01)), -80, accuracy: 2)
         XCTAssertNil(curve.faintest(above: 0.6))
@@ -56,7 +56,7 @@ final class DetectionCurveTests: XCTestCase {
         }
         let model = SignalModel()
         let curve = DetectionCurve(of: [beacon], places, exponents: [2], model: model)
-        XCTAssertEqual(curve.rate(level: -60), 1, accuracy: 1e-12, "4 detections in 2 + 2 s")
+        XCTAssertEqual(curve.rate(rssi: -60), 1, accuracy: 1e-12, "4 detections in 2 + 2 s")
     }
 
     func testWhereNobodySurveyedABeaconIsExpectedAsPathLossSays() throws {
@@ -81,12 +81,12 @@ final class DetectionCurveTests: XCTestCase {
             id: VenueID(rawValue: 1), name: "hall",
             maps: [VenueMap(id: map, name: "0", level: 0, width: 50, height: 10)],
             beacons: beacons, radioMap: radioMap)
-        let level = SignalField(venue: venue).levels[0]
-        let table = try XCTUnwrap(level.tables[1])
+        let field = SignalField(venue: venue).maps[0]
+        let table = try XCTUnwrap(field.tables[1])
         func rate(_ x: Double) throws -> Float {
-            let cell = try XCTUnwrap(level.grid.cell(at: MapPoint(x: x, y: 5)))
+            let cell = try XCTUnwrap(field.grid.cell(at: MapPoint(x: x, y: 5)))
             let (row, column) = cell.quotientAndRemainder(
-                dividingBy: level.grid.columns)
+                dividingBy: field.grid.columns)
             return table.logRate[try XCTUnwrap(table.index(column: column, row: row))]
         }
         XCTAssertGreaterThan(try rate(44), try rate(10) + 1, "at the beacon's foot it is heard, surveyed or not")
@@ -119,13 +119,13 @@ final class DetectionCurveTests: XCTestCase {
                 let count = place.readings.first { $0.beacon == index }?.count ?? 0
                 expected.add(
                     detections: Double(count), seconds: 3,
-                    level: model.level(of: beacon, exponent: exponents[index], at: place.point))
+                    rssi: model.expectedRSSI(of: beacon, exponent: exponents[index], at: place.point))
             }
         }
         expected.finish(floor: model.unheardRate(of: beacons.count))
-        for level in -130...(-20) {
+        for rssi in -130...(-20) {
             XCTAssertEqual(
-                curve.rate(level: Double(level)), expected.rate(level: Double(level)), accuracy: 1e-9, "\(level) dBm")
+                curve.rate(rssi: Double(rssi)), expected.rate(rssi: Double(rssi)), accuracy: 1e-9, "\(rssi) dBm")
         }
     }
 }

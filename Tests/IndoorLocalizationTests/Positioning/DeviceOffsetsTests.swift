@@ -30,12 +30,12 @@ final class DeviceOffsetsTests: XCTestCase {
     }
 
     func testWhereOffsetsAreNotToldOneOfSeveralDevicesIsNotTheMean() {
-        XCTAssertEqual(DeviceOffsets(["a", "b"], offsets: [0, 0], areTold: false).receivers, [:])
-        XCTAssertEqual(DeviceOffsets(["a", nil], offsets: [0, 0], areTold: false).receivers, [:])
+        XCTAssertEqual(DeviceOffsets(["a", "b"], offsets: [0, 0], areDetermined: false).receivers, [:])
+        XCTAssertEqual(DeviceOffsets(["a", nil], offsets: [0, 0], areDetermined: false).receivers, [:])
     }
 
     func testADeviceIsTheMeanOfItsRecordings() throws {
-        let receivers = DeviceOffsets(["a", "b", "a", nil], offsets: [4, -3, 6, 50], areTold: true).receivers
+        let receivers = DeviceOffsets(["a", "b", "a", nil], offsets: [4, -3, 6, 50], areDetermined: true).receivers
         XCTAssertEqual(receivers.keys.sorted(), ["a", "b"])
         XCTAssertEqual(try XCTUnwrap(receivers["a"]).offset, 5, accuracy: 1e-12)
         XCTAssertEqual(try XCTUnwrap(receivers["b"]).offset, -3, accuracy: 1e-12)
@@ -44,7 +44,7 @@ final class DeviceOffsetsTests: XCTestCase {
     func testTheMoreRecordingsOfADeviceDifferTheLessSureItIs() throws {
         func deviation(_ offsets: [Double]) throws -> Double {
             let devices = [String?](repeating: "a", count: offsets.count)
-            return try XCTUnwrap(DeviceOffsets(devices, offsets: offsets, areTold: true).receivers["a"]).deviation
+            return try XCTUnwrap(DeviceOffsets(devices, offsets: offsets, areDetermined: true).receivers["a"]).deviation
         }
         XCTAssertGreaterThan(try deviation([-6, 6, -5, 5]), 4)
         XCTAssertLessThan(try deviation([-4, 4, -4, 4]), try deviation([-6, 6, -5, 5]))

@@ -10,14 +10,14 @@ final class EvidenceCollectorTests: XCTestCase {
     override func setUp() { collector = EvidenceCollector(field: Stage.packetField) }
 
     func testBeforeAnythingWasHeardThereIsNoEvidence() {
-        XCTAssertNil(collector.take(at: Instant(seconds: 1)))
+        XCTAssertNil(collector.drain(at: Instant(seconds: 1)))
         XCTAssertNil(collector.snapshot(at: Instant(seconds: 1)))
         XCTAssertTrue(collector.isEmpty)
     }
 
     func testAFirstReadingCountsWhole() throws {
         hear(2, -60, at: 1)
-        let heard = try XCTUnwrap(collector.take(at: Instant(seconds: 1))?.heard.first)
+        let heard = try XCTUnwrap(collector.drain(at: Instant(seconds: 1))?.heard.first)
         XCTAssertEqual(heard.beacon, 2)
         XCTAssertEqual(heard.rssi, -60)
         XCTAssertEqual(heard.share, 1)
@@ -26,49 +26,49 @@ final class EvidenceCollectorTests: XCTestCase {
 
     func testAReadingSoonAfterAnotherCountsLess() throws {
         hear(2, -60, at: 0)
-        _ = collector.take(at: .zero)
+        _ = collector.drain(at: .zero)
         hear(2, -60, at: 0.5)
-        let share = try XCTUnwrap(collector.take(at: Instant(seconds: 0.5))?.heard.first?.share)
+        let share = try XCTUnwrap(collector.drain(at: Instant(seconds: 0.5))?.heard.first?.share)
         // 1 - exp(-0.5 / 1) = 0.3935.
         XCTAssertEqual(share, 0.3935, accuracy: 1e-3)
     }
 
     func testAReadingLongAfterAnotherCountsWhole() throws {
         hear(2, -60, at: 0)
-        _ = collector.take(at: .zero)
+        _ = collector.drain(at: .zero)
         hear(2, -60, at: 20)
-        let share = try XCTUnwrap(collector.take(at: Instant(seconds: 20))?.heard.first?.share)
+        let share = try XCTUnwrap(collector.drain(at: Instant(seconds: 20))?.heard.first?.share)
         XCTAssertEqual(share, 1, accuracy: 1e-4)
     }
 
     func testReadingsOfOneStretchAreMeantAndFadeLess() throws {
         for (index, rssi) in [-60.0, -64, -62, -66].enumerated() { hear(0, rssi, at: Double(index) * 0.1) }
-        let heard = try XCTUnwrap(collector.take(at: Instant(seconds: 0.5))?.heard.first)
+        let heard = try XCTUnwrap(collector.drain(at: Instant(seconds: 0.5))?.heard.first)
         XCTAssertEqual(heard.rssi, -63, accuracy: 1e-4)
         XCTAssertEqual(heard.variance, 6.25 / 4, accuracy: 1e-4)
     }
 
     func testWhatWasTakenIsGone() throws {
         hear(0, -60, at: 0)
-        _ = collector.take(at: .zero)
+        _ = collector.drain(at: .zero)
         XCTAssertTrue(collector.isEmpty)
-        XCTAssertEqual(collector.take(at: Instant(seconds: 1))?.heard.count, 0)
+        XCTAssertEqual(collector.drain(at: Instant(seconds: 1))?.heard.count, 0)
     }
 
     func testTheStretchIsTheTimeSinceTheLastOne() throws {
         hear(0, -60, at: 0)
-        _ = collector.take(at: .zero)
-        expectClose(collector.take(at: Instant(seconds: 3)).map { Double($0.duration) }, 3, within: 1e-6)
+        _ = collector.drain(at: .zero)
+        expectClose(collector.drain(at: Instant(seconds: 3)).map { Double($0.duration) }, 3, within: 1e-6)
     }
 
     func testNoStretchIsEmpty() throws {
         hear(0, -60, at: 5)
-        expectClose(collector.take(at: Instant(seconds: 5)).map { Double($0.duration) }, 0.5, within: 1e-6)
+        expectClose(collector.drain(at: Instant(seconds: 5)).map { Double($0.duration) }, 0.5, within: 1e-6)
     }
 
     func testTheStrongestBeaconComesFirstAndEqualOnesByIndex() {
         for (beacon, rssi) in [(5, -60.0), (1, -80), (7, -60), (3, -55), (2, -80)] { hear(beacon, rssi, at: 1) }
-        let (taken, snapshot) = (collector.take(at: Instant(seconds: 1)), collector.snapshot(at: Instant(seconds: 1)))
+        let (taken, snapshot) = (collector.drain(at: Instant(seconds: 1)), collector.snapshot(at: Instant(seconds: 1)))
         XCTAssertEqual(taken?.heard.map(\.beacon), [3, 5, 7, 1, 2])
         XCTAssertEqual(snapshot?.heard.map(\.beacon), [3, 5, 7, 1, 2])
         // A collector goes through its beacons by index; whoever orders them otherwise gets the same order.
@@ -84,31 +84,31 @@ final class EvidenceCollectorTests: XCTestCase {
 
     func testTheAgeIsTheMeanOverAllReadings() {
         hear(0, -60, at: 0)
-        _ = collector.take(at: .zero)
+        _ = collector.drain(at: .zero)
         hear(0, -60, at: 1)
         hear(1, -70, at: 1)
         hear(1, -70, at: 1.75)
         // Two readings are 1 s old, one is 0.25 s old.
-        expectClose(collector.take(at: Instant(seconds: 2))?.age, 0.75, within: 1e-9)
+        expectClose(collector.drain(at: Instant(seconds: 2))?.age, 0.75, within: 1e-9)
     }
 
     func testTheAgeOfTheFirstStretchIsTheMeanToo() {
         hear(0, -60, at: 5)
         hear(0, -60, at: 5.5)
-        expectClose(collector.take(at: Instant(seconds: 5.5))?.age, 0.25, within: 1e-9)
+        expectClose(collector.drain(at: Instant(seconds: 5.5))?.age, 0.25, within: 1e-9)
     }
 
     func testWhatWasHeardJustNowHasNoAge() {
         hear(0, -60, at: 3)
-        expectClose(collector.take(at: Instant(seconds: 3))?.age, 0, within: 1e-9)
+        expectClose(collector.drain(at: Instant(seconds: 3))?.age, 0, within: 1e-9)
         hear(1, -60, at: 8)
-        expectClose(collector.take(at: Instant(seconds: 8))?.age, 0, within: 1e-9)
+        expectClose(collector.drain(at: Instant(seconds: 8))?.age, 0, within: 1e-9)
     }
 
     func testSilenceHasNoAge() {
         hear(0, -60, at: 0)
-        _ = collector.take(at: .zero)
-        XCTAssertEqual(collector.take(at: Instant(seconds: 4))?.age, 0)
+        _ = collector.drain(at: .zero)
+        XCTAssertEqual(collector.drain(at: Instant(seconds: 4))?.age, 0)
     }
 
     /// Behaviour §1.1, row beaconListMaxSize: only so many readings of a beacon count, the newest.
@@ -116,16 +116,16 @@ final class EvidenceCollectorTests: XCTestCase {
         var model = SignalModel()
         model.readingLimit = 3
         collector = EvidenceCollector(field: SignalField(venue: Stage.venue, model: model))
-        let levels = [-90.0, -88, -60, -62, -64]
-        for (index, rssi) in levels.enumerated() { hear(0, rssi, at: Double(index) / 10) }
+        let rssis = [-90.0, -88, -60, -62, -64]
+        for (index, rssi) in rssis.enumerated() { hear(0, rssi, at: Double(index) / 10) }
         hear(1, -70, at: 0)
         let now = Instant(seconds: 0.5)
-        let heard = try XCTUnwrap(collector.take(at: now)?.heard)
+        let heard = try XCTUnwrap(collector.drain(at: now)?.heard)
         XCTAssertEqual(heard.map(\.rssi), [-62, -70], "beacon 1 has a list of its own")
         XCTAssertEqual(collector.snapshot(at: now)?.heard.map(\.rssi), [-62, -70])
         // The list goes on over several positions.
         hear(0, -40, at: 0.6)
-        XCTAssertEqual(collector.take(at: Instant(seconds: 1))?.heard.map(\.rssi), [-40])
+        XCTAssertEqual(collector.drain(at: Instant(seconds: 1))?.heard.map(\.rssi), [-40])
         let mean = Float(-62 - 64 - 40) / 3
         XCTAssertEqual(collector.snapshot(at: Instant(seconds: 1))?.heard.map(\.rssi), [mean, -70])
     }
@@ -140,7 +140,7 @@ final class EvidenceCollectorTests: XCTestCase {
         model.beaconLimit = 3
         collector = EvidenceCollector(field: SignalField(venue: Stage.venue, model: model))
         for beacon in 0..<8 { hear(beacon, -50 - Double(beacon) * 3, at: 0) }
-        let heard = try XCTUnwrap(collector.take(at: .zero)?.heard)
+        let heard = try XCTUnwrap(collector.drain(at: .zero)?.heard)
         XCTAssertEqual(heard.map(\.share), [1, 1, 1, 0, 0, 0, 0, 0])
         XCTAssertEqual(heard.map(\.draws), [Float](repeating: 1, count: 8))
         XCTAssertEqual(collector.snapshot(at: .zero)?.heard.map(\.share), [1, 1, 1, 0, 0, 0, 0, 0])
@@ -151,7 +151,7 @@ final class EvidenceCollectorTests: XCTestCase {
         model.beaconLimit = 0
         collector = EvidenceCollector(field: SignalField(venue: Stage.venue, model: model))
         hear(0, -60, at: 0)
-        let heard = try XCTUnwrap(collector.take(at: .zero)?.heard.first)
+        let heard = try XCTUnwrap(collector.drain(at: .zero)?.heard.first)
         XCTAssertEqual(heard.share, 0)
         XCTAssertEqual(heard.draws, 1)
     }
@@ -159,16 +159,16 @@ final class EvidenceCollectorTests: XCTestCase {
     func testTheFirstInstantOfAllCountsAsAnyOther() {
         let first = Instant(nanoseconds: .min)
         collector.add(beacon: 0, rssi: -60, at: first)
-        XCTAssertEqual(collector.take(at: first)?.heard.map(\.beacon), [0])
+        XCTAssertEqual(collector.drain(at: first)?.heard.map(\.beacon), [0])
         XCTAssertEqual(collector.snapshot(at: first)?.heard.map(\.beacon), [0])
     }
 
     func testTheSnapshotHasAllOfTheWindow() throws {
         hear(0, -60, at: 0)
-        _ = collector.take(at: .zero)
+        _ = collector.drain(at: .zero)
         hear(0, -64, at: 3)
         hear(1, -70, at: 3)
-        _ = collector.take(at: Instant(seconds: 3))
+        _ = collector.drain(at: Instant(seconds: 3))
         let snapshot = try XCTUnwrap(collector.snapshot(at: Instant(seconds: 3)))
         XCTAssertEqual(snapshot.heard.map(\.rssi), [-62, -70])
         XCTAssertEqual(snapshot.heard.map(\.draws), [1, 1])
@@ -177,13 +177,13 @@ final class EvidenceCollectorTests: XCTestCase {
     func testTheSnapshotForgetsWhatIsOlderThanTheWindow() {
         hear(0, -60, at: 0)
         hear(1, -70, at: 5)
-        _ = collector.take(at: Instant(seconds: 5))
+        _ = collector.drain(at: Instant(seconds: 5))
         XCTAssertEqual(collector.snapshot(at: Instant(seconds: 5))?.heard.map(\.beacon), [1])
     }
 
     func testAfterALongSilenceThereIsNoSnapshot() {
         hear(0, -60, at: 0)
-        _ = collector.take(at: Instant(seconds: 60))
+        _ = collector.drain(at: Instant(seconds: 60))
         XCTAssertNil(collector.snapshot(at: Instant(seconds: 60)))
     }
 

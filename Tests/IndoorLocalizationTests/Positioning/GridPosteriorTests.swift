@@ -12,21 +12,21 @@ final class GridPosteriorTests: XCTestCase {
         let field = Stage.surveyedField
         let evidence = Stage.evidence(at: MapPoint(x: 13, y: 7), beacons: [1, 4])
         let receiver = Stage.offset(deviation: 3, bodyDeviation: 2)
-        let size = field.levels[0].grid.count
+        let size = field.maps[0].grid.count
         var logarithms = [Float](repeating: 0, count: size)
         let likelihood = Stage.likelihood(field, evidence, receiver: receiver)
-        likelihood.addRates(toGrid: &logarithms, level: 0)
+        likelihood.addRates(toGrid: &logarithms, mapIndex: 0)
         var states = ReceiverStates()
         states.resize(to: size)
         states.begin(0..<size, with: receiver)
-        likelihood.hear(grid: &states, first: 0, sums: &logarithms, level: 0)
+        likelihood.hear(grid: &states, first: 0, sums: &logarithms, mapIndex: 0)
         let best = logarithms.max() ?? 0
-        let weights = zip(logarithms, field.levels[0].prior).map { Double($1 * exp($0 - best)) }
+        let weights = zip(logarithms, field.maps[0].prior).map { Double($1 * exp($0 - best)) }
         let total = weights.reduce(0, +)
         let count = 20_000
         var drawn = [Int](repeating: 0, count: weights.count)
         let posterior = GridPosterior(Likelihood(field: field, evidence: evidence, receivers: [receiver]))
-        for cell in posterior.draw(count, level: 0, using: &generator) { drawn[cell] += 1 }
+        for cell in posterior.draw(count, mapIndex: 0, using: &generator) { drawn[cell] += 1 }
         XCTAssertEqual(drawn.reduce(0, +), count)
         // Evenly spread draws miss a cell's expectation by at most one.
         for cell in weights.indices {
@@ -38,14 +38,14 @@ final class GridPosteriorTests: XCTestCase {
         var generator = SeededGenerator(seed: 1)
         let posterior = GridPosterior(
             Stage.likelihood(Stage.packetField, Stage.evidence(at: MapPoint(x: 5, y: 5)), receiver: Stage.offset()))
-        XCTAssertTrue(posterior.draw(0, level: 0, using: &generator).isEmpty)
+        XCTAssertTrue(posterior.draw(0, mapIndex: 0, using: &generator).isEmpty)
     }
 
     func testTheLevelWhereTheBeaconsAreLoudEnoughHasMoreEvidence() {
         let evidence = Stage.evidence(at: MapPoint(x: 2.2, y: 2.2))
         let posterior = GridPosterior(
             Likelihood(field: Stage.twoFloorField, evidence: evidence, receivers: [Stage.offset(), Stage.offset()]))
-        XCTAssertGreaterThan(posterior.levelEvidence[0], posterior.levelEvidence[1] + 2)
+        XCTAssertGreaterThan(posterior.mapEvidence[0], posterior.mapEvidence[1] + 2)
     }
 
     func testALevelOfTwiceTheAreaThatFitsAlikeHasTwiceTheEvidence() {
@@ -57,7 +57,7 @@ final class GridPosteriorTests: XCTestCase {
         let nothing = Evidence(duration: 1, heard: [])
         let posterior = GridPosterior(
             Likelihood(field: field, evidence: nothing, receivers: [Stage.offset(), Stage.offset()]))
-        XCTAssertEqual(posterior.levelEvidence[1] - posterior.levelEvidence[0], log(2), accuracy: 1e-3)
+        XCTAssertEqual(posterior.mapEvidence[1] - posterior.mapEvidence[0], log(2), accuracy: 1e-3)
     }
 
     /// A receiver that hears everything weaker or stronger hears it at the same place.
@@ -69,7 +69,7 @@ final class GridPosteriorTests: XCTestCase {
                 var evidence = Stage.evidence(at: place)
                 for index in evidence.heard.indices { evidence.heard[index].rssi += shift }
                 let posterior = GridPosterior(Likelihood(field: field, evidence: evidence, receivers: receivers))
-                return try XCTUnwrap(posterior.moments(level: 0, field: field)).mean
+                return try XCTUnwrap(posterior.moments(mapIndex: 0, field: field)).mean
             }
             let plain = try mean(shift: 0)
             XCTAssertLessThan(plain.distance(to: place), 1.5)
@@ -87,7 +87,7 @@ final class GridPosteriorTests: XCTestCase {
         func distance(deviation: Double) throws -> Double {
             let posterior = GridPosterior(
                 Stage.likelihood(Stage.packetField, evidence, receiver: Stage.offset(deviation: deviation)))
-            let mean = try XCTUnwrap(posterior.moments(level: 0, field: Stage.packetField)).mean
+            let mean = try XCTUnwrap(posterior.moments(mapIndex: 0, field: Stage.packetField)).mean
             return mean.distance(to: Stage.beaconPoints[0])
         }
         XCTAssertLessThan(try distance(deviation: 0), 4)
@@ -100,11 +100,11 @@ final class GridPosteriorTests: XCTestCase {
         var posterior = GridPosterior(Likelihood(field: Stage.twoFloorField, evidence: here, receivers: receivers))
         posterior.weigh(Likelihood(field: Stage.twoFloorField, evidence: there, receivers: receivers))
         let fresh = GridPosterior(Likelihood(field: Stage.twoFloorField, evidence: there, receivers: receivers))
-        XCTAssertEqual(posterior.levelEvidence, fresh.levelEvidence)
-        for level in 0...1 {
+        XCTAssertEqual(posterior.mapEvidence, fresh.mapEvidence)
+        for mapIndex in 0...1 {
             let (one, other) = (
-                posterior.moments(level: level, field: Stage.twoFloorField),
-                fresh.moments(level: level, field: Stage.twoFloorField)
+                posterior.moments(mapIndex: mapIndex, field: Stage.twoFloorField),
+                fresh.moments(mapIndex: mapIndex, field: Stage.twoFloorField)
             )
             XCTAssertEqual(one?.mean, other?.mean)
         }

@@ -35,7 +35,7 @@ struct HallReceiver {
     /// What people and furniture take away: as much as the surveyed field says that it does not know.
     private mutating func castShadows() {
         let field = Stage.surveyedField
-        let unknown = field.levels[0].tables.compactMap { table in
+        let unknown = field.maps[0].tables.compactMap { table in
             table.map { $0.variance.reduce(0, +) / Float($0.variance.count) }
         }
         shadows = unknown.map { variance in

@@ -22,7 +22,7 @@ final class LikelihoodTests: XCTestCase {
             let place = MapPoint(x: 13, y: 7)
             let sums = Self.grid(field, Stage.evidence(at: place))
             let best = try XCTUnwrap(sums.indices.max { sums[$0] < sums[$1] })
-            XCTAssertLessThan(field.levels[0].grid.center(of: best).distance(to: place), 2)
+            XCTAssertLessThan(field.maps[0].grid.center(of: best).distance(to: place), 2)
         }
     }
 
@@ -32,7 +32,7 @@ final class LikelihoodTests: XCTestCase {
             for seed in UInt64(1)...5 {
                 let evidence = Self.randomEvidence(seed: seed)
                 let grid = Self.grid(field, evidence, receiver: receiver)
-                let centers = grid.indices.map(field.levels[0].grid.center)
+                let centers = grid.indices.map(field.maps[0].grid.center)
                 let single = Self.sums(field, evidence, centers, receiver: receiver)
                 for cell in grid.indices { XCTAssertEqual(single[cell], grid[cell], accuracy: 1e-3, "seed \(seed)") }
             }
@@ -68,12 +68,12 @@ final class LikelihoodTests: XCTestCase {
         }
     }
 
-    /// A receiver of which nothing is known hears beacons of some levels; only their differences tell the place.
+    /// A receiver of which nothing is known hears beacons of some RSSIs; only their differences tell the place.
     func testTheLessIsKnownOfTheReceiverTheLessTheLevelTells() {
         let places = [MapPoint(x: 5, y: 5), MapPoint(x: 15, y: 15)]
         let evidence = Stage.evidence(at: places[0], beacons: [0])
         let advantages = [0.0, 3, 9, 30].map { deviation in
-            let sums = Self.sums(Stage.levelField, evidence, places, receiver: Stage.offset(deviation: deviation))
+            let sums = Self.sums(Stage.uncountedField, evidence, places, receiver: Stage.offset(deviation: deviation))
             return sums[0] - sums[1]
         }
         XCTAssertEqual(advantages, advantages.sorted(by: >))
@@ -108,7 +108,7 @@ final class LikelihoodTests: XCTestCase {
         (evidence.heard[0].variance, evidence.heard[0].share, evidence.heard[0].draws) = (4, 0.5, 0.25)
         let likelihood = Stage.likelihood(
             Stage.surveyedField, evidence, receiver: Stage.offset(deviation: 3))
-        let terms = likelihood.terms(evidence.heard[0], level: 0)
+        let terms = likelihood.terms(evidence.heard[0], mapIndex: 0)
         let reading = pow(Stage.surveyedField.readingDeviation, 2)
         XCTAssertEqual(Double(terms.variance), reading + 4, accuracy: 1e-4)
         // Outside its table the beacon is expected at -103 dBm, give or take receiver, shadowing and noise.
@@ -123,7 +123,7 @@ final class LikelihoodTests: XCTestCase {
     func testAReadingThatCountsForNothingTellsNothingOfDistance() {
         var evidence = Stage.evidence(at: MapPoint(x: 5, y: 5), beacons: [0])
         evidence.heard[0].share = 0
-        let sums = Self.grid(Stage.levelField, evidence)
+        let sums = Self.grid(Stage.uncountedField, evidence)
         XCTAssertEqual(Set(sums), [0])
     }
 
@@ -150,7 +150,7 @@ final class LikelihoodTests: XCTestCase {
                     collector.add(beacon: index, rssi: Stage.rssi(from: beacon, to: places[0]), at: instant)
                 }
             }
-            let evidence = try XCTUnwrap(collector.take(at: Instant(seconds: 2)))
+            let evidence = try XCTUnwrap(collector.drain(at: Instant(seconds: 2)))
             let sums = Self.sums(Stage.surveyedField, evidence, places)
             return sums[0] - sums[1]
         }
@@ -175,14 +175,14 @@ final class LikelihoodTests: XCTestCase {
     private static func grid(
         _ field: SignalField, _ evidence: Evidence, receiver: ReceiverOffset = Stage.offset()
     ) -> [Float] {
-        let count = field.levels[0].grid.count
+        let count = field.maps[0].grid.count
         let likelihood = Stage.likelihood(field, evidence, receiver: receiver)
         var sums = [Float](repeating: 0, count: count)
-        likelihood.addRates(toGrid: &sums, level: 0)
+        likelihood.addRates(toGrid: &sums, mapIndex: 0)
         var states = ReceiverStates()
         states.resize(to: count)
         states.begin(0..<count, with: receiver)
-        likelihood.hear(grid: &states, first: 0, sums: &sums, level: 0)
+        likelihood.hear(grid: &states, first: 0, sums: &sums, mapIndex: 0)
         return sums
     }
 
@@ -193,11 +193,11 @@ final class LikelihoodTests: XCTestCase {
     ) -> [Float] {
         let likelihood = Stage.likelihood(field, evidence, receiver: receiver)
         var sums = before ?? [Float](repeating: 0, count: places.count)
-        let cells = places.map { field.levels[0].grid.cell(at: $0).map(Int32.init) ?? -1 }
-        likelihood.addRates(to: &sums, level: 0, cells: cells)
+        let cells = places.map { field.maps[0].grid.cell(at: $0).map(Int32.init) ?? -1 }
+        likelihood.addRates(to: &sums, mapIndex: 0, cells: cells)
         var particles = ParticleFilter.Particles()
         particles.place(places, receiver)
-        likelihood.hear(&particles, 0..<places.count, level: 0, cells: cells.map { $0 + 1 }, sums: &sums)
+        likelihood.hear(&particles, 0..<places.count, mapIndex: 0, cells: cells.map { $0 + 1 }, sums: &sums)
         return sums
     }
 

@@ -55,7 +55,7 @@ final class OccupiedCellsTests: XCTestCase {
 
     func testTheParticlesOfALevelLieTogether() {
         var particles = ParticleFilter.Particles()
-        particles.level = [0, 0, 2, 2, 2, 5]
+        particles.mapIndex = [0, 0, 2, 2, 2, 5]
         XCTAssertEqual((0...6).map { particles.range(of: $0) }, [0..<2, 2..<2, 2..<5, 5..<5, 5..<5, 5..<6, 6..<6])
     }
 

@@ -11,11 +11,11 @@ final class ParticleFilterTests: XCTestCase {
     func testItBeginsWithoutParticles() {
         let filter = Self.empty(count: 500)
         XCTAssertTrue(filter.isEmpty)
-        XCTAssertNil(filter.moments(level: 0))
+        XCTAssertNil(filter.moments(mapIndex: 0))
     }
 
     func testRedistributingGivesEachLevelItsShare() {
-        var filter = Self.empty(count: 1000, levels: 2)
+        var filter = Self.empty(count: 1000, mapCount: 2)
         Self.redistribute(&filter, to: [0.7, 0.3])
         XCTAssertEqual(Self.members(filter, of: 0), 700)
         XCTAssertEqual(Self.members(filter, of: 1), 300)
@@ -24,7 +24,7 @@ final class ParticleFilterTests: XCTestCase {
     }
 
     func testAnImprobableLevelHasTheFewestParticles() {
-        var filter = Self.empty(count: 1000, levels: 2)
+        var filter = Self.empty(count: 1000, mapCount: 2)
         Self.redistribute(&filter, to: [1, 0])
         XCTAssertEqual(Self.members(filter, of: 1), 100)
         XCTAssertEqual(Self.weight(filter, of: 1), 0)
@@ -33,7 +33,7 @@ final class ParticleFilterTests: XCTestCase {
     func testRedistributingAgainKeepsWhereTheParticlesWere() throws {
         var filter = Self.cloud(at: MapPoint(x: 4, y: 15), count: 1000)
         Self.redistribute(&filter, to: [1], share: 0)
-        let mean = try XCTUnwrap(filter.moments(level: 0)).mean
+        let mean = try XCTUnwrap(filter.moments(mapIndex: 0)).mean
         XCTAssertEqual(mean.distance(to: MapPoint(x: 4, y: 15)), 0, accuracy: 0.01)
     }
 
@@ -45,7 +45,7 @@ final class ParticleFilterTests: XCTestCase {
 
     func testOnARemoteLevelAllAreDrawnFromTheEvidence() {
         for (share, fresh) in [(0.1, [99, 100]), (0, [0, 0])] {
-            var filter = Self.empty(count: 1000, levels: 2)
+            var filter = Self.empty(count: 1000, mapCount: 2)
             Self.redistribute(&filter, to: [0.99, 0.01])
             for index in 0..<filter.particles.count { filter.particles.x[index] = 100 }
             Self.redistribute(&filter, to: [0.99, 0.01], share: share)
@@ -57,7 +57,7 @@ final class ParticleFilterTests: XCTestCase {
     func testWeighingKeepsEachLevelsShare() {
         let seed: UInt64 = 2
         var generator = SeededGenerator(seed: seed)
-        var filter = Self.empty(count: 400, levels: 2)
+        var filter = Self.empty(count: 400, mapCount: 2)
         Self.redistribute(&filter, to: [0.6, 0.4])
         _ = filter.weigh(Stage.likelihood(Stage.twoFloorField)) { _, _, sums in
             for index in sums.indices { sums[index] = Float(5 * generator.normal()) }
@@ -67,14 +67,14 @@ final class ParticleFilterTests: XCTestCase {
     }
 
     func testWeighingTellsEachLevelsMeanLikelihood() {
-        var filter = Self.empty(count: 400, levels: 2)
+        var filter = Self.empty(count: 400, mapCount: 2)
         Self.redistribute(&filter, to: [0.5, 0.5])
-        // On level 1, half of the particles are in one cell, the others in another one.
+        // On map 1, half of the particles are in one cell, the others in another one.
         for (number, index) in filter.particles.range(of: 1).enumerated() {
             (filter.particles.x[index], filter.particles.y[index]) = (number % 2 == 0 ? 3 : 9, 5)
         }
-        let evidence = filter.weigh(Stage.likelihood(Stage.twoFloorField)) { level, _, sums in
-            for index in sums.indices { sums[index] = level == 0 ? -2 : (index == 0 ? 0 : -30) }
+        let evidence = filter.weigh(Stage.likelihood(Stage.twoFloorField)) { mapIndex, _, sums in
+            for index in sums.indices { sums[index] = mapIndex == 0 ? -2 : (index == 0 ? 0 : -30) }
         }
         XCTAssertEqual(evidence[0], -2, accuracy: 1e-3)
         XCTAssertEqual(evidence[1], log(0.5), accuracy: 1e-3)
@@ -99,14 +99,14 @@ final class ParticleFilterTests: XCTestCase {
         filter.particles.x[2] = -50
         var asked: [Int32] = []
         _ = filter.weigh(Stage.likelihood(Stage.packetField)) { _, cells, _ in asked = cells }
-        let cell = Int32(Stage.packetField.levels[0].grid.cell(at: MapPoint(x: 5.3, y: 7.1)) ?? -2)
+        let cell = Int32(Stage.packetField.maps[0].grid.cell(at: MapPoint(x: 5.3, y: 7.1)) ?? -2)
         XCTAssertEqual(asked, [cell, -1])
     }
 
     func testLevelSharesAreSet() {
-        var filter = Self.empty(count: 400, levels: 2)
+        var filter = Self.empty(count: 400, mapCount: 2)
         Self.redistribute(&filter, to: [0.6, 0.4])
-        filter.setLevelShares([0.1, 0.9])
+        filter.setMapShares([0.1, 0.9])
         XCTAssertEqual(Self.weight(filter, of: 0), 0.1, accuracy: 1e-4)
         XCTAssertEqual(Self.weight(filter, of: 1), 0.9, accuracy: 1e-4)
     }
@@ -117,10 +117,10 @@ final class ParticleFilterTests: XCTestCase {
             var filter = Self.empty(count: 2000, seed: seed)
             Self.redistribute(&filter, to: [1])
             for index in 0..<filter.particles.count { filter.particles.weight[index] = Self.spiky(&generator) }
-            filter.setLevelShares([1])
-            let before = try XCTUnwrap(filter.moments(level: 0))
-            filter.resampleIfNeeded(levels: 1)
-            let after = try XCTUnwrap(filter.moments(level: 0))
+            filter.setMapShares([1])
+            let before = try XCTUnwrap(filter.moments(mapIndex: 0))
+            filter.resampleIfNeeded(mapCount: 1)
+            let after = try XCTUnwrap(filter.moments(mapIndex: 0))
             XCTAssertEqual(Set(filter.particles.weight).count, 1, "nothing was resampled, seed \(seed)")
             // Four standard errors of a mean of 2000, though systematic resampling does better.
             let tolerance = 4 * (before.variance / 2000).squareRoot()
@@ -134,7 +134,7 @@ final class ParticleFilterTests: XCTestCase {
             filter.particles.x[index] = Float(index)
             filter.particles.weight[index] = index == 7 ? 0.5 : (index < 50 ? 0.5 / 49 : 0)
         }
-        filter.resampleIfNeeded(levels: 1)
+        filter.resampleIfNeeded(mapCount: 1)
         XCTAssertEqual(filter.particles.x.filter { $0 == 7 }.count, 50)
         XCTAssertEqual(filter.particles.x.filter { $0 >= 50 }.count, 0)
         XCTAssertEqual(filter.particles.count, 100)
@@ -144,7 +144,7 @@ final class ParticleFilterTests: XCTestCase {
         var filter = Self.empty(count: 200)
         Self.redistribute(&filter, to: [1])
         let before = filter.particles.x
-        filter.resampleIfNeeded(levels: 1)
+        filter.resampleIfNeeded(mapCount: 1)
         XCTAssertEqual(filter.particles.x, before)
     }
 
@@ -177,7 +177,7 @@ final class ParticleFilterTests: XCTestCase {
             var filter = Self.cloud(at: start, count: 2000)
             let stride = Stride(length: 0.7, heading: heading)
             filter.walk([stride, stride], seconds: 1)
-            let mean = try XCTUnwrap(filter.moments(level: 0)).mean
+            let mean = try XCTUnwrap(filter.moments(mapIndex: 0)).mean
             // Turns of 8° shorten the way by 1 %.
             XCTAssertEqual(mean.distance(to: start + way), 0, accuracy: 0.04, "heading \(heading)")
         }
@@ -186,7 +186,7 @@ final class ParticleFilterTests: XCTestCase {
     func testStridesWithoutHeadingSpreadInAllDirections() throws {
         var filter = Self.cloud(at: MapPoint(x: 10, y: 10), count: 3000)
         filter.walk([Stride(length: 0.7, heading: nil)], seconds: 1)
-        let moments = try XCTUnwrap(filter.moments(level: 0))
+        let moments = try XCTUnwrap(filter.moments(mapIndex: 0))
         XCTAssertEqual(moments.mean.distance(to: MapPoint(x: 10, y: 10)), 0, accuracy: 0.04)
         // 0.7² of the step, 1 % more by its own variance, and 2·0.15² of wandering.
         XCTAssertEqual(moments.variance, 0.54, accuracy: 0.04)
@@ -196,7 +196,7 @@ final class ParticleFilterTests: XCTestCase {
         var filter = Self.cloud(at: MapPoint(x: 10, y: 10), count: 1000)
         for _ in 0..<10 { filter.walk([], seconds: 1) }
         // Ten seconds of wandering: 2·0.15²·10 = 0.45 m².
-        XCTAssertEqual(try XCTUnwrap(filter.moments(level: 0)).variance, 0.45, accuracy: 0.08)
+        XCTAssertEqual(try XCTUnwrap(filter.moments(mapIndex: 0)).variance, 0.45, accuracy: 0.08)
     }
 
     func testWithoutSensorsWalkersSpreadAtWalkingSpeed() {
@@ -234,7 +234,7 @@ final class ParticleFilterTests: XCTestCase {
         var filter = Self.cloud(at: MapPoint(x: 0, y: 0), count: 2)
         filter.particles.x = [0, 4]
         filter.particles.weight = [0.75, 0.25]
-        let moments = try XCTUnwrap(filter.moments(level: 0))
+        let moments = try XCTUnwrap(filter.moments(mapIndex: 0))
         XCTAssertEqual(moments.mean.x, 1, accuracy: 1e-6)
         // 0.75·1² + 0.25·3².
         XCTAssertEqual(moments.variance, 3, accuracy: 1e-5)
@@ -243,9 +243,9 @@ final class ParticleFilterTests: XCTestCase {
     func testTheMedianOfTwoPlacesLiesByTheMoreProbableOne() throws {
         var filter = Self.cloud(at: MapPoint(x: 0, y: 0), count: 100)
         for index in 60..<100 { filter.particles.x[index] = 20 }
-        let mean = try XCTUnwrap(filter.moments(level: 0)).mean
+        let mean = try XCTUnwrap(filter.moments(mapIndex: 0)).mean
         XCTAssertEqual(mean.x, 8, accuracy: 1e-4)
-        XCTAssertEqual(filter.median(level: 0, from: mean).x, 0, accuracy: 3)
+        XCTAssertEqual(filter.median(mapIndex: 0, from: mean).x, 0, accuracy: 3)
     }
 
     func testTheMedianOfOnePlaceIsTheMean() throws {
@@ -256,8 +256,8 @@ final class ParticleFilterTests: XCTestCase {
             filter.particles.x[index] += Float(2 * generator.normal())
             filter.particles.y[index] += Float(generator.normal())
         }
-        let mean = try XCTUnwrap(filter.moments(level: 0)).mean
-        XCTAssertEqual(filter.median(level: 0, from: mean).distance(to: mean), 0, accuracy: 0.15, "seed \(seed)")
+        let mean = try XCTUnwrap(filter.moments(mapIndex: 0)).mean
+        XCTAssertEqual(filter.median(mapIndex: 0, from: mean).distance(to: mean), 0, accuracy: 0.15, "seed \(seed)")
     }
 
     func testTheMedianHasTheLeastMeanDistance() throws {
@@ -268,13 +268,13 @@ final class ParticleFilterTests: XCTestCase {
             filter.particles.x[index] = Float(index % 3 == 0 ? 15 : 3 + 2 * generator.normal())
             filter.particles.y[index] += Float(generator.normal())
         }
-        let mean = try XCTUnwrap(filter.moments(level: 0)).mean
+        let mean = try XCTUnwrap(filter.moments(mapIndex: 0)).mean
         func cost(_ point: MapPoint) -> Double {
             zip(filter.particles.x, filter.particles.y).reduce(0) {
                 $0 + point.distance(to: MapPoint(x: Double($1.0), y: Double($1.1))) / 999
             }
         }
-        let median = filter.median(level: 0, from: mean)
+        let median = filter.median(mapIndex: 0, from: mean)
         let best = stride(from: 0.0, through: 15, by: 0.5).flatMap { x in
             stride(from: 0.0, through: 6, by: 0.5).map { cost(MapPoint(x: x, y: $0)) }
         }.min()
@@ -286,7 +286,7 @@ final class ParticleFilterTests: XCTestCase {
         var filter = Self.cloud(at: MapPoint(x: 5, y: 5), count: 3)
         filter.particles.weight = [0, 0, 0]
         let start = MapPoint(x: 2, y: 1)
-        XCTAssertEqual(filter.median(level: 0, from: start), start)
+        XCTAssertEqual(filter.median(mapIndex: 0, from: start), start)
     }
 
     func testParticlesThatAreNowhereAreOutsideTheMap() {
@@ -302,8 +302,8 @@ final class ParticleFilterTests: XCTestCase {
     func testAFixBeyondAllBuildingsIsIgnored() {
         var filter = Self.cloud(at: MapPoint(x: 5, y: 5), count: 300)
         for (place, deviation) in [(1e300, 1.0), (1e30, 1), (5, .infinity), (.nan, 1)] {
-            filter.take(
-                MapPoint(x: place, y: 5), deviation: deviation, level: 0, probabilities: [1])
+            filter.applyFix(
+                at: MapPoint(x: place, y: 5), deviation: deviation, mapIndex: 0, probabilities: [1])
         }
         XCTAssertTrue(filter.particles.x.allSatisfy { $0 == 5 })
     }
@@ -315,15 +315,15 @@ final class ParticleFilterTests: XCTestCase {
             Stride(length: -1, heading: 0),
         ]
         filter.walk(wild, seconds: 0.5)
-        let mean = try XCTUnwrap(filter.moments(level: 0)).mean
+        let mean = try XCTUnwrap(filter.moments(mapIndex: 0)).mean
         XCTAssertEqual(mean.distance(to: MapPoint(x: 5, y: 5)), 0, accuracy: 0.05)
     }
 
     private static func empty(
-        count: Int, levels: Int = 1, walls: [[MapPoint]] = [], seed: UInt64 = 1
+        count: Int, mapCount: Int = 1, walls: [[MapPoint]] = [], seed: UInt64 = 1
     ) -> ParticleFilter {
         ParticleFilter(
-            walls: (0..<levels).map { _ in WallIndex(walls: walls) }, motion: MotionModel(), count: count, seed: seed)
+            walls: (0..<mapCount).map { _ in WallIndex(walls: walls) }, motion: MotionModel(), count: count, seed: seed)
     }
 
     /// Particles that stand at one place with equal weights, without bias.
@@ -363,12 +363,12 @@ final class ParticleFilterTests: XCTestCase {
         return filter.particles
     }
 
-    private static func members(_ filter: ParticleFilter, of level: Int32) -> Int {
-        filter.particles.level.filter { $0 == level }.count
+    private static func members(_ filter: ParticleFilter, of mapIndex: Int32) -> Int {
+        filter.particles.mapIndex.filter { $0 == mapIndex }.count
     }
 
-    private static func weight(_ filter: ParticleFilter, of level: Int32) -> Double {
-        zip(filter.particles.level, filter.particles.weight).reduce(0) { $0 + ($1.0 == level ? Double($1.1) : 0) }
+    private static func weight(_ filter: ParticleFilter, of mapIndex: Int32) -> Double {
+        zip(filter.particles.mapIndex, filter.particles.weight).reduce(0) { $0 + ($1.0 == mapIndex ? Double($1.1) : 0) }
     }
 
     private static func spiky(_ generator: inout SeededGenerator) -> Float { Float(exp(3 * generator.normal())) }

@@ -50,7 +50,7 @@ final class PathPriorTests: XCTestCase {
     }
 
     func testTheTableHoldsTheWeightsOfItsCells() {
-        let grid = Stage.packetField.levels[0].grid
+        let grid = Stage.packetField.maps[0].grid
         for map in [Stage.hall, Stage.gallery] {
             let weights = prior.makeWeights(on: map, grid: grid)
             for cell in weights.indices {
@@ -71,15 +71,15 @@ final class PathPriorTests: XCTestCase {
     func testTheSettingPutsThePathsIntoTheTables() throws {
         var venue = Stage.venue
         venue.paths = Self.paths
-        XCTAssertEqual(Set(SignalField(venue: venue).levels[0].prior), [1], "by default, paths are left out")
+        XCTAssertEqual(Set(SignalField(venue: venue).maps[0].prior), [1], "by default, paths are left out")
         var model = SignalModel()
         model.pathShare = 0.9
         model.pathWidth = 2
-        let level = SignalField(venue: venue, model: model).levels[0]
+        let map = SignalField(venue: venue, model: model).maps[0]
         XCTAssertEqual(
-            level.prior, prior.makeWeights(on: Stage.hall, grid: level.grid).map { min($0, 1) }, accuracy: 1e-6)
+            map.prior, prior.makeWeights(on: Stage.hall, grid: map.grid).map { min($0, 1) }, accuracy: 1e-6)
         venue.paths = nil
-        XCTAssertEqual(Set(SignalField(venue: venue, model: model).levels[0].prior), [1])
+        XCTAssertEqual(Set(SignalField(venue: venue, model: model).maps[0].prior), [1])
     }
 
     func testAProductIsAsExpectedAsItsFactorsTogether() {
@@ -87,7 +87,7 @@ final class PathPriorTests: XCTestCase {
         let product = prior.multiplied(by: prior)
         XCTAssertEqual(product.weight(at: point, on: Stage.hall), pow(0.1 + 0.9 * exp(-0.5), 2), accuracy: 1e-12)
         XCTAssertEqual(ProductPrior(of: []).weight(at: point, on: Stage.hall), 1)
-        let grid = Stage.packetField.levels[0].grid
+        let grid = Stage.packetField.maps[0].grid
         let table = product.makeWeights(on: Stage.hall, grid: grid)
         let weights = (0..<grid.count).map { Float(product.weight(at: grid.center(of: $0), on: Stage.hall)) }
         XCTAssertEqual(table, weights, accuracy: 1e-6)

@@ -112,10 +112,10 @@ final class PositionSpreadTests: XCTestCase {
         let points = (0..<400).map { MapPoint(x: 10 + Double($0 % 20) / 2, y: 5 + Double($0 / 20) / 20) }
         filter.particles.place(points, ReceiverOffset(deviation: 0))
         for index in points.indices { filter.particles.weight[index] = 1 }
-        let covariance = try XCTUnwrap(filter.covariance(level: 0, around: MapPoint(x: 14.75, y: 5.475)))
+        let covariance = try XCTUnwrap(filter.covariance(mapIndex: 0, around: MapPoint(x: 14.75, y: 5.475)))
         XCTAssertEqual(covariance.xx, 8.3125, accuracy: 1e-3)
         XCTAssertEqual(covariance.yy, 0.083_125, accuracy: 1e-4)
         XCTAssertEqual(covariance.xy, 0, accuracy: 1e-3)
-        XCTAssertNil(filter.covariance(level: 1, around: MapPoint(x: 0, y: 0)))
+        XCTAssertNil(filter.covariance(mapIndex: 1, around: MapPoint(x: 0, y: 0)))
     }
 }

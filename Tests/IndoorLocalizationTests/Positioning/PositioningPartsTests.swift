@@ -64,7 +64,7 @@ final class PositioningPartsTests: XCTestCase {
             let asked = SignalField(
                 venue: venue, parts: PositioningParts(measurement: Passing(base: SurveyedPathLoss(venue: venue))))
             XCTAssertEqual(asked.isSurveyed, standard.isSurveyed)
-            for (one, other) in zip(asked.levels, standard.levels) {
+            for (one, other) in zip(asked.maps, standard.maps) {
                 // Summed in another way, to all but the last digits.
                 XCTAssertEqual(one.logRate.count, other.logRate.count)
                 for (one, other) in zip(one.logRate, other.logRate) { XCTAssertEqual(one, other, accuracy: 1e-5) }
@@ -83,17 +83,17 @@ final class PositioningPartsTests: XCTestCase {
     func testTheSurveyedTablesAreTheLawAndTheSumOfAllReadings() throws {
         let model = SignalModel()
         let map = try XCTUnwrap(Stage.surveyedVenue.radioMap)
-        let level = Stage.surveyedField.levels[0]
+        let field = Stage.surveyedField.maps[0]
         var compared = 0
         for (index, beacon) in map.beacons.enumerated() {
-            let table = try XCTUnwrap(level.tables[index])
+            let table = try XCTUnwrap(field.tables[index])
             let heard = map.fingerprints.flatMap { place in
                 place.readings.filter { $0.beacon == index }.map { (place: place.point, reading: $0) }
             }
             let shared = heard.reduce(0) { $0 + $1.reading.weight } * 25
             for (row, column) in [(3, 5), (17, 30), (38, 2), (22, 22)] {
                 guard let entry = table.index(column: column, row: row) else { continue }
-                let center = level.grid.center(of: row * level.grid.columns + column)
+                let center = field.grid.center(of: row * field.grid.columns + column)
                 let planar = center.distance(to: beacon.point)
                 var mean = Float(
                     model.pathLoss(
@@ -118,25 +118,25 @@ final class PositioningPartsTests: XCTestCase {
             [MapPoint(x: 0, y: 0), MapPoint(x: 10, y: 0), MapPoint(x: 10, y: 20), MapPoint(x: 0, y: 20)]
         ]
         venue.radioMap?.fingerprints.removeAll { $0.point.y > 8 }
-        let level = SignalField(venue: venue).levels[0]
+        let map = SignalField(venue: venue).maps[0]
         let prior = SurveyPrior(venue: venue)
-        for cell in level.prior.indices {
-            let weight = prior.weight(at: level.grid.center(of: cell), on: Stage.hall)
-            XCTAssertEqual(level.prior[cell], Float(weight), "cell \(cell)")
+        for cell in map.prior.indices {
+            let weight = prior.weight(at: map.grid.center(of: cell), on: Stage.hall)
+            XCTAssertEqual(map.prior[cell], Float(weight), "cell \(cell)")
         }
-        XCTAssertGreaterThan(Set(level.prior).count, 10)
+        XCTAssertGreaterThan(Set(map.prior).count, 10)
     }
 
     func testWhereABeaconCannotBeHeardItsTableIsAsWhatLiesOutside() throws {
         let field = Self.field { _, point in
             abs(point.x - 10) > 6 && point.y < 10 ? SignalExpectation(rssi: -70, variance: 4, rate: 2) : nil
         }
-        let level = field.levels[0]
-        let table = try XCTUnwrap(level.tables[0])
+        let map = field.maps[0]
+        let table = try XCTUnwrap(map.tables[0])
         XCTAssertTrue(field.isSurveyed)
-        XCTAssertEqual(table.columns, 0..<level.grid.columns)
-        XCTAssertEqual(Double(table.rows.count) * level.grid.cellSize, 10, accuracy: 0.01)
-        let middle = try XCTUnwrap(table.index(column: level.grid.columns / 2, row: 3))
+        XCTAssertEqual(table.columns, 0..<map.grid.columns)
+        XCTAssertEqual(Double(table.rows.count) * map.grid.cellSize, 10, accuracy: 0.01)
+        let middle = try XCTUnwrap(table.index(column: map.grid.columns / 2, row: 3))
         XCTAssertEqual(table.mean[middle], SignalField.inaudible)
         XCTAssertEqual(table.variance[middle], 16)
         XCTAssertEqual(exp(Double(table.logRate[middle])), SignalModel().unsurveyedRate / 8, accuracy: 1e-8)
@@ -146,7 +146,7 @@ final class PositioningPartsTests: XCTestCase {
 
     func testABeaconThatIsHeardNowhereHasNoTable() {
         let field = Self.field { _, _ in nil }
-        XCTAssertTrue(field.levels[0].tables.allSatisfy { $0 == nil })
+        XCTAssertTrue(field.maps[0].tables.allSatisfy { $0 == nil })
         XCTAssertFalse(field.isSurveyed)
     }
 
@@ -155,8 +155,8 @@ final class PositioningPartsTests: XCTestCase {
             SignalExpectation(rssi: -70, variance: 4, rate: beacon.identity == Stage.identity(0) ? nil : 1)
         }
         XCTAssertFalse(field.isSurveyed)
-        XCTAssertTrue(field.levels[0].logRate.isEmpty)
-        XCTAssertTrue(field.levels[0].tables.allSatisfy { $0?.logRate.isEmpty ?? false })
+        XCTAssertTrue(field.maps[0].logRate.isEmpty)
+        XCTAssertTrue(field.maps[0].tables.allSatisfy { $0?.logRate.isEmpty ?? false })
     }
 
     func testNumbersThatAreNoneAreNoSignal() {
@@ -165,7 +165,7 @@ final class PositioningPartsTests: XCTestCase {
             SignalExpectation(rssi: -70, variance: .nan), SignalExpectation(rssi: -70, variance: 4, rate: .nan),
         ]
         for answer in odd {
-            XCTAssertTrue(Self.field { _, _ in answer }.levels[0].tables.allSatisfy { $0 == nil }, "\(answer)")
+            XCTAssertTrue(Self.field { _, _ in answer }.maps[0].tables.allSatisfy { $0 == nil }, "\(answer)")
         }
     }
 
@@ -174,7 +174,7 @@ final class PositioningPartsTests: XCTestCase {
             guard let power = beacon.measuredPower, let exponent = beacon.pathLossExponent else { return nil }
             return SignalExpectation(rssi: power - exponent, variance: 0)
         }
-        for table in told.levels[0].tables { XCTAssertEqual(table?.mean.first, Float(Stage.power - Stage.exponent)) }
+        for table in told.maps[0].tables { XCTAssertEqual(table?.mean.first, Float(Stage.power - Stage.exponent)) }
     }
 
     func testAPriorThatIsNoNumberLeavesThePlacePossible() {
@@ -184,7 +184,7 @@ final class PositioningPartsTests: XCTestCase {
         }
         for (value, expected) in [(Double.nan, Float(1e-30)), (0, 1e-30), (-3, 1e-30), (7, 1)] {
             let field = SignalField(venue: Stage.venue, parts: PositioningParts(prior: Odd(value: value)))
-            XCTAssertEqual(Set(field.levels[0].prior), [expected], "\(value)")
+            XCTAssertEqual(Set(field.maps[0].prior), [expected], "\(value)")
         }
     }
 

@@ -50,7 +50,7 @@ enum PositioningStage {
 
     static let packetField = SignalField(venue: venue)
     /// The same where silence tells nothing.
-    static let levelField: SignalField = {
+    static let uncountedField: SignalField = {
         var model = SignalModel()
         model.unsurveyedDetectionWeight = 0
         return SignalField(venue: venue, model: model)
@@ -112,12 +112,12 @@ enum PositioningStage {
         ReceiverOffset(deviation: deviation, bodyDeviation: bodyDeviation)
     }
 
-    /// What weighs evidence against a field, with the same receiver on each of its levels.
+    /// What weighs evidence against a field, with the same receiver on each of its maps.
     static func likelihood(
         _ field: SignalField, _ evidence: Evidence = Evidence(duration: 1, heard: []),
         receiver: ReceiverOffset = offset()
     ) -> Likelihood {
-        Likelihood(field: field, evidence: evidence, receivers: field.levels.map { _ in receiver })
+        Likelihood(field: field, evidence: evidence, receivers: field.maps.map { _ in receiver })
     }
 }
 

@@ -28,13 +28,13 @@ final class PressureMeanTests: XCTestCase {
     func testAHeightIsTakenOnce() {
         var mean = PressureMean()
         mean.add(1000)
-        XCTAssertNotNil(mean.takeHeight())
-        XCTAssertNil(mean.takeHeight())
+        XCTAssertNotNil(mean.drainHeight())
+        XCTAssertNil(mean.drainHeight())
     }
 
     private func height(of pressures: [Double]) -> Double? {
         var mean = PressureMean()
         for pressure in pressures { mean.add(pressure) }
-        return mean.takeHeight()
+        return mean.drainHeight()
     }
 }

@@ -93,9 +93,9 @@ final class ReceiverLearningTests: XCTestCase {
         var particles = ParticleFilter.Particles()
         particles.place([Self.right], Self.receiver)
         let likelihood = Stage.likelihood(Stage.twoFloorField, Self.evidence(shift: -6), receiver: Self.receiver)
-        let cell = Stage.twoFloorField.levels[1].grid.cell(at: Self.right).map { Int32($0 + 1) } ?? 0
+        let cell = Stage.twoFloorField.maps[1].grid.cell(at: Self.right).map { Int32($0 + 1) } ?? 0
         var sums: [Float] = [0]
-        likelihood.hear(&particles, 0..<1, level: 1, cells: [cell], sums: &sums)
+        likelihood.hear(&particles, 0..<1, mapIndex: 1, cells: [cell], sums: &sums)
         let fields = Self.fields(&particles, 0)
         XCTAssertNotEqual(fields[0], 0)
         XCTAssertEqual(fields[1...2], [0, 0])
@@ -145,16 +145,16 @@ final class ReceiverLearningTests: XCTestCase {
 
     func testTheFiltersOffsetIsThatOfAllItsGuesses() throws {
         var filter = Self.filter(at: [Self.right, Self.wrong], Self.receiver)
-        XCTAssertNil(Self.filter(at: [], Self.receiver).receiverOffset(level: 0))
+        XCTAssertNil(Self.filter(at: [], Self.receiver).receiverOffset(mapIndex: 0))
         Self.hear(Self.evidence(shift: -12), &filter.particles)
         filter.particles.weight = [0.75, 0.25]
         let (one, other) = (try Self.offset(&filter.particles, 0), try Self.offset(&filter.particles, 1))
-        let all = try XCTUnwrap(filter.receiverOffset(level: 0))
+        let all = try XCTUnwrap(filter.receiverOffset(mapIndex: 0))
         let mean = 0.75 * one.mean + 0.25 * other.mean
         XCTAssertEqual(all.mean, mean, accuracy: 1e-4)
         let spread = 0.75 * pow(one.mean - mean, 2) + 0.25 * pow(other.mean - mean, 2)
         XCTAssertEqual(all.variance, 0.75 * one.variance + 0.25 * other.variance + spread, accuracy: 1e-3)
-        XCTAssertNil(filter.receiverOffset(level: 1))
+        XCTAssertNil(filter.receiverOffset(mapIndex: 1))
     }
 
     func testWeighingLetsTheParticlesLearn() throws {
@@ -162,7 +162,7 @@ final class ReceiverLearningTests: XCTestCase {
         let likelihood = Stage.likelihood(
             Stage.packetField, Self.evidence(shift: -12), receiver: Self.receiver)
         _ = filter.weigh(likelihood) { _, _, _ in }
-        XCTAssertEqual(try XCTUnwrap(filter.receiverOffset(level: 0)).mean, -12, accuracy: 2)
+        XCTAssertEqual(try XCTUnwrap(filter.receiverOffset(mapIndex: 0)).mean, -12, accuracy: 2)
     }
 
     func testWhoIsDrawnAgainTakesItsReceiverAlong() throws {
@@ -172,7 +172,7 @@ final class ReceiverLearningTests: XCTestCase {
         let expected = Self.fields(&filter.particles, 7)
         XCTAssertNotEqual(Self.fields(&filter.particles, 3), expected)
         for index in 0..<10 { filter.particles.weight[index] = index == 7 ? 1 : 0 }
-        filter.resampleIfNeeded(levels: 1)
+        filter.resampleIfNeeded(mapCount: 1)
         for index in 0..<10 { XCTAssertEqual(Self.fields(&filter.particles, index), expected, "particle \(index)") }
     }
 
@@ -227,13 +227,13 @@ final class ReceiverLearningTests: XCTestCase {
     private static func hear(
         _ evidence: Evidence, _ particles: inout ParticleFilter.Particles, _ field: SignalField, _ sums: inout [Float]
     ) {
-        let grid = field.levels[0].grid
+        let grid = field.maps[0].grid
         let cells = (0..<particles.count).map { index in
             let point = MapPoint(x: Double(particles.x[index]), y: Double(particles.y[index]))
             return grid.cell(at: point).map { Int32($0 + 1) } ?? 0
         }
         Stage.likelihood(field, evidence, receiver: receiver).hear(
-            &particles, 0..<particles.count, level: 0, cells: cells, sums: &sums)
+            &particles, 0..<particles.count, mapIndex: 0, cells: cells, sums: &sums)
     }
 
     private static func offset(

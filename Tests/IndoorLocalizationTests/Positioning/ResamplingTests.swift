@@ -76,7 +76,7 @@ final class ResamplingTests: XCTestCase {
                     resampling: Resampling(scheme: scheme, effectiveShare: share), count: 100, seed: 1)
                 filter.particles.resize(to: 100)
                 for index in 0..<100 { filter.particles.weight[index] = index % 2 == 0 ? 0.005 : 0.015 }
-                filter.resampleIfNeeded(levels: 1)
+                filter.resampleIfNeeded(mapCount: 1)
                 let isEven = Set(filter.particles.weight).count == 1
                 XCTAssertEqual(isEven, isDrawn, "\(scheme), \(share)")
             }

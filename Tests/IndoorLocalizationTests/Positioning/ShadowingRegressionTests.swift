@@ -101,7 +101,7 @@ final class ShadowingRegressionTests: XCTestCase {
             var venue = Self.venue(gallery: level)
             let map = try XCTUnwrap(Self.learn(Self.throughFloors(level), venue: venue))
             venue.radioMap = map
-            let above = SignalField(venue: venue).levels[1]
+            let above = SignalField(venue: venue).maps[1]
             for place in map.fingerprints where place.mapID == Stage.gallery {
                 let cell = try XCTUnwrap(above.grid.cell(at: place.point))
                 for reading in place.readings {

@@ -8,9 +8,9 @@ final class SignalFieldTests: XCTestCase {
     private let beacon = MapPoint(x: 5, y: 10)
 
     func testFromThePacketAloneTheMeanIsPathLoss() throws {
-        let level = Stage.packetField.levels[0]
-        for cell in stride(from: 0, to: level.grid.count, by: 37) {
-            let center = level.grid.center(of: cell)
+        let map = Stage.packetField.maps[0]
+        for cell in stride(from: 0, to: map.grid.count, by: 37) {
+            let center = map.grid.center(of: cell)
             for (index, point) in Stage.beaconPoints.enumerated() {
                 let mean = try XCTUnwrap(value(\.mean, at: center, beacon: index, in: Stage.packetField))
                 XCTAssertEqual(mean, Stage.rssi(from: point, to: center), accuracy: 0.01)
@@ -19,15 +19,15 @@ final class SignalFieldTests: XCTestCase {
     }
 
     func testWhereSilenceTellsNothingThePacketAloneHasNoRates() {
-        XCTAssertFalse(Stage.levelField.isSurveyed)
-        XCTAssertTrue(Stage.levelField.levels[0].logRate.isEmpty)
-        XCTAssertEqual(Set(Stage.levelField.levels[0].prior), [1])
+        XCTAssertFalse(Stage.uncountedField.isSurveyed)
+        XCTAssertTrue(Stage.uncountedField.maps[0].logRate.isEmpty)
+        XCTAssertEqual(Set(Stage.uncountedField.maps[0].prior), [1])
     }
 
     func testThroughAFloorTheSignalIsWeaker() throws {
         let point = MapPoint(x: 10, y: 10)
         let here = try XCTUnwrap(value(\.mean, at: point, beacon: 1, in: Stage.twoFloorField))
-        let above = try XCTUnwrap(value(\.mean, at: point, beacon: 1, level: 1, in: Stage.twoFloorField))
+        let above = try XCTUnwrap(value(\.mean, at: point, beacon: 1, mapIndex: 1, in: Stage.twoFloorField))
         XCTAssertEqual(here - above, SignalModel().floorLoss, accuracy: 0.01)
     }
 
@@ -90,22 +90,22 @@ final class SignalFieldTests: XCTestCase {
 
     func testTheTotalRateIsTheSumOfAllBeacons() {
         let field = Stage.surveyedField
-        let level = field.levels[0]
-        for cell in stride(from: 0, to: level.grid.count, by: 13) {
-            let (row, column) = cell.quotientAndRemainder(dividingBy: level.grid.columns)
-            let sum = level.tables.reduce(0.0) { sum, table in
+        let map = field.maps[0]
+        for cell in stride(from: 0, to: map.grid.count, by: 13) {
+            let (row, column) = cell.quotientAndRemainder(dividingBy: map.grid.columns)
+            let sum = map.tables.reduce(0.0) { sum, table in
                 guard let table, let entry = table.index(column: column, row: row) else {
                     return sum + field.model.unheardRate / 8
                 }
                 return sum + Double(exp(table.logRate[entry]))
             }
-            XCTAssertEqual(Double(exp(level.logRate[cell])), sum, accuracy: sum * 1e-3)
+            XCTAssertEqual(Double(exp(map.logRate[cell])), sum, accuracy: sum * 1e-3)
         }
     }
 
     func testOutsideEveryBeaconIsHeardAsSeldomAsUnheardOnes() {
         let field = Stage.surveyedField
-        XCTAssertEqual(Double(exp(field.levels[0].outsideRate)), field.model.unheardRate, accuracy: 1e-5)
+        XCTAssertEqual(Double(exp(field.maps[0].outsideRate)), field.model.unheardRate, accuracy: 1e-5)
     }
 
     func testFarFromEverythingManyBeaconsTogetherAreHeardAsSeldomAsFew() throws {
@@ -126,17 +126,17 @@ final class SignalFieldTests: XCTestCase {
             }
             venue.radioMap = RadioMap(beacons: beacons, fingerprints: places, pathLossExponent: Stage.exponent)
             let field = SignalField(venue: venue)
-            let level = field.levels[0]
-            let far = try XCTUnwrap(level.grid.cell(at: MapPoint(x: 390, y: 10)))
-            XCTAssertEqual(Double(exp(level.logRate[far])), 0.05, accuracy: 0.001, "\(count) beacons")
-            XCTAssertEqual(Double(exp(level.outsideRate)), 0.05, accuracy: 0.001, "\(count) beacons")
+            let map = field.maps[0]
+            let far = try XCTUnwrap(map.grid.cell(at: MapPoint(x: 390, y: 10)))
+            XCTAssertEqual(Double(exp(map.logRate[far])), 0.05, accuracy: 0.001, "\(count) beacons")
+            XCTAssertEqual(Double(exp(map.outsideRate)), 0.05, accuracy: 0.001, "\(count) beacons")
             // Within the beacons' tables, but where nobody listened and none is expected.
             let rates = try beacons.indices.map {
                 exp(try XCTUnwrap(value(\.logRate, at: MapPoint(x: 25, y: 19), beacon: $0, in: field)))
             }
             XCTAssertEqual(rates.reduce(0, +), 0.05, accuracy: 0.001, "\(count) beacons")
-            let near = try XCTUnwrap(level.grid.cell(at: MapPoint(x: 5, y: 10)))
-            XCTAssertGreaterThan(Double(exp(level.logRate[near])), 0.5 * Double(count), "\(count) beacons")
+            let near = try XCTUnwrap(map.grid.cell(at: MapPoint(x: 5, y: 10)))
+            XCTAssertGreaterThan(Double(exp(map.logRate[near])), 0.5 * Double(count), "\(count) beacons")
         }
     }
 
@@ -150,8 +150,8 @@ final class SignalFieldTests: XCTestCase {
         let index = try XCTUnwrap(field.indexes[silent.identity])
         XCTAssertEqual(index, 8)
         let place = MapPoint(x: 12.25, y: 10.25)
-        let level = field.levels[0]
-        let center = level.grid.center(of: try XCTUnwrap(level.grid.cell(at: place)))
+        let map = field.maps[0]
+        let center = map.grid.center(of: try XCTUnwrap(map.grid.cell(at: place)))
         let mean = try XCTUnwrap(value(\.mean, at: place, beacon: index, in: field))
         // It is as much weaker than told as those that the survey heard.
         let surveyed = try XCTUnwrap(venue.radioMap?.beacons)
@@ -184,12 +184,12 @@ final class SignalFieldTests: XCTestCase {
             RadioMap.Fingerprint(
                 mapID: Stage.gallery, point: MapPoint(x: 10, y: 10), duration: 4,
                 readings: [RadioMap.Reading(beacon: 2, rssi: -80, count: 4)]))
-        let tables = SignalField(venue: venue).levels[1].tables
+        let tables = SignalField(venue: venue).maps[1].tables
         XCTAssertEqual(tables.indices.filter { tables[$0] != nil }, [2])
     }
 
     func testTheGridCoversThePlan() {
-        let grid = Stage.packetField.levels[0].grid
+        let grid = Stage.packetField.maps[0].grid
         for corner in [MapPoint(x: 0, y: 0), MapPoint(x: 19.99, y: 0), MapPoint(x: 19.99, y: 19.99)] {
             XCTAssertNotNil(grid.cell(at: corner))
         }
@@ -199,31 +199,31 @@ final class SignalFieldTests: XCTestCase {
         var venue = Stage.venue
         venue.beacons[0].point = MapPoint(x: -7, y: -3)
         venue.beacons[1].point = MapPoint(x: 28, y: 26)
-        let grid = SignalField(venue: venue).levels[0].grid
+        let grid = SignalField(venue: venue).maps[0].grid
         XCTAssertNotNil(grid.cell(at: MapPoint(x: -7, y: -3)))
         XCTAssertNotNil(grid.cell(at: MapPoint(x: 27.9, y: 25.9)))
     }
 
     func testABeaconTooFarOffToBeHeardDoesNotStretchTheGrid() {
         var venue = Stage.venue
-        let plain = SignalField(venue: venue).levels[0].grid
+        let plain = SignalField(venue: venue).maps[0].grid
         for far in [1e4, -1e6, 1e300] {
             venue.beacons[0].point = MapPoint(x: 5, y: far)
-            XCTAssertEqual(SignalField(venue: venue).levels[0].grid, plain, "\(far)")
+            XCTAssertEqual(SignalField(venue: venue).maps[0].grid, plain, "\(far)")
         }
     }
 
     func testTheGridCoversSurveyedPlacesBeyondThePlan() {
         var venue = Stage.surveyedVenue
         venue.radioMap?.fingerprints[0].point = MapPoint(x: -12, y: 5)
-        XCTAssertNotNil(SignalField(venue: venue).levels[0].grid.cell(at: MapPoint(x: -12, y: 5)))
+        XCTAssertNotNil(SignalField(venue: venue).maps[0].grid.cell(at: MapPoint(x: -12, y: 5)))
     }
 
     func testNobodyIsExpectedFarFromTheSurvey() throws {
         let field = corridor(readings: [(6, 0.2), (94, 0)])
-        let level = field.levels[0]
-        let there = level.prior[try XCTUnwrap(level.grid.cell(at: MapPoint(x: 6, y: 10)))]
-        let away = level.prior[try XCTUnwrap(level.grid.cell(at: MapPoint(x: 50, y: 10)))]
+        let map = field.maps[0]
+        let there = map.prior[try XCTUnwrap(map.grid.cell(at: MapPoint(x: 6, y: 10)))]
+        let away = map.prior[try XCTUnwrap(map.grid.cell(at: MapPoint(x: 50, y: 10)))]
         XCTAssertGreaterThan(there, 0.9)
         XCTAssertEqual(Double(away), field.model.unsupportedShare, accuracy: 1e-4)
     }
@@ -234,9 +234,9 @@ final class SignalFieldTests: XCTestCase {
             [MapPoint(x: 0, y: 0), MapPoint(x: 10, y: 0), MapPoint(x: 10, y: 20), MapPoint(x: 0, y: 20)]
         ]
         let field = SignalField(venue: venue)
-        let level = field.levels[0]
-        XCTAssertEqual(level.prior[try XCTUnwrap(level.grid.cell(at: MapPoint(x: 5, y: 5)))], 1)
-        let away = level.prior[try XCTUnwrap(level.grid.cell(at: MapPoint(x: 15, y: 5)))]
+        let map = field.maps[0]
+        XCTAssertEqual(map.prior[try XCTUnwrap(map.grid.cell(at: MapPoint(x: 5, y: 5)))], 1)
+        let away = map.prior[try XCTUnwrap(map.grid.cell(at: MapPoint(x: 15, y: 5)))]
         XCTAssertEqual(Double(away), field.model.unsupportedShare, accuracy: 1e-6)
     }
 
@@ -247,19 +247,19 @@ final class SignalFieldTests: XCTestCase {
 
     /// A number of a beacon's table in the cell of a point.
     private func value(
-        _ quantity: KeyPath<SignalField.Table, [Float]>, at point: MapPoint, beacon: Int, level index: Int = 0,
+        _ quantity: KeyPath<SignalField.Table, [Float]>, at point: MapPoint, beacon: Int, mapIndex index: Int = 0,
         in field: SignalField = Stage.surveyedField
     ) -> Double? {
-        let level = field.levels[index]
-        guard let cell = level.grid.cell(at: point), let table = level.tables[beacon],
-            let entry = table.index(column: cell % level.grid.columns, row: cell / level.grid.columns)
+        let map = field.maps[index]
+        guard let cell = map.grid.cell(at: point), let table = map.tables[beacon],
+            let entry = table.index(column: cell % map.grid.columns, row: cell / map.grid.columns)
         else { return nil }
         return Double(table[keyPath: quantity][entry])
     }
 
     /// The middle of the cell that a point lies in.
     private func center(_ point: MapPoint, in field: SignalField) -> MapPoint {
-        let grid = field.levels[0].grid
+        let grid = field.maps[0].grid
         return grid.center(of: grid.cell(at: point) ?? 0)
     }
 

@@ -56,14 +56,14 @@ final class SignalTablesTests: XCTestCase {
     func testTheRatesOfAllBeaconsAreTheSumOfTheirTables() {
         for venue in [Stage.venue, Stage.surveyedVenue, Self.tower] {
             let field = SignalField(venue: venue)
-            for level in field.levels {
-                for cell in stride(from: 0, to: level.grid.count, by: 41) {
-                    let (row, column) = cell.quotientAndRemainder(dividingBy: level.grid.columns)
-                    let sum = level.tables.reduce(field.model.unheardRate) { sum, table in
+            for map in field.maps {
+                for cell in stride(from: 0, to: map.grid.count, by: 41) {
+                    let (row, column) = cell.quotientAndRemainder(dividingBy: map.grid.columns)
+                    let sum = map.tables.reduce(field.model.unheardRate) { sum, table in
                         guard let table, let entry = table.index(column: column, row: row) else { return sum }
                         return sum + exp(Double(table.logRate[entry])) - field.unheardRate
                     }
-                    XCTAssertEqual(Double(level.logRate[cell]), log(sum), accuracy: 1e-4, "cell \(cell)")
+                    XCTAssertEqual(Double(map.logRate[cell]), log(sum), accuracy: 1e-4, "cell \(cell)")
                 }
             }
         }
@@ -73,26 +73,26 @@ final class SignalTablesTests: XCTestCase {
         let field = SignalField(venue: Self.tower)
         let beacon = try XCTUnwrap(field.indexes[Stage.identity(303)])
         // 60 dB below 1 m and 15 a floor: −60, −75, −90, −105 dBm at 1 m, of which −103 is the least that is heard.
-        XCTAssertEqual(field.levels.indices.filter { field.levels[$0].tables[beacon] != nil }, [1, 2, 3, 4, 5])
+        XCTAssertEqual(field.maps.indices.filter { field.maps[$0].tables[beacon] != nil }, [1, 2, 3, 4, 5])
     }
 
     func testWhereNothingOfWhatIsHeardCanBeHeardNobodyIs() {
         let field = SignalField(venue: Self.tower)
-        let receivers = field.levels.map { _ in Stage.offset() }
+        let receivers = field.maps.map { _ in Stage.offset() }
         var evidence = Stage.evidence(at: MapPoint(x: 6, y: 6))
         for index in evidence.heard.indices { evidence.heard[index].beacon += 8 }
         let posterior = GridPosterior(Likelihood(field: field, evidence: evidence, receivers: receivers))
-        XCTAssertEqual(posterior.levelEvidence.map(\.isFinite), [true, true, true, true, false, false, false, false])
-        XCTAssertEqual(posterior.levelProbabilities.reduce(0, +), 1, accuracy: 1e-9)
-        XCTAssertNotNil(posterior.moments(level: 1, field: field))
-        XCTAssertNil(posterior.moments(level: 6, field: field))
+        XCTAssertEqual(posterior.mapEvidence.map(\.isFinite), [true, true, true, true, false, false, false, false])
+        XCTAssertEqual(posterior.mapProbabilities.reduce(0, +), 1, accuracy: 1e-9)
+        XCTAssertNotNil(posterior.moments(mapIndex: 1, field: field))
+        XCTAssertNil(posterior.moments(mapIndex: 6, field: field))
         var generator = SeededGenerator(seed: 1)
-        XCTAssertTrue(posterior.draw(10, level: 6, using: &generator).isEmpty)
+        XCTAssertTrue(posterior.draw(10, mapIndex: 6, using: &generator).isEmpty)
     }
 
     func testIfNothingOrTooLittleIsHeardThatTellsEveryLevelIsInQuestion() {
         let field = SignalField(venue: Self.tower)
-        let receivers = field.levels.map { _ in Stage.offset() }
+        let receivers = field.maps.map { _ in Stage.offset() }
         // The beacons of the lowest floor on a field that lacks its tables, and too few of them to tell.
         let deaf = SignalField(
             venue: Self.tower, parts: PositioningParts(measurement: Deaf()))
@@ -101,7 +101,7 @@ final class SignalTablesTests: XCTestCase {
         few.heard.removeLast()
         for (field, evidence) in [(field, Evidence(duration: 1, heard: [])), (deaf, all), (field, few)] {
             let posterior = GridPosterior(Likelihood(field: field, evidence: evidence, receivers: receivers))
-            XCTAssertTrue(posterior.levelEvidence.allSatisfy(\.isFinite), "\(evidence.heard.count) heard")
+            XCTAssertTrue(posterior.mapEvidence.allSatisfy(\.isFinite), "\(evidence.heard.count) heard")
         }
     }
 
@@ -114,7 +114,7 @@ final class SignalTablesTests: XCTestCase {
         let shared = SharedTables(venueCount: 2)
         let model = SignalModel()
         func isSame(_ one: SignalField, _ other: SignalField) -> Bool {
-            one.levels[0].totalRates === other.levels[0].totalRates
+            one.maps[0].totalRates === other.maps[0].totalRates
         }
         let first = shared.field(of: Stage.venue, model: model)
         XCTAssertTrue(isSame(first, shared.field(of: Stage.venue, model: model)))

@@ -11,7 +11,7 @@ final class AdaptiveClassifierTests: XCTestCase {
         return AdaptiveClassifier(training, settings: settings)
     }
 
-    func testItBeatsTheOthersOnTheTrainedReceiverAndOnAnother() {
+    func testTheAdaptiveClassifierBeatsTheOthersOnTheTrainedReceiverAndOnAnother() {
         for offset in [0, Self.offset] {
             var house = TrainedHouse()
             let training = house.training()
@@ -27,7 +27,7 @@ final class AdaptiveClassifierTests: XCTestCase {
         }
     }
 
-    func testItLearnsByHowMuchTheReceiverReadsLess() {
+    func testTheClassifierLearnsTheOffsetOfTheReceiver() {
         var house = TrainedHouse()
         var classifier = AdaptiveClassifier(house.training())
         XCTAssertEqual(classifier.receiverOffset, 0, accuracy: 1e-9)
@@ -37,7 +37,7 @@ final class AdaptiveClassifierTests: XCTestCase {
         XCTAssertEqual(classifier.receiverOffset, Self.offset, accuracy: 3, "the receiver is the same")
     }
 
-    func testForgettingTheRoomsLetsTheNextScanSpeakForItself() throws {
+    func testTheFirstScanAfterForgettingTheRoomsDecidesAlone() throws {
         var house = TrainedHouse()
         var classifier = AdaptiveClassifier(house.training())
         for scan in house.scans(in: "attic", count: 60) { _ = classifier.classify(scan) }
@@ -50,7 +50,7 @@ final class AdaptiveClassifierTests: XCTestCase {
         XCTAssertLessThan(forgotten, 0.3)
     }
 
-    func testAChangeOfRoomIsSeenWithinSeconds() {
+    func testAChangeOfRoomIsDetectedWithinSeconds() {
         var house = TrainedHouse()
         var classifier = AdaptiveClassifier(house.training())
         for scan in house.scans(in: "attic", count: 60) { _ = classifier.classify(scan) }
@@ -72,14 +72,14 @@ final class AdaptiveClassifierTests: XCTestCase {
         return zip(TrainedHouse.rooms, told).dropFirst().map { $1.firstIndex(of: $0) ?? $1.count }.sorted()
     }
 
-    func testTheChangePointTestTellsChangesSooner() {
+    func testTheChangePointTestDetectsChangesSooner() {
         let (with, without) = (delays(changeThreshold: 6), delays(changeThreshold: .infinity))
         print("scans until a change is told: \(with), without the test \(without)")
         XCTAssertLessThanOrEqual(with[with.count / 2], 3, "\(with)")
         XCTAssertGreaterThan(without[without.count / 2], 2 * with[with.count / 2] + 3, "\(without)")
     }
 
-    func testStaysAndThresholdsWithoutEndKeepProbabilitiesWhole() throws {
+    func testInfiniteStaysAndThresholdsKeepProbabilitiesValid() throws {
         var house = TrainedHouse()
         let training = house.training()
         for threshold in [1e-9, 6, 1e9, .infinity] {
@@ -97,7 +97,7 @@ final class AdaptiveClassifierTests: XCTestCase {
         }
     }
 
-    func testProbabilitiesMeanWhatTheySay() {
+    func testProbabilitiesAreCalibrated() {
         var house = TrainedHouse()
         var classifier = AdaptiveClassifier(house.training())
         var sum = 0.0
@@ -114,7 +114,7 @@ final class AdaptiveClassifierTests: XCTestCase {
         XCTAssertEqual(sum / count, Double(right) / count, accuracy: 0.1)
     }
 
-    func testFarFromAllRoomsItIsNoneOfThem() throws {
+    func testADeviceFarFromAllRoomsIsInNoneOfThem() throws {
         var house = TrainedHouse()
         var classifier = AdaptiveClassifier(house.training())
         // One beacon of each room near and its other one far is what no room of the house has.
@@ -131,7 +131,7 @@ final class AdaptiveClassifierTests: XCTestCase {
     }
 
     /// Each beacon a little stronger or fainter than in the den, as in a room beside it.
-    func testTheLongerAVisitTheSurerTheClassifierIsOfARoomThatWasNotTrained() throws {
+    func testTheProbabilityOfAnUntrainedRoomGrowsDuringAVisit() throws {
         var house = TrainedHouse()
         let training = house.training()
         let scans = house.scans(in: "den", count: 900).map { scan in
@@ -159,7 +159,7 @@ final class AdaptiveClassifierTests: XCTestCase {
         XCTAssertFalse(estimate.candidates.contains { $0.room == nil })
     }
 
-    func testBeaconsThatWereAddedSinceASingleRoomWasTrainedDoNotDrawToThatRoom() {
+    func testBeaconsThatWereAddedWithOneRoomDoNotFavorThatRoom() {
         var house = TrainedHouse()
         var training = house.training()
         // While the den was trained anew, four beacons more were there; now they are heard everywhere.
@@ -177,7 +177,7 @@ final class AdaptiveClassifierTests: XCTestCase {
         XCTAssertLessThan(told.count { $0 == "den" }, 6, "\(told)")
     }
 
-    func testEqualInputGivesEqualBits() {
+    func testTheSameInputGivesIdenticalOutput() {
         var runs: [[RoomEstimate?]] = []
         for _ in 0..<2 {
             var house = TrainedHouse()
@@ -187,7 +187,7 @@ final class AdaptiveClassifierTests: XCTestCase {
         XCTAssertEqual(runs[0], runs[1])
     }
 
-    func testScansOutOfOrderAndGapsOfYearsKeepProbabilitiesWhole() throws {
+    func testScansOutOfOrderAndGapsOfYearsKeepProbabilitiesValid() throws {
         var house = TrainedHouse()
         var classifier = AdaptiveClassifier(house.training())
         for seconds in [0, 1e9, -1e9, 5, 5, 1e9] {

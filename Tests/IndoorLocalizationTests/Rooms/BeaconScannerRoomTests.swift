@@ -35,7 +35,7 @@ final class BeaconScannerRoomTests: XCTestCase {
     /// Behaviour §3.5, check 1.
     /// Behaviour §3.1, row insertClassifier.
     /// Behaviour §3.1, row startIndoorLocalization.
-    func testRoomsAreToldOnlyOnceStarted() async throws {
+    func testRoomEventsAreEmittedOnlyAfterTheStart() async throws {
         let stage = await stage()
         let events = stage.scanner.roomEvents
         let rangings = stage.scanner.rangings
@@ -53,7 +53,7 @@ final class BeaconScannerRoomTests: XCTestCase {
         XCTAssertEqual(rooms, ["home": "room1"])
     }
 
-    func testTheProbabilitiesOfAllRoomsAreToldWithEachScan() async throws {
+    func testEachScanUpdatesTheProbabilitiesOfAllRooms() async throws {
         let stage = await stage()
         let estimates = stage.scanner.roomEstimates(in: "home")
         await stage.scanner.startRooms()

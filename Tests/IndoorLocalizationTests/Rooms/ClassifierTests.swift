@@ -23,7 +23,7 @@ final class ClassifierTests: XCTestCase {
 
     /// Behaviour §3.5, check 3.
     /// Behaviour §3.1, row classifier protocol.
-    func testTwoBeaconsGiveNoAnswerAndThreeDo() {
+    func testAClassifierNeedsThreeBeacons() {
         var house = TrainedHouse()
         for (name, var classifier) in classifiers(house.training()) {
             XCTAssertNil(classifier.classify(scan([-60, -60])), name)
@@ -31,7 +31,7 @@ final class ClassifierTests: XCTestCase {
         }
     }
 
-    func testBeaconsThatWereNotTrainedDoNotCount() {
+    func testUntrainedBeaconsAreIgnored() {
         var house = TrainedHouse()
         for (name, var classifier) in classifiers(house.training()) {
             var rssi = scan([-60, -60]).rssi
@@ -41,7 +41,7 @@ final class ClassifierTests: XCTestCase {
     }
 
     /// Behaviour §3.5, check 1.
-    func testWithoutTrainingThereIsNoAnswer() {
+    func testAClassifierWithoutTrainingHasNoEstimate() {
         for training in [RoomTrainingSet(), RoomTrainingSet(rooms: ["attic": RoomFingerprint()])] {
             for (name, var classifier) in classifiers(training) {
                 XCTAssertNil(classifier.classify(scan([-60, -60, -60])), name)
@@ -78,7 +78,7 @@ final class ClassifierTests: XCTestCase {
         XCTAssertEqual(estimate.probability, near / (near + far), accuracy: 1e-12)
     }
 
-    func testARoomThatSharesFewerThanThreeBeaconsIsOutInNaiveBayes() throws {
+    func testNaiveBayesExcludesARoomThatSharesFewerThanThreeBeacons() throws {
         let training = RoomTrainingSet(rooms: [
             "two": fingerprint([[-60, -60]]), "three": fingerprint([[-80, -80, -80]]),
         ])
@@ -108,7 +108,7 @@ final class ClassifierTests: XCTestCase {
             estimate.probability(of: "a"), cmath_exp(-a) / (cmath_exp(-a) + cmath_exp(-b)), accuracy: 1e-12)
     }
 
-    func testOfEqualNeighboursTheFirstRoomCounts() {
+    func testTheFirstRoomWinsAmongEqualNeighbours() {
         let same = fingerprint([[-60, -70, -80]])
         let training = RoomTrainingSet(rooms: ["b": same, "a": same])
         XCTAssertEqual(NearestNeighborClassifier(training).classify(scan([-60, -70, -80]))?.room, "a")

@@ -21,8 +21,8 @@ final class PlaceChangeTestTests: XCTestCase {
     func testAnotherPlaceIsDetectedWithinThreeScans() {
         for _ in 0..<20 {
             var test = test()
-            for _ in 0..<30 { _ = test.take(scan(Self.here), after: 1) }
-            let ratios = (0..<3).map { _ in test.take(scan(Self.there), after: 1) }
+            for _ in 0..<30 { _ = test.observe(scan(Self.here), after: 1) }
+            let ratios = (0..<3).map { _ in test.observe(scan(Self.there), after: 1) }
             XCTAssertTrue(ratios.contains(.infinity), "\(ratios)")
             XCTAssertLessThanOrEqual(test.scanCount, 3, "the new place begins with the change")
         }
@@ -30,7 +30,7 @@ final class PlaceChangeTestTests: XCTestCase {
 
     func testTheSamePlaceIsNoChangeForAnHour() {
         var test = test()
-        let changes = (0..<3600).count { _ in test.take(scan(Self.here), after: 1) == .infinity }
+        let changes = (0..<3600).count { _ in test.observe(scan(Self.here), after: 1) == .infinity }
         XCTAssertEqual(changes, 0)
         XCTAssertEqual(test.scanCount, 3600)
     }
@@ -41,34 +41,34 @@ final class PlaceChangeTestTests: XCTestCase {
             let moved = zip(Self.here, Self.there).map { here, there -> Double? in
                 (here ?? 0) + ((there ?? 0) - (here ?? 0)) * Double(second) / 160
             }
-            return test.take(scan(moved), after: 1)
+            return test.observe(scan(moved), after: 1)
         }
         XCTAssertFalse(ratios.contains(.infinity))
     }
 
-    func testBeaconsThatFallSilentSpeakForAChange() {
+    func testSilentBeaconsIndicateAChange() {
         // As strong as before, but three in four are gone.
         let few = Self.here.enumerated().map { $0.offset % 4 == 0 ? $0.element : nil }
         var test = test()
-        for _ in 0..<30 { _ = test.take(scan(Self.here), after: 1) }
-        let ratios = (0..<5).map { _ in test.take(scan(few), after: 1) }
+        for _ in 0..<30 { _ = test.observe(scan(Self.here), after: 1) }
+        let ratios = (0..<5).map { _ in test.observe(scan(few), after: 1) }
         XCTAssertGreaterThan(ratios.max() ?? 0, 2, "\(ratios)")
         var steady = self.test()
-        for _ in 0..<30 { _ = steady.take(scan(few), after: 1) }
-        let same = (0..<5).map { _ in steady.take(scan(few), after: 1) }
+        for _ in 0..<30 { _ = steady.observe(scan(few), after: 1) }
+        let same = (0..<5).map { _ in steady.observe(scan(few), after: 1) }
         XCTAssertLessThan(same.max() ?? 0, 1, "\(same)")
     }
 
     func testTheFirstScanIsNoChange() {
         var test = test()
-        XCTAssertEqual(test.take(scan(Self.here), after: 0), 0)
+        XCTAssertEqual(test.observe(scan(Self.here), after: 0), 0)
         XCTAssertEqual(test.scanCount, 1)
     }
 
     func testAnInfiniteThresholdTurnsTheTestOff() {
         var test = test(threshold: .infinity)
-        for _ in 0..<30 { _ = test.take(scan(Self.here), after: 1) }
-        XCTAssertEqual((0..<5).map { _ in test.take(scan(Self.there), after: 1) }, [0, 0, 0, 0, 0])
+        for _ in 0..<30 { _ = test.observe(scan(Self.here), after: 1) }
+        XCTAssertEqual((0..<5).map { _ in test.observe(scan(Self.there), after: 1) }, [0, 0, 0, 0, 0])
         XCTAssertEqual(test.scanCount, 35)
     }
 }

@@ -24,7 +24,7 @@ final class PocketTests: XCTestCase {
         XCTAssertEqual(den?.samples(in: .pocket).count, 60)
     }
 
-    func testWhatAPocketTakesIsGivenBack() throws {
+    func testTheAttenuationOfAPocketIsCompensated() throws {
         var house = TrainedHouse()
         let den = try XCTUnwrap(training(&house, marked: true).rooms["den"]).inHand
         let beacon = TrainedHouse.beacon(6)
@@ -39,7 +39,7 @@ final class PocketTests: XCTestCase {
         XCTAssertEqual(pocket.inHand, pocket, "there is nothing to compare with")
     }
 
-    func testTrainingInAPocketIsOfUseOnceItIsMarked() {
+    func testTrainingInAPocketIsUsableOnceItIsMarked() {
         var (first, second) = (TrainedHouse(), TrainedHouse())
         let (marked, mixed) = (training(&first, marked: true), training(&second, marked: false))
         func accuracies(_ offset: Double) -> (marked: Double, mixed: Double) {
@@ -57,7 +57,7 @@ final class PocketTests: XCTestCase {
         XCTAssertGreaterThan(inPocket.marked, inPocket.mixed - 0.03)
     }
 
-    func testAScoreKnowsThePocketOfAFingerprint() {
+    func testAScoreConsidersThePlacementOfAFingerprint() {
         var fingerprint = RoomFingerprint(
             samples: (0..<150).map { .init(timestamp: Double($0), rssi: [TrainedHouse.beacon($0 % 4): -60]) })
         XCTAssertEqual(FingerprintQuality(of: fingerprint).score, 80)

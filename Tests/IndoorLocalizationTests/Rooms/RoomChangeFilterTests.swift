@@ -6,11 +6,11 @@ final class RoomChangeFilterTests: XCTestCase {
     /// What is believed after each letter is told; a dash is none of the rooms.
     private func believed(_ told: String, _ rule: RoomChangeRule, _ count: Int = 3) -> String {
         var filter = RoomChangeFilter(RoomSettings(changeRule: rule, changeCount: count))
-        return told.map { filter.take($0 == "-" ? nil : String($0)) ?? "-" }.joined()
+        return told.map { filter.observe($0 == "-" ? nil : String($0)) ?? "-" }.joined()
     }
 
     /// Behaviour §3.5, check 12.
-    func testImmediatelyEachRoomIsBelieved() {
+    func testTheImmediateRuleAcceptsEachRoom() {
         XCTAssertEqual(believed("aabab-b", .immediate), "aabab-b")
     }
 
@@ -38,7 +38,7 @@ final class RoomChangeFilterTests: XCTestCase {
     }
 
     /// Behaviour §3.5, check 12.
-    func testNoneOfTheRoomsIsBelievedByTheSameRule() {
+    func testNoneOfTheRoomsIsAcceptedByTheSameRule() {
         XCTAssertEqual(believed("a--a---", .inARow), "aaaaaa-")
         XCTAssertEqual(believed("-aaa", .inARow), "---a")
     }

@@ -40,7 +40,7 @@ final class RoomMachineTests: XCTestCase {
     }
 
     /// Behaviour §3.5, check 1.
-    func testNothingIsToldUntilStartedNorWithoutAClassifier() {
+    func testNothingIsEmittedBeforeTheStartOrWithoutAClassifier() {
         var machine = RoomMachine(settings: RoomSettings())
         machine.insert(ScriptedClassifier(), for: "home")
         XCTAssertEqual(machine.handle(ranging(-60, at: 1)), [], "off")
@@ -53,7 +53,7 @@ final class RoomMachineTests: XCTestCase {
     }
 
     /// Behaviour §3.5, check 1.
-    func testWithoutTrainingNothingIsTold() {
+    func testNothingIsEmittedWithoutTraining() {
         var machine = started()
         machine.insert(AdaptiveClassifier(RoomTrainingSet()), for: "home")
         XCTAssertEqual(machine.handle(ranging(-60, at: 1)), [])
@@ -123,7 +123,7 @@ final class RoomMachineTests: XCTestCase {
     }
 
     /// Behaviour §3.1, row startIndoorLocalization.
-    func testStartingAgainEntersAgainAndStoppingIsSilent() {
+    func testARestartEntersTheRoomAgainAndAStopEmitsNothing() {
         var machine = started()
         _ = machine.handle(ranging(-60, at: 1))
         machine.stop()
@@ -136,7 +136,7 @@ final class RoomMachineTests: XCTestCase {
     }
 
     /// Behaviour §3.5, check 12.
-    func testTheChangeRuleIsKept() {
+    func testTheMachineAppliesTheChangeRule() {
         var machine = started(RoomSettings(changeRule: .inARow, changeCount: 3))
         XCTAssertEqual(text(machine.handle(ranging(-60, at: 1))), ["enter home den", "current home den"])
         XCTAssertEqual(text(machine.handle(ranging(-70, at: 2))), ["current home den"])

@@ -6,7 +6,7 @@ final class RoomScanTests: XCTestCase {
         Sighting(instant: Instant(seconds: seconds), beacon: TrainedHouse.beacon(minor), rssi: rssi)
     }
 
-    func testWhatIsNoMeasurementOrTooStrongIsLeftOut() {
+    func testInvalidAndTooStrongRSSIsAreLeftOut() {
         let values = [-128, -127, -60, -1.5, -1, 0, 127]
         let scan = RoomScan(
             instant: .zero,
@@ -24,7 +24,7 @@ final class RoomScanTests: XCTestCase {
         XCTAssertEqual(scans.map { $0.rssi[TrainedHouse.beacon(1)] }, [-65, -80])
     }
 
-    func testEachBatchIsAScanHoweverCloseTheyCome() {
+    func testEachBatchIsAScanEvenIfTheyAreClose() {
         let scans = RoomScan.scans(of: [
             sighting(1, at: 0), sighting(2, at: 0), sighting(3, at: 0), sighting(1, at: 0.01), sighting(2, at: 0.01),
             sighting(2, at: 0.01), sighting(3, at: 0.01),
@@ -32,7 +32,7 @@ final class RoomScanTests: XCTestCase {
         XCTAssertEqual(scans.map(\.rssi.count), [3, 2, 2], "a beacon again begins the next one")
     }
 
-    func testNothingHeardGivesNoScan() { XCTAssertEqual(RoomScan.scans(of: []), []) }
+    func testThereIsNoScanWithoutSightings() { XCTAssertEqual(RoomScan.scans(of: []), []) }
 
     func testARangingIsAScan() {
         let range = RangeEstimate(

@@ -60,7 +60,7 @@ final class TrainingRecorderTests: XCTestCase {
         XCTAssertNil(recorder.finish(), "it is finished")
     }
 
-    func testAStartDiscardsWhatWasNotFinished() {
+    func testAStartDiscardsAnUnfinishedRecording() {
         var recorder = started()
         recorder.observe(scan(at: 101))
         XCTAssertEqual(recorder.sampleCount, 1)
@@ -72,7 +72,7 @@ final class TrainingRecorderTests: XCTestCase {
 
     // MARK: - Sets
 
-    func testMoreCanBeAddedToARoom() {
+    func testFurtherFingerprintsAreAddedToARoom() {
         var house = TrainedHouse()
         let first = house.training()
         var both = first
@@ -101,7 +101,7 @@ final class TrainingRecorderTests: XCTestCase {
             samples: (0..<samples).map { .init(timestamp: Double($0), rssi: [TrainedHouse.beacon($0 % 4): -60]) })
     }
 
-    func testTheScoreTakesAwayForEachThingThatIsMissing() {
+    func testTheScoreDeductsForEachMissingProperty() {
         func score(_ samples: Int, _ change: (inout FingerprintQuality.Circumstances) -> Void = { _ in }) -> Double {
             var circumstances = FingerprintQuality.Circumstances()
             circumstances.hasPocketSamples = true
@@ -117,12 +117,12 @@ final class TrainingRecorderTests: XCTestCase {
         XCTAssertEqual(score(0) { $0.isReceiverKnown = false }, 0, "never below 0")
     }
 
-    func testBelow60IsBad() {
+    func testAScoreBelow60IsBad() {
         XCTAssertFalse(FingerprintQuality(of: fingerprint(samples: 113)).isBad, "60.3")
         XCTAssertTrue(FingerprintQuality(of: fingerprint(samples: 112)).isBad, "59.7")
     }
 
-    func testTheDeductionsTellWhereTheScoreWent() {
+    func testTheDeductionsExplainTheScore() {
         var circumstances = FingerprintQuality.Circumstances()
         circumstances.presentBeacons = Set((0..<5).map(TrainedHouse.beacon))
         let quality = FingerprintQuality(of: fingerprint(samples: 75), in: circumstances)
@@ -142,7 +142,7 @@ final class TrainingRecorderTests: XCTestCase {
         }
     }
 
-    func testARoomInWhichTwoBeaconsAreHeardIsShortOfBeacons() {
+    func testARoomWithTwoBeaconsHasTooFew() {
         let samples = (0..<60).map { second in
             RoomFingerprint.Sample(
                 timestamp: Double(second),
@@ -155,7 +155,7 @@ final class TrainingRecorderTests: XCTestCase {
         XCTAssertEqual(FingerprintQuality(of: RoomFingerprint()).shortcomings, [.samples, .beacons])
     }
 
-    func testCoverageIsTheShareOfTheBeaconsThatWereHeard() {
+    func testCoverageIsTheShareOfReceivedBeacons() {
         let four = fingerprint(samples: 10)
         XCTAssertEqual(four.coverage(of: Set((0..<8).map(TrainedHouse.beacon))), 0.5)
         XCTAssertEqual(four.coverage(of: []), 1)

@@ -9,17 +9,17 @@ final class AdvertisementContentsTests: XCTestCase {
 
     /// Behaviour §4.5, check 9.
     /// Behaviour §4.1, row BLE record: manufacturer data are keyed by the company.
-    func testManufacturerDataAreKeyedByTheCompanyLowByteFirstAndComeWithoutIt() {
+    func testManufacturerDataAreKeyedByTheirCompanyNumber() {
         let heard = advertisement([5, 0xFF, 0x4C, 0x00, 0x10, 0x20, 4, 0xFF, 0x34, 0x12, 0xAB])
         XCTAssertEqual(heard.manufacturerData, [0x004C: [0x10, 0x20], 0x1234: [0xAB]])
     }
 
-    func testManufacturerDataWithoutPayloadAreEmptyAndWithoutCompanyNone() {
+    func testManufacturerDataMayBeEmptyAndWithoutACompanyNumberAreIgnored() {
         XCTAssertEqual(advertisement([3, 0xFF, 0x4C, 0x00]).manufacturerData, [0x004C: []])
         XCTAssertEqual(advertisement([2, 0xFF, 0x4C]).manufacturerData, [:])
     }
 
-    func testOfTwoOfOneCompanyTheFirstCounts() {
+    func testTheFirstManufacturerDataOfACompanyAreUsed() {
         let heard = advertisement([4, 0xFF, 0x4C, 0x00, 1, 4, 0xFF, 0x4C, 0x00, 2])
         XCTAssertEqual(heard.manufacturerData, [0x004C: [1]])
     }
@@ -33,13 +33,13 @@ final class AdvertisementContentsTests: XCTestCase {
             ["FEAA", "180D", "12345678", "1F1E1D1C-1B1A-1918-1716-151413121110"])
     }
 
-    func testAServiceListWithARestGivesTheWholeOnes() {
+    func testAnIncompleteUUIDAtTheEndOfAServiceListIsIgnored() {
         XCTAssertEqual(advertisement([4, 0x03, 0xAA, 0xFE, 0x0D]).serviceUUIDs, [ServiceUUID(short: 0xFEAA)])
         XCTAssertEqual(advertisement([2, 0x07, 0xAA]).serviceUUIDs, [])
         XCTAssertEqual(advertisement([1, 0x03]).serviceUUIDs, [])
     }
 
-    func testAShortServiceIsTheLongOneThatItStandsFor() throws {
+    func testAShortServiceUUIDEqualsItsLongForm() throws {
         let long = try XCTUnwrap(BeaconUUID("0000FEAA-0000-1000-8000-00805F9B34FB"))
         XCTAssertEqual(ServiceUUID(long), ServiceUUID(short: 0xFEAA))
         XCTAssertEqual(ServiceUUID(long).short, 0xFEAA)
@@ -49,13 +49,13 @@ final class AdvertisementContentsTests: XCTestCase {
         XCTAssertLessThan(ServiceUUID(short: 1), ServiceUUID(short: 2))
     }
 
-    func testServiceDataAreKeyedByTheServiceAndComeWithoutIt() {
+    func testServiceDataAreKeyedByTheirServiceUUID() {
         let heard = advertisement([5, 0x16, 0xAA, 0xFE, 0x10, 0x20, 6, 0x20, 0x78, 0x56, 0x34, 0x12, 7])
         XCTAssertEqual(
             heard.serviceData, [ServiceUUID(short: 0xFEAA): [0x10, 0x20], ServiceUUID(short: 0x1234_5678): [7]])
     }
 
-    func testTheCompleteNameCountsMoreThanAShortenedOne() {
+    func testTheCompleteNameHasPriorityOverAShortenedOne() {
         let ab: [UInt8] = [3, 0x08, 0x61, 0x62]
         XCTAssertEqual(advertisement(ab).localName, "ab")
         XCTAssertEqual(advertisement(ab + [4, 0x09, 0x61, 0x62, 0x63]).localName, "abc")
@@ -63,7 +63,7 @@ final class AdvertisementContentsTests: XCTestCase {
         XCTAssertNil(advertisement([2, 0x01, 0x06]).localName)
     }
 
-    func testOfMalformedDataWhatStandsBeforeTheDefectIsGiven() {
+    func testMalformedDataAreReadUpToTheDefect() {
         let heard = advertisement([4, 0xFF, 0x4C, 0x00, 9, 30, 0x03, 0xAA])
         XCTAssertEqual(heard.manufacturerData, [0x004C: [9]])
         XCTAssertEqual(heard.serviceUUIDs, [])

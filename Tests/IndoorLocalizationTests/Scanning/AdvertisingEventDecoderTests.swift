@@ -14,24 +14,24 @@ final class AdvertisingEventDecoderTests: XCTestCase {
 
     override func setUpWithError() throws { data = try frame.advertisingData() }
 
-    func testABeaconGivesItsSightingOnly() {
+    func testTheDecoderYieldsOnlyTheSightingOfABeacon() {
         XCTAssertEqual(decode(legacy(data, rssi: -60)), [.sighting(sighting(-60))])
     }
 
-    func testOfEverythingTheAdvertisementComesFirst() {
+    func testAnAdvertisementPrecedesItsSighting() {
         XCTAssertEqual(
             decode(legacy(data, rssi: -60), .everything),
             [.advertisement(advertisement(data, -60)), .sighting(sighting(-60))])
         XCTAssertEqual(decode(legacy(other, rssi: -70), .everything), [.advertisement(advertisement(other, -70))])
     }
 
-    func testWhatIsNoBeaconGivesNoSighting() {
+    func testAnAdvertisementWithoutABeaconHasNoSighting() {
         XCTAssertEqual(decode(legacy(other, rssi: -60)), [])
         XCTAssertEqual(decode(legacy([9, 0xFF, 0x4C], rssi: -60)), [], "malformed data")
         XCTAssertEqual(decode([0x0E, 4, 1, 0x0C, 0x20, 0]), [], "another event")
     }
 
-    func testAllReportsOfAnEventAreTakenInOrder() {
+    func testAllReportsOfAnEventAreDecodedInOrder() {
         let one = legacy(data, rssi: -60)
         let two = legacy(data, rssi: -61)
         let reports = one.dropFirst(4) + two.dropFirst(4)
@@ -39,7 +39,7 @@ final class AdvertisingEventDecoderTests: XCTestCase {
         XCTAssertEqual(decode(event), [.sighting(sighting(-60)), .sighting(sighting(-61))])
     }
 
-    func testAnRSSIThatIsNoMeasurementIsCountedAndGivesNothing() {
+    func testAReportWithAnInvalidRSSIIsCountedAndDiscarded() {
         for content in [AdvertisingEventDecoder.Content.sightings, .everything] {
             var decoder = AdvertisingEventDecoder(content: content)
             for rssi: Int8 in [127, 0, 20] {
@@ -49,7 +49,7 @@ final class AdvertisingEventDecoderTests: XCTestCase {
         }
     }
 
-    func testOfAMalformedEventTheReportsBeforeTheFaultAreTaken() {
+    func testReportsBeforeADefectAreDecoded() {
         let one = legacy(data, rssi: -60)
         let event = [0x3E, UInt8(one.count - 4 + 2 + 3), 2, 2] + one.dropFirst(4) + [3, 1, 9]
         var decoder = AdvertisingEventDecoder(content: .sightings)
@@ -59,7 +59,7 @@ final class AdvertisingEventDecoderTests: XCTestCase {
         XCTAssertEqual(decoder.malformed, 1)
     }
 
-    func testFragmentsGiveTheirSightingWithTheLastOne() {
+    func testTheLastFragmentYieldsTheSighting() {
         let long = data + [UInt8(230)] + [0x16] + [UInt8](repeating: 1, count: 229)
         let events = AdvertisingReport.events(address: address, rssi: -60, data: long)
         XCTAssertEqual(events.count, 2)
@@ -73,7 +73,7 @@ final class AdvertisingEventDecoderTests: XCTestCase {
         XCTAssertEqual(readings, [[], [.sighting(sighting(-60))]])
     }
 
-    func testFragmentsAroundALossAreNotPutTogether() {
+    func testFragmentsAroundALossAreNotAssembled() {
         let long = data + [UInt8(230)] + [0x16] + [UInt8](repeating: 1, count: 229)
         let events = AdvertisingReport.events(address: address, rssi: -60, data: long)
         var decoder = AdvertisingEventDecoder(content: .everything)
@@ -85,7 +85,7 @@ final class AdvertisingEventDecoderTests: XCTestCase {
         XCTAssertEqual(readings, [.advertisement(advertisement([UInt8](repeating: 1, count: long.count - 229), -60))])
     }
 
-    func testAnAnonymousBeaconIsSightedWithoutAddress() {
+    func testTheSightingOfAnAnonymousBeaconHasNoAddress() {
         var event = AdvertisingReport.events(address: nil, rssi: -60, data: data)[0]
         var expected = sighting(-60)
         expected.address = nil

@@ -28,7 +28,7 @@ final class AdvertisingReassemblerTests: XCTestCase {
         XCTAssertEqual(reassembler.pending, 0)
     }
 
-    func testWhatTheControllerCutOffIsMarked() {
+    func testAnAdvertisementThatTheControllerTruncatedIsMarked() {
         XCTAssertNil(add([1], .moreToCome))
         let whole = add([2], .truncated)
         XCTAssertEqual(whole?.data, [1, 2])
@@ -42,7 +42,7 @@ final class AdvertisingReassemblerTests: XCTestCase {
         XCTAssertEqual(whole?.isTruncated, true)
     }
 
-    func testTheOldestUnfinishedAdvertisementMakesRoomForANewOne() {
+    func testTheOldestIncompleteAdvertisementIsDiscardedForANewOne() {
         let count = UInt64(AdvertisingReassembler.maximumSets)
         for sender in 1...count + 1 { XCTAssertNil(add([UInt8(sender)], .moreToCome, from: sender)) }
         XCTAssertEqual(reassembler.pending, AdvertisingReassembler.maximumSets)
@@ -51,7 +51,7 @@ final class AdvertisingReassemblerTests: XCTestCase {
         XCTAssertEqual(add([0], .complete, from: 2)?.data, [2, 0])
     }
 
-    func testAResetForgetsWhatIsUnfinished() {
+    func testAResetDiscardsIncompleteAdvertisements() {
         XCTAssertNil(add([1], .moreToCome))
         reassembler.reset()
         XCTAssertEqual(reassembler.abandoned, 1)

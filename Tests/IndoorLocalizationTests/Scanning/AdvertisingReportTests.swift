@@ -8,7 +8,7 @@ final class AdvertisingReportTests: XCTestCase {
         try FixtureFolder("captures/events").files(ending: ".txt").map(EventFixture.init)
     }
 
-    func testEveryEventHoldsTheReportsThatStandBesideIt() throws {
+    func testEveryEventDecodesToTheReportsOfItsFixture() throws {
         for fixture in try fixtures() {
             let (reports, error) = EventFixture.decode(fixture.event)
             XCTAssertEqual(
@@ -29,7 +29,7 @@ final class AdvertisingReportTests: XCTestCase {
         }
     }
 
-    func testEveryErrorSaysWhereAndWhat() throws {
+    func testEveryErrorReportsItsOffsetAndReason() throws {
         for fixture in try fixtures() where fixture.error != nil {
             let text = try XCTUnwrap(EventFixture.decode(fixture.event).error).description
             XCTAssertTrue(text.contains("byte "), text)
@@ -47,7 +47,7 @@ final class AdvertisingReportTests: XCTestCase {
         }
     }
 
-    func testAnyByteMayBeAnyOtherWithoutATrap() throws {
+    func testNoChangedByteTrapsTheIterator() throws {
         var decoded = 0
         for fixture in try fixtures() {
             for offset in fixture.event.indices {
@@ -64,7 +64,7 @@ final class AdvertisingReportTests: XCTestCase {
         XCTAssertGreaterThan(decoded, 10_000)
     }
 
-    func testWhatBrokeADecoderOnceBreaksNothing() throws {
+    func testFormerCrashersNoLongerTrap() throws {
         for path in try FixtureFolder("crashes").files() {
             let bytes = Array(try Data(contentsOf: URL(filePath: path)))
             // Behind the head of an event with reports, too.
@@ -87,7 +87,7 @@ final class AdvertisingReportTests: XCTestCase {
         }
     }
 
-    func testWhatIsEncodedDecodesToTheSameAdvertisement() throws {
+    func testAnEncodedAdvertisementDecodesToTheSameOne() throws {
         let seed: UInt64 = 71
         var generator = SeededGenerator(seed: seed)
         for count in [0, 1, 30, 31, 32, 228, 229, 230, 458, 459, 1650] {

@@ -16,7 +16,7 @@ final class BeaconLayoutTests: XCTestCase {
     }
 
     /// Behaviour §1.1, row legacy extras.
-    func testALayoutStringFindsTheBeaconThatItDescribes() throws {
+    func testALayoutStringDecodesItsBeacon() throws {
         // A maker's own: a serial number of 6 bytes, low byte first, the battery in per cent, and the power.
         let layout = try BeaconLayout("m:2-4=a1b2c3, i:5-10l, d:11-11, p:12-12")
         let data: [UInt8] = [2, 1, 6, 14, 0xFF, 0x34, 0x12, 0xA1, 0xB2, 0xC3, 6, 5, 4, 3, 2, 1, 99, 0xC5]
@@ -37,7 +37,7 @@ final class BeaconLayoutTests: XCTestCase {
     }
 
     /// Behaviour §1.1, row legacy extras.
-    func testKnownLayoutsFindWhatTheLibrarysOwnDecodersFind() throws {
+    func testKnownLayoutsDecodeTheSameAsTheBuiltInDecoders() throws {
         let beacon = BeaconIdentity(
             uuid: BeaconUUID(high: 0x3031_3233_3435_3637, low: 0x3839_3A3B_3C3D_3E3F), major: 0x1122, minor: 0x3344)
         let pairs: [(BeaconFrame.Format, BeaconLayout)] = [
@@ -103,7 +103,7 @@ final class BeaconLayoutTests: XCTestCase {
         )
     }
 
-    func testAWrongStringTellsWhichTermIsWrong() {
+    func testAnInvalidStringReportsItsInvalidTerm() {
         expectError("i:4-19,p:24-24", "no term 'm:'")
         expectError("m:2-3=beac,p:24-24", "no term 'i:'")
         expectError("m:2-3=beac,i:4-19,q:1-2", "'q:1-2'")
@@ -134,7 +134,7 @@ final class BeaconLayoutTests: XCTestCase {
         }
     }
 
-    func testASourceGivesTheSightingsOfBeaconsOfOtherLayouts() async throws {
+    func testASourceDeliversSightingsOfOtherLayouts() async throws {
         let layout = try BeaconLayout("m:2-3=cafe,i:4-5,p:6-6")
         let own = try layout.advertisingData(of: LayoutFrame(identifiers: [[7, 8]], measuredPower: -50))
         let address = DeviceAddress(rawValue: 0x1234)

@@ -37,7 +37,7 @@ final class BeaconScannerRegionTests: XCTestCase {
         XCTAssertEqual(text(seen), ["enter hall 0.0", "exit hall 30.0"])
     }
 
-    func testTheRestBetweenTwoPassesIsNoSilence() async throws {
+    func testTheRestBetweenTwoPassesIsNotSilence() async throws {
         let stage = ScannerStage()
         let events = stage.scanner.regionEvents
         await stage.scanner.track(hall, id: "hall")
@@ -127,7 +127,7 @@ final class BeaconScannerRegionTests: XCTestCase {
 
     /// Behaviour §3.5, check 6.
     /// Behaviour §3.1, row stopTrackingIBeacon.
-    func testWhatIsTrackedNoMoreIsNotBroughtBackByResuming() async throws {
+    func testResumingDoesNotRestoreARemovedRegion() async throws {
         let stage = continuous()
         let events = stage.scanner.regionEvents
         await stage.scanner.track(hall, id: "hall")
@@ -188,7 +188,7 @@ final class BeaconScannerRegionTests: XCTestCase {
     }
 
     /// Behaviour §3.1, row getTrackingState.
-    func testTheTrackingStateTellsWhatIsDone() async throws {
+    func testTheTrackingStateReportsMonitoringAndRanging() async throws {
         let stage = continuous()
         try await expect(stage, isMonitoring: false, inside: [], "nothing is tracked")
         await stage.scanner.track(hall, id: "hall")
@@ -237,7 +237,7 @@ final class BeaconScannerRegionTests: XCTestCase {
 
     /// Behaviour §2.1B, row raw scans.
     /// Behaviour §3.1, row iBeaconAdvertisement.
-    func testRangingComesOnceASecondAndEmptySetsOnlyToThoseWhoWantThem() async throws {
+    func testRangingComesOnceASecondAndEmptySetsOnlyInTheirStream() async throws {
         let stage = continuous()
         let (rangings, all) = (stage.scanner.rangings, stage.scanner.everyRanging)
         await stage.scanner.track(hall, id: "hall")
@@ -255,7 +255,7 @@ final class BeaconScannerRegionTests: XCTestCase {
         XCTAssertEqual(seen.map { $0.instant.seconds - beginning }, [1, 3])
     }
 
-    func testARecordingTellsTheSameRegionsEachTime() async throws {
+    func testARecordingYieldsTheSameRegionEventsEachTime() async throws {
         let readings = (0..<100).map { ScannerStage.sighting(at: beginning + Double($0) / 4) }
         var runs: [[RegionRanging]] = []
         for _ in 0..<2 {

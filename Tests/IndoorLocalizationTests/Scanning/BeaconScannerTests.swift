@@ -123,7 +123,7 @@ final class BeaconScannerTests: XCTestCase {
         return (events, late.0, late.1, late.2)
     }
 
-    func testTheSameStreamsGoOnAfterARestart() async throws {
+    func testTheSameStreamsContinueAfterARestart() async throws {
         let stage = ScannerStage()
         let (events, beacons) = (stage.scanner.scanEvents, stage.scanner.beacons)
         try await stage.start()
@@ -143,7 +143,7 @@ final class BeaconScannerTests: XCTestCase {
         XCTAssertEqual(stage.source.scanCount, 2)
     }
 
-    func testAChangedCycleIsKeptFromTheNextBoundaryOn() async throws {
+    func testAChangedCycleAppliesFromTheNextBoundary() async throws {
         let stage = ScannerStage()
         let events = stage.scanner.scanEvents
         try await stage.start()
@@ -243,7 +243,7 @@ final class BeaconScannerTests: XCTestCase {
         XCTAssertEqual(first.beacon.minor, 2, "the whole one is the first")
     }
 
-    func testWhatIsNoMeasurementIsCounted() async throws {
+    func testReadingsWithAnInvalidRSSIAreCounted() async throws {
         let stage = ScannerStage()
         try await stage.start()
         stage.source.send(ScannerStage.sighting(at: beginning, rssi: 127))
@@ -283,7 +283,7 @@ final class BeaconScannerTests: XCTestCase {
         XCTAssertEqual(late, [])
     }
 
-    func testATimedSourceIsToldTheTimingOfThePowerMode() async throws {
+    func testATimedSourceGetsTheTimingOfThePowerMode() async throws {
         let source = TimedSource()
         let scanner = BeaconScanner(source: source, powerMode: .aggressive, clock: ManualClock())
         await scanner.start()
@@ -323,7 +323,7 @@ final class BeaconScannerTests: XCTestCase {
 
     // MARK: - The end
 
-    func testAScannerThatIsGivenUpLeavesNothingBehind() async throws {
+    func testAReleasedScannerEndsItsScan() async throws {
         for isResting in [false, true] {
             let (source, clock, events, isGone) = try await giveUp(isResting: isResting)
             try await Bounded.wait(for: "the end of the scan") { try await source.waitUntilNothingRuns() }

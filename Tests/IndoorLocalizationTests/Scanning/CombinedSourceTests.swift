@@ -82,7 +82,7 @@ final class CombinedSourceTests: XCTestCase {
         reader.task.cancel()
     }
 
-    func testACompanionThatFailsIsToldAndBegunAnewWhileTheRestGoesOn() async throws {
+    func testAFailedCompanionIsReportedAndStartedAgainWhileTheOthersContinue() async throws {
         let reader = try await read(combined())
         sensors.fail(Broken())
         try await Bounded.wait(for: "an error") { try await reader.errors.wait { !$0.isEmpty } }
@@ -103,7 +103,7 @@ final class CombinedSourceTests: XCTestCase {
         reader.task.cancel()
     }
 
-    func testACompanionThatEndsLeavesTheRestAlone() async throws {
+    func testTheEndOfACompanionDoesNotAffectTheOthers() async throws {
         let reader = try await read(combined())
         sensors.finish()
         try await Bounded.wait(for: "the end of the sensors") { [sensors] in try await sensors.waitUntilNothingRuns() }
@@ -115,7 +115,7 @@ final class CombinedSourceTests: XCTestCase {
         XCTAssertEqual(reader.errors.value, [])
     }
 
-    func testTheRadiosFailureEndsAllAndWhatWaitsIsNotLost() async throws {
+    func testAFailureOfTheRadioEndsTheStreamAfterTheWaitingReadings() async throws {
         let reader = try await read(combined())
         radio.send(pressure(1))
         radio.fail(Broken())
@@ -125,7 +125,7 @@ final class CombinedSourceTests: XCTestCase {
         try await Bounded.wait(for: "the end of the sensors") { [sensors] in try await sensors.waitUntilNothingRuns() }
     }
 
-    func testWhoEndsReadingEndsAllSources() async throws {
+    func testCancellingTheReaderEndsAllSources() async throws {
         let reader = try await read(combined())
         reader.task.cancel()
         for source in [radio, sensors] {
@@ -146,7 +146,7 @@ final class CombinedSourceTests: XCTestCase {
         XCTAssertEqual(source.lateReadings, 0)
     }
 
-    func testOfOneInstantTheRecordingThatIsNamedFirstComesFirst() async throws {
+    func testReadingsOfOneInstantFollowTheOrderOfTheRecordings() async throws {
         func step(_ length: Double) -> SensorReading { .step(Step(instant: Instant(seconds: 1), length: length)) }
         let source = CombinedSource(ScriptedSource([step(1), step(2)]), with: [ScriptedSource([step(3)])])
         var merged: [SensorReading] = []
@@ -154,7 +154,7 @@ final class CombinedSourceTests: XCTestCase {
         XCTAssertEqual(merged, [step(1), step(2), step(3)])
     }
 
-    func testARecordingBesideAnotherThatBreaksPlaysOn() async throws {
+    func testARecordingContinuesBesideAFailedOne() async throws {
         let broken = ScriptedSource([pressure(1)], failure: Broken())
         let source = CombinedSource(ScriptedSource([pressure(2), pressure(3)]), with: [broken])
         let reader = Reader(source)
@@ -173,14 +173,14 @@ final class CombinedSourceTests: XCTestCase {
         XCTAssertTrue(end?.contains("cannot be combined with a live source") ?? false, "\(end ?? "")")
     }
 
-    func testTheRadioIsSteeredThroughTheCombination() {
+    func testACombinationHasTheSteeringOfItsRadio() {
         let steering = ScanSteering()
         let source = CombinedSource(radio.dutyCycledBySettings(steering), with: [sensors])
         XCTAssertTrue(source.steering === steering)
         XCTAssertNil(combined().steering)
     }
 
-    func testASessionTellsACompanionsErrorAndGoesOn() async throws {
+    func testASessionReportsTheErrorOfACompanionAndContinues() async throws {
         let stage = LocalizerStage()
         let localizer = Localizer(
             source: CombinedSource(stage.source, with: [sensors], clock: clock), venues: stage.venues,
@@ -203,7 +203,7 @@ final class CombinedSourceTests: XCTestCase {
         await localizer.stop()
     }
 
-    func testAllWhoShareACombinationAreToldOfACompanionsError() async throws {
+    func testAllReadersOfASharedCombinationGetTheErrorOfACompanion() async throws {
         let shared = SharedScanSource(combined())
         let errors = WatchedState<[String?]>([])
         let readers = (0..<2).map { number in
@@ -217,7 +217,7 @@ final class CombinedSourceTests: XCTestCase {
         for reader in readers { reader.cancel() }
     }
 
-    func testSatellitesAreASourceToCombineToo() async throws {
+    func testGNSSReadingsDeliverTheFixesOfAReceiver() async throws {
         let fix = GNSSFix(
             instant: Instant(seconds: 1), coordinate: Coordinate(latitude: 52, longitude: 13), accuracy: 5)
         let receiver = ScriptedSource([.gnss(fix)], pace: .live)

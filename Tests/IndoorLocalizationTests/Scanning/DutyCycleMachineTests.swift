@@ -49,7 +49,7 @@ final class DutyCycleMachineTests: XCTestCase {
         XCTAssertEqual(machine.state, .stopped)
     }
 
-    func testStopEndsThePassThatIsOnAndNothingComesAfterwards() {
+    func testStopEndsThePresentPassAndNothingFollows() {
         var machine = Machine(DutyCycle())
         _ = machine.handle(.start, at: .zero)
         XCTAssertEqual(machine.handle(.stop, at: at(4)), [.endPass])
@@ -78,7 +78,7 @@ final class DutyCycleMachineTests: XCTestCase {
         XCTAssertEqual(machine.state, .waiting(until: at(100)))
     }
 
-    func testAChangedCycleCountsFromTheNextBoundaryOn() {
+    func testAChangedCycleAppliesFromTheNextBoundary() {
         let quick = DutyCycle(scanDuration: .seconds(1), interval: .seconds(2))
         var machine = Machine(DutyCycle())
         _ = machine.handle(.start, at: .zero)
@@ -89,7 +89,7 @@ final class DutyCycleMachineTests: XCTestCase {
         XCTAssertEqual(boundaries(of: &machine, until: 28), ["begin 18.0", "end 28.0"], "the rest was not prolonged")
     }
 
-    func testACycleThatBecomesContinuousGoesOnAtItsNextBoundary() {
+    func testACycleThatBecomesContinuousContinuesAtItsNextBoundary() {
         var machine = Machine(DutyCycle())
         _ = machine.handle(.start, at: .zero)
         _ = machine.handle(.change(.continuous), at: at(5))
@@ -117,7 +117,7 @@ final class DutyCycleMachineTests: XCTestCase {
         XCTAssertEqual(machine.state, .waiting(until: at(3690)))
     }
 
-    func testAGapOfYearsEndsSomewhere() {
+    func testAGapOfYearsTakesABoundedNumberOfSteps() {
         var machine = Machine(DutyCycle(scanDuration: .milliseconds(10), interval: .zero))
         _ = machine.handle(.start, at: .zero)
         _ = machine.catchUp(to: at(3e9))
@@ -126,7 +126,7 @@ final class DutyCycleMachineTests: XCTestCase {
         XCTAssertGreaterThan(machine.nextWake ?? .zero, at(3e9 + 0.005))
     }
 
-    func testWhateverHappensEveryPassBeginsOnceAndEndsOnce() {
+    func testEveryPassBeginsOnceAndEndsOnceForRandomEvents() {
         for seed in [1, 2, 3, 0xC0FFEE] as [UInt64] {
             var generator = SeededGenerator(seed: seed)
             var machine = Machine(DutyCycle())
@@ -167,7 +167,7 @@ final class DutyCycleMachineTests: XCTestCase {
         }
     }
 
-    func testATimelineThatMovesTakesTheBoundariesWithIt() {
+    func testAShiftOfTheTimelineShiftsTheBoundaries() {
         var machine = Machine(DutyCycle())
         _ = machine.handle(.start, at: .zero)
         machine.shift(by: .seconds(5000))

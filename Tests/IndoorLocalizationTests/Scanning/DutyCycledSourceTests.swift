@@ -44,7 +44,7 @@ final class DutyCycledSourceTests: XCTestCase {
         }
     }
 
-    func testARecordingIsCutByItsInstantsAndKeepsWhatIsNoRadio() async throws {
+    func testARecordingIsCutByItsInstantsAndKeepsOtherSensors() async throws {
         let heard = (0..<105).map { ScannerStage.sighting(at: 50 + Double($0)) }
         let step = SensorReading.step(Step(instant: Instant(seconds: 90)))
         let source = ScriptedSource(heard[0..<41] + [step] + heard[41...])
@@ -54,7 +54,7 @@ final class DutyCycledSourceTests: XCTestCase {
         try await task.value.get()
     }
 
-    func testARecordingTellsOfEachRest() async throws {
+    func testARecordingReportsEachRest() async throws {
         let source = ScriptedSource((0..<215).map { ScannerStage.sighting(at: 50 + Double($0)) })
         var told: [String] = []
         for try await reading in source.dutyCycled(.eco).readings() {
@@ -79,7 +79,7 @@ final class DutyCycledSourceTests: XCTestCase {
         }
     }
 
-    func testALiveSourceTellsOfEachRestOnItsOwnTimeline() async throws {
+    func testALiveSourceReportsEachRestOnItsOwnTimeline() async throws {
         let (source, clock) = (ScriptedSource(), ManualClock())
         let (stream, teller) = AsyncStream.makeStream(of: SensorReading.self)
         let readings = source.dutyCycled(DutyCycle(), clock: clock).readings()
@@ -121,7 +121,7 @@ final class DutyCycledSourceTests: XCTestCase {
         }
     }
 
-    func testTheSourcesErrorIsItsError() async throws {
+    func testAnErrorOfTheSourceEndsTheStream() async throws {
         for pace in [ScanPace.live, .recorded] {
             let source = ScriptedSource([ScannerStage.sighting(at: 1)], pace: pace, failure: Broken())
             let (seconds, task) = gather(source.dutyCycled(DutyCycle(), clock: ManualClock()))
@@ -141,7 +141,7 @@ final class DutyCycledSourceTests: XCTestCase {
         XCTAssertEqual(source.scanCount, 0)
     }
 
-    func testACancelledScanLeavesNothingBehind() async throws {
+    func testCancellingTheReaderEndsTheSource() async throws {
         for isResting in [false, true] {
             let (source, clock) = (ScriptedSource(), ManualClock())
             let (seconds, task) = gather(source.dutyCycled(DutyCycle(), clock: clock))
@@ -158,7 +158,7 @@ final class DutyCycledSourceTests: XCTestCase {
         }
     }
 
-    func testALocalizerCanBeFedByARadioThatRests() async throws {
+    func testALocalizerWorksWithADutyCycledSource() async throws {
         let (source, clock) = (ScriptedSource(), ManualClock())
         let localizer = Localizer(
             source: source.dutyCycled(.eco, clock: clock), venues: ScriptedVenueSource([SessionStage.office]),

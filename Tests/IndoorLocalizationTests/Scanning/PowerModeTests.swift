@@ -22,7 +22,7 @@ final class PowerModeTests: XCTestCase {
         XCTAssertEqual(PowerMode.allCases.count, 4)
     }
 
-    func testEachModeListensTheShareOfTheTimeThatItsTableSays() {
+    func testEachModeListensForItsDocumentedShareOfTheTime() {
         for (mode, share) in [(PowerMode.none, 1.0), (.aggressive, 0.5), (.normal, 1.0 / 3), (.eco, 0.1)] {
             XCTAssertEqual(mode.timing.share * mode.dutyCycle.share, share, accuracy: 1e-12, "\(mode)")
             XCTAssertEqual(ScannerSettings(powerMode: mode).problems, [], "\(mode)")
@@ -42,7 +42,7 @@ final class PowerModeTests: XCTestCase {
         }
     }
 
-    func testWhatIsOutOfRangeIsNamed() {
+    func testProblemsNameTheValuesThatAreOutOfRange() {
         var settings = ScannerSettings()
         settings.dutyCycle = DutyCycle(scanDuration: .zero, interval: .seconds(-1), intervalFactor: .nan)
         settings.timing = ScanTiming(window: .milliseconds(500), interval: .milliseconds(250))

@@ -9,7 +9,7 @@ final class ReadingMergerTests: XCTestCase {
 
     private func seconds(_ readings: [SensorReading]) -> [Double] { readings.map(\.instant.seconds) }
 
-    func testAReadingIsHandedOnOnceEverySourceHasComeAsFar() {
+    func testAReadingIsDeliveredWhenEverySourceHasReachedItsInstant() {
         var merger = ReadingMerger(sources: 2, window: .seconds(1))
         XCTAssertEqual(merger.add(pressure(1), from: 0, at: .zero), [])
         XCTAssertEqual(merger.add(pressure(3), from: 0, at: .zero), [])
@@ -18,17 +18,17 @@ final class ReadingMergerTests: XCTestCase {
         XCTAssertEqual(merger.lateCount, 0)
     }
 
-    func testASourceThatIsSilentIsWaitedForAsLongAsTheWindow() {
+    func testASilentSourceDelaysReadingsByTheWindow() {
         var merger = ReadingMerger(sources: 2, window: .milliseconds(100))
         XCTAssertEqual(merger.add(pressure(2), from: 0, at: .milliseconds(10)), [])
         XCTAssertEqual(merger.nextDue, .milliseconds(110))
         XCTAssertEqual(merger.add(pressure(1), from: 0, at: .milliseconds(20)), [])
-        XCTAssertEqual(merger.take(at: .milliseconds(109)), [])
-        XCTAssertEqual(seconds(merger.take(at: .milliseconds(110))), [1, 2], "what is older goes with it")
+        XCTAssertEqual(merger.drain(at: .milliseconds(109)), [])
+        XCTAssertEqual(seconds(merger.drain(at: .milliseconds(110))), [1, 2], "what is older goes with it")
         XCTAssertNil(merger.nextDue)
     }
 
-    func testAReadingThatIsTooLateIsNotLostAndIsCounted() {
+    func testALateReadingIsDeliveredAndCounted() {
         var merger = ReadingMerger(sources: 2, window: .zero)
         XCTAssertEqual(seconds(merger.add(pressure(5), from: 0, at: .zero)), [5])
         let late = merger.add(pressure(4), from: 1, at: .zero)
@@ -36,15 +36,15 @@ final class ReadingMergerTests: XCTestCase {
         XCTAssertEqual(merger.lateCount, 1)
     }
 
-    func testNobodyWaitsForASourceThatHasLeftUntilItDeliversAgain() {
+    func testASourceThatHasLeftDelaysNoReadingUntilItDeliversAgain() {
         var merger = ReadingMerger(sources: 2, window: .seconds(1))
         XCTAssertEqual(merger.add(pressure(1), from: 0, at: .zero), [])
         merger.leave(1)
-        XCTAssertEqual(seconds(merger.take(at: .zero)), [1])
+        XCTAssertEqual(seconds(merger.drain(at: .zero)), [1])
         XCTAssertEqual(seconds(merger.add(pressure(2), from: 0, at: .zero)), [2])
         XCTAssertEqual(seconds(merger.add(pressure(3), from: 1, at: .zero)), [], "source 0 may have one before it")
         XCTAssertEqual(seconds(merger.add(pressure(4), from: 0, at: .zero)), [3])
-        XCTAssertEqual(seconds(merger.takeAll()), [4])
+        XCTAssertEqual(seconds(merger.drainAll()), [4])
     }
 
     func testReadingsOfOneInstantStayInTheOrderOfArrival() {
@@ -56,16 +56,16 @@ final class ReadingMergerTests: XCTestCase {
         XCTAssertEqual(readings.flatMap { merger.add($0, from: 0, at: .zero) }, readings)
     }
 
-    func testAFloodIsHandedOnBeforeItsTime() {
+    func testReadingsBeyondTheLimitAreDeliveredEarly() {
         var merger = ReadingMerger(sources: 2, window: .seconds(1))
         var handedOn: [SensorReading] = []
         for number in 0..<5000 { handedOn += merger.add(pressure(Double(number)), from: 0, at: .zero) }
         XCTAssertEqual(handedOn.count, 5000 - ReadingMerger.limit)
-        handedOn += merger.takeAll()
+        handedOn += merger.drainAll()
         XCTAssertEqual(seconds(handedOn), (0..<5000).map(Double.init))
     }
 
-    func testAnyInterleavingWithinTheWindowComesOutInOrderAndWhole() {
+    func testAnyInterleavingWithinTheWindowIsOrderedAndComplete() {
         for seed in 0..<50 as Range<UInt64> {
             var generator = SeededGenerator(seed: seed)
             var merger = ReadingMerger(sources: 3, window: .milliseconds(300))
@@ -84,7 +84,7 @@ final class ReadingMergerTests: XCTestCase {
             for arrival in arrivals {
                 handedOn += merger.add(pressure(arrival.instant), from: arrival.source, at: arrival.elapsed)
             }
-            handedOn += merger.takeAll()
+            handedOn += merger.drainAll()
             XCTAssertEqual(seconds(handedOn), arrivals.map { Instant(seconds: $0.instant).seconds }.sorted(), "\(seed)")
             XCTAssertEqual(merger.lateCount, 0)
         }

@@ -30,7 +30,7 @@ final class RecentReadingsTests: XCTestCase {
     }
 
     /// Two looks at each addition, and one or two for the clean-up that it pays for.
-    func testAnAdditionCostsAFewLooksAtAnyRate() {
+    func testAnAdditionHasABoundedCostAtAnyRate() {
         for rate in [1.0, 50, 499, 501, 1_000, 5_000] {
             let looks = Looks()
             let seconds = 60.0
@@ -39,7 +39,7 @@ final class RecentReadingsTests: XCTestCase {
         }
     }
 
-    func testInAFloodTheLatestAreKept() {
+    func testTheLatestReadingsAreStoredAtAHighRate() {
         for count in [5_001, 9_999, 10_000, 10_001, 23_456] {
             let recent = recent(rate: 10_000, seconds: Double(count) / 10_000, looks: Looks())
             XCTAssertEqual(recent.readings.count, 5_000, "\(count)")
@@ -48,14 +48,14 @@ final class RecentReadingsTests: XCTestCase {
         }
     }
 
-    func testWhatIsOlderThanTwiceTheSpanIsForgotten() {
+    func testReadingsOlderThanTwiceTheSpanAreDiscarded() {
         let recent = recent(rate: 2, seconds: 60, looks: Looks())
         XCTAssertEqual(recent.readings.last?.seconds, 59.5)
         XCTAssertGreaterThanOrEqual(recent.readings.first?.seconds ?? 0, 59.5 - 20)
         XCTAssertLessThanOrEqual(recent.readings.first?.seconds ?? 0, 59.5 - 10)
     }
 
-    func testClearForgetsEverything() {
+    func testClearDiscardsAllReadings() {
         var recent = recent(rate: 1, seconds: 5, looks: Looks())
         recent.clear()
         XCTAssertEqual(recent.readings, [])

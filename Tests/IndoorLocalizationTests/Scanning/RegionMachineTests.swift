@@ -78,7 +78,7 @@ final class RegionMachineTests: XCTestCase {
         XCTAssertEqual(events(of: &machine, until: 100), ["exit door 32.0", "exit hall 34.0", "exit floor 34.0"])
     }
 
-    func testOnlyTimeInWhichTheRadioHearsCountsAsSilence() {
+    func testSilenceIncludesOnlyTimeInWhichTheRadioReceives() {
         var machine = machine()
         _ = machine.handle(heard(9), at: at(9))
         // Passes of 10 s every 100 s: 1 s of silence in the first one, then 10 s each.
@@ -93,7 +93,7 @@ final class RegionMachineTests: XCTestCase {
         }
     }
 
-    func testASightingInEveryPassKeepsTheRegionForEver() {
+    func testASightingInEveryPassPreventsTheExit() {
         var machine = machine { $0.exitTimeout = .seconds(11) }
         for pass in 0..<100 {
             let begin = 100 * Double(pass)
@@ -135,7 +135,7 @@ final class RegionMachineTests: XCTestCase {
         XCTAssertEqual(text(machine.handle(heard(1), at: at(1))), ["enter hall 1.0"], "told once")
     }
 
-    func testStopTrackingTellsNoExitAndNothingEverAfter() {
+    func testStopTrackingEmitsNoExitAndNoLaterEvent() {
         var machine = machine()
         _ = machine.handle(heard(1), at: at(1))
         XCTAssertTrue(machine.stopTracking { $1 == "hall" })
@@ -145,7 +145,7 @@ final class RegionMachineTests: XCTestCase {
         XCTAssertTrue(machine.isEmpty)
     }
 
-    func testAPauseKeepsTheRegionsAndTellsNothing() {
+    func testAPauseStoresTheRegionsAndEmitsNothing() {
         var machine = machine()
         _ = machine.handle(heard(1), at: at(1))
         machine.pause()
@@ -158,7 +158,7 @@ final class RegionMachineTests: XCTestCase {
         XCTAssertEqual(text(machine.handle(heard(4), at: at(4))), [], "a second resume changes nothing")
     }
 
-    func testWhatIsForgottenIsEnteredAgainWithoutAnExit() {
+    func testAForgottenRegionIsEnteredAgainWithoutAnExit() {
         var machine = machine()
         _ = machine.track(BeaconRegion(uuid: ScannerStage.uuid, major: 1), id: "floor")
         _ = machine.handle(heard(1), at: at(1))
@@ -188,14 +188,14 @@ final class RegionMachineTests: XCTestCase {
             ["range hall 1.0 [1, 2]", "range hall 2.0 []", "range hall 3.0 []", "exit hall 3.6"])
     }
 
-    func testNothingIsRangedOutsideAndTheRhythmStays() {
+    func testNothingIsRangedOutsideAndTheRhythmContinues() {
         var machine = machine { $0.exitTimeout = .seconds(2) }
         _ = machine.handle(heard(7.3), at: at(7.3))
         XCTAssertEqual(
             everything(of: &machine, until: 50), ["range hall 8.0 [1]", "range hall 9.0 []", "exit hall 9.3"])
     }
 
-    func testTheLastPartOfASecondIsRangedBeforeTheRadioFallsSilent() {
+    func testTheLastPartOfASecondIsRangedBeforeTheRadioStops() {
         var machine = machine()
         _ = machine.handle(heard(0.2), at: at(0.2))
         XCTAssertEqual(text(machine.handle(.hearing(false), at: at(0.5))), ["range hall 0.5 [1]"])
@@ -203,14 +203,14 @@ final class RegionMachineTests: XCTestCase {
         XCTAssertEqual(text(machine.handle(.hearing(false), at: at(100.5))), [], "nothing was heard")
     }
 
-    func testARangingThatComesLateIsNotMadeUpFor() {
+    func testMissedRangingsAreNotRepeated() {
         var machine = machine()
         _ = machine.handle(heard(0.2), at: at(0.2))
         XCTAssertEqual(text(machine.handle(.tick, at: at(5.5))), ["range hall 5.5 [1]"])
         XCTAssertEqual(machine.nextWake, at(6))
     }
 
-    func testWhatWasHeardBeforeAnExitIsNotRangedAfterTheNextEntry() {
+    func testReceptionsBeforeAnExitAreNotRangedAfterTheNextEntry() {
         var machine = machine {
             $0.enterRSSI = -70
             $0.exitRSSI = -76
@@ -233,7 +233,7 @@ final class RegionMachineTests: XCTestCase {
 
     // MARK: - Whatever happens
 
-    func testWhateverHappensEntersAndExitsAlternateAndExitsKeepTheirTimeout() {
+    func testEntriesAndExitsAlternateAndKeepTheTimeoutForRandomEvents() {
         for seed in [1, 2, 3, 0xC0FFEE] as [UInt64] {
             var generator = SeededGenerator(seed: seed)
             var machine = machine { $0.exitTimeout = .seconds(5) }

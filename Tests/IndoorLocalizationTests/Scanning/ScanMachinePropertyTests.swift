@@ -5,7 +5,7 @@ import XCTest
 final class ScanMachinePropertyTests: XCTestCase {
     private let failure = LocalizationError(code: .generic, message: "the antenna fell off")
 
-    func testWhateverHappensTheEventsMatchTheScan() {
+    func testTheEventsMatchTheScanForRandomEvents() {
         for seed in [1, 2, 3, 0xC0FFEE] as [UInt64] {
             for pace in [ScanPace.live, .recorded] {
                 var generator = SeededGenerator(seed: seed)

@@ -50,7 +50,7 @@ final class ScanMachineTests: XCTestCase {
         XCTAssertEqual(beacons(second).count, 1)
     }
 
-    func testAPassHoldsItsFirstInstantAndNotItsLast() {
+    func testAPassIncludesItsFirstInstantAndExcludesItsLast() {
         var machine = machine(.recorded)
         _ = machine.handle(.start, at: .zero)
         for (second, isHeard) in [(0.0, true), (9.999, true), (10, false), (99.999, false), (100, true)] {
@@ -58,7 +58,7 @@ final class ScanMachineTests: XCTestCase {
         }
     }
 
-    func testNothingIsToldBetweenTwoPasses() throws {
+    func testNothingIsEmittedBetweenTwoPasses() throws {
         var machine = machine(.recorded)
         _ = machine.handle(.start, at: .zero)
         _ = machine.handle(heard(10), at: at(10))
@@ -66,7 +66,7 @@ final class ScanMachineTests: XCTestCase {
         XCTAssertEqual(machine.handle(.reading(advertisement), at: at(11)), [])
     }
 
-    func testALiveScanThatSleptHasNotScannedMeanwhile() {
+    func testALiveScanDoesNotCatchUpAfterTheComputerSlept() {
         var machine = machine()
         _ = machine.handle(.start, at: .zero)
         XCTAssertEqual(machine.handle(.tick, at: at(3600)), [.stopSource, stopped(3600)])
@@ -80,7 +80,7 @@ final class ScanMachineTests: XCTestCase {
         XCTAssertEqual(machine.nextWake, at(100))
     }
 
-    func testAGapOfYearsInARecordingEndsSomewhere() {
+    func testAGapOfYearsInARecordingTakesABoundedNumberOfSteps() {
         var settings = ScannerSettings(dutyCycle: DutyCycle(scanDuration: .milliseconds(10), interval: .zero))
         settings.regions.exitTimeout = .milliseconds(10)
         var machine = machine(.recorded, settings)
@@ -92,7 +92,7 @@ final class ScanMachineTests: XCTestCase {
         XCTAssertGreaterThan(machine.nextWake ?? .zero, at(3e9))
     }
 
-    func testStopTellsThatItStoppedAndNothingMore() {
+    func testStopEmitsTheEndOfThePassAndNothingElse() {
         var machine = machine()
         _ = machine.regions.track(BeaconRegion(uuid: ScannerStage.uuid), id: "hall")
         _ = machine.handle(.start, at: .zero)
@@ -105,7 +105,7 @@ final class ScanMachineTests: XCTestCase {
         XCTAssertFalse(machine.isStarted)
     }
 
-    func testAChangedCycleAndTimingCountLater() {
+    func testAChangedCycleAppliesFromTheNextBoundaryAndItsTimingFromTheNextPass() {
         var machine = machine()
         _ = machine.handle(.start, at: .zero)
         let mode = PowerMode.normal
@@ -135,7 +135,7 @@ final class ScanMachineTests: XCTestCase {
         XCTAssertEqual(machine.handle(.tick, at: at(5)), [started(5), .startSource(nil)])
     }
 
-    func testPausesGrowToAMinuteUntilSomethingIsHeard() throws {
+    func testPausesGrowToAMinuteUntilTheRadioReceives() throws {
         var machine = machine(.live, ScannerSettings(dutyCycle: .continuous))
         _ = machine.handle(.start, at: .zero)
         var now = Instant.zero
@@ -207,15 +207,17 @@ final class ScanMachineTests: XCTestCase {
         var machine = machine()
         _ = machine.handle(.start, at: .zero)
         let advertisement = try ScannerStage.advertisement(at: 1)
-        let first = machine.handle(.reading(.advertisement(advertisement)), at: at(1))
+        var decoder = ReadingDecoder()
+        let first = machine.handle(.reading(decoder.decode(.advertisement(advertisement))), at: at(1))
         XCTAssertEqual(first.first, .emitAdvertisement(advertisement))
         XCTAssertEqual(beacons(first).map(\.beacon), [ScannerStage.beacon()])
         let sighting = try XCTUnwrap(try advertisement.sighting())
-        XCTAssertEqual(machine.handle(.reading(.sighting(sighting)), at: at(1)), [])
-        XCTAssertEqual(beacons(machine.handle(.reading(.sighting(sighting)), at: at(1))).count, 1, "a second one")
+        XCTAssertEqual(machine.handle(.reading(decoder.decode(.sighting(sighting))), at: at(1)), [])
+        let second = machine.handle(.reading(decoder.decode(.sighting(sighting))), at: at(1))
+        XCTAssertEqual(beacons(second).count, 1, "a second one")
     }
 
-    func testAMalformedAdvertisementIsNoBeaconAndStillTold() throws {
+    func testAMalformedAdvertisementIsEmittedWithoutABeacon() throws {
         var machine = machine()
         _ = machine.handle(.start, at: .zero)
         var advertisement = try ScannerStage.advertisement(at: 1)
@@ -225,7 +227,7 @@ final class ScanMachineTests: XCTestCase {
     }
 
     /// Behaviour §4.1, row rssi: what is no measurement is dropped.
-    func testWhatIsNoMeasurementIsDroppedAndCounted() throws {
+    func testReadingsWithAnInvalidRSSIAreDiscardedAndCounted() throws {
         var machine = machine()
         _ = machine.handle(.start, at: .zero)
         for rssi in [127.0, 0, 5, .nan, -128] {
@@ -267,7 +269,7 @@ final class ScanMachineTests: XCTestCase {
         XCTAssertNil(record.distance)
     }
 
-    func testARadioThatDoesNotHearIsNoSilentBeacon() {
+    func testAFailureOfTheRadioIsNotSilenceOfABeacon() {
         var machine = machine(.live, ScannerSettings(dutyCycle: .continuous))
         _ = machine.regions.track(BeaconRegion(uuid: ScannerStage.uuid), id: "hall")
         _ = machine.handle(.start, at: .zero)
@@ -284,7 +286,7 @@ final class ScanMachineTests: XCTestCase {
         XCTAssertTrue(directives.contains(.emitRegionEvent(exit)), "a second was silent before, 29 afterwards")
     }
 
-    func testARecordedRadioThatDoesNotHearStaysSoInTheNextPass() {
+    func testAFailureOfARecordedRadioLastsIntoTheNextPass() {
         var machine = machine(.recorded)
         _ = machine.regions.track(BeaconRegion(uuid: ScannerStage.uuid), id: "hall")
         _ = machine.handle(.start, at: .zero)
@@ -294,7 +296,7 @@ final class ScanMachineTests: XCTestCase {
         XCTAssertEqual(machine.trackingState.insideRegions, ["hall"])
     }
 
-    func testALiveRadioIsBelievedToHearInEachPassUntilItSaysOtherwise() {
+    func testALiveRadioIsAssumedToReceiveInEachPassUntilItReportsAFailure() {
         var machine = machine()
         _ = machine.regions.track(BeaconRegion(uuid: ScannerStage.uuid), id: "hall")
         _ = machine.handle(.start, at: .zero)
@@ -306,7 +308,7 @@ final class ScanMachineTests: XCTestCase {
         XCTAssertTrue(directives.contains(.emitRegionEvent(exit)), "1 s in the first pass, 28 s in three, and 9 s")
     }
 
-    func testARestartForgetsTheRangesOfBefore() throws {
+    func testARestartDiscardsEarlierRanges() throws {
         var machine = machine()
         _ = machine.handle(.start, at: .zero)
         for tenth in 0..<50 { _ = machine.handle(heard(Double(tenth) / 10, rssi: -40), at: at(Double(tenth) / 10)) }
@@ -316,7 +318,7 @@ final class ScanMachineTests: XCTestCase {
         XCTAssertEqual(record.range.rssi, -90)
     }
 
-    func testBeaconsThatFellSilentAreForgotten() {
+    func testSilentBeaconsAreDiscarded() {
         var machine = machine(.live, ScannerSettings(dutyCycle: .continuous))
         _ = machine.handle(.start, at: .zero)
         for number in 0..<10_000 {
@@ -327,7 +329,7 @@ final class ScanMachineTests: XCTestCase {
         XCTAssertLessThanOrEqual(machine.rangedBeacons, 1001, "those of 10 s at most, at 100 a second")
     }
 
-    func testTheEndOfARecordingTellsTheLastRanging() {
+    func testTheEndOfARecordingEmitsTheLastRanging() {
         var machine = machine(.recorded)
         _ = machine.regions.track(BeaconRegion(uuid: ScannerStage.uuid), id: "hall")
         _ = machine.handle(.start, at: .zero)

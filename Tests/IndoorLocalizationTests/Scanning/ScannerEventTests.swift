@@ -17,7 +17,7 @@ final class ScannerEventTests: XCTestCase {
     }
 
     /// Behaviour §4.1, row getEvents: searches and payloads are told as one stream, in order.
-    func testPassesAndWhatIsHeardAreToldInOrder() async throws {
+    func testPassesAndReceptionsAreEmittedInOrder() async throws {
         let stage = ScannerStage(ScriptedSource(), Self.settings)
         stage.source.wallClock = WallClock(
             timeOfZero: .milliseconds(Self.noon) - .seconds(ScannerStage.beginning),
@@ -61,7 +61,7 @@ final class ScannerEventTests: XCTestCase {
         await stage.scanner.stop()
     }
 
-    func testOfASourceWithoutAWallClockTheTimesAreNil() async throws {
+    func testTimesAreNilWithoutAWallClock() async throws {
         let stage = ScannerStage()
         let told = stage.scanner.events
         try await stage.start()
@@ -74,10 +74,10 @@ final class ScannerEventTests: XCTestCase {
         await stage.scanner.stop()
     }
 
-    func testTheTopicOfAllEventsTellsThem() async throws {
+    func testAWatchOfAllEventsIsCalled() async throws {
         let stage = ScannerStage()
         let (calls, told) = AsyncStream.makeStream(of: String.self)
-        let subscription = stage.scanner.on(.scannerEvents) { told.yield(Self.name($0)) }
+        let subscription = stage.scanner.watch(\.events) { told.yield(Self.name($0)) }
         try await stage.start()
         let first = try await Bounded.first(1, of: calls)
         XCTAssertEqual(first, ["started"])

@@ -15,7 +15,7 @@ final class SteeredSourceTests: XCTestCase {
         return alarm.seconds
     }
 
-    func testAPassWithoutAnEndEndsOneScanDurationAfterTheChange() async throws {
+    func testAnEndlessPassEndsOneScanDurationAfterTheChange() async throws {
         let (source, clock, steering) = (ScriptedSource(), ManualClock(), ScanSteering())
         let readings = source.dutyCycledBySettings(steering, clock: clock).readings()
         let task = Task { for try await _ in readings {} }
@@ -82,7 +82,7 @@ final class SteeredSourceTests: XCTestCase {
         await localizer.stop()
     }
 
-    func testALocalizerTellsItsSourceTheDutyCycleOfTheVenue() async throws {
+    func testALocalizerSetsTheDutyCycleOfTheVenueOnItsSource() async throws {
         var office = SessionStage.office
         office.settings = ["scanner.powerMode": "eco"]
         let (source, clock, steering) = (ScriptedSource(), ManualClock(), ScanSteering())

@@ -12,7 +12,7 @@ final class TrackingStateTests: XCTestCase {
 
     /// Behaviour §3.1, row extra topics: `LOCALIZATION_PAUSED_STATE`.
     /// Behaviour §3.1, row getTrackingState.
-    func testEachChangeOfTheTrackingIsTold() async throws {
+    func testEachChangeOfTheTrackingStateIsEmitted() async throws {
         let stage = ScannerStage(ScriptedSource(), ScannerSettings(dutyCycle: .continuous))
         let states = stage.scanner.trackingStates
         await stage.scanner.track(BeaconRegion(uuid: ScannerStage.uuid), id: "home")
@@ -35,10 +35,10 @@ final class TrackingStateTests: XCTestCase {
         XCTAssertEqual(late, [state(false)], "the present state first")
     }
 
-    func testATopicTellsThePause() async throws {
+    func testAWatchOfTrackingStatesIsCalledWithThePause() async throws {
         let stage = ScannerStage()
         let (stream, continuation) = AsyncStream.makeStream(of: Bool.self)
-        let observation = stage.scanner.on(.trackingStates) { continuation.yield($0.isPaused) }
+        let observation = stage.scanner.watch(\.trackingStates) { continuation.yield($0.isPaused) }
         await stage.scanner.pauseTracking()
         await stage.scanner.resumeTracking()
         let seen = try await Bounded.first(3, of: stream)
@@ -47,7 +47,7 @@ final class TrackingStateTests: XCTestCase {
     }
 
     /// Behaviour §3.1, row enterRegion: nothing rests by default, so the exit comes with the exit timeout.
-    func testAScannerListensAllTheTimeUnlessItIsToldToRest() async throws {
+    func testAScannerListensAllTheTimeWithoutADutyCycle() async throws {
         let clock = ManualClock(now: Instant(seconds: 777))
         let source = ScriptedSource()
         let scanner = BeaconScanner(source: source, clock: clock)

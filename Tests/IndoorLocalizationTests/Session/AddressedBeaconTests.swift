@@ -80,10 +80,11 @@ final class AddressedBeaconTests: XCTestCase {
         let log = WatchedBelief()
         var machine = machine(log: log)
         let reading = advertisement(try frame(8, 8))
-        _ = machine.handle(.reading(reading), at: 11)
+        var decoder = ReadingDecoder()
+        _ = machine.handle(.reading(decoder.decode(reading)), at: 11)
         guard case .advertisement(let heard) = reading, let own = try heard.sighting() else { return XCTFail() }
         // What a source puts behind it is the same news.
-        _ = machine.handle(.reading(.sighting(own)), at: 11)
+        _ = machine.handle(.reading(decoder.decode(.sighting(own))), at: 11)
         _ = machine.handle(.packet(1, Self.office), at: 11)
         XCTAssertEqual(self.heard(log), [SessionStage.beacon(1, 2)])
         // A source that gives sightings alone tells the address, too.

@@ -48,7 +48,7 @@ final class LatestPositionTests: XCTestCase {
         let stage = FloorPlanLocalizerStage(map: 1)
         XCTAssertEqual(stage.positioner.floorPlan, FloorPlan(venueID: 1, map: SessionStage.office.maps[1]))
         let (stream, continuation) = AsyncStream.makeStream(of: MapID.self)
-        let observation = stage.positioner.on(.positions) { continuation.yield($0.mapID) }
+        let observation = stage.positioner.watch(\.positions) { continuation.yield($0.mapID) }
         try await stage.run()
         let called = try await Bounded.first(1, of: stream)
         XCTAssertEqual(called, [11])
@@ -78,6 +78,22 @@ final class LatestPositionTests: XCTestCase {
         let (isPaused, state) = (await stage.localizer.isPaused, await stage.localizer.state)
         XCTAssertTrue(isPaused)
         XCTAssertEqual(state, .idle)
+    }
+
+    func testASessionThatIsPausedWhileARequestWaitsStaysPausedWhenTheRequestEnds() async throws {
+        let stage = LocalizerStage()
+        let request = Task { try await stage.localizer.requestLocation() }
+        try await stage.source.waitUntilScanning()
+        try await stage.reach("searchVenue")
+        await stage.localizer.pause()
+        let outcome = try await Bounded.wait(for: "the end of the request") { await request.result }
+        XCTAssertThrowsError(try outcome.get())
+        let isPaused = await stage.localizer.isPaused
+        XCTAssertTrue(isPaused, "only the request is over")
+        await stage.localizer.resume()
+        try await stage.reach("searchVenue")
+        XCTAssertEqual(stage.source.runningScanCount, 1)
+        await stage.localizer.stop()
     }
 
     func testASessionThatIsStartedWhileARequestWaitsGoesOn() async throws {

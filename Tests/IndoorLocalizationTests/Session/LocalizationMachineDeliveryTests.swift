@@ -44,6 +44,42 @@ final class LocalizationMachineDeliveryTests: XCTestCase {
         XCTAssertLessThanOrEqual(now.duration(to: try XCTUnwrap(machine.nextWake)), .seconds(1), "it has delivered")
     }
 
+    private struct Unclassified: Error {}
+
+    func testAnUnknownErrorOfTheScanEndsTheSessionUnlessAReceiverDelivers() {
+        for hasReceiver in [false, true] {
+            for stage in sessions {
+                var machine = SessionStage.machine(in: stage, hasReceiver: hasReceiver)
+                let state = machine.state
+                let directives = machine.handle(.sourceFailed(Unclassified()), at: 10)
+                let error = LocalizationError(
+                    code: hasReceiver ? .generic : .critical, message: "the scan failed", cause: "Unclassified()")
+                XCTAssertTrue(directives.contains(.report(error)), "\(directives)")
+                XCTAssertEqual(machine.state, hasReceiver ? state : .error(error))
+            }
+        }
+    }
+
+    func testOnARecordingEveryErrorOfTheScanEndsTheSession() {
+        for code in LocalizationError.Code.allCases {
+            var machine = Machine(settings: SettingsStack(), seed: 1, pace: .recorded) { _, _ in FixBelief() }
+            _ = machine.handle(.start, at: 10)
+            let error = LocalizationError(code: code, message: "the file is broken", kind: .badResponse)
+            _ = machine.handle(.sourceFailed(error), at: 10)
+            var expected = error
+            expected.code = code == .credential ? .credential : .critical
+            XCTAssertEqual(machine.state, .error(expected))
+        }
+    }
+
+    func testAnUnknownErrorOfTheReceiverIsReported() {
+        var machine = SessionStage.machine(in: .searchVenue, hasReceiver: true)
+        let error = LocalizationError(
+            code: .generic, message: "the satellite receiver failed", cause: "Unclassified()")
+        XCTAssertEqual(machine.handle(.gnssFailed(Unclassified()), at: 10), [.report(error)])
+        XCTAssertEqual(machine.state, .searchVenue)
+    }
+
     func testSatellitePositionsBesideTheScanDoNotShortenItsPauses() throws {
         var machine = SessionStage.machine(in: .searchVenue, hasReceiver: true)
         var now = Instant(seconds: 10)

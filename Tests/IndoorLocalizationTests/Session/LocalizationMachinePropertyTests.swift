@@ -39,7 +39,7 @@ final class LocalizationMachinePropertyTests: XCTestCase {
                     complaints.append("position on another map")
                 }
                 lastPosition = position.instant
-            case .emitEvent, .emitInteraction, .announceVenue, .fetchCatalogue, .fetchPacket:
+            case .emitEvent, .emitInteraction, .announceVenue, .fetchCatalogue, .fetchPacket, .prepareBelief:
                 if isOver { complaints.append("\(step.directive) in \(published.name)") }
             case .emitOutdoor(let position):
                 outdoors += 1

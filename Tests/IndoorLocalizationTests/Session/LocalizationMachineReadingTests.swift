@@ -80,8 +80,9 @@ final class LocalizationMachineReadingTests: XCTestCase {
             instant: Instant(seconds: 11), address: address, rssi: -60, data: try frame.advertisingData())
         let sighting = try XCTUnwrap(try advertisement.sighting())
         let before = log.readings.count
+        var decoder = ReadingDecoder()
         for reading in [SensorReading.advertisement(advertisement), .sighting(sighting), .sighting(sighting)] {
-            _ = machine.handle(.reading(reading), at: reading.instant)
+            _ = machine.handle(.reading(decoder.decode(reading)), at: reading.instant)
         }
         XCTAssertEqual(
             Array(log.readings.dropFirst(before)), [.sighting(sighting), .sighting(sighting)],

@@ -116,7 +116,7 @@ final class TrackSmootherTests: XCTestCase {
         HallWalk(seconds: 1, seed: 1).readings.forEach { engine.observe($0) }
         engine.advance(to: Instant(seconds: 1))
         let sample = BeliefSample(of: engine, count: TrackSmoother.guesses)
-        let bytes = sample.levels.reduce(0) { $0 + 128 + $1.guesses.count * MemoryLayout<BeliefSample.Guess>.stride }
+        let bytes = sample.maps.reduce(0) { $0 + 128 + $1.guesses.count * MemoryLayout<BeliefSample.Guess>.stride }
         XCTAssertGreaterThan(bytes, 2000)
         XCTAssertLessThan(bytes * 7200, 20_000_000)
         print("\(bytes) bytes a look, \(MemoryLayout<SensorReading>.stride) bytes a reading")

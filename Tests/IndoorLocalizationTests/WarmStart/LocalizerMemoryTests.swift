@@ -33,17 +33,17 @@ final class LocalizerMemoryTests: XCTestCase {
         try await stage.run()
         let memory = await stage.localizer.suspend()
         let next = LocalizerStage()
-        await next.localizer.remember(memory, after: .seconds(20))
-        await next.localizer.remember(memory, after: .seconds(-20))
+        await next.localizer.restore(memory, after: .seconds(20))
+        await next.localizer.restore(memory, after: .seconds(-20))
         var known = await next.localizer.memory
         XCTAssertEqual(known.age, memory.age, "a clock that was set back makes nothing younger than it was")
-        await next.localizer.remember(memory, after: .seconds(20))
+        await next.localizer.restore(memory, after: .seconds(20))
         await next.localizer.start()
         next.clock.advance(by: .seconds(5))
         known = await next.localizer.memory
         XCTAssertEqual(known.age, memory.age + .seconds(25))
         XCTAssertEqual(known.stay, memory.stay, "as long as nothing is heard")
-        await next.localizer.remember(SessionMemory())
+        await next.localizer.restore(SessionMemory())
         known = await next.localizer.memory
         XCTAssertEqual(known.stay, memory.stay, "while a session is on, nothing else is remembered")
     }

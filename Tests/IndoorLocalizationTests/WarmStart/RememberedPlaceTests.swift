@@ -5,8 +5,8 @@ import XCTest
 final class RememberedPlaceTests: XCTestCase {
     private let maps: [MapID] = [10, 11, 12]
 
-    private func memory(_ probabilities: [MapID: Double], timeout: Duration = .seconds(600)) -> RememberedPlace {
-        RememberedPlace(
+    private func memory(_ probabilities: [MapID: Double], timeout: Duration = .seconds(600)) -> RestoredPlace {
+        RestoredPlace(
             places: probabilities.map { map, probability in
                 SessionMemory.Place(
                     mapID: map, probability: probability, point: MapPoint(x: 5, y: 5), varianceX: 1, varianceY: 1)
@@ -23,20 +23,20 @@ final class RememberedPlaceTests: XCTestCase {
 
     func testThePlaceSpreadsAsFarAsSomebodyWalks() {
         let motion = MotionModel()
-        XCTAssertEqual(RememberedPlace.spread(after: 0, motion: motion), 0)
+        XCTAssertEqual(RestoredPlace.spread(after: 0, motion: motion), 0)
         // 40 of 43 seconds at 1.1 m/s along an axis, kept until a turn or a stop, 7.1 s in the mean: in the long run
         // 40/43 · 2 · 1.21 · 7.1 m² a second, and what both kinds of wandering add, 40/43 · 0.09 + 3/43 · 0.0225.
         let (walking, kept) = (40.0 / 43, 1 / (1.0 / 100 + 0.1 + 0.03))
         let (minute, two) = (
-            RememberedPlace.spread(after: 60, motion: motion), RememberedPlace.spread(after: 120, motion: motion)
+            RestoredPlace.spread(after: 60, motion: motion), RestoredPlace.spread(after: 120, motion: motion)
         )
         let wandering = walking * 0.09 + (1 - walking) * 0.0225
         XCTAssertEqual((two - minute) / 60, walking * 2 * 1.21 * kept + wandering, accuracy: 1e-3)
         // Within a second nobody turns: as far as the speed carries.
-        XCTAssertEqual(RememberedPlace.spread(after: 1, motion: motion), walking * 1.21, accuracy: 0.15)
+        XCTAssertEqual(RestoredPlace.spread(after: 1, motion: motion), walking * 1.21, accuracy: 0.15)
         var previous = 0.0
         for second in 1..<100 {
-            let spread = RememberedPlace.spread(after: Double(second), motion: motion)
+            let spread = RestoredPlace.spread(after: Double(second), motion: motion)
             XCTAssertGreaterThan(spread, previous, "\(second) s")
             previous = spread
         }
@@ -45,7 +45,7 @@ final class RememberedPlaceTests: XCTestCase {
     func testWhoStandsStillSpreadsByWanderingAlone() {
         var motion = MotionModel()
         motion.startRate = 0
-        XCTAssertEqual(RememberedPlace.spread(after: 100, motion: motion), 0.15 * 0.15 * 100, accuracy: 1e-9)
+        XCTAssertEqual(RestoredPlace.spread(after: 100, motion: motion), 0.15 * 0.15 * 100, accuracy: 1e-9)
     }
 
     func testTheFloorIsForgottenUntilAllAreEquallyProbable() throws {

@@ -19,7 +19,7 @@ final class SessionMemoryMachineTests: XCTestCase {
     /// A session that is given a memory, is in the office from second 1000 on, and is told to be at a place.
     private func next(_ memory: SessionMemory, x: Double, until seconds: Double) -> [Machine.Directive] {
         var machine = SessionStage.machine()
-        var directives = machine.handle(.remember(memory), at: 1000)
+        var directives = machine.handle(.restore(memory), at: 1000)
         directives += machine.handle(.start, at: 1000)
         directives += machine.handle(.catalogue(SessionStage.summaries), at: 1000)
         directives += machine.handle(.reading(SessionStage.heard(1, at: 1000)), at: 1000)
@@ -99,7 +99,7 @@ final class SessionMemoryMachineTests: XCTestCase {
             settings.fenceTimeout = .seconds(60)
             memory.age = .seconds(age)
             var machine = SessionStage.machine(in: .idle, settings)
-            _ = machine.handle(.remember(memory), at: 0)
+            _ = machine.handle(.restore(memory), at: 0)
             _ = machine.handle(.start, at: 0)
             _ = machine.handle(.catalogue(SessionStage.summaries), at: 0)
             _ = machine.handle(.reading(SessionStage.heard(1, at: 0)), at: 0)
@@ -113,7 +113,7 @@ final class SessionMemoryMachineTests: XCTestCase {
     func testWithoutASignOfAVenueAMemoryMakesNoPosition() {
         let memory = settled().memory(at: Instant(seconds: 16))
         var machine = SessionStage.machine()
-        var directives = machine.handle(.remember(memory), at: 0)
+        var directives = machine.handle(.restore(memory), at: 0)
         directives += machine.handle(.start, at: 0)
         directives += machine.handle(.catalogue(SessionStage.summaries), at: 0)
         directives += machine.pass(to: 600)
@@ -125,7 +125,7 @@ final class SessionMemoryMachineTests: XCTestCase {
         var memory = settled().memory(at: Instant(seconds: 16))
         memory.age = .seconds(5)
         var machine = SessionStage.machine()
-        _ = machine.handle(.remember(memory), at: 100)
+        _ = machine.handle(.restore(memory), at: 100)
         _ = machine.handle(.start, at: 100)
         _ = machine.handle(.catalogue(SessionStage.summaries), at: 100)
         XCTAssertEqual(machine.memory(at: Instant(seconds: 130)).age, .seconds(35))
@@ -147,7 +147,7 @@ final class SessionMemoryMachineTests: XCTestCase {
     func testAMemoryThatIsGivenWhileASessionIsOnDoesNothing() {
         var machine = settled()
         let before = machine.memory(at: Instant(seconds: 16))
-        _ = machine.handle(.remember(SessionMemory(age: .seconds(9))), at: 16)
+        _ = machine.handle(.restore(SessionMemory(age: .seconds(9))), at: 16)
         XCTAssertEqual(machine.memory(at: Instant(seconds: 16)), before)
     }
 
@@ -159,9 +159,9 @@ final class SessionMemoryMachineTests: XCTestCase {
     }
 
     func testAmongSeveralVenuesTheRememberedOneIsTakenAtOnce() {
-        func machine(remembering memory: SessionMemory?) -> Machine {
+        func machine(restoring memory: SessionMemory?) -> Machine {
             var machine = SessionStage.machine()
-            if let memory { _ = machine.handle(.remember(memory), at: 0) }
+            if let memory { _ = machine.handle(.restore(memory), at: 0) }
             _ = machine.handle(.start, at: 0)
             _ = machine.handle(.catalogue(SessionStage.summaries), at: 0)
             // Neither leads at first.
@@ -172,22 +172,22 @@ final class SessionMemoryMachineTests: XCTestCase {
         var shop = SessionMemory(stay: SessionMemory.Stay(venueID: 2, venueVersion: 1))
         var settings = VenueSearchMachine(settings: VenueSearchSettings(), forced: nil)
         settings.learn(SessionStage.summaries)
-        func verdict(_ remembered: VenueID?) -> VenueSearchMachine.Verdict {
+        func verdict(_ restored: VenueID?) -> VenueSearchMachine.Verdict {
             var search = settings
             _ = search.observe(
-                Sighting(instant: .zero, beacon: SessionStage.beacon(1, 1), rssi: -60), current: 9, remembered: nil)
+                Sighting(instant: .zero, beacon: SessionStage.beacon(1, 1), rssi: -60), current: 9, restored: nil)
             return search.observe(
                 Sighting(instant: Instant(seconds: 0.1), beacon: SessionStage.beacon(2, 1), rssi: -50), current: nil,
-                remembered: remembered)
+                restored: restored)
         }
         XCTAssertEqual(verdict(2), .venue(2))
         XCTAssertEqual(verdict(1), .undecided, "the other leads")
         XCTAssertEqual(verdict(nil), .undecided, "two are heard, and one has to lead for a while")
         // A machine asks for it as long as its memory is fresh.
-        XCTAssertEqual(machine(remembering: shop).rememberedVenue(at: Instant(seconds: 60)), 2)
+        XCTAssertEqual(machine(restoring: shop).restoredVenue(at: Instant(seconds: 60)), 2)
         shop.age = .seconds(1799)
-        XCTAssertNil(machine(remembering: shop).rememberedVenue(at: Instant(seconds: 60)))
+        XCTAssertNil(machine(restoring: shop).restoredVenue(at: Instant(seconds: 60)))
         old.stay = nil
-        XCTAssertNil(machine(remembering: old).rememberedVenue(at: Instant(seconds: 60)))
+        XCTAssertNil(machine(restoring: old).restoredVenue(at: Instant(seconds: 60)))
     }
 }

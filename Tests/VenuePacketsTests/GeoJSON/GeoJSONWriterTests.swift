@@ -29,7 +29,7 @@ final class GeoJSONWriterTests: XCTestCase {
         Coordinate(latitude: try XCTUnwrap(position[1].number), longitude: try XCTUnwrap(position[0].number))
     }
 
-    func testEverythingOfAVenueIsAFeature() throws {
+    func testEveryObjectOfAVenueIsAFeature() throws {
         let venue = try office()
         let features = try features(GeoJSONWriter().document(of: venue))
         for (name, count) in [
@@ -95,7 +95,7 @@ final class GeoJSONWriterTests: XCTestCase {
         }
     }
 
-    func testATurnedPlanIsTurnedOnEarth() throws {
+    func testARotatedPlanIsRotatedOnEarth() throws {
         let venue = Venue(id: 1, name: "v", maps: [turned()])
         let wall = try XCTUnwrap(kind("wall", of: features(GeoJSONWriter().document(of: venue))).first)
         let ends = try wall["geometry"]["coordinates"].values.map(coordinate)
@@ -125,7 +125,7 @@ final class GeoJSONWriterTests: XCTestCase {
         XCTAssertEqual(rooms[1]["geometry"], .null)
     }
 
-    func testAWayStraightUpIsAPoint() throws {
+    func testAVerticalPathIsAPoint() throws {
         var venue = Venue(id: 1, name: "v", maps: [turned(), turned()])
         venue.maps[1].id = 2
         venue.maps[1].level = 1
@@ -158,7 +158,7 @@ final class GeoJSONWriterTests: XCTestCase {
         }
     }
 
-    func testAPlaceThatIsNoNumberIsAnError() throws {
+    func testAPositionThatIsNotFiniteIsAnError() throws {
         var venue = try office()
         venue.pointsOfInterest[0].point.x = .nan
         XCTAssertThrowsError(try GeoJSONWriter().document(of: venue)) { error in
@@ -167,7 +167,7 @@ final class GeoJSONWriterTests: XCTestCase {
         }
     }
 
-    func testEqualVenuesGiveEqualBytes() throws {
+    func testTheSameVenueGivesIdenticalOutput() throws {
         XCTAssertEqual(try GeoJSONWriter().document(of: office()), try GeoJSONWriter().document(of: office()))
     }
 
@@ -186,7 +186,7 @@ final class GeoJSONWriterTests: XCTestCase {
         return venue
     }
 
-    func testATrackIsAPointEachAndALinePerStay() throws {
+    func testATrackHasAPointPerPositionAndALinePerStay() throws {
         let track = [position(0, 1, 2), position(1, 1, 3), position(2, 2, 3), position(3, 2, 4), position(4, 1, 5)]
         let truth = [
             GeoJSONPlace(instant: Instant(seconds: 0), mapID: 1, point: MapPoint(x: 2, y: 4)),
@@ -205,7 +205,7 @@ final class GeoJSONWriterTests: XCTestCase {
         XCTAssertEqual(kind("truthTrack", of: features).count, 1)
     }
 
-    func testALongSilenceEndsALine() throws {
+    func testALongTimeWithoutAPositionEndsALine() throws {
         let track = [0, 10, 20.5, 21].map { position($0, 1, $0) }
         let truth = [0, 60, 121, 122].map {
             GeoJSONPlace(instant: Instant(seconds: $0), mapID: 1, point: MapPoint(x: $0 / 10, y: 4))
@@ -217,7 +217,7 @@ final class GeoJSONWriterTests: XCTestCase {
         XCTAssertEqual(kind("truthTrack", of: features).map { $0["properties"]["from"].number }, [0, 121])
     }
 
-    func testOutdoorPositionsLieOnNoMap() throws {
+    func testOutdoorPositionsHaveNoMap() throws {
         let outside = [30.0, 31, 60].map {
             OutdoorPosition(
                 instant: Instant(seconds: $0), coordinate: Coordinate(latitude: 48.12345678, longitude: 11.5),
@@ -236,7 +236,7 @@ final class GeoJSONWriterTests: XCTestCase {
         XCTAssertEqual(kind("track", of: features).count, 0)
     }
 
-    func testAnOutdoorPositionThatIsNoneIsAnError() throws {
+    func testAnInvalidOutdoorPositionIsAnError() throws {
         let outside = OutdoorPosition(
             instant: Instant(seconds: 0), coordinate: Coordinate(latitude: .nan, longitude: 0), radius: 4)
         XCTAssertThrowsError(try GeoJSONWriter().document(of: [], outdoorPositions: [outside], in: twoFloors())) {
@@ -244,10 +244,10 @@ final class GeoJSONWriterTests: XCTestCase {
         }
     }
 
-    func testATruthOfAnotherVenueIsToldAsSuch() throws {
+    func testAnErrorNamesAGroundTruthOfAnotherVenue() throws {
         let truth = [GeoJSONPlace(instant: Instant(seconds: 0), mapID: 9, point: MapPoint(x: 1, y: 4))]
         XCTAssertThrowsError(try GeoJSONWriter().document(of: [position(0, 1, 2)], truth: truth, in: twoFloors())) {
-            XCTAssertEqual($0 as? GeoJSONError, .unknownMap(9, "the truth"))
+            XCTAssertEqual($0 as? GeoJSONError, .unknownMap(9, "the ground truth"))
         }
     }
 

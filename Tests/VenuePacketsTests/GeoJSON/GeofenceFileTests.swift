@@ -21,7 +21,7 @@ final class GeofenceFileTests: XCTestCase {
         #"{"type":"FeatureCollection","features":["# + features.joined(separator: ",") + "]}"
     }
 
-    func testAGeofenceHasAllThatItsFeatureTells() throws {
+    func testAGeofenceHasAllPropertiesOfItsFeature() throws {
         let text = collection(
             feature(
                 #"{"name":"Gate","radius":2.5,"venueId":7,"mapId":10,"level":-1,"timeout":30,"exitDelay":1.5,"#
@@ -49,7 +49,7 @@ final class GeofenceFileTests: XCTestCase {
         }
     }
 
-    func testTheIdIsTheFeaturesOrThatOfItsPropertiesOrItsName() throws {
+    func testTheIdComesFromTheFeatureItsPropertiesOrItsName() throws {
         for (properties, more, id) in [
             (#"{"radius":1,"id":"p","name":"n"}"#, #","id":"f""#, "f"), (#"{"radius":1,"name":"n"}"#, #","id":7"#, "7"),
             (#"{"radius":1,"id":12,"name":"n"}"#, "", "12"), (#"{"radius":1,"name":"n"}"#, #","id":null"#, "n"),
@@ -58,12 +58,12 @@ final class GeofenceFileTests: XCTestCase {
         }
     }
 
-    func testWhatIsWrongIsToldWithItsPlaceAndWhatToDo() throws {
+    func testAProblemHasItsPathAndRemedy() throws {
         let line = #"{"type":"LineString","coordinates":[[8,50],[9,50]]}"#
         let ring = "[[8,50],[9,50],[9,51],[8,50]]"
         for (text, path, message) in [
             ("{", "$", "is not JSON"), ("[]", "$", "give a FeatureCollection"), ("{}", "$.type", "is missing"),
-            (#"{"type":"Point"}"#, "$.type", "is \"Point\"; give"), (collection(), "$", "holds no geofence"),
+            (#"{"type":"Point"}"#, "$.type", "is \"Point\"; give"), (collection(), "$", "contains no geofence"),
             (collection(#"{"type":"Point"}"#), "$.features[0].type", "give \"Feature\""),
             (feature(#"{"radius":1}"#, ""), "$.id", "is missing; give an id"),
             (feature(#"{"radius":1}"#, #","id":"""#), "$.id", "give a text or a number"),
@@ -74,7 +74,7 @@ final class GeofenceFileTests: XCTestCase {
             (feature(#"{"radius":1,"timeout":-1}"#), "$.properties.timeout", "0 or more"),
             (feature(#"{"radius":1,"exitMargin":"a"}"#), "$.properties.exitMargin", "metres, 0 or more"),
             (feature("{}", geometry: "null"), "$.geometry", "is missing; give a Polygon"),
-            (feature("{}", geometry: line), "$.geometry.type", "is a line, which encloses nothing"),
+            (feature("{}", geometry: line), "$.geometry.type", "is a line, which encloses no area"),
             (
                 feature("{}", geometry: #"{"type":"Polygon","coordinates":[\#(ring),\#(ring)]}"#),
                 "$.geometry.coordinates", "has a hole"
@@ -89,7 +89,7 @@ final class GeofenceFileTests: XCTestCase {
             ),
             (
                 collection(feature(#"{"radius":1}"#), feature(#"{"radius":2}"#)), "$.features[1].id",
-                "\"a\" is the id of $.features[0] already"
+                "\"a\" is already the id of $.features[0]"
             ),
         ] {
             XCTAssertThrowsError(try read(text), text) { error in
@@ -103,7 +103,7 @@ final class GeofenceFileTests: XCTestCase {
         }
     }
 
-    func testAllProblemsAreTold() throws {
+    func testAllProblemsAreReported() throws {
         let text = collection(feature("{}", ""), feature(#"{"radius":-1}"#), feature(#"{"radius":1}"#, #","id":"b""#))
         XCTAssertThrowsError(try read(text)) { error in
             XCTAssertEqual((error as? GeofenceFileError)?.problems.count, 3, "\(error)")
@@ -141,7 +141,7 @@ final class GeofenceFileTests: XCTestCase {
         XCTAssertGreaterThan(inside, 500)
     }
 
-    func testAFileThatIsNotThereOrTooLongIsTold() throws {
+    func testAnErrorNamesAFileThatIsMissingOrTooLong() throws {
         let folder = try temporaryFolder()
         XCTAssertThrowsError(try GeofenceFile.read("\(folder)/none.geojson")) { error in
             XCTAssertTrue("\(error)".contains("there is no \(folder)/none.geojson; give a GeoJSON file"), "\(error)")
@@ -150,7 +150,7 @@ final class GeofenceFileTests: XCTestCase {
             XCTAssertEqual("\(error)", "\(folder): is a folder; give a GeoJSON file")
         }
         XCTAssertThrowsError(try GeofenceFile.read("")) { error in
-            XCTAssertEqual("\(error)", ": there is no file without a name; give a GeoJSON file")
+            XCTAssertEqual("\(error)", ": the path is empty; give a GeoJSON file")
         }
         let long = URL(filePath: folder + "/long.geojson")
         XCTAssertTrue(FileManager.default.createFile(atPath: long.path, contents: nil))
@@ -158,7 +158,7 @@ final class GeofenceFileTests: XCTestCase {
         try handle.truncate(atOffset: 16 << 20 + 1)
         try handle.close()
         XCTAssertThrowsError(try GeofenceFile.read(long.path)) { error in
-            XCTAssertTrue("\(error)".contains("more than the 16777216"), "\(error)")
+            XCTAssertTrue("\(error)".contains("more than the limit of 16777216"), "\(error)")
         }
     }
 }

@@ -33,17 +33,17 @@ final class IMDFImportTests: XCTestCase {
 
     // MARK: Report
 
-    func testASpaceThatNoWayLeadsToIsReported() throws {
+    func testASpaceThatNoPathReachesIsReported() throws {
         let imported = try museum()
         // The office is walled all around, and the garden is alone on its level.
         let (office, garden) = ("3ef5ff50", "6aebc806")
         XCTAssertFalse(imported.report.identities.contains { $0.kind == "node" && $0.id.hasPrefix(garden) })
         XCTAssertEqual(
-            imported.report.remarks.filter { $0.reason.hasPrefix("no way of the path graph leads to it") }
+            imported.report.remarks.filter { $0.reason.hasPrefix("no path of the path graph leads to it") }
                 .map { String($0.id.prefix(8)) }, [office, garden])
     }
 
-    func testTheReportSpeaksOfOneOrMany() {
+    func testTheReportUsesSingularOrPlural() {
         var report = IMDFReport()
         for (type, id) in [("level", "a"), ("level", "b"), ("amenity", "c"), ("amenity", "d"), ("unit", "e")] {
             report.remarks.append(.init(featureType: type, id: id, outcome: .changed, reason: "it has no name"))
@@ -65,7 +65,7 @@ final class IMDFImportTests: XCTestCase {
         XCTAssertEqual(maps.map(\.level), [0, 0, 1])
     }
 
-    func testFloorsOfABuildingLieOverEachOther() throws {
+    func testTheFloorsOfABuildingAreAligned() throws {
         let venue = try museum().venue
         let (ground, upper) = (try plan("Ground floor", of: venue), try plan("Upper floor", of: venue))
         XCTAssertEqual(ground.map.georeference, upper.map.georeference)
@@ -73,7 +73,7 @@ final class IMDFImportTests: XCTestCase {
         XCTAssertNotEqual(ground.map.georeference, try plan("Grounds", of: venue).map.georeference)
     }
 
-    func testAPlanHoldsItsLevelWithAMargin() throws {
+    func testAPlanContainsItsLevelWithAMargin() throws {
         let plan = try plan("Ground floor", of: museum().venue)
         let corners = [plan.point(0, 0), plan.point(40, 0), plan.point(40, 24), plan.point(0, 24)]
         XCTAssertEqual(try XCTUnwrap(corners.map(\.x).min()), 5, accuracy: 0.1)
@@ -83,7 +83,7 @@ final class IMDFImportTests: XCTestCase {
         XCTAssertEqual(corners[0].distance(to: corners[1]), 40, accuracy: 0.01)
     }
 
-    func testTheVenueIsWhereItIs() throws {
+    func testTheVenueHasItsCoordinate() throws {
         let venue = try museum().venue
         let center = Self.plane.offset(of: try XCTUnwrap(venue.coordinate))
         // Its display point is 20 m along the front and 12 m behind it.
@@ -93,7 +93,7 @@ final class IMDFImportTests: XCTestCase {
         XCTAssertEqual(venue.name, "Museum of Examples")
     }
 
-    func testWhereOneWalksIsAllOfTheFloorWithoutItsColumns() throws {
+    func testTheWalkableAreaIsTheFloorWithoutItsColumns() throws {
         let venue = try museum().venue
         // 40 m by 24 m without the core of 16 m² and the column of 1 m².
         let ground = try plan("Ground floor", of: venue)
@@ -108,7 +108,7 @@ final class IMDFImportTests: XCTestCase {
 
     // MARK: Walls
 
-    func testOneWalksThroughEachDoorAndNotBesideIt() throws {
+    func testPathsLeadThroughEachDoorAndNotBesideIt() throws {
         let ground = try plan("Ground floor", of: museum().venue)
         let doors: [(name: String, x: Double, y: Double, isAlongX: Bool)] = [
             ("main door", 0, 12, false), ("emergency exit", 40, 12.5, false), ("shop", 5.6, 8, true),
@@ -127,7 +127,7 @@ final class IMDFImportTests: XCTestCase {
         }
     }
 
-    func testTheOfficeForStaffIsClosedAndTheRestroomIsNot() throws {
+    func testWallsCloseTheStaffOfficeAndNotTheRestroom() throws {
         let ground = try plan("Ground floor", of: museum().venue)
         XCTAssertTrue(ground.blocks((28, 7), (28, 9)))
         XCTAssertFalse(ground.blocks((18, 15), (18, 17)))
@@ -137,7 +137,7 @@ final class IMDFImportTests: XCTestCase {
 
     // MARK: Rooms
 
-    func testARoomIsCalledByItsUnitItsOccupantOrItsCategory() throws {
+    func testARoomIsNamedAfterItsUnitItsOccupantOrItsCategory() throws {
         let venue = try museum().venue
         let rooms = RoomIndex(rooms: venue.rooms)
         let ground = try plan("Ground floor", of: venue)
@@ -161,7 +161,7 @@ final class IMDFImportTests: XCTestCase {
         XCTAssertNil(rooms.room(at: upper.point(15, 20), on: upper.map.id))
     }
 
-    func testNamesAreInTheWishedLanguageOrTheNearest() throws {
+    func testNamesAreInTheRequestedLanguageOrTheNearest() throws {
         let italian = try museum(language: "it")
         XCTAssertEqual(italian.venue.name, "Museo degli Esempi")
         XCTAssertEqual(italian.venue.maps.map(\.name), ["Grounds", "Piano terra", "Upper floor"])
@@ -174,7 +174,7 @@ final class IMDFImportTests: XCTestCase {
 
     // MARK: Points and fences
 
-    func testPointsOfInterestLieWhereTheyWereAndKnowWhatTheyAre() throws {
+    func testPointsOfInterestKeepTheirPositionAndProperties() throws {
         let venue = try museum().venue
         let ground = try plan("Ground floor", of: venue)
         let shop = try XCTUnwrap(venue.pointsOfInterest.first { $0.name == "Museum shop" })
@@ -187,7 +187,7 @@ final class IMDFImportTests: XCTestCase {
         XCTAssertEqual(payload["address"]["unit"].text, "Shop")
     }
 
-    func testEveryKindOfPointBecomesOne() throws {
+    func testEveryKindOfPointBecomesAPointOfInterest() throws {
         let venue = try museum().venue
         XCTAssertEqual(
             venue.pointsOfInterest.map(\.name).sorted(),
@@ -225,7 +225,7 @@ final class IMDFImportTests: XCTestCase {
         XCTAssertTrue((1...Int(Int32.max)).contains(first.rooms[0].id))
     }
 
-    func testTheVenueGetsTheNumberAndEditionThatAreAskedFor() throws {
+    func testTheVenueHasTheRequestedNumberAndVersion() throws {
         let importer = IMDFImporter(venueID: 77, version: 5)
         let venue = try importer.read(FixtureFolder("imdf/museum").path).venue
         XCTAssertEqual(venue.id, 77)
@@ -234,7 +234,7 @@ final class IMDFImportTests: XCTestCase {
 
     func testEveryFeatureIsInThePacketOrInTheReport() throws {
         let report = try museum().report
-        // A feature that has become something may be changed; one that has not must be left out, and so told.
+        // A feature with an object may be changed; a feature without one must be reported as left out.
         let told = Set(report.identities.map(\.id) + report.remarks.map(\.id))
         let ids = try featureIDs()
         XCTAssertEqual(ids.count, 16, "the museum has every type of feature")
@@ -262,7 +262,7 @@ final class IMDFImportTests: XCTestCase {
 
     // MARK: Packets
 
-    func testAnImportedPacketIsWrittenReadAndFlawlessButForARoomWithoutADoor() throws {
+    func testAnImportedPacketHasNoProblemExceptARoomWithoutADoor() throws {
         let venue = try museum().venue
         let folder = try temporaryFolder() + "/museum"
         try VenuePacketWriter().write(venue, toFolder: folder)
@@ -270,7 +270,7 @@ final class IMDFImportTests: XCTestCase {
         XCTAssertEqual(problems.map(\.severity), [.warning, .warning], "\(problems)")
         // An archive has no beacons.
         XCTAssertEqual(problems.first?.path, "$.beacons")
-        XCTAssertTrue(try XCTUnwrap(problems.last).message.hasPrefix("no path reaches Office: a wall lies between"))
+        XCTAssertTrue(try XCTUnwrap(problems.last).message.hasPrefix("no path reaches Office: a wall is in between"))
         XCTAssertEqual(try VenuePacketReader().read(folder).venue, venue)
     }
 

@@ -39,7 +39,7 @@ final class IMDFOverridesTests: XCTestCase {
         return venue
     }
 
-    func testHandworkComesAlong() throws {
+    func testManualAdditionsAreKept() throws {
         let old = try furnished()
         var imported = try importing(archive())
         let handwork = try imported.keepHandwork(of: old)
@@ -50,7 +50,7 @@ final class IMDFOverridesTests: XCTestCase {
         XCTAssertEqual(handwork.lost, [])
     }
 
-    func testHandworkKeepsItsPlaceOnEarthWhenThePlanGrows() throws {
+    func testManualAdditionsKeepTheirCoordinatesWhenThePlanGrows() throws {
         var imported = try importing(archive(side: 60))
         _ = try imported.keepHandwork(of: furnished())
         let plan = try ImportedPlan(imported.venue.maps[0])
@@ -67,16 +67,16 @@ final class IMDFOverridesTests: XCTestCase {
         XCTAssertEqual(center.distance(to: plan.point(5, 5)), 0, accuracy: 0.005)
     }
 
-    func testAnInteractionWhosePlaceIsGoneIsTold() throws {
+    func testALostInteractionIsReported() throws {
         var old = try furnished()
         old.interactions.append(Interaction(id: 3, name: "Lost", target: .room(987_654)))
         var imported = try importing(archive())
         let handwork = try imported.keepHandwork(of: old)
         XCTAssertEqual(imported.venue.interactions.map(\.id), [1, 2])
-        XCTAssertTrue(handwork.lost.contains("1 interaction whose place is gone"), "\(handwork.lost)")
+        XCTAssertTrue(handwork.lost.contains("1 interaction whose place was removed"), "\(handwork.lost)")
     }
 
-    func testAnImageStaysWithAPlanThatLiesAsItDid() throws {
+    func testAPlanThatHasNotMovedKeepsItsImage() throws {
         var old = try furnished()
         old.maps[0].imagePath = "plan.png"
         old.maps[0].widthPixels = 400
@@ -90,7 +90,7 @@ final class IMDFOverridesTests: XCTestCase {
         XCTAssertTrue(handwork.lost.contains { $0.contains("the image of map") }, "\(handwork.lost)")
     }
 
-    func testWhatLayOnALevelThatIsGoneIsTold() throws {
+    func testLostObjectsOfARemovedLevelAreReported() throws {
         var old = try furnished()
         var cellar = old.maps[0]
         cellar.id = 77
@@ -105,12 +105,12 @@ final class IMDFOverridesTests: XCTestCase {
         XCTAssertEqual(
             handwork.lost,
             [
-                "1 beacon on maps that the archive does not have any more",
+                "1 beacon on maps that the archive no longer has",
                 "room 9 (Cellar), which the archive does not have",
             ])
     }
 
-    func testPointsOfAnArchiveGoWithIt() throws {
+    func testPointsOfAnArchiveAreNotKept() throws {
         var first = archive()
         first.add("amenity", "a", "Point", ArchiveUnderTest.position((2, 2)), #""category": "exit", "unit_ids": ["r"]"#)
         let old = try importing(first).venue
@@ -139,7 +139,7 @@ final class IMDFOverridesTests: XCTestCase {
         }
     }
 
-    func testAMapThatLiesNowhereIsRefused() throws {
+    func testAMapWithoutAGeoreferenceIsRefused() throws {
         var old = try furnished()
         old.maps[0].georeference = nil
         var imported = try importing(archive())

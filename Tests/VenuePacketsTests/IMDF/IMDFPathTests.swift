@@ -20,7 +20,7 @@ final class IMDFPathTests: XCTestCase {
         return RoutePoint(mapID: plan.map.id, point: plan.point(x, y))
     }
 
-    func testEveryRoomOfTheMuseumIsReachedFromItsDoor() throws {
+    func testPathsReachEveryRoomOfTheMuseumFromItsDoor() throws {
         let venue = try museum().venue
         var planner = RoutePlanner(venue: venue)
         let door = try place(0.3, 12, "Ground floor", of: venue)
@@ -37,7 +37,7 @@ final class IMDFPathTests: XCTestCase {
         XCTAssertTrue(office.goal.crossesWall, "nobody gets into the office")
     }
 
-    func testNoWayCrossesAWall() throws {
+    func testNoPathCrossesAWall() throws {
         let venue = try museum().venue
         let graph = try XCTUnwrap(venue.paths)
         let nodes = Dictionary(uniqueKeysWithValues: graph.nodes.map { ($0.id, $0) })
@@ -54,7 +54,7 @@ final class IMDFPathTests: XCTestCase {
         XCTAssertGreaterThan(graph.edges.count, 50)
     }
 
-    func testAWayIsNotMuchLongerThanItMustBe() throws {
+    func testAPathIsOnlySlightlyLongerThanTheShortestOne() throws {
         let venue = try museum().venue
         var planner = RoutePlanner(venue: venue)
         // From the shop's door one sees the exhibition's: 8 m across and 2.4 m along.
@@ -67,7 +67,7 @@ final class IMDFPathTests: XCTestCase {
         XCTAssertLessThan(long.length, 1.25 * 40)
     }
 
-    func testFloorsAreJoinedByStairsAndElevator() throws {
+    func testStairsAndElevatorsConnectFloors() throws {
         let venue = try museum().venue
         let (cafe, gallery) = (
             try place(18, 4, "Ground floor", of: venue), try place(21, 20, "Upper floor", of: venue)
@@ -98,7 +98,7 @@ final class IMDFPathTests: XCTestCase {
         XCTAssertLessThan(route.length, 31.5)
     }
 
-    func testADoorInAThickWallJoinsBothSides() throws {
+    func testADoorInAThickWallConnectsBothSides() throws {
         var archive = Archive()
         archive.unit("w", "walkway", Archive.box(0, 10.5, 30, 20))
         archive.unit("r", "room", Archive.box(0, 0, 30, 10))
@@ -113,7 +113,7 @@ final class IMDFPathTests: XCTestCase {
         XCTAssertFalse(route.start.crossesWall || route.goal.crossesWall)
     }
 
-    func testAnEscalatorRunsAsItsRelationshipTells() throws {
+    func testAnEscalatorHasTheDirectionOfItsRelationship() throws {
         var archive = Archive()
         let square = "[\(Archive.ring(Archive.box(0, 0, 30, 30)))]"
         archive.add("level", "m", "Polygon", square, #""ordinal": 1, "building_ids": []"#)
@@ -124,7 +124,7 @@ final class IMDFPathTests: XCTestCase {
         let silent = try importing(archive)
         XCTAssertNil(silent.venue.paths)
         XCTAssertEqual(
-            silent.report.remarks.filter { $0.reason.contains("does not tell which way it runs") }.map(\.id),
+            silent.report.remarks.filter { $0.reason.contains("does not contain its direction") }.map(\.id),
             ["e", "f"])
 
         archive.add(
@@ -142,10 +142,10 @@ final class IMDFPathTests: XCTestCase {
         XCTAssertEqual(edges.filter { $0.kind == .escalator }.count, 1)
     }
 
-    func testAnElevatorWithoutAnotherFloorIsTold() throws {
+    func testAnElevatorWithoutAnotherFloorIsReported() throws {
         var archive = Archive()
         archive.unit("e", "elevator", Archive.box(0, 0, 3, 3))
         let remarks = try importing(archive).report.remarks.filter { $0.id == "e" }
-        XCTAssertTrue(remarks.contains { $0.reason.contains("no unit of its category lies over or under it") })
+        XCTAssertTrue(remarks.contains { $0.reason.contains("no unit of its category lies above or below it") })
     }
 }

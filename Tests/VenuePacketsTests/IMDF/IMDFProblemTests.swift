@@ -24,13 +24,13 @@ final class IMDFProblemTests: XCTestCase {
 
     func testASmallArchiveIsAccepted() throws { XCTAssertEqual(try problems(of: room()), []) }
 
-    func testTheManifestIsMissing() throws {
+    func testAMissingManifestIsRefused() throws {
         var archive = room()
         archive.files["manifest.json"] = nil
         assertOne(try problems(of: archive), "manifest.json", "$", "missing")
     }
 
-    func testAFileThatIsNeededIsMissing() throws {
+    func testAMissingRequiredFileIsRefused() throws {
         var archive = room()
         archive.files["level.geojson"] = nil
         XCTAssertTrue(try problems(of: archive).contains { $0.hasPrefix("level.geojson: $: is missing") })
@@ -58,16 +58,16 @@ final class IMDFProblemTests: XCTestCase {
             let (x, y) = (Double(number % 100) * 2, Double(number / 100) * 2)
             archive.unit("u\(number)", "room", Archive.box(x, y, x + 1, y + 1))
         }
-        assertOne(try problems(of: archive), "level.geojson", "$", "more than the 50000 that a level may have")
+        assertOne(try problems(of: archive), "level.geojson", "$", "more than the limit of 50000 for a level")
     }
 
-    func testAFileIsNoJSON() throws {
+    func testAFileThatIsNotJSONIsRefused() throws {
         var archive = room()
         archive.files["unit.geojson"] = "{\n  \"type\": }"
         assertOne(try problems(of: archive), "unit.geojson", "$", "line 2, column 11")
     }
 
-    func testAGeometryIsOfTheWrongType() throws {
+    func testAGeometryOfTheWrongTypeIsRefused() throws {
         let problems = try problemsOfMuseum("opening.geojson", replacing: #""LineString""#, with: #""Polygon""#)
         XCTAssertFalse(problems.isEmpty)
         var archive = room()
@@ -76,7 +76,7 @@ final class IMDFProblemTests: XCTestCase {
             try self.problems(of: archive), "opening.geojson", "$.features[0].geometry.type", "has a LineString")
     }
 
-    func testARingIsNotClosed() throws {
+    func testAnOpenRingIsRefused() throws {
         var archive = Archive()
         archive.add(
             "unit", "r", "Polygon", "[[[11.5,48.1],[11.5001,48.1],[11.5001,48.1001],[11.5,48.1001]]]",
@@ -85,16 +85,17 @@ final class IMDFProblemTests: XCTestCase {
             try problems(of: archive), "unit.geojson", "$.features[0].geometry.coordinates[0]", "is not closed")
     }
 
-    func testALevelIsUnknown() throws {
+    func testAnUnknownLevelIsRefused() throws {
         var archive = Archive()
         archive.add("opening", "o", "LineString", "[[11.5,48.1],[11.5001,48.1]]", #""level_id": "nowhere""#)
         assertOne(
             try problems(of: archive), "opening.geojson", "$.features[0].properties.level_id", "no level nowhere")
     }
 
-    func testACoordinateIsNoNumber() throws {
-        for (text, word) in [("NaN", "is not JSON"), (#""NaN""#, "the text"), ("1e999", "too large"), ("null", "null")]
-        {
+    func testACoordinateThatIsNotANumberIsRefused() throws {
+        for (text, word) in [
+            ("NaN", "is not JSON"), (#""NaN""#, "the text"), ("1e999", "out of range"), ("null", "null"),
+        ] {
             var archive = Archive()
             archive.add("anchor", "a", "Point", "[11.5, \(text)]", #""unit_id": "r""#)
             archive.unit("r", "room", Archive.box(0, 0, 10, 10))
@@ -104,26 +105,26 @@ final class IMDFProblemTests: XCTestCase {
         }
     }
 
-    func testLatitudeAndLongitudeAreSwapped() throws {
+    func testSwappedLatitudeAndLongitudeAreRefused() throws {
         var archive = Archive()
         archive.add("amenity", "a", "Point", "[48.1, 111.5]", #""unit_ids": null"#)
         assertOne(
             try problems(of: archive), "amenity.geojson", "$.features[0].geometry.coordinates[1]", "degrees north")
     }
 
-    func testAnIdIsUsedTwice() throws {
+    func testADuplicateIdIsRefused() throws {
         var archive = room()
         archive.opening("R", (0, 2), (0, 3))
         assertOne(try problems(of: archive), "unit.geojson", "$.features[0].id", "opening.geojson $.features[0]")
     }
 
-    func testAFeatureLiesInTheFileOfAnotherType() throws {
+    func testAFeatureInTheFileOfAnotherTypeIsRefused() throws {
         var archive = room()
         archive.files["unit.geojson"] = archive.files["unit.geojson"]?.replacing("\"unit\"", with: "\"fixture\"")
         assertOne(try problems(of: archive), "unit.geojson", "$.features[0].feature_type", "fixture")
     }
 
-    func testAllProblemsAreToldInOnePass() throws {
+    func testAllProblemsAreReportedInOnePass() throws {
         var archive = Archive()
         archive.files["manifest.json"] = #"{"version": "0.9"}"#
         archive.add("unit", "r", "Point", "[11.5, 48.1]", #""category": "room", "level_id": "l""#)
@@ -138,7 +139,7 @@ final class IMDFProblemTests: XCTestCase {
             ])
     }
 
-    func testADanglingReferenceIsToldBesideAWrongCoordinate() throws {
+    func testADanglingReferenceIsReportedTogetherWithAWrongCoordinate() throws {
         var archive = Archive()
         archive.add("unit", "r", "Polygon", "[[[11.5,48.1]]]", #""category": "room", "level_id": "l""#)
         archive.add("opening", "o", "LineString", "[[11.5,48.1],[11.5001,48.1]]", #""level_id": "nowhere""#)
@@ -162,7 +163,7 @@ final class IMDFProblemTests: XCTestCase {
         assertOne(try problems(of: archive), "venue.geojson", "$.features", "2 venues")
     }
 
-    func testWhatIsNoArchiveIsRefused() throws {
+    func testAFileThatIsNotAnArchiveIsRefused() throws {
         let folder = try temporaryFolder()
         try write(["a.zip": "no zip"], to: folder)
         for path in [folder + "/nowhere", folder + "/a.zip", folder] {

@@ -66,7 +66,7 @@ final class IMDFWallTests: XCTestCase {
         XCTAssertFalse(plan.isWalkable(5.5, 10.15))
     }
 
-    func testADoorOpensNoWallAcrossARoom() throws {
+    func testADoorDoesNotOpenTheWallAcrossTheRoom() throws {
         var archive = roomAndWalkway()
         archive.unit("s", "room", Archive.box(0, 20, 30, 21))
         archive.opening("p", (20, 20), (21, 20))
@@ -97,7 +97,7 @@ final class IMDFWallTests: XCTestCase {
         XCTAssertTrue(plan.blocks((1, 13), (-1, 13)))
     }
 
-    func testOutdoorsAnOpenSpaceEndsWithoutAWall() throws {
+    func testAnOpenSpaceOutdoorsHasNoWall() throws {
         var archive = Archive(isOutdoor: true)
         archive.unit("a", "walkway", Archive.box(0, 0, 20, 20))
         archive.unit("bed", "vegetation", Archive.box(5, 5, 10, 10))
@@ -135,7 +135,7 @@ final class IMDFWallTests: XCTestCase {
         XCTAssertFalse(plan.blocks((25, 9), (25, 11)))
     }
 
-    func testARoundWallIsOpenedByTheChordOfItsDoor() throws {
+    func testTheChordOfADoorOpensARoundWall() throws {
         var archive = Archive()
         let circle = (0..<24).map { index -> (Double, Double) in
             let angle = Double(index) * .pi / 12
@@ -150,7 +150,7 @@ final class IMDFWallTests: XCTestCase {
         XCTAssertTrue(plan.blocks((15, 15), (15, 25)))
     }
 
-    func testAColumnIsWalledAndNobodyWalksInIt() throws {
+    func testAColumnHasWallsAndIsNotWalkable() throws {
         var archive = Archive()
         archive.unit("w", "walkway", Archive.box(0, 0, 20, 20))
         archive.unit("c", "column", Archive.box(5, 5, 6, 6))
@@ -161,7 +161,7 @@ final class IMDFWallTests: XCTestCase {
         XCTAssertEqual(plan.walkableArea, 20 * 20 - 1, accuracy: 0.1)
     }
 
-    func testAHoleIsWalledAndNobodyWalksInIt() throws {
+    func testAHoleHasWallsAndIsNotWalkable() throws {
         var archive = Archive()
         archive.unit("w", "walkway", Archive.box(0, 0, 20, 20), Archive.box(5, 5, 15, 12))
         let plan = try plan(archive)
@@ -170,7 +170,7 @@ final class IMDFWallTests: XCTestCase {
         XCTAssertEqual(plan.walkableArea, 20 * 20 - 70, accuracy: 0.1)
     }
 
-    func testOverlappingColumnsAreLeftOutOnce() throws {
+    func testOverlappingColumnsAreSubtractedOnce() throws {
         var archive = Archive()
         archive.unit("w", "walkway", Archive.box(0, 0, 20, 20))
         archive.unit("c", "column", Archive.box(5, 5, 8, 8))

@@ -47,7 +47,8 @@ final class CacheKillTests: XCTestCase {
         var killsInBetween = 0
         for round in 0..<200 {
             let (process, output) = try start(cache, scratch, first: version + 1, count: 1_000_000)
-            // It is at work once it has told of two versions; then at any instant of the next replacement, or a bit later.
+            // It is running once it has printed two versions; the kill comes during the next replacement, or a bit
+            // later.
             var told = output.availableData
             let start = ContinuousClock.now
             told += output.availableData
@@ -64,7 +65,7 @@ final class CacheKillTests: XCTestCase {
             let repository = VenueRepository(cache: cache)
             let venue = try await repository.venue(1)
             try assertWhole(venue, context)
-            // The one that was told of last, or the next one if the kill came before that was told.
+            // The version that was printed last, or the next one if the kill came before it was printed.
             XCTAssertTrue((stored...stored + 1).contains(venue.version), "\(venue.version), told \(stored): \(context)")
             XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: cache + "/staging"), [], context)
             XCTAssertEqual(

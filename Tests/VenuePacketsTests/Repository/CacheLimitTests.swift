@@ -18,7 +18,7 @@ final class CacheLimitTests: XCTestCase {
         try ids.map { try bundledPacket(id: $0, version: 1) }
     }
 
-    func testWhatWasNotUsedForLongestMakesRoom() async throws {
+    func testTheLeastRecentlyUsedVersionIsRemoved() async throws {
         let cache = try temporaryFolder()
         let bundles = try bundles(1...4)
         // Each with a repository of its own: none of them is in use any more.
@@ -32,7 +32,7 @@ final class CacheLimitTests: XCTestCase {
         XCTAssertEqual(try venues(in: cache), ["1", "3", "4"])
     }
 
-    func testTheVenueInUseStaysHoweverSmallTheLimitIs() async throws {
+    func testTheVenueInUseIsKeptHoweverSmallTheLimitIs() async throws {
         let cache = try temporaryFolder()
         let bundles = try bundles(1...3)
         let session = VenueRepository(cache: cache, bundled: [bundles[0]], limit: 1)
@@ -46,7 +46,7 @@ final class CacheLimitTests: XCTestCase {
         withExtendedLifetime(session) {}
     }
 
-    func testASessionAndALookUpKeepAVenueEach() async throws {
+    func testASessionAndALookUpEachKeepAVenue() async throws {
         let cache = try temporaryFolder()
         let repository = VenueRepository(cache: cache, bundled: try bundles(1...4), limit: 1)
         let first = try await repository.packet(for: 1) { _ in }
@@ -59,7 +59,7 @@ final class CacheLimitTests: XCTestCase {
         XCTAssertEqual([second.id, third.id], [2, 3])
     }
 
-    func testWhatAKilledProcessLeftIsRemovedAtTheNextStart() async throws {
+    func testTheNextStartRemovesTheLeftoversOfAKilledProcess() async throws {
         let cache = try temporaryFolder()
         try write(
             [
@@ -71,7 +71,7 @@ final class CacheLimitTests: XCTestCase {
         XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: cache + "/staging"), [])
     }
 
-    func testOfUnfinishedDownloadsTheNewestStays() async throws {
+    func testTheNewestUnfinishedDownloadIsKept() async throws {
         let cache = try temporaryFolder()
         let names = ["a", "b", "c"].map { String(repeating: $0, count: 64) + ".part" }
         for (age, name) in names.enumerated() {
@@ -85,7 +85,7 @@ final class CacheLimitTests: XCTestCase {
             [names[0], names[0] + ".tag"])
     }
 
-    func testADownloadThatSomebodyIsAtStaysWithItsTag() async throws {
+    func testADownloadInUseIsKeptWithItsTag() async throws {
         let cache = try temporaryFolder()
         let names = ["a", "b"].map { String(repeating: $0, count: 64) + ".part" }
         for (age, name) in names.enumerated() {
@@ -102,7 +102,7 @@ final class CacheLimitTests: XCTestCase {
             names.flatMap { [$0, $0 + ".tag"] })
     }
 
-    func testADamagedPacketIsReportedAndStoredAnew() async throws {
+    func testADamagedPacketIsReportedAndStoredAgain() async throws {
         let cache = try temporaryFolder()
         let bundles = try bundles(1...1)
         _ = try await VenueRepository(cache: cache, bundled: bundles).venue(1)
@@ -114,7 +114,7 @@ final class CacheLimitTests: XCTestCase {
         XCTAssertTrue(errors.first?.cause?.contains("$: venue.json is not JSON") ?? false, "\(errors)")
     }
 
-    func testAVersionWithoutItsNoteIsNone() async throws {
+    func testAVersionWithoutItsRecordIsIgnored() async throws {
         let cache = try temporaryFolder()
         let bundles = try bundles(1...1)
         _ = try await VenueRepository(cache: cache, bundled: bundles).venue(1)
@@ -126,7 +126,7 @@ final class CacheLimitTests: XCTestCase {
         try assertWhole(try await VenueRepository(cache: cache, bundled: bundles).venue(1), version: 1)
     }
 
-    func testACacheThatCannotBeWrittenIsAnErrorThatNamesIt() async throws {
+    func testTheErrorOfAnUnwritableCacheNamesIt() async throws {
         let folder = try temporaryFolder()
         try write(["cache": "a file"], to: folder)
         let error = await repositoryError { try await VenueRepository(cache: folder + "/cache").venue(1) }

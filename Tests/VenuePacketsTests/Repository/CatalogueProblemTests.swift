@@ -19,14 +19,14 @@ final class CatalogueProblemTests: XCTestCase {
     }
 
     private func entry(_ fields: String) -> String {
-        // Of two fields with one name the decoder takes the first.
+        // The decoder uses the first of two fields with one name.
         """
         {\(fields), "id": 1, "name": "Kiosk", "version": 3, "regions": [], "packet": "a.zip", "size": 5,
          "sha256": "\(digest)"}
         """
     }
 
-    func testACatalogueThatIsNoneIsTheOneProblemThatItHas() async throws {
+    func testAnInvalidCatalogueIsASingleProblem() async throws {
         let venues = "\"venues\": []"
         for (text, path) in [
             ("", "$"), ("[]", "$"), ("{\"format\": ", "$"), ("{}", "$.format"),
@@ -45,7 +45,7 @@ final class CatalogueProblemTests: XCTestCase {
         }
     }
 
-    func testAnEntryWithAnErrorIsLeftOutAndReported() async throws {
+    func testAnEntryWithAnErrorIsIgnoredAndReported() async throws {
         for (fields, path) in [
             ("\"id\": \"one\"", "id"), ("\"packet\": \"../a.zip\"", "packet"), ("\"packet\": \"/a.zip\"", "packet"),
             ("\"size\": 0", "size"), ("\"size\": 1e300", "size"), ("\"sha256\": \"abc\"", "sha256"),
@@ -105,7 +105,7 @@ final class CatalogueProblemTests: XCTestCase {
         }
     }
 
-    func testRegionsOfAWholeUUIDOrGroupAreTaken() async throws {
+    func testRegionsOfAWholeUUIDOrGroupAreAccepted() async throws {
         let (one, two) = (BeaconUUID(high: 1, low: 2), BeaconUUID(high: 3, low: 4))
         let regions = "\"regions\": [{\"uuid\": \"\(one)\"}, {\"uuid\": \"\(two)\", \"major\": 9}]"
         let root = try temporaryFolder()
@@ -178,7 +178,7 @@ final class CatalogueProblemTests: XCTestCase {
         process.waitUntilExit()
     }
 
-    func testAnUnchangedPacketUnderAHigherVersionIsToldAsThat() async throws {
+    func testAnUnchangedPacketWithAHigherVersionIsReported() async throws {
         let root = try publishedFolder()
         let server = try nginx(serving: root)
         let (cache, address) = (try temporaryFolder(), try VenueServer(server.url()))
@@ -189,7 +189,7 @@ final class CatalogueProblemTests: XCTestCase {
             _ = try await repository.catalogue()
             try assertWhole(try await repository.venue(1), version: 3)
         }
-        XCTAssertTrue(errors.first?.cause?.contains("still that of version 3") ?? false, "\(errors)")
+        XCTAssertTrue(errors.first?.cause?.contains("is still version 3") ?? false, "\(errors)")
         XCTAssertEqual(try server.stopAndTellRequests().last?.status, 304)
     }
 }

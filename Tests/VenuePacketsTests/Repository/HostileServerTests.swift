@@ -7,13 +7,13 @@ import XCTest
 
 @testable import VenuePackets
 
-/// Servers that answer without an end, hardly at all, or never: what is stored counts, and whoever waits is told.
+/// Servers with endless, slow or missing responses: the stored venue is used, and the failure is reported.
 final class HostileServerTests: XCTestCase {
-    /// How a server keeps whoever asks it waiting.
+    /// A behaviour of a server that makes its clients wait.
     private struct Manner {
         let name: String
         let answer: RudeServer.Answer
-        /// What is reported as soon as something stored has been handed out, by a part of its text.
+        /// A part of the message that is reported after a stored venue was returned.
         let report: String
         /// Whether the answer is over at its head.
         let isAnswered: Bool
@@ -34,19 +34,19 @@ final class HostileServerTests: XCTestCase {
         Manner(
             name: "300 bytes a second",
             answer: .endless("HTTP/1.1 200 OK", .init([UInt8](repeating: 32, count: 30), every: 100)),
-            report: "in time", isAnswered: false),
+            report: "within the timeout", isAnswered: false),
         Manner(
-            name: "silence", answer: RudeServer.Answer(bytes: [], fallsSilent: true), report: "in time",
+            name: "silence", answer: RudeServer.Answer(bytes: [], fallsSilent: true), report: "within the timeout",
             isAnswered: false),
         Manner(
             name: "a head and then silence",
-            answer: .with("HTTP/1.1 200 OK\nContent-Length: 100", fallsSilent: true), report: "in time",
+            answer: .with("HTTP/1.1 200 OK\nContent-Length: 100", fallsSilent: true), report: "within the timeout",
             isAnswered: false),
         Manner(
             name: "a redirect without an end",
             answer: .endless(
                 "HTTP/1.1 302 Found\nLocation: /other", .init([UInt8](repeating: 65, count: 30), every: 100)),
-            report: "in time", isAnswered: false),
+            report: "within the timeout", isAnswered: false),
     ]
 
     private func patience(_ change: (inout RetryPolicy) -> Void = { _ in }) -> RetryPolicy {
@@ -66,7 +66,7 @@ final class HostileServerTests: XCTestCase {
         return cache
     }
 
-    func testWhatIsStoredIsGivenWhateverTheServerDoes() async throws {
+    func testAStoredVenueIsReturnedWhateverTheServerDoes() async throws {
         for manner in Self.manners {
             let cache = try await filledCache()
             let server = try rudeServer { _, _ in manner.answer }
@@ -91,7 +91,7 @@ final class HostileServerTests: XCTestCase {
         }
     }
 
-    func testEachTransferEndsByItsDeadlineAndIsReported() async throws {
+    func testEachTransferEndsAtItsTimeoutAndIsReported() async throws {
         for manner in Self.manners {
             let server = try rudeServer { _, _ in manner.answer }
             let address = try VenueServer(
@@ -114,7 +114,7 @@ final class HostileServerTests: XCTestCase {
         }
     }
 
-    func testADeadlineBehindAnAnswerIsReportedToo() async throws {
+    func testATimeoutInTheBackgroundIsReported() async throws {
         let cache = try await filledCache()
         let server = try rudeServer { _, _ in RudeServer.Answer(bytes: [], fallsSilent: true) }
         let address = try VenueServer(
@@ -123,8 +123,9 @@ final class HostileServerTests: XCTestCase {
         let errors = repository.errors
         _ = try await repository.catalogue()
         let told = try await Bounded.first(2, of: errors).map(\.message)
-        XCTAssertTrue(told[0].contains("it has not come within 0.1 s"), told[0])
-        XCTAssertTrue(told[1].contains("in time: ") && told[1].hasSuffix("; going on with the stored venues"), told[1])
+        XCTAssertTrue(told[0].contains("no complete response within 0.1 s"), told[0])
+        XCTAssertTrue(
+            told[1].contains("within the timeout: ") && told[1].hasSuffix("; going on with the stored venues"), told[1])
     }
 
     func testEachAttemptIsReportedWhileNothingIsStored() async throws {
@@ -143,11 +144,11 @@ final class HostileServerTests: XCTestCase {
         let told = try await Bounded.first(3, of: errors)
         XCTAssertEqual(told.map(\.code), [.network, .network, .network])
         XCTAssertEqual(told.map { $0.message.contains("status 503") }, [true, true, true])
-        XCTAssertEqual(told.map { $0.message.contains("; trying again in 0.0 s") }, [true, true, false])
+        XCTAssertEqual(told.map { $0.message.contains("; retrying in 0.0 s") }, [true, true, false])
         await localizer.stop()
     }
 
-    func testALargeFileHasTheTimeThatItsSizeTakes() {
+    func testTheTimeoutOfALargeFileDependsOnItsSize() {
         let patience = RetryPolicy()
         XCTAssertEqual(patience.deadline(for: nil), .seconds(60))
         XCTAssertEqual(patience.deadline(for: 100 << 20), .seconds(60 + 6400))
@@ -169,7 +170,7 @@ final class HostileServerTests: XCTestCase {
         XCTAssertTrue(reason.contains("head"), reason)
     }
 
-    func testALateCatalogueAndVersionComeBehindTheStoredOnes() async throws {
+    func testALateCatalogueAndVersionBecomeUpdates() async throws {
         let root = try publishedFolder()
         let cache = try temporaryFolder()
         let first = try nginx(serving: root)
@@ -193,7 +194,7 @@ final class HostileServerTests: XCTestCase {
         try assertWhole(try await repository.packet(for: 1) { _ in }, version: 4)
     }
 
-    func testRefusedCredentialsBehindAnAnswerEndTheSession() async throws {
+    func testCredentialsRefusedInTheBackgroundEndTheSession() async throws {
         let cache = try await filledCache()
         let (gate, opener) = AsyncStream.makeStream(of: Never.self)
         let server = try rudeServer { _, _ in
@@ -220,7 +221,7 @@ final class HostileServerTests: XCTestCase {
         }
     }
 
-    func testAPositionerBeginsFromTheCacheAndTellsWhatFailed() async throws {
+    func testAFloorPlanLocalizerStartsFromTheCacheAndReportsTheFailure() async throws {
         let cache = try await filledCache()
         let server = try rudeServer { _, _ in RudeServer.Answer(bytes: [], fallsSilent: true) }
         let repository = VenueRepository(cache: cache, server: try VenueServer(server.url, patience: patience()))
@@ -235,7 +236,7 @@ final class HostileServerTests: XCTestCase {
         await repository.endRefreshing()
     }
 
-    func testASessionOnARecordingBeginsFromTheCacheAndTellsWhatFailed() async throws {
+    func testASessionOnARecordingStartsFromTheCacheAndReportsTheFailure() async throws {
         let root = try temporaryFolder()
         _ = try VenuePublisher(folder: root).publish([try FixtureFolder("office").path])
         let cache = try temporaryFolder()

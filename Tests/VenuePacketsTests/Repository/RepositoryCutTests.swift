@@ -41,7 +41,7 @@ final class RepositoryCutTests: XCTestCase {
         return (VenueRepository(cache: cache, server: address, clock: clock, seed: 2), server, clock, cache)
     }
 
-    /// Runs the body while the clock jumps to whenever somebody wants to be woken.
+    /// Runs the body while the clock advances to each sleeper's wake-up time.
     private func ticking<Success>(_ clock: ManualClock, _ body: () async throws -> Success) async rethrows -> Success {
         let ticking = Task { while true { clock.advance(to: try await clock.waitForSleeper()) } }
         defer { ticking.cancel() }
@@ -50,7 +50,7 @@ final class RepositoryCutTests: XCTestCase {
 
     private func heads(_ server: RudeServer) -> [String] { server.requests.filter { $0.contains(".png ") } }
 
-    func testADownloadThatIsCutGoesOnWhereItEnded() async throws {
+    func testAnInterruptedDownloadResumesWhereItEnded() async throws {
         let (repository, server, clock, _) = try repository(attempts: 3) { attempt, _, image in
             let tag = "ETag: \"abc\""
             switch attempt {
@@ -67,8 +67,8 @@ final class RepositoryCutTests: XCTestCase {
                 return .with("HTTP/1.1 206 Partial Content\n\(tag)\n\(range)\n\(length)", Array(image[300_000...]))
             }
         }
-        let told = Told<Double>()
-        let venue = try await ticking(clock) { try await repository.venue(1) { told.tell($0) } }
+        let told = Collected<Double>()
+        let venue = try await ticking(clock) { try await repository.venue(1) { told.append($0) } }
         try assertWhole(venue, version: 3, imageSize: imageSize)
         XCTAssertEqual(told.all, told.all.sorted())
         let heads = heads(server)
@@ -80,7 +80,7 @@ final class RepositoryCutTests: XCTestCase {
         }
     }
 
-    func testAFileThatChangedInBetweenIsFetchedAnew() async throws {
+    func testAFileThatChangedMeanwhileIsFetchedFromTheStart() async throws {
         let (repository, _, clock, _) = try repository(attempts: 2) { attempt, _, image in
             let length = "Content-Length: \(image.count)"
             if attempt == 1 {
@@ -93,7 +93,7 @@ final class RepositoryCutTests: XCTestCase {
         try assertWhole(venue, version: 3, imageSize: imageSize)
     }
 
-    func testWithoutAStrongTagADownloadBeginsAnew() async throws {
+    func testADownloadWithoutAStrongTagStartsOver() async throws {
         for tag in ["", "\nETag: W/\"weak\""] {
             let (repository, server, clock, _) = try repository(attempts: 2) { attempt, _, image in
                 let body = attempt == 1 ? Array(image.prefix(1_000)) : image
@@ -105,7 +105,7 @@ final class RepositoryCutTests: XCTestCase {
         }
     }
 
-    func testAPartThatNobodyAskedForIsRefused() async throws {
+    func testARangeThatWasNotRequestedIsRefused() async throws {
         let (repository, _, _, _) = try repository { _, _, image in
             let range = "Content-Range: bytes 7-\(image.count - 1)/\(image.count)"
             return .with(
@@ -115,7 +115,7 @@ final class RepositoryCutTests: XCTestCase {
         XCTAssertEqual(error.map { LocalizationError($0).code }, .network)
     }
 
-    func testAnEndBeforeTheAnnouncedLengthIsANetworkError() async throws {
+    func testATruncatedResponseIsANetworkError() async throws {
         for head in ["Content-Length: 400000000", "X-Length: none"] {
             let (repository, _, _, cache) = try repository { _, _, image in
                 .with("HTTP/1.1 200 OK\n\(head)", Array(image.prefix(1_000)))
@@ -169,7 +169,7 @@ final class RepositoryCutTests: XCTestCase {
         XCTAssertTrue(error?.problems.first?.message.contains("SHA-256") ?? false, "\(String(describing: error))")
     }
 
-    func testAServerThatFallsSilentIsATimeOut() async throws {
+    func testAStalledServerIsATimeout() async throws {
         let repositories = try [0, 1_000].map { count in
             try repository { _, _, image in
                 let answer = RudeServer.Answer.with(
@@ -186,7 +186,7 @@ final class RepositoryCutTests: XCTestCase {
         }
     }
 
-    func testASilentServerIsAskedAsOftenAsOneThatAnswersWithAnError() async throws {
+    func testRequestsToASilentServerAreRetriedAsOftenAsFailedOnes() async throws {
         let (repository, server, clock, _) = try repository(attempts: 3) { _, _, _ in
             RudeServer.Answer(bytes: [], fallsSilent: true)
         }
@@ -212,7 +212,7 @@ final class RepositoryCutTests: XCTestCase {
         XCTAssertLessThan(start.duration(to: .now), .seconds(10))
     }
 
-    func testALaterProcessGoesOnWhereAnEarlierOneEnded() async throws {
+    func testALaterProcessResumesADownload() async throws {
         let (repository, server, _, cache) = try repository { attempt, request, image in
             if attempt == 1 {
                 return .with(
@@ -230,7 +230,7 @@ final class RepositoryCutTests: XCTestCase {
         XCTAssertEqual(try FileManager.default.contentsOfDirectory(atPath: cache + "/staging"), [])
     }
 
-    func testNginxSendsTheRestOfAFileAsAskedFor() async throws {
+    func testNginxSendsTheRequestedRestOfAFile() async throws {
         let root = try publishedFolder(imageSize: imageSize)
         // The first image ends in the middle: the connection to it goes through a server that cuts it.
         let whole = try nginx(serving: root)

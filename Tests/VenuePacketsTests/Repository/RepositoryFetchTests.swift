@@ -15,11 +15,11 @@ final class RepositoryFetchTests: XCTestCase {
     }
 
     /// Behaviour §1.1, row getVenueData: progress.
-    func testProgressGoesFromZeroToOneAndNeverBack() async throws {
+    func testProgressGoesFromZeroToOneAndNeverDecreases() async throws {
         let server = try nginx(serving: try publishedFolder(imageSize: 3_000_000))
         let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
-        let told = Told<Double>()
-        _ = try await repository.venue(1) { told.tell($0) }
+        let told = Collected<Double>()
+        _ = try await repository.venue(1) { told.append($0) }
         XCTAssertEqual(told.all.first, 0)
         XCTAssertEqual(told.all.last, 1)
         XCTAssertEqual(told.all, told.all.sorted())
@@ -27,7 +27,7 @@ final class RepositoryFetchTests: XCTestCase {
         XCTAssertGreaterThan(told.all.count, 10)
     }
 
-    func testTheCatalogueIsThatOfTheServer() async throws {
+    func testTheRepositoryReturnsTheServersCatalogue() async throws {
         let server = try nginx(serving: try publishedFolder())
         let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url() + "/"))
         let catalogue = try await repository.catalogue()
@@ -40,7 +40,7 @@ final class RepositoryFetchTests: XCTestCase {
         XCTAssertEqual(catalogue, [expected])
     }
 
-    func testWhatIsStoredIsNotFetchedAgain() async throws {
+    func testAStoredVenueIsNotFetchedAgain() async throws {
         let server = try nginx(serving: try publishedFolder())
         let cache = try temporaryFolder()
         for _ in 1...2 {
@@ -53,7 +53,7 @@ final class RepositoryFetchTests: XCTestCase {
         XCTAssertEqual(requests.filter { $0.path == "/catalogue.json" }.count, 2)
     }
 
-    func testTheCatalogueComesCompressedAndIsAskedForWithItsTag() async throws {
+    func testTheCatalogueIsCompressedAndRequestedWithItsTag() async throws {
         let root = try publishedFolder()
         let gzip = NginxServer.Configuration(http: "gzip on; gzip_types application/json; gzip_min_length 1;")
         let server = try nginx(serving: root, gzip)
@@ -68,7 +68,7 @@ final class RepositoryFetchTests: XCTestCase {
         XCTAssertTrue(requests.last?.unless.hasPrefix("W/\"") ?? false, "\(requests)")
     }
 
-    func testANewVersionTakesThePlaceOfTheOldOne() async throws {
+    func testANewVersionReplacesTheOldOne() async throws {
         let root = try publishedFolder()
         let server = try nginx(serving: root)
         let cache = try temporaryFolder()
@@ -100,7 +100,7 @@ final class RepositoryFetchTests: XCTestCase {
         XCTAssertEqual(try second.stopAndTellRequests().map(\.path), ["/catalogue.json"])
     }
 
-    func testTheFilesOfAVenueInUseStayWhileANewVersionIsFetched() async throws {
+    func testTheFilesOfAVenueInUseAreKeptWhileANewVersionIsFetched() async throws {
         let root = try publishedFolder()
         let server = try nginx(serving: root)
         let cache = try temporaryFolder()
@@ -115,14 +115,14 @@ final class RepositoryFetchTests: XCTestCase {
         withExtendedLifetime(user) {}
     }
 
-    func testAnUnknownVenueIsAnErrorOfItsOwn() async throws {
+    func testAnUnknownVenueHasItsOwnError() async throws {
         let server = try nginx(serving: try publishedFolder())
         let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
         let error = await repositoryError { try await repository.venue(99) }
         XCTAssertEqual(error, .unknownVenue(99))
     }
 
-    func testThoseWhoAskForOneVenueAtOnceShareOneDownload() async throws {
+    func testConcurrentRequestsForAVenueShareOneDownload() async throws {
         let server = try nginx(serving: try publishedFolder(imageSize: 1_000_000))
         let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))
         let versions = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -134,7 +134,7 @@ final class RepositoryFetchTests: XCTestCase {
         XCTAssertEqual(requests.filter { $0.path.hasSuffix(".png") }.count, 1)
     }
 
-    func testAPacketWithAllFilesInItsZipIsTaken() async throws {
+    func testAPacketWithAllFilesInItsZipIsAccepted() async throws {
         let root = try temporaryFolder()
         let packet = try temporaryFolder()
         try SampleVenue.write(version: 3, to: packet)

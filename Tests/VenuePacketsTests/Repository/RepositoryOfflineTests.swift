@@ -53,7 +53,7 @@ final class RepositoryOfflineTests: XCTestCase {
     }
 
     /// Behaviour §1.1, row setInitialData.
-    func testABundledPacketServesAFirstStartWithoutANetwork() async throws {
+    func testABundledPacketAllowsAFirstStartWithoutANetwork() async throws {
         for isZip in [false, true] {
             var bundle = try bundledPacket(version: 2)
             if isZip {
@@ -70,7 +70,7 @@ final class RepositoryOfflineTests: XCTestCase {
         }
     }
 
-    func testTheServersNewerVersionIsTakenBeforeTheBundledOne() async throws {
+    func testTheServersNewerVersionIsUsedInsteadOfTheBundledOne() async throws {
         let server = try nginx(serving: try publishedFolder())
         let repository = VenueRepository(
             cache: try temporaryFolder(), server: try VenueServer(server.url()),
@@ -112,7 +112,7 @@ final class RepositoryOfflineTests: XCTestCase {
         let errors = try await reportedErrors(of: VenueRepository(cache: cache, server: address)) { repository in
             let offline = try await repository.catalogue()
             XCTAssertEqual(offline, known)
-            // Known but not stored: now there is no way to get it.
+            // Known but not stored, so it cannot be fetched now.
             do throws(LocalizationError) {
                 _ = try await repository.packet(for: 2) { _ in }
                 XCTFail("nothing was thrown")
@@ -122,7 +122,7 @@ final class RepositoryOfflineTests: XCTestCase {
         XCTAssertTrue(errors.first?.message.hasSuffix("; going on with the stored catalogue") ?? false, "\(errors)")
     }
 
-    func testTheCatalogueOfAnotherServerIsNotTaken() async throws {
+    func testTheCatalogueOfAnotherServerIsNotUsed() async throws {
         let cache = try temporaryFolder()
         let server = try nginx(serving: try publishedFolder())
         _ = try await VenueRepository(cache: cache, server: try VenueServer(server.url())).catalogue()

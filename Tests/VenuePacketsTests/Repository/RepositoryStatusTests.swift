@@ -37,7 +37,7 @@ final class RepositoryStatusTests: XCTestCase {
         }
     }
 
-    func testARefusalTellsWhetherCredentialsWereGiven() async throws {
+    func testARefusalReportsWhetherCredentialsWereGiven() async throws {
         let server = try nginx(serving: try publishedFolder(), NginxServer.Configuration(location: "return 403;"))
         for (credentials, text) in [
             (nil, "no credentials were given"), (.bearer("wrong"), "correct the token or password"),
@@ -49,7 +49,7 @@ final class RepositoryStatusTests: XCTestCase {
         }
     }
 
-    func testAMissingCatalogueMakesDoubtTheAddress() async throws {
+    func testTheErrorOfAMissingCatalogueQuestionsTheAddress() async throws {
         let (repository, _) = try repository(answering: "return 404;", clock: ManualClock())
         let error = await repositoryError { try await repository.venue(1) }
         let text = error?.description ?? ""
@@ -59,7 +59,7 @@ final class RepositoryStatusTests: XCTestCase {
     /// Behaviour §1.1, row getErrorsObservable: NetworkException.
     /// Behaviour §2.1A, row error codes: BadRequest, ContentUnavailable, ServiceUnavailable, TimedOut and
     /// ProxyAuthUnsupported by the answer's status.
-    func testAStatusThatIsNoSuccessIsANetworkErrorWithTheStatus() async throws {
+    func testAStatusOtherThanSuccessIsANetworkErrorWithTheStatus() async throws {
         let answers: [(Int, Int, LocalizationError.Kind)] = [
             (400, 1, .badRequest), (404, 1, .contentUnavailable), (407, 1, .proxyRefused),
             (500, 3, .serviceUnavailable), (503, 3, .serviceUnavailable), (504, 3, .timedOut),
@@ -80,7 +80,7 @@ final class RepositoryStatusTests: XCTestCase {
         }
     }
 
-    func testPausesBetweenAttemptsDoubleAndAreNeverFull() async throws {
+    func testPausesBetweenAttemptsDoubleWithinTheirRange() async throws {
         let clock = ManualClock()
         let (repository, _) = try repository(answering: "return 503;", attempts: 4, clock: clock)
         let pauses = Task {
@@ -99,7 +99,7 @@ final class RepositoryStatusTests: XCTestCase {
         }
     }
 
-    func testWhatIsStoredIsUsedWhereANewerVersionCannotBeHad() async throws {
+    func testTheStoredVersionIsUsedIfANewerOneCannotBeFetched() async throws {
         let root = try publishedFolder()
         let limited = NginxServer.Configuration(
             http: "limit_req_zone $binary_remote_addr zone=once:1m rate=1r/m;",
@@ -119,7 +119,7 @@ final class RepositoryStatusTests: XCTestCase {
         XCTAssertTrue(errors.first?.message.hasSuffix("; going on with stored version 3") ?? false, "\(errors)")
     }
 
-    func testAPacketThatWasReplacedSinceTheCatalogueIsFoundInTheNewOne() async throws {
+    func testAReplacedPacketIsFoundInTheNewCatalogue() async throws {
         let root = try publishedFolder()
         let server = try nginx(serving: root)
         let repository = VenueRepository(cache: try temporaryFolder(), server: try VenueServer(server.url()))

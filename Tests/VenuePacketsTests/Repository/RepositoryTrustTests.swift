@@ -10,7 +10,7 @@ final class RepositoryTrustTests: XCTestCase {
     private let token = "s3cr3t-t0ken"
     private let password = "p4ssw0rd-x"
 
-    func testAPrivateAuthorityIsTrustedWhereItIsGiven() async throws {
+    func testAPrivateAuthorityIsTrustedIfItIsGiven() async throws {
         let authority = try TestAuthority(in: try temporaryFolder())
         let server = try nginx(
             serving: try publishedFolder(), NginxServer.Configuration(identity: authority.identity))
@@ -20,7 +20,7 @@ final class RepositoryTrustTests: XCTestCase {
         try assertWhole(try await repository.venue(1), version: 3)
     }
 
-    func testTheConfigurationOfTheGuideServesWhoHasItsToken() async throws {
+    func testTheServerConfigurationOfTheGuideAcceptsItsToken() async throws {
         let sources = URL(filePath: #filePath).appending(path: "../../../../Sources/IndoorLocalization").standardized
         let guide = sources.appending(path: "IndoorLocalization.docc/VenueServer.md")
         let text = try String(contentsOf: guide, encoding: .utf8)
@@ -49,7 +49,7 @@ final class RepositoryTrustTests: XCTestCase {
         }
     }
 
-    func testWhatIsWrongWithACertificateIsSaid() async throws {
+    func testTheErrorNamesTheDefectOfACertificate() async throws {
         let authority = try TestAuthority(in: try temporaryFolder())
         let other = try TestAuthority(in: try temporaryFolder())
         for (identity, trusted, advice) in [
@@ -73,7 +73,7 @@ final class RepositoryTrustTests: XCTestCase {
         }
     }
 
-    func testCredentialsAreNotSentInTheClearUnlessAllowed() throws {
+    func testCredentialsAreNotSentUnencryptedUnlessAllowed() throws {
         let credentials = VenueServerCredentials.bearer(token)
         for url in [
             "http://venues.example.org", "HTTP://venues.example.org", "http://10.0.0.7:8080/a", "http://127.evil.org",
@@ -106,7 +106,7 @@ final class RepositoryTrustTests: XCTestCase {
         XCTAssertEqual(try server.stopAndTellRequests(), [])
     }
 
-    func testFromAnEncryptedServerNoRedirectLeadsToAnOpenOne() async throws {
+    func testAnEncryptedServerCannotRedirectToAnUnencryptedOne() async throws {
         let open = try nginx(serving: try publishedFolder())
         let authority = try TestAuthority(in: try temporaryFolder())
         let redirecting = NginxServer.Configuration(
@@ -123,7 +123,7 @@ final class RepositoryTrustTests: XCTestCase {
         XCTAssertEqual(try open.stopAndTellRequests(), [])
     }
 
-    func testCredentialsOpenAServerThatAsksForThem() async throws {
+    func testAServerThatRequiresCredentialsAcceptsThem() async throws {
         // "user:p4ssw0rd-x" in base 64.
         for (credentials, header) in [
             (VenueServerCredentials.bearer(token), "Bearer \(token)"),
@@ -138,7 +138,7 @@ final class RepositoryTrustTests: XCTestCase {
         }
     }
 
-    func testCredentialsDoNotGoAlongWithARedirectToAnotherServer() async throws {
+    func testARedirectToAnotherServerDoesNotForwardCredentials() async throws {
         for credentials in [VenueServerCredentials.bearer(token), .basic(user: "user", password: password)] {
             let target = try nginx(serving: try publishedFolder())
             let moved = NginxServer.Configuration(
@@ -154,7 +154,7 @@ final class RepositoryTrustTests: XCTestCase {
         }
     }
 
-    func testCredentialsAreInNoTextAndNoFile() async throws {
+    func testNoTextAndNoFileContainsCredentials() async throws {
         let refusing = NginxServer.Configuration(location: "return 401;")
         let server = try nginx(serving: try publishedFolder(), refusing)
         for (credentials, secret) in [
@@ -179,7 +179,7 @@ final class RepositoryTrustTests: XCTestCase {
         }
     }
 
-    func testAnAddressThatIsNoneOrHoldsCredentialsIsRefusedWithoutRepeatingIt() throws {
+    func testAnAddressThatIsInvalidOrContainsCredentialsIsRefusedWithoutQuotingIt() throws {
         for url in [
             "", "venues.example.org", "ftp://venues.example.org", "http://", "http://user:\(password)@host/",
             "http://host/?token=\(token)", "http://host/#\(token)", "http://host/a b", "http://host\r\nX: y",
@@ -195,7 +195,7 @@ final class RepositoryTrustTests: XCTestCase {
         }
     }
 
-    func testCredentialsThatWouldEndTheirHeaderAreRefused() throws {
+    func testCredentialsThatAHeaderCannotContainAreRefused() throws {
         for credentials in [
             VenueServerCredentials.bearer(""), .bearer("a b"), .bearer("a\r\nX-Evil: 1"), .bearer("a\u{0}b"),
             .basic(user: "a:b", password: ""), .basic(user: "a", password: "b\nc"),
@@ -204,7 +204,7 @@ final class RepositoryTrustTests: XCTestCase {
         }
     }
 
-    func testPatienceOutOfRangeIsRefused() throws {
+    func testARetryPolicyOutOfRangeIsRefused() throws {
         for change: (inout RetryPolicy) -> Void in [
             { $0.attempts = 0 }, { $0.connectTimeout = .zero }, { $0.stallTimeout = .milliseconds(10) },
             { $0.slowestRate = 0 }, { $0.firstPause = .seconds(-1) }, { $0.transferTimeout = .zero },

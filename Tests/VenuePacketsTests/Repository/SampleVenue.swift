@@ -4,7 +4,7 @@ import Synchronization
 import VenuePackets
 import XCTest
 
-/// Small packets whose files tell of which version they are.
+/// Small packets whose files contain their version.
 enum SampleVenue {
     /// Writes a packet's folder: two beacons, an image, and tiles that are the same in all versions.
     ///
@@ -71,7 +71,7 @@ extension XCTestCase {
 }
 
 extension XCTestCase {
-    /// What coreutils say, to have the digests of the catalogue checked by somebody else.
+    /// Returns the digest that coreutils compute, as an independent check of the catalogue.
     func sha256(of path: String) throws -> String {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/sha256sum")
@@ -115,9 +115,9 @@ func reportedErrors(
     return try await run().reduce(into: []) { $0.append($1) }
 }
 
-/// Collects what is told from any thread.
-final class Told<Element: Sendable>: Sendable {
+/// Collects values from any thread.
+final class Collected<Element: Sendable>: Sendable {
     private let state = Mutex<[Element]>([])
     var all: [Element] { state.withLock { $0 } }
-    func tell(_ element: Element) { state.withLock { $0.append(element) } }
+    func append(_ element: Element) { state.withLock { $0.append(element) } }
 }

@@ -15,7 +15,7 @@ final class VenuePublisherTests: XCTestCase {
 
     private func packet(id: Int = 1, version: Int) throws -> String { try bundledPacket(id: id, version: version).path }
 
-    func testAFolderHasCatalogueAndPacketsAndTheirImagesAndTiles() throws {
+    func testAPublishedFolderHasTheCatalogueAndPacketsWithImagesAndTiles() throws {
         let root = try temporaryFolder() + "/public"
         let changes = try VenuePublisher(folder: root).publish([try packet(version: 3)])
         XCTAssertEqual(changes.map(\.change), [.added])
@@ -27,7 +27,7 @@ final class VenuePublisherTests: XCTestCase {
         XCTAssertEqual(Set(files.map { URL(filePath: $0).pathExtension }), ["json", "png", "zip"])
     }
 
-    func testWhatIsThereStaysAndANewerVersionTakesItsPlace() throws {
+    func testExistingFilesAreKeptAndANewerVersionReplacesTheEntry() throws {
         let root = try temporaryFolder()
         let publisher = VenuePublisher(folder: root)
         _ = try publisher.publish([try packet(id: 1, version: 1), try packet(id: 2, version: 1)])
@@ -57,7 +57,7 @@ final class VenuePublisherTests: XCTestCase {
         XCTAssertEqual(try files(in: root).count, 4)
     }
 
-    func testAVersionThatWasNotRaisedIsRefused() throws {
+    func testAChangedPacketWithoutAHigherVersionIsRefused() throws {
         let root = try temporaryFolder()
         let publisher = VenuePublisher(folder: root)
         _ = try publisher.publish([try packet(version: 3)])
@@ -82,7 +82,7 @@ final class VenuePublisherTests: XCTestCase {
         XCTAssertEqual(try files(in: root), before)
     }
 
-    func testPacketsThatNoCatalogueCanHaveNamedAreRemovedAndOlderOnesStay() throws {
+    func testPacketsThatWereNeverInACatalogueAreRemovedAndOlderOnesKept() throws {
         let root = try temporaryFolder()
         let publisher = VenuePublisher(folder: root)
         _ = try publisher.publish([try packet(version: 3)])
@@ -98,7 +98,7 @@ final class VenuePublisherTests: XCTestCase {
         XCTAssertEqual(try files(in: root), (before + kept.keys).sorted())
     }
 
-    func testAVenueThatIsWithdrawnIsNoLongerListedAndItsFilesStay() throws {
+    func testAWithdrawnVenueIsNotListedAndItsFilesAreKept() throws {
         let root = try temporaryFolder()
         let publisher = VenuePublisher(folder: root)
         _ = try publisher.publish([try packet(id: 1, version: 1), try packet(id: 2, version: 1)])
@@ -158,7 +158,7 @@ final class VenuePublisherTests: XCTestCase {
         XCTAssertGreaterThan(refused, 100)
     }
 
-    func testCataloguesOfOneSecondHaveTimesOfTheirOwn() throws {
+    func testCataloguesWrittenInTheSameSecondHaveDifferentTimes() throws {
         let root = try temporaryFolder()
         var times: [Date] = []
         for version in 1...3 {
@@ -171,7 +171,7 @@ final class VenuePublisherTests: XCTestCase {
         }
     }
 
-    func testTheCatalogueTellsTheAddressesOfBeacons() async throws {
+    func testTheCatalogueContainsTheAddressesOfBeacons() async throws {
         let packet = try temporaryFolder()
         try SampleVenue.write(id: 1, version: 3, to: packet)
         var venue = try VenuePacketReader().read(packet).venue
@@ -200,6 +200,6 @@ final class VenuePublisherTests: XCTestCase {
         let problems = VenuePacketReader().check(packet)
         XCTAssertEqual(problems.map(\.severity), [.warning])
         XCTAssertEqual(problems.first?.path, "$.beacons[1].address")
-        XCTAssertTrue(problems.first?.message.hasPrefix("is that of $.beacons[0]") ?? false, "\(problems)")
+        XCTAssertTrue(problems.first?.message.hasPrefix("is also the address of $.beacons[0]") ?? false, "\(problems)")
     }
 }

@@ -20,7 +20,7 @@ final class FingerprintDocumentTests: XCTestCase {
         try FingerprintDocument(Array(text.utf8), named: "kitchen")
     }
 
-    func testADocumentReadsAndWritesToTheSameBytes() throws {
+    func testADocumentIsIdenticalAfterReadingAndWriting() throws {
         let document = try document()
         XCTAssertEqual(document.kind, .inPocket)
         XCTAssertEqual(document.cloudID, "c1")
@@ -28,7 +28,7 @@ final class FingerprintDocumentTests: XCTestCase {
         XCTAssertEqual(String(decoding: document.bytes, as: UTF8.self), Self.text)
     }
 
-    func testItsMomentsAreSamplesWithTheirPlacement() throws {
+    func testTheMomentsOfADocumentAreSamplesWithAPlacement() throws {
         let fingerprint = try document().fingerprint(uuid: uuid)
         XCTAssertEqual(fingerprint.samples.map(\.timestamp), [1_700_000_000, 1_700_000_001.004])
         XCTAssertEqual(
@@ -38,7 +38,7 @@ final class FingerprintDocumentTests: XCTestCase {
         XCTAssertEqual(inHand.fingerprint(uuid: uuid).samples.map(\.placement), [.hand, .hand])
     }
 
-    func testAFingerprintMakesADocumentForEachPlacement() throws {
+    func testAFingerprintBecomesADocumentForEachPlacement() throws {
         var fingerprint = RoomFingerprint(samples: [
             .init(timestamp: 10, rssi: [beacon(1, 2): -60]),
             .init(
@@ -60,7 +60,7 @@ final class FingerprintDocumentTests: XCTestCase {
         }
     }
 
-    func testABrokenDocumentSaysWhatIsWrong() {
+    func testTheErrorOfABrokenDocumentNamesTheProblem() {
         for (from, to, path, words) in [
             ("IN_POCKET", "ON_HEAD", "$.type", "IN_HAND"), ("\"1_2\":-70", "\"desk\":-70", "$.data[0].data", "desk"),
             ("{\"1_2\":true", "{\"1_2_3\":true", "$.crownstonesAtCreation", "major_minor"),
@@ -87,7 +87,7 @@ final class FingerprintDocumentTests: XCTestCase {
         "2":{"name":"den","cloudId":"y","fingerprint":[]}}}}}
         """
 
-    func testADataSetTellsItsRoomAndItsDeviceAndCountsMilliseconds() throws {
+    func testADataSetHasARoomADeviceAndMilliseconds() throws {
         let document = try RoomDataSetDocument(Array(set.utf8), named: "set")
         XCTAssertEqual(document.device, "phone 1")
         XCTAssertEqual(document.annotation, "by night")
@@ -97,7 +97,7 @@ final class FingerprintDocumentTests: XCTestCase {
         XCTAssertEqual(training.rooms["kitchen"]?.samples, [.init(timestamp: 1.5, rssi: [beacon(1, 2): -70])])
     }
 
-    func testFingerprintsTellTheirSpheresAndRooms() throws {
+    func testFingerprintsHaveTheirSpheresAndRooms() throws {
         let document = try RoomDataSetDocument(Array(fingerprints.utf8), named: "set")
         let training = try XCTUnwrap(document.spheres.first).training
         XCTAssertEqual(training.rooms.keys.sorted(), ["bath", "den"])
@@ -114,9 +114,9 @@ final class FingerprintDocumentTests: XCTestCase {
             XCTAssertEqual(training.rooms.keys.sorted(), rooms)
         }
         for (text, room, uuid, words) in [
-            (samples, nil, uuid, "tells no room"), (Self.text, nil, uuid, "tells no room"),
+            (samples, nil, uuid, "does not name its room"), (Self.text, nil, uuid, "does not name its room"),
             (Self.text, "attic", nil, "give their UUID"), ("{}", "attic", uuid, "neither"), ("{", nil, nil, "not JSON"),
-            ("{\"dataset\":[]}", nil, nil, "tells its room"),
+            ("{\"dataset\":[]}", nil, nil, "names its room"),
         ] as [(String, String?, BeaconUUID?, String)] {
             XCTAssertThrowsError(
                 try RoomTrainingImport.read(Array(text.utf8), named: "a", room: room, uuid: uuid)
@@ -126,7 +126,7 @@ final class FingerprintDocumentTests: XCTestCase {
         }
     }
 
-    func testAPlacementIsWrittenOnlyWhereItIsAPocket() throws {
+    func testAPlacementIsWrittenOnlyIfItIsThePocket() throws {
         let fingerprint = RoomFingerprint(samples: [
             .init(timestamp: 1, rssi: [:]), .init(timestamp: 2, rssi: [:], placement: .pocket),
         ])

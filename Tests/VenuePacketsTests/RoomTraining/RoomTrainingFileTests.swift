@@ -13,7 +13,7 @@ final class RoomTrainingFileTests: XCTestCase {
     }
 
     /// Behaviour §3.1, row storage.
-    func testASetIsReadAsItWasWritten() throws {
+    func testTheReaderReturnsTheSetThatWasWritten() throws {
         let folder = try temporaryFolder()
         let path = folder + "/home.json"
         try RoomTrainingFile.write(training, to: path)
@@ -38,7 +38,7 @@ final class RoomTrainingFileTests: XCTestCase {
         }
     }
 
-    func testAFolderThatIsNotThereIsToldSo() throws {
+    func testAWriteToAMissingFolderIsAnError() throws {
         let folder = try temporaryFolder()
         XCTAssertThrowsError(try RoomTrainingFile.write(training, to: folder + "/none/home.json")) { error in
             XCTAssertTrue("\(error)".contains("cannot be written"), "\(error)")

@@ -14,7 +14,7 @@ final class TrainingDocumentTests: XCTestCase {
     }
 
     /// Behaviour §3.5, check 9.
-    func testADocumentReadsAndWritesToTheSameBytes() throws {
+    func testADocumentIsIdenticalAfterReadingAndWriting() throws {
         let text = """
             [{"devices": {"7C2F0A10-0000-4000-8000-000000000010_Maj:1_Min:2": -70, \
             "7C2F0A10-0000-4000-8000-000000000010_Maj:65535_Min:0": -91}, "timestamp": 1.0}, \
@@ -33,7 +33,7 @@ final class TrainingDocumentTests: XCTestCase {
     }
 
     /// Behaviour §3.5, check 9.
-    func testNamesOfBeaconsMayBeOldAndOfEitherCase() throws {
+    func testBeaconNamesMayHaveTheOldFormAndEitherCase() throws {
         let fingerprint = try read(
             "[{\"devices\": {\"7c2f0a10-0000-4000-8000-000000000010.Maj:3.Min:4\": -70.5}, \"timestamp\": 2, \"x\": 0}]"
         )
@@ -43,14 +43,14 @@ final class TrainingDocumentTests: XCTestCase {
             text, "[{\"devices\": {\"7C2F0A10-0000-4000-8000-000000000010_Maj:3_Min:4\": -70.5}, \"timestamp\": 2.0}]")
     }
 
-    func testWhatIsNoMeasurementIsLeftOut() throws {
+    func testAnRSSIThatIsNotAMeasurementIsOmitted() throws {
         let id = "7C2F0A10-0000-4000-8000-000000000010_Maj:1_Min:"
         let fingerprint = try read(
             "[{\"devices\": {\"\(id)1\": 127, \"\(id)2\": 0, \"\(id)3\": -1, \"\(id)4\": -2}, \"timestamp\": 2}]")
         XCTAssertEqual(fingerprint.samples.map(\.rssi), [[beacon(1, 4): -2]])
     }
 
-    func testAnErrorTellsTheDocumentThePlaceAndWhatIsWrong() {
+    func testAnErrorNamesTheDocumentThePathAndTheProblem() {
         for (text, path, part) in [
             ("{}", "$", "not of type"), ("[", "$", "is not JSON"),
             ("[{\"timestamp\": 1}]", "$[0]", "devices is missing"),

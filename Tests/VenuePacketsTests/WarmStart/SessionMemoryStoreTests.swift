@@ -22,7 +22,7 @@ final class SessionMemoryStoreTests: XCTestCase {
         return path
     }
 
-    /// A clock that tells one moment after the other, and then the last one for ever.
+    /// A clock that returns the moments in order, and then the last one forever.
     private func clock(_ times: MachineTime...) -> MachineClock {
         let left = ClockHands(times)
         return MachineClock { left.next() }
@@ -34,7 +34,7 @@ final class SessionMemoryStoreTests: XCTestCase {
         func next() -> MachineTime { times.withLock { $0.count > 1 ? $0.removeFirst() : $0[0] } }
     }
 
-    func testWhatIsWrittenIsReadAgainToTheLastBit() throws {
+    func testAMemoryIsIdenticalAfterWritingAndReading() throws {
         let store = try SessionMemoryStore(folder: try folder())
         XCTAssertEqual(store.read(), .none)
         try store.write(memory)
@@ -45,7 +45,7 @@ final class SessionMemoryStoreTests: XCTestCase {
         XCTAssertEqual(names, ["memory.json"])
     }
 
-    func testALinkWhereTheNewMemoryIsMadeIsNotFollowed() throws {
+    func testALinkAtThePathOfTheNewMemoryIsNotFollowed() throws {
         let store = try SessionMemoryStore(folder: try folder())
         let victim = try folder()
         try Data("precious".utf8).write(to: URL(filePath: victim))
@@ -61,7 +61,7 @@ final class SessionMemoryStoreTests: XCTestCase {
         XCTAssertEqual(attributes[.posixPermissions] as? Int, 0o600)
     }
 
-    func testWhatAKilledProcessLeftIsReplacedWhole() throws {
+    func testTheLeftoverOfAKilledProcessIsReplaced() throws {
         let store = try SessionMemoryStore(folder: try folder())
         try Data(repeating: 65, count: 1 << 20).write(to: URL(filePath: store.path + ".new"))
         try store.write(memory)
@@ -69,7 +69,7 @@ final class SessionMemoryStoreTests: XCTestCase {
         XCTAssertEqual(read, memory)
     }
 
-    func testTheAgeIsThatOfTheRunOfTheMachineUnlessThatIsAnother() throws {
+    func testTheAgeIsTheUptimeDifferenceUnlessTheMachineWasRestarted() throws {
         let written = MachineTime(seconds: 1000, boot: "a", uptime: 50)
         let cases: [(MachineTime, Duration)] = [
             (MachineTime(seconds: 999_999, boot: "a", uptime: 80), .seconds(30)),  // the clock was set
@@ -86,16 +86,16 @@ final class SessionMemoryStoreTests: XCTestCase {
         }
     }
 
-    func testWhatCannotBeUsedIsSetAside() throws {
+    func testAnUnusableFileIsSetAside() throws {
         let good = #""format":"indoor-localization-memory","savedAt":5,"#
         for (text, words) in [
-            ("", "is empty"), ("[]", "no memory"), ("{", "not JSON"), ("\u{0}\u{1}", "not JSON"),
-            (#"{"format":"indoor-localization-venue","version":1}"#, "no memory"),
+            ("", "is empty"), ("[]", "not a session memory"), ("{", "not JSON"), ("\u{0}\u{1}", "not JSON"),
+            (#"{"format":"indoor-localization-venue","version":1}"#, "not a session memory"),
             ("{\(good)\"version\":2}", "version 2, written by a newer program; this one reads version 1"),
             ("{\(good)\"version\":\"1\"}", "\"version\""),
             (#"{"format":"indoor-localization-memory","version":1}"#, "savedAt"),
             ("{\(good)\"version\":1}", "memory must be an object"),
-            ("{\(good)\"version\":1,\"memory\":{\"age\":1e999}}", "no memory"),
+            ("{\(good)\"version\":1,\"memory\":{\"age\":1e999}}", "not a session memory"),
         ] {
             let store = try SessionMemoryStore(folder: try folder())
             try Data(text.utf8).write(to: URL(filePath: store.path))
@@ -112,7 +112,7 @@ final class SessionMemoryStoreTests: XCTestCase {
         }
     }
 
-    func testAFileThatTheSystemDoesNotReadIsToldInItsWords() throws {
+    func testTheErrorOfAnUnreadableFileHasTheSystemsReason() throws {
         let store = try SessionMemoryStore(folder: try folder())
         try FileManager.default.createDirectory(atPath: store.path, withIntermediateDirectories: false)
         guard case .unusable(let reason, _) = store.read() else { return XCTFail("a folder is no memory") }
@@ -123,10 +123,10 @@ final class SessionMemoryStoreTests: XCTestCase {
         let store = try SessionMemoryStore(folder: try folder())
         try Data(count: 16_777_217).write(to: URL(filePath: store.path))
         guard case .unusable(let reason, _?) = store.read() else { return XCTFail("it was taken") }
-        XCTAssertTrue(reason.contains("longer than any memory"), reason)
+        XCTAssertTrue(reason.contains("larger than the limit of"), reason)
     }
 
-    func testAnyPartOfAFileIsReadOrSetAsideButNeverMore() throws {
+    func testATruncatedFileIsSetAside() throws {
         let store = try SessionMemoryStore(folder: try folder())
         try store.write(memory)
         let bytes = try Data(contentsOf: URL(filePath: store.path))
@@ -136,7 +136,7 @@ final class SessionMemoryStoreTests: XCTestCase {
         }
     }
 
-    func testTheFolderBelongsToOneAtATime() throws {
+    func testOneStoreAtATimeUsesAFolder() throws {
         let path = try folder()
         var store: SessionMemoryStore? = try SessionMemoryStore(folder: path)
         XCTAssertThrowsError(try SessionMemoryStore(folder: path)) { error in
@@ -147,10 +147,10 @@ final class SessionMemoryStoreTests: XCTestCase {
         XCTAssertNoThrow(try SessionMemoryStore(folder: path))
     }
 
-    func testWhatCannotBeWrittenLeavesTheEarlierMemory() throws {
+    func testAFailedWriteKeepsTheEarlierMemory() throws {
         let store = try SessionMemoryStore(folder: try folder())
         try store.write(memory)
-        // The place of the new file is taken.
+        // A folder is at the path of the new file.
         try FileManager.default.createDirectory(
             atPath: store.path + ".new/inside", withIntermediateDirectories: true)
         XCTAssertThrowsError(try store.write(SessionMemory())) { error in
@@ -160,7 +160,7 @@ final class SessionMemoryStoreTests: XCTestCase {
         guard case .memory(memory, _) = store.read() else { return XCTFail("\(store.read())") }
     }
 
-    func testAFolderThatCannotBeMadeIsTold() throws {
+    func testAFolderThatCannotBeCreatedIsReported() throws {
         XCTAssertThrowsError(try SessionMemoryStore(folder: "/dev/null/indoorloc")) { error in
             XCTAssertTrue("\(error)".contains("/dev/null/indoorloc cannot be used"), "\(error)")
         }

@@ -1,0 +1,116 @@
+/// The producing end of a live stream of readings, for a source that wraps another one.
+///
+/// The stream keeps the newest readings that its reader has not fetched; older ones are lost. The feed reports losses as
+/// the radios' own sources do: by a ``RadioEvent`` that repeats the radio's latest status, with the number of lost readings
+/// in its detail. It reports at most once a second, in the time of the readings, and when the stream ends. While the readings
+/// are all of other sensors, there is no status to repeat, and losses are reported with the first one.
+package final class ReadingFeed: Sendable {
+    package typealias Stream = AsyncThrowingStream<SensorReading, any Error>
+
+    /// The number of readings that may wait to be fetched, by default: as many as in the buffers of the radios' own sources.
+    package static let capacity = 65_536
+    /// The time over which losses are summed up for a report.
+    private static let interval = Duration.seconds(1)
+
+    private struct Losses: Sendable {
+        /// The radio's latest status; nil before the first reading of a radio.
+        var radio: RadioEvent?
+        /// The instant of the latest reading.
+        var latest = Instant.zero
+        var count = 0
+        /// When the first reading was lost that no report covers; nil if none was.
+        var since: Instant?
+
+        /// Counts a reading that was delivered; returns a report if one is due.
+        mutating func note(_ reading: SensorReading, isLost: Bool) -> RadioEvent? {
+            latest = reading.instant
+            switch reading {
+            case .radio(let event): radio = event
+            case .sighting, .advertisement:
+                // Not every source reports that its radio scans.
+                if radio?.status.isFailure ?? true {
+                    radio = RadioEvent(instant: latest, status: .scanning, adapter: radio?.adapter)
+                }
+            case .motion, .step, .pressure, .gnss, .fix: break
+            }
+            if isLost { lose() }
+            guard let since, since.duration(to: latest) >= ReadingFeed.interval else { return nil }
+            return report()
+        }
+
+        mutating func lose() {
+            count += 1
+            since = since ?? latest
+        }
+
+        /// Returns the report of all losses since the last one; nil if there are none.
+        mutating func report() -> RadioEvent? {
+            guard count > 0, var event = radio else { return nil }
+            event.instant = latest
+            event.detail =
+                count == 1
+                ? "1 reading was lost, as it was not fetched early enough."
+                : "\(count) readings were lost, as they were not fetched early enough."
+            count = 0
+            since = nil
+            return event
+        }
+    }
+
+    private let continuation: Stream.Continuation
+    private let losses = Guarded(Losses())
+
+    private init(_ continuation: Stream.Continuation) { self.continuation = continuation }
+
+    /// Creates a stream and its producing end.
+    package static func makeStream(capacity: Int = capacity) -> (stream: Stream, feed: ReadingFeed) {
+        let (stream, continuation) = Stream.makeStream(bufferingPolicy: .bufferingNewest(capacity))
+        return (stream, ReadingFeed(continuation))
+    }
+
+    /// Returns a stream of the readings that `produce` yields in a task of its own.
+    ///
+    /// The stream ends when `produce` returns, and with its error. The task is cancelled when the reader leaves the stream.
+    package static func readings(
+        producedBy produce: @escaping @Sendable (ReadingFeed) async throws -> Void
+    ) -> Stream {
+        let (stream, feed) = makeStream()
+        let task = Task {
+            do {
+                try await produce(feed)
+                feed.finish()
+            } catch {
+                feed.finish(throwing: error)
+            }
+        }
+        feed.whenTerminated { task.cancel() }
+        return stream
+    }
+
+    /// Calls `body` when the stream has ended, or its reader has left it.
+    package func whenTerminated(_ body: @escaping @Sendable () -> Void) {
+        continuation.onTermination = { _ in body() }
+    }
+
+    /// Delivers a reading, and a report of losses behind it if one is due.
+    package func yield(_ reading: SensorReading) {
+        // Not under the lock: a reader that waits is resumed here.
+        let isLost = isLost(reading)
+        if let report = losses.withLock({ $0.note(reading, isLost: isLost) }) { deliver(report) }
+    }
+
+    /// Ends the stream, with an error if there is one, behind the losses that are not reported yet.
+    package func finish(throwing error: (any Error)? = nil) {
+        if let report = losses.withLock({ $0.report() }) { deliver(report) }
+        continuation.finish(throwing: error)
+    }
+
+    private func deliver(_ report: RadioEvent) {
+        if isLost(.radio(report)) { losses.withLock { $0.lose() } }
+    }
+
+    /// Yields a reading; returns whether it displaced the oldest one.
+    private func isLost(_ reading: SensorReading) -> Bool {
+        if case .dropped = continuation.yield(reading) { true } else { false }
+    }
+}

@@ -1,0 +1,120 @@
+import BeaconScanning
+import IndoorVocabulary
+import VenueModel
+
+/// The machine of a session with its sources, its present and its tasks: the stored part of a `SessionShell`.
+///
+/// The tasks hold their shell weakly, and are cancelled when this value goes away.
+package struct SessionRuntime<Machine: SessionMachine>: ~Copyable, Sendable {
+    /// The source that the machine is driven by.
+    let source: any ScanSource
+    /// Receives from satellites beside the source; nil for none.
+    private let gnss: (any GNSSSource)?
+    private let venues: any VenueSource
+    /// The machine and its wake-ups.
+    package internal(set) var driver: SessionDriver<Machine>
+    private var decoder = ReadingDecoder()
+    var timeline: SessionTimeline
+    private var delay = DeliveryDelay()
+    /// Its number changes whenever a scan begins or ends.
+    private(set) var scan = CurrentTask()
+    private var reception = CurrentTask()
+    private(set) var fetch = CurrentTask()
+    private(set) var preparation = CurrentTask()
+    var updates = CurrentTask()
+    var alarm = SessionAlarm()
+
+    /// Creates the runtime of a machine without a session.
+    package init(
+        _ machine: Machine, source: any ScanSource, gnss: (any GNSSSource)? = nil, venues: any VenueSource,
+        clock: some Clock<Duration>
+    ) {
+        self.source = source
+        self.gnss = gnss
+        self.venues = venues
+        driver = SessionDriver(machine)
+        timeline = SessionTimeline(clock, pace: source.pace)
+    }
+
+    /// Hands an event to the machine at the present instant.
+    mutating func handle(_ event: Machine.Event) -> [SessionDriver<Machine>.Step] {
+        driver.handle(event, at: timeline.now)
+    }
+
+    /// Whether the task of a sender was neither replaced nor cancelled.
+    func isCurrent(_ sender: SessionTimeline.Sender, _ number: Int) -> Bool {
+        switch sender {
+        case .source: scan.isCurrent(number)
+        case .receiver: reception.isCurrent(number)
+        }
+    }
+
+    /// Moves a reading to the session's timeline and decodes it; returns it with its delivery delay, zero on a recording.
+    mutating func receive(
+        _ reading: SensorReading, of sender: SessionTimeline.Sender
+    ) -> (reading: DecodedReading, delay: Duration) {
+        let late = timeline.elapsed.map { delay.observe(reading.instant, at: $0) }
+        var reading = reading
+        reading.instant = timeline.place(reading.instant, of: sender)
+        driver.shift(by: timeline.align(to: reading.instant))
+        return (decoder.decode(reading), late ?? .zero)
+    }
+
+    /// Begins a session: time is zero until the first reading, and updates of the venue source are followed.
+    mutating func begin(for shell: some SessionShell) {
+        timeline.begin()
+        updates.follow(venues.updates, for: shell) { await $0.receive($1, of: $2) }
+    }
+
+    mutating func startScanning(for shell: some SessionShell) {
+        scan.scan(source, for: shell) {
+            await $0.receive($1, from: .source, of: $2)
+        } report: {
+            $0.report($1, of: $2)
+        } finish: {
+            await $0.finish(.source, $1, of: $2)
+        }
+    }
+
+    mutating func startReceiving(for shell: some SessionShell) {
+        guard let fixes = gnss?.fixes() else { return }
+        timeline.restart(.receiver)
+        reception.follow(fixes, for: shell) {
+            await $0.receive(.gnss($1), from: .receiver, of: $2)
+        } finish: {
+            await $0.finish(.receiver, $1, of: $2)
+        }
+    }
+
+    mutating func stopScanning() {
+        scan.cancel()
+        reception.cancel()
+        delay = DeliveryDelay()
+    }
+
+    mutating func ask(_ request: VenueRequest, for shell: some SessionShell) -> Task<Void, Never> {
+        fetch.ask(venues, request, for: shell) { await $0.receive($1, of: $2) }
+    }
+
+    /// Computes an event outside the actor, as the computation takes long and readings wait meanwhile.
+    mutating func prepare<Shell: SessionShell>(
+        _ compute: @escaping @Sendable () async -> Machine.Event, for shell: Shell
+    ) -> Task<Void, Never> where Shell.Machine == Machine {
+        preparation.begin { number in
+            Task { [weak shell] in
+                guard !Task.isCancelled else { return }
+                let event = await compute()
+                await shell?.receive(prepared: event, of: number)
+            }
+        }
+    }
+
+    mutating func cancelFetch() {
+        fetch.cancel()
+        preparation.cancel()
+    }
+
+    mutating func setAlarm(for shell: some SessionShell) {
+        alarm.set(to: driver.machine.nextWake, on: timeline, for: shell) { await $0.wakeUp($1) }
+    }
+}

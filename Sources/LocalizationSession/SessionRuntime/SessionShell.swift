@@ -1,0 +1,142 @@
+import BeaconScanning
+import IndoorVocabulary
+import VenueModel
+
+/// An actor that drives a machine: it turns readings, answers and wake-ups into events, and carries out the directives.
+///
+/// A conforming actor holds the runtime and emits the outputs. All decisions are the machine's.
+package protocol SessionShell: Actor {
+    /// The machine that decides.
+    associatedtype Machine: SessionMachine
+
+    /// The machine with its tasks.
+    var runtime: SessionRuntime<Machine> { get set }
+
+    /// Emits an output: a directive without work.
+    func emit(_ output: SessionDriver<Machine>.Step)
+    /// Emits an error that the machine doesn't know: the scan goes on.
+    func emit(_ error: LocalizationError)
+    /// Notes a reading before the machine receives it. By default, this does nothing.
+    func note(_ reading: DecodedReading)
+    /// Notes a directive before it is carried out. By default, this does nothing.
+    func note(_ directive: Machine.Directive)
+    /// Emits what follows from the machine's new state, once all directives are carried out. By default, this does nothing.
+    func settle()
+}
+
+extension SessionShell {
+    package func note(_ reading: DecodedReading) {}
+    package func note(_ directive: Machine.Directive) {}
+    package func settle() {}
+
+    /// Hands an event to the machine, and carries out its directives.
+    package func handle(_ event: Machine.Event) async { await perform(runtime.handle(event)) }
+
+    /// Hands an event that may begin a session to the machine; without a session, time begins anew.
+    package func begin(with event: Machine.Event) async {
+        if runtime.driver.machine.isOver { runtime.begin(for: self) }
+        await handle(event)
+    }
+
+    /// Handles a reading, after all wake-ups that are due before it.
+    func receive(_ reading: SensorReading, from sender: SessionTimeline.Sender, of number: Int) async {
+        guard runtime.isCurrent(sender, number) else { return }
+        let (decoded, delay) = runtime.receive(reading, of: sender)
+        note(decoded)
+        let instant = decoded.reading.instant
+        while runtime.isCurrent(sender, number), let steps = runtime.driver.wake(before: instant) {
+            await perform(steps)
+        }
+        guard runtime.isCurrent(sender, number) else { return }
+        await perform(runtime.driver.handle(Machine.delivered(decoded, delay: delay), at: instant))
+    }
+
+    /// Handles the end of a sender; one that has nothing more ends after all wake-ups that are due until then.
+    func finish(_ sender: SessionTimeline.Sender, _ error: (any Error)?, of number: Int) async {
+        guard runtime.isCurrent(sender, number) else { return }
+        let end = runtime.timeline.now
+        if error == nil {
+            var ending = SessionEnding(at: end)
+            while runtime.isCurrent(sender, number), let steps = runtime.driver.wake(for: &ending) {
+                await perform(steps)
+            }
+            guard runtime.isCurrent(sender, number) else { return }
+        }
+        await perform(runtime.driver.handle(Machine.ended(sender, error), at: end))
+    }
+
+    /// Emits an error of a part of the source; the scan goes on.
+    func report(_ error: LocalizationError, of number: Int) {
+        if runtime.isCurrent(.source, number) { emit(error) }
+    }
+
+    /// Handles an answer, unless its request was replaced or cancelled.
+    func receive(_ answer: VenueAnswer, of number: Int) async {
+        if runtime.fetch.isCurrent(number) { await handle(Machine.answered(answer)) }
+    }
+
+    func receive(_ update: VenueUpdate, of number: Int) async {
+        if runtime.updates.isCurrent(number) { await handle(Machine.updated(update)) }
+    }
+
+    /// Handles the result of a computation, unless that was replaced or cancelled.
+    func receive(prepared event: Machine.Event, of number: Int) async {
+        if runtime.preparation.isCurrent(number) { await handle(event) }
+    }
+
+    func wakeUp(_ number: Int) async {
+        guard let wake = runtime.alarm.ring(number) else { return }
+        await perform(runtime.driver.wake(upTo: wake) ?? [])
+    }
+
+    private func perform(_ steps: [SessionDriver<Machine>.Step]) async {
+        let session = runtime.scan.number
+        for step in steps {
+            note(step.directive)
+            guard let work = runtime.driver.machine.work(for: step.directive) else {
+                emit(step)
+                continue
+            }
+            guard let task = carryOut(work) else { continue }
+            // On a recording, time stands still until the result is there.
+            if runtime.source.pace == .recorded { await task.value }
+            guard runtime.scan.isCurrent(session) else { return }  // stopped meanwhile
+        }
+        settle()
+        if runtime.driver.machine.isOver { runtime.updates.cancel() }
+        runtime.setAlarm(for: self)
+    }
+
+    /// Begins a piece of work; returns its task if the machine waits for the result.
+    private func carryOut(_ work: SessionWork<Machine.Event>) -> Task<Void, Never>? {
+        switch work {
+        case .startScanning: runtime.startScanning(for: self)
+        case .startReceiving: runtime.startReceiving(for: self)
+        case .stopScanning: runtime.stopScanning()
+        case .cancelFetch: runtime.cancelFetch()
+        case .keep(let schedule):
+            do { try runtime.source.keep(schedule) } catch { emit(error) }
+        case .fetch(let request): return runtime.ask(request, for: self)
+        case .prepare(let compute): return runtime.prepare(compute, for: self)
+        }
+        return nil
+    }
+}
+
+/// The work of a shell.
+package enum SessionWork<Event: Sendable>: Sendable {
+    /// Scan the source, in place of a scan before.
+    case startScanning
+    /// Receive from satellites beside the source.
+    case startReceiving
+    /// End the scan and the reception.
+    case stopScanning
+    /// Ask the venue source, in place of a request before.
+    case fetch(VenueRequest)
+    /// Compute an event outside the actor, in place of a computation before, and deliver it to the machine.
+    case prepare(@Sendable () async -> Event)
+    /// End the request and the computation; their results are discarded.
+    case cancelFetch
+    /// Set the duty cycle of a steerable source.
+    case keep(ScanSchedule)
+}

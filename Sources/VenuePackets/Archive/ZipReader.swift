@@ -1,0 +1,109 @@
+import CLibArchive
+import Glibc
+import IndoorVocabulary
+
+/// Reads the entries of a zip in order.
+///
+/// A class because it owns libarchive's handle and must free it, even if opening fails.
+final class ZipReader {
+    /// An entry with its name in the zip, without a leading `./`.
+    struct Entry {
+        let name: String
+        let isFile: Bool
+    }
+
+    /// `AE_IFREG`, a macro with a cast, which Swift doesn't import.
+    static let regularFile: mode_t = 0o100000
+
+    private let archive: OpaquePointer
+    private let path: String
+
+    /// Opens the zip at a path.
+    init(path: String) throws(PacketFileError) {
+        guard let archive = archive_read_new() else { throw PacketFileError(message: "out of memory") }
+        self.archive = archive
+        self.path = path
+        // Entries are found by the zip's directory only: read from the start, a truncated zip would look complete.
+        archive_read_support_format_zip_seekable(archive)
+        let blockSize = 1 << 16
+        guard archive_read_open_filename(archive, path, blockSize) == ARCHIVE_OK else { throw failure() }
+    }
+
+    deinit { archive_read_free(archive) }
+
+    /// Advances to the next entry; returns nil at the end.
+    func next() throws(PacketFileError) -> Entry? {
+        let locale = clibarchive_enter_utf8()
+        defer { clibarchive_leave_utf8(locale) }
+        var entry: OpaquePointer?
+        switch archive_read_next_header(archive, &entry) {
+        case ARCHIVE_EOF: return nil
+        // A warning concerns the characters of the name: the content is readable.
+        case ARCHIVE_OK, ARCHIVE_WARN: break
+        default: throw failure()
+        }
+        guard let entry, let name = archive_entry_pathname_utf8(entry) ?? archive_entry_pathname(entry) else {
+            throw PacketFileError(message: "the zip has an entry whose name is not UTF-8; pack it again")
+        }
+        // Some tools pack a folder as ".", with each name below it.
+        let text = String(cString: name)
+        let relative = text.hasPrefix("./") ? String(text.dropFirst(2)) : text
+        return Entry(name: relative, isFile: archive_entry_filetype(entry) == Self.regularFile)
+    }
+
+    /// Returns the next bytes of the current entry; nil at its end.
+    func chunk() throws(PacketFileError) -> [UInt8]? {
+        let size = 1 << 16
+        var count = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, initialized in
+            count = archive_read_data(archive, buffer.baseAddress, size)
+            initialized = max(0, count)
+        }
+        guard count >= 0 else { throw failure() }
+        return count == 0 ? nil : bytes
+    }
+
+    private func failure() -> PacketFileError {
+        if let reason = clibarchive_system_reason(archive) {
+            return PacketFileError(message: "\(path) cannot be read: \(String(cString: reason))")
+        }
+        let reason = archive_error_string(archive).map { String(cString: $0) } ?? "unknown reason"
+        return PacketFileError(message: "\(path) cannot be read as a zip: \(reason)")
+    }
+}
+
+/// The directory at the end of a zip, which libarchive reads completely before it returns the first entry.
+///
+/// Source: PKWARE, *.ZIP File Format Specification* 6.3.10, 4.3.16.
+enum ZipDirectory {
+    /// Size of the end record without its comment, and of the longest comment, in bytes.
+    private static let (recordSize, longestComment) = (22, 65_535)
+    private static let recordSignature: [UInt8] = [0x50, 0x4B, 5, 6]
+    private static let zip64Signature: [UInt8] = [0x50, 0x4B, 6, 7]
+
+    /// Throws if a zip's directory is larger than the limit; a file that isn't a zip passes.
+    static func check(_ path: String, limit: Int = InputLimits.standard.zipDirectory) throws(PacketFileError) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return }
+        let size = Int(status.st_size)
+        let start = max(0, size - recordSize - longestComment)
+        var tail = [UInt8](repeating: 0, count: size - start)
+        guard pread(descriptor, &tail, tail.count, off_t(start)) == tail.count, tail.count >= recordSize else { return }
+        for index in stride(from: tail.count - recordSize, through: 0, by: -1) {
+            guard tail[index...].starts(with: recordSignature) else { continue }
+            let isZip64 = index >= 20 && tail[(index - 20)...].starts(with: zip64Signature)
+            let directory = start + index - number(in: tail, at: index + 16)
+            guard isZip64 || max(directory, number(in: tail, at: index + 12)) > limit else { return }
+            throw PacketFileError(
+                message: "\(path) has a directory larger than the limit of \(limit) bytes; is it a packet?")
+        }
+    }
+
+    /// Returns the value of four bytes in little-endian order.
+    private static func number(in bytes: [UInt8], at index: Int) -> Int {
+        (0..<4).reduce(0) { $0 | Int(bytes[index + $1]) << (8 * $1) }
+    }
+}

@@ -1,0 +1,117 @@
+import CCurl
+
+/// A web server with venue packets, and the rules for requests to it.
+public struct VenueServer: Hashable, Sendable {
+    /// The name of the catalogue in the server's folder.
+    static let catalogueFile = "catalogue.json"
+
+    /// The URL of the folder with the catalogue, without a trailing slash.
+    public let url: String
+    /// The credentials; nil for a server without authentication.
+    public let credentials: VenueServerCredentials?
+    /// The path of a file with the certificates (PEM) of trusted authorities; nil for those of the system.
+    public let certificateAuthority: String?
+    /// The timeouts and retries of requests.
+    public let patience: RetryPolicy
+
+    /// Describes a server.
+    ///
+    /// - Parameters:
+    ///   - url: such as `https://venues.example.org/museum`; http or https, without user, query or fragment.
+    ///   - allowsPlainCredentials: whether credentials may be sent over http, where others on the network can read
+    ///     them. Credentials for this machine (localhost, 127.0.0.0/8, ::1) are always allowed.
+    /// - Throws: `VenueRepositoryError.badServer` if a value is invalid.
+    public init(
+        _ url: String, credentials: VenueServerCredentials? = nil, certificateAuthority: String? = nil,
+        patience: RetryPolicy = RetryPolicy(), allowsPlainCredentials: Bool = false
+    ) throws(VenueRepositoryError) {
+        if let problem = WebAddress.problem(of: url) { throw .badServer(problem) }
+        if let problem = credentials?.problem { throw .badServer(problem) }
+        if credentials != nil, !allowsPlainCredentials, Self.sendsInTheClear(to: url) {
+            throw .badServer(
+                "http would send the credentials unencrypted, where others can read them; use https, or allow it "
+                    + "(allowsPlainCredentials, --plain-credentials)")
+        }
+        if let problem = patience.problem { throw .badServer(problem) }
+        var base = url[...]
+        while base.hasSuffix("/") { base.removeLast() }
+        self.url = String(base)
+        self.credentials = credentials
+        self.certificateAuthority = certificateAuthority.map(LocalPath.absolute)
+        self.patience = patience
+    }
+
+    /// Returns whether others on the network could read a request: http to a host other than this machine.
+    package static func sendsInTheClear(to url: String) -> Bool {
+        url.lowercased().hasPrefix("http:") && !WebAddress.isLoopback(url)
+    }
+
+    /// Returns the URL of a file, given by its path below the server's folder.
+    func address(of path: String) -> String {
+        url + "/" + path.split(separator: "/").map { WebAddress.escaped(String($0)) }.joined(separator: "/")
+    }
+}
+
+/// Credentials for a server: a bearer token, or user and password.
+///
+/// Only the server receives these texts: descriptions, dumps and errors don't contain them.
+public struct VenueServerCredentials: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
+    CustomReflectable
+{
+    enum Secret: Hashable, Sendable {
+        case bearer(String)
+        case basic(user: String, password: String)
+    }
+
+    let secret: Secret
+
+    /// A bearer token, as in RFC 6750.
+    public static func bearer(_ token: String) -> VenueServerCredentials { Self(secret: .bearer(token)) }
+
+    /// User and password, as in RFC 7617; the user must not contain a colon.
+    public static func basic(user: String, password: String) -> VenueServerCredentials {
+        Self(secret: .basic(user: user, password: password))
+    }
+
+    /// The reason why a request cannot carry the credentials; nil if it can.
+    var problem: String? {
+        // A line break would begin another header, and a null character would truncate the text.
+        func isHeaderText(_ text: String) -> Bool { text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }
+        switch secret {
+        case .bearer(let token):
+            let isPlain = token.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+            return isPlain && !token.isEmpty
+                ? nil : "the token is empty or contains blanks or control characters; correct it"
+        case .basic(let user, let password):
+            let isPlain = isHeaderText(user) && isHeaderText(password) && !user.contains(":")
+            return isPlain
+                ? nil : "user or password contains control characters, or the user contains a colon; correct it"
+        }
+    }
+
+    public var description: String {
+        switch secret {
+        case .bearer: "bearer token (hidden)"
+        case .basic: "user and password (hidden)"
+        }
+    }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension VenueServer {
+    /// Sends a document to the server's URL and returns when the server confirms it with a status from 200 to 299.
+    ///
+    /// - Parameters:
+    ///   - type: the document's media type.
+    ///   - headers: further header lines of the request.
+    package func post(_ bytes: [UInt8], type: String, headers: [String] = []) async throws(VenueRepositoryError) {
+        var request = TransferRequest(url: url)
+        request.post = TransferRequest.Post(bytes: bytes, headers: ["Content-Type: \(type)"] + headers)
+        let head: TransferHead
+        do throws(TransferFailure) {
+            head = try await CurlTransport(server: self).fetch(request) { _, _ in false }
+        } catch { throw VenueRepositoryError(error, url: url) }
+        guard (200...299).contains(head.status) else { throw .status(head.status, of: self, url: url) }
+    }
+}

@@ -1,0 +1,69 @@
+import FoundationEssentials
+import Glibc
+
+/// Operations on folders that other processes see either completed or not at all.
+enum DiskFolder {
+    /// Creates a folder, and its parent folders if they are missing.
+    static func create(_ path: String) throws(FileSystemError) {
+        do {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        } catch {
+            throw FileSystemError(path: path, reason: error.systemReason)
+        }
+    }
+
+    /// Returns the names in a folder in alphabetical order; empty if the folder doesn't exist.
+    static func names(in path: String) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
+    }
+
+    /// Returns whether the path is a folder; a symbolic link to a folder isn't one.
+    static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    /// Removes a file, or a folder with its contents, as far as possible.
+    static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
+
+    /// Renames a file or folder, replacing a file at the target; the change is on disk when this function returns.
+    ///
+    /// - Returns: false if the target is an existing folder, which stays unchanged.
+    @discardableResult static func place(_ path: String, at target: String) throws(FileSystemError) -> Bool {
+        guard rename(path, target) == 0 else {
+            if errno == EEXIST || errno == ENOTEMPTY { return false }
+            throw .system(target)
+        }
+        try synchronize(parent(of: target))
+        return true
+    }
+
+    /// Returns the path of the parent folder.
+    static func parent(of path: String) -> String {
+        path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+    }
+
+    /// Returns when the names in a folder are on disk.
+    static func synchronize(_ folder: String) throws(FileSystemError) {
+        try OpenFile(folder, O_RDONLY | O_DIRECTORY).synchronize()
+    }
+
+    /// Returns when a folder and its contents are on disk.
+    static func synchronizeAll(_ folder: String) throws(FileSystemError) {
+        for name in names(in: folder) {
+            let path = folder + "/" + name
+            if isFolder(path) { try synchronizeAll(path) } else { try OpenFile(path, O_RDONLY).synchronize() }
+        }
+        try synchronize(folder)
+    }
+
+    /// Returns the total size of all files in a folder, in bytes.
+    static func size(_ folder: String) -> Int {
+        names(in: folder).reduce(0) { sum, name in
+            let path = folder + "/" + name
+            var status = stat()
+            guard lstat(path, &status) == 0 else { return sum }
+            return sum + (status.st_mode & S_IFMT == S_IFDIR ? size(path) : Int(status.st_size))
+        }
+    }
+}

@@ -1,0 +1,38 @@
+import FoundationEssentials
+import Glibc
+
+/// An operation on a file or folder of this machine that failed.
+struct FileSystemError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The path of the file or folder.
+    var path: String
+    /// The reason, such as "No such file or directory".
+    var reason: String
+
+    var description: String { PrintableText.line("\(path): \(reason)") }
+
+    /// The error that the system has just reported for a path, from `errno`.
+    static func system(_ path: String) -> FileSystemError {
+        FileSystemError(path: path, reason: String(cString: strerror(errno)))
+    }
+}
+
+extension Error {
+    /// The system's message if Foundation wraps a system error, such as "No such file or directory".
+    ///
+    /// Foundation's own description of such an error is a domain, a code and a dictionary, which don't help a user.
+    package var systemReason: String {
+        if let error = self as? POSIXError { return String(cString: strerror(error.code.rawValue)) }
+        return (self as? CocoaError)?.underlying?.systemReason ?? "\(self)"
+    }
+
+    /// Returns the system's message for a file that cannot be read.
+    ///
+    /// Foundation doesn't read devices and reports each of them as not permitted.
+    package func systemReason(reading path: String) -> String {
+        var status = stat()
+        guard stat(path, &status) == 0, [S_IFCHR, S_IFBLK].contains(status.st_mode & S_IFMT) else {
+            return systemReason
+        }
+        return "it is a device; give a file"
+    }
+}

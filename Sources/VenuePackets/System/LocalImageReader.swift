@@ -1,0 +1,37 @@
+import Glibc
+import IndoorVocabulary
+import LocalizationSession
+
+/// A reader of plan images in files on this machine, where venue sources store them.
+public struct LocalImageReader: PlanImageReader {
+    /// Creates a reader.
+    public init() {}
+
+    /// Returns the bytes of the image at a path, read in pieces.
+    ///
+    /// - Throws: `LocalizationError` with code `generic` if the file cannot be read or is larger than 512 MiB;
+    ///   `CancellationError` when the task is cancelled.
+    @concurrent public func image(
+        at path: String, progress: @escaping @Sendable (Double) -> Void
+    ) async throws -> [UInt8] {
+        do {
+            let file = try OpenFile(path, O_RDONLY)
+            let size = try file.size()
+            guard size <= InputLimits.standard.image else {
+                throw FileSystemError(path: path, reason: "has \(size) bytes, more than a plan image may have")
+            }
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(size)
+            progress(0)
+            while let piece = try file.read() {
+                try Task.checkCancellation()
+                bytes += piece
+                // If the file grows while it is read, the progress stays at 1.
+                if size > 0 { progress(min(1, Double(bytes.count) / Double(size))) }
+            }
+            return bytes
+        } catch let error as FileSystemError {
+            throw LocalizationError(code: .generic, message: "the plan image cannot be read: \(error)", kind: .storage)
+        }
+    }
+}

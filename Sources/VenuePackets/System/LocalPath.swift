@@ -1,0 +1,29 @@
+import FoundationEssentials
+import Glibc
+
+/// Paths on this machine.
+enum LocalPath {
+    /// Returns the absolute path, without `.`, `..` and a trailing slash.
+    static func absolute(_ path: String) -> String {
+        let full = path.hasPrefix("/") ? path : FileManager.default.currentDirectoryPath + "/" + path
+        var parts: [Substring] = []
+        for part in full.split(separator: "/") where part != "." {
+            if part == ".." { _ = parts.popLast() } else { parts.append(part) }
+        }
+        return "/" + parts.joined(separator: "/")
+    }
+
+    /// Returns the reason why the system doesn't report whether a file exists; nil if the file exists or is missing.
+    static func refusal(_ path: String) -> String? {
+        guard access(path, F_OK) != 0, errno != ENOENT, errno != ENOTDIR else { return nil }
+        return "\(path) cannot be read: \(String(cString: strerror(errno))); check its permissions"
+    }
+
+    /// Returns options with which a reader never finds an incomplete file: the file is written aside, then renamed.
+    ///
+    /// A pipe or a device is written directly: a renamed file would replace it for all its users.
+    static func writingOptions(for path: String) -> Data.WritingOptions {
+        let type = try? FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
+        return type == nil || type == .typeRegular ? .atomic : []
+    }
+}

@@ -1,0 +1,73 @@
+import IndoorLocalization
+import VenuePackets
+
+/// The command `config show`: prints the settings in effect and their sources.
+struct ConfigShowCommand: Command {
+    static let syntax = CommandSyntax(
+        name: "config show", summary: "show all settings with their values and sources",
+        details: """
+            Prints one line per setting: key, value, unit, source (default, venue, file or override), and the place in
+            the source: file and line, or the path in venue.json. A key that is accepted only for compatibility is
+            marked "accepted, no effect", with the reason. With --json, prints an array of objects with key, value,
+            unit, source, place and noEffect. Durations are in seconds.
+
+            example: indoorloc config show --venue Fixtures/office --set positionInterval=0.2
+            """,
+        options: [
+            CommandOption(
+                name: "venue", argument: "V",
+                help: "apply the settings of this venue packet: a folder, a zip file, or a venue.json"),
+            .settings, .set, CommandOption(name: "given", help: "show only settings that a source gives"),
+            CommandOption(name: "json", help: "print JSON instead of lines"),
+        ])
+
+    private let venue: String?
+    private let isJSON: Bool
+    private let isShort: Bool
+    private let settings: SettingsStack
+
+    init(_ arguments: ParsedArguments) throws {
+        venue = try arguments.input("venue")
+        isJSON = arguments.has("json")
+        isShort = arguments.has("given")
+        settings = try arguments.settings()
+    }
+
+    func run() throws {
+        var settings = settings
+        if let venue {
+            for problem in settings.enter(try VenuePacketReader().read(venue).venue.settings) {
+                StandardError.line("\(venue): \(problem)")
+            }
+        }
+        let shown = settings.effective.filter { !isShort || $0.source != .default }
+        try StandardOutput.write(isJSON ? Self.json(shown) : Self.table(shown))
+    }
+
+    private static func table(_ settings: [EffectiveSetting]) -> String {
+        let rows = settings.map { setting in
+            let source = setting.source.rawValue + (setting.place.map { " (\($0))" } ?? "")
+            let note = setting.reasonOfNoEffect.map { "; accepted, no effect: \($0)" } ?? ""
+            return [setting.key, setting.value.summary, setting.unit, source + note]
+        }
+        let widths = (0..<3).map { column in rows.map { $0[column].count }.max() ?? 0 }
+        return rows.map { row in
+            let cells = zip(row, widths).map { $0 + String(repeating: " ", count: $1 - $0.count) }
+            return (cells + [row[3]]).joined(separator: "  ") + "\n"
+        }.joined()
+    }
+
+    private static func json(_ settings: [EffectiveSetting]) -> String {
+        let objects = settings.map { setting in
+            var json = JSONText()
+            json.add("key", setting.key)
+            json.add("value", content: setting.value)
+            json.add("unit", setting.unit.isEmpty ? nil : setting.unit)
+            json.add("source", setting.source.rawValue)
+            json.add("place", setting.place)
+            json.add("noEffect", setting.reasonOfNoEffect)
+            return json.text
+        }
+        return "[" + objects.joined(separator: ",\n ") + "]\n"
+    }
+}

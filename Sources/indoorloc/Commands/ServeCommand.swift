@@ -1,0 +1,175 @@
+import BlueZScanning
+import GPSDReceiving
+import IIOReceiving
+import IndoorLocalization
+import ScanRecording
+import VenuePackets
+
+/// The command `serve`: locates this device as a service, which continues after a restart.
+struct ServeCommand: Command {
+    static let syntax = CommandSyntax(
+        name: "serve", operands: "", operandCount: 0...0,
+        summary: "locate this device as a service that continues after a restart",
+        details: """
+            Prints the lines that 'locate' prints, each with "time" (seconds since 1970). Saves the session memory in
+            DIR/memory.json, and restores it at the next start. DIR is systemd's $STATE_DIRECTORY, or else
+            ~/.local/state/indoorloc. --venue may be repeated. With --server and without --venue, all venues of the
+            server are available.
+
+            SIGTERM and SIGINT save the memory and end the service with exit status 0; a second signal, at least half a
+            second later, ends it at once. SIGHUP reloads --settings and --geofences, and reopens --output. The service
+            reports to systemd that it is ready, its status, and that it is alive; Fixtures/systemd has units. With
+            --share, other devices receive the positions, as for 'locate'. With --geofences, the geofences of a GeoJSON
+            file are also monitored, as for 'replay'.
+
+            With --upload-url, and --upload-beacons or --upload-positions, sightings and positions are uploaded in
+            batches; without a network they wait in a file. With --settings-url, a server also gives settings. A line
+            with counts is written to standard error every heartbeat.interval.
+
+            example: indoorloc serve --venue Fixtures/office \\
+                         --replay Fixtures/recordings/one-floor/scan.jsonl.gz
+            """,
+        options: [
+            .venue, .radioMap, .seed, .method, .settings, .set, .geofences, .adapter, .route, .gnss, .imu,
+            .beaconLayout, .seconds,
+            CommandOption(name: "once", help: "end after the first position"),
+            CommandOption(
+                name: "output", short: "o", argument: "FILE",
+                help: "append lines to this file instead of standard output"),
+            CommandOption(name: "state-directory", argument: "DIR", help: "folder for the memory"),
+            CommandOption(
+                name: "save-every", argument: "SECONDS", help: "interval at which the memory is saved (default 30)"),
+            CommandOption(
+                name: "replay", argument: "FILE", help: "play this recording in real time instead of the radio"),
+            CommandOption(name: "replay-from", argument: "SECONDS", help: "start offset in the recording (default 0)"),
+        ] + UploadOptions.options + UploadOptions.contents + SettingsServerOption.options + SharingOptions.options
+            + VenueServerOptions.packetOptions)
+
+    private let arguments: ParsedArguments
+    private let venues: [String]
+    private let radioMap: String?
+    private let output: OutputFile?
+    private let server: VenueServerOptions
+    private let seed: UInt64
+    private let settings: SettingsStack
+    private let geofences: GeofenceOption?
+    private let gnss: GPSDSource?
+    private let imu: IIOSource?
+    private let radio: (adapter: AdapterChoice, route: ScanRoute?)
+    private let replay: PacedRecording?
+    private let limit: Duration?
+    private let folder: String
+    private let saveInterval: Duration
+    private let sharing: SharingOptions?
+    private let upload: UploadOptions?
+    private let settingsServer: SettingsServerOption?
+    private let layouts: [BeaconLayout]
+    private let traceID = TraceID()
+    /// Counts the readings that the session was too slow for.
+    private let lost = LostReadings()
+
+    init(_ arguments: ParsedArguments) throws {
+        self.arguments = arguments
+        venues = try (arguments.values["venue"] ?? []).map(InputFile.keeping)
+        server = try VenueServerOptions(arguments, isRequired: false)
+        if !arguments.has("server") { _ = try arguments.required("venue") }
+        radioMap = try arguments.input("radio-map")
+        output = Self.output(arguments)
+        seed = try arguments.seed()
+        settings = try arguments.settingsOfUpload()
+        geofences = try arguments.geofences()
+        gnss = try arguments.gnss()
+        imu = try arguments.imu()
+        radio = (try arguments.adapter(), try arguments.route())
+        limit = try arguments.limit()
+        replay = try arguments.replay()
+        layouts = try arguments.beaconLayouts()
+        saveInterval = .seconds(try arguments.seconds("save-every", in: 0.01...86_400, else: 30))
+        folder = try arguments.stateDirectory()
+        sharing = try SharingOptions(arguments)
+        upload = try UploadOptions(arguments)
+        settingsServer = try SettingsServerOption(arguments)
+        // A settings server may enable uploads later.
+        if upload != nil, settingsServer == nil, !settings.resolved.upload.isOn {
+            let message = "--upload-url requires --upload-beacons, --upload-positions, or both"
+            throw UsageError(message: message, command: arguments.syntax.name)
+        }
+    }
+
+    /// The output file, to which each run appends.
+    private static func output(_ arguments: ParsedArguments) -> OutputFile? {
+        var output = arguments.outputFile("output", isPrivate: true)
+        output?.existing = .extended
+        return output
+    }
+
+    func run() async throws { try await StandardError.$traceID.withValue(traceID) { try await runTraced() } }
+
+    private func runTraced() async throws {
+        guard venues.isEmpty else {
+            var packets: [Venue] = []
+            for venue in venues {
+                packets.append(try await server.packet(venue, radioMap: radioMap, isLive: true).venue)
+                guard packets.dropLast().contains(where: { $0.id == packets.last?.id }) else { continue }
+                let message = "--venue \(venue): another packet has the same venue id; each venue needs its own id"
+                throw UsageError(message: message, command: Self.syntax.name)
+            }
+            geofences?.warn(of: packets)
+            return try await run(in: VenueLibrary(packets), content: .enough(for: packets))
+        }
+        try await server.withLiveRepository { repository in
+            // Any venue of the server may have beacons that are known by their address.
+            try await run(in: repository, content: .everything)
+        }
+    }
+
+    private func run(in venues: some VenueSource, content: ScanContent) async throws {
+        if let replay {
+            try await replay.checkStart()
+            return try await serve(replay.dutyCycledBySettings().decoding(layouts), in: venues)
+        }
+        let source = try BluetoothScanSource(
+            adapter: radio.adapter, route: radio.route, content: layouts.isEmpty ? content : .everything)
+        StandardError.line("\(source.choice)")
+        // The adapter's earlier state is restored even after an error.
+        do { try await listen(to: source.dutyCycledBySettings().decoding(layouts), in: venues) } catch {
+            await source.released()
+            throw error
+        }
+        await source.released()
+    }
+
+    /// Serves with a radio, and with inertial sensors if `--imu` was given.
+    private func listen(to radio: some ScanSource, in venues: some VenueSource) async throws {
+        guard let imu else { return try await serve(radio, in: venues) }
+        try await serve(radio.combined(with: imu), in: venues)
+    }
+
+    private func serve(_ source: some ScanSource, in venues: some VenueSource) async throws {
+        let store = try SessionMemoryStore(folder: folder)
+        let upload = try upload?.work(settings.resolved.upload)
+        guard let upload else { return try await serve(source, in: venues, store, nil) }
+        let tapped = TappedSource(source: source, lost: lost) { upload.receive($0, by: source.wallClock) }
+        try await serve(tapped, in: venues, store, upload)
+    }
+
+    private func serve(
+        _ source: some ScanSource, in venues: some VenueSource, _ store: SessionMemoryStore, _ upload: UploadWork?
+    ) async throws {
+        let localizer = Localizer(
+            source: source, gnss: gnss, venues: venues, settings: settings, seed: seed,
+            traceIDs: { [traceID] in traceID })
+        try await localizer.startMonitoring(geofences?.fences ?? [])
+        let companions: [any SessionCompanion] = try sharing.map { [try SharingCompanion($0, venues: venues)] } ?? []
+        let inputs = ServiceInputs(settings, remote: settingsServer?.settings(settings.resolved.remote)) {
+            ServiceInputs.Content(
+                settings: try arguments.settingsOfUpload(), geofences: try arguments.geofences()?.fences ?? [])
+        }
+        StandardError.line("session started")
+        var service = ServiceRun(
+            localizer, companions: companions, upload: upload, manager: ServiceManager(), limit: limit,
+            endsWithPosition: arguments.has("once"), memory: ServiceMemory(store, every: saveInterval),
+            output: try ServiceOutput(output), inputs: inputs, lost: lost)
+        try await service.run(saveInterval: saveInterval)
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import IndoorLocalization
+import MQTTSharing
+import RecordUpload
+import VenuePackets
+
+/// The options of the commands that upload sightings and positions, and their values.
+struct UploadOptions: Sendable {
+    /// The options of every command that uploads.
+    static let options = [
+        CommandOption(
+            name: "upload-url", argument: "URL",
+            help: "upload records to https://HOST/… or mqtt[s]://[USER@]HOST[:PORT]/TOPIC"),
+        CommandOption(
+            name: "upload-queue", argument: "FILE",
+            help: "queue for records until they are sent (default DIR/uploads.db)"),
+        CommandOption(
+            name: "upload-name", argument: "ID", help: "name of this device (default: the host name)"),
+        CommandOption(name: "upload-token-file", argument: "FILE", help: "file with the server's bearer token"),
+        CommandOption(
+            name: "upload-password-file", argument: "FILE",
+            help: "file with user:password for a web server, or with the password for a broker"),
+        CommandOption(
+            name: "upload-ca", argument: "FILE", help: "certificate authorities (PEM) to trust for the server"),
+        CommandOption(
+            name: "upload-plain-credentials", help: "allow sending the token or password unencrypted"),
+    ]
+    /// The options that select the records, for a command with positions.
+    static let contents = [
+        CommandOption(name: "upload-beacons", help: "upload beacon sightings (setting upload.beacons)"),
+        CommandOption(name: "upload-positions", help: "upload positions (setting upload.positions)"),
+    ]
+
+    /// The destination of the records.
+    let destination: UploadDestination
+    /// The name of this device.
+    let device: DeviceID
+    /// The path of the queue.
+    let queue: String
+
+    /// Reads the options of a command; returns nil without `--upload-url`.
+    init?(_ arguments: ParsedArguments) throws {
+        let command = arguments.syntax.name
+        guard let url = arguments.value("upload-url") else {
+            let given = (Self.options + Self.contents).map(\.name).first(where: arguments.has)
+            guard let given else { return nil }
+            throw UsageError(message: "--\(given) requires --upload-url", command: command)
+        }
+        destination = try Self.destination(url, arguments)
+        let name = arguments.value("upload-name")
+        do throws(SharingNameError) { device = try DeviceID(name ?? ProcessInfo.processInfo.hostName) } catch {
+            let what = name == nil ? "the host name (set --upload-name)" : "--upload-name"
+            throw UsageError(message: "\(what): \(error)", command: command)
+        }
+        if let path = arguments.value("upload-queue") {
+            guard !path.isEmpty else {
+                throw UsageError(message: "--upload-queue must be the path of a file, not ''", command: command)
+            }
+            queue = path
+        } else {
+            queue = try arguments.stateDirectory() + "/uploads.db"
+        }
+    }
+
+    private static func destination(_ url: String, _ arguments: ParsedArguments) throws -> UploadDestination {
+        if url.hasPrefix("mqtt://") || url.hasPrefix("mqtts://") { return try broker(url, arguments) }
+        let server = try WebServerOption(
+            "upload", passwordOption: "upload-password-file", plainOption: "upload-plain-credentials"
+        ).server(url, arguments)
+        return .web(server)
+    }
+
+    private static func broker(_ url: String, _ arguments: ParsedArguments) throws -> UploadDestination {
+        let command = arguments.syntax.name
+        if arguments.has("upload-token-file") {
+            throw UsageError(message: "--upload-token-file requires a web server, not a broker", command: command)
+        }
+        var address: MQTTAddress
+        do throws(MQTTSharingError) {
+            address = try MQTTAddress(url)
+            if let user = address.broker.credentials?.user {
+                address.broker.credentials =
+                    try arguments.value("upload-password-file").map { file throws(MQTTSharingError) in
+                        try MQTTCredentials(user: user, passwordFile: file)
+                    } ?? MQTTCredentials(user: user, passwordVariable: MQTTCredentials.environmentVariable)
+            }
+            if let file = arguments.value("upload-ca") { address.broker.security?.authorityFile = file }
+            address.broker.allowsPlainPassword = arguments.has("upload-plain-credentials")
+            try address.broker.checkSecrecy()
+        } catch { throw UsageError(message: "--upload-url: \(error)", command: command) }
+        if address.broker.credentials == nil, arguments.has("upload-password-file") {
+            throw UsageError(message: "--upload-password-file requires a user: mqtt://USER@…", command: command)
+        }
+        return .broker(address.broker, topic: address.room)
+    }
+
+    /// Returns the upload, not yet started.
+    ///
+    /// - Throws: `UploadQueueError` if the queue can't be opened.
+    func work(_ settings: UploadSettings) throws -> UploadWork {
+        let folder = (queue as NSString).deletingLastPathComponent
+        if !folder.isEmpty {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        }
+        let queue = try UploadQueue(path: queue, limit: settings.queueSize)
+        // Each device has its own topic, so that a broker's access lists can distinguish devices.
+        let destination: UploadDestination =
+            switch destination {
+            case .web: destination
+            case .broker(let broker, let topic): .broker(broker, topic: "\(topic)/\(device)")
+            }
+        return UploadWork(
+            RecordUploader(queue, to: destination, device: "\(device)", settings: settings), settings)
+    }
+}
+
+extension ParsedArguments {
+    /// The settings with the upload options.
+    ///
+    /// - Throws: the error of an invalid setting.
+    func settingsOfUpload() throws -> SettingsStack {
+        var stack = try settings()
+        for (option, key) in [("upload-beacons", "upload.beacons"), ("upload-positions", "upload.positions")]
+        where has(option) {
+            try stack.override(key, true, place: "--" + option)
+        }
+        stack.apply()
+        return stack
+    }
+}

@@ -1,0 +1,38 @@
+import IndoorLocalization
+import VenuePackets
+
+/// A command of the tool.
+protocol Command: Sendable {
+    /// Its name, options and help.
+    static var syntax: CommandSyntax { get }
+    /// Reads its arguments.
+    ///
+    /// - Throws: `UsageError` if an argument is invalid.
+    init(_ arguments: ParsedArguments) throws
+    /// Runs the command.
+    func run() async throws
+}
+
+/// An error that describes several problems, one per line.
+protocol ErrorOfSeveralLines: Error {}
+
+extension SettingsFailure: ErrorOfSeveralLines {}
+extension VenuePacketError: ErrorOfSeveralLines {}
+extension GeofenceFileError: ErrorOfSeveralLines {}
+extension IMDFError: ErrorOfSeveralLines {}
+extension VenueRepositoryError: ErrorOfSeveralLines {}
+
+/// A failure that the command has already reported on standard output or standard error.
+struct ReportedFailure: Error {}
+
+/// An invalid command line.
+struct UsageError: Error {
+    let message: String
+    /// The name of the command; empty if no command was recognized.
+    var command: String
+}
+
+/// A failure of a command, in words for a person.
+struct CommandError: Error, CustomStringConvertible {
+    let description: String
+}

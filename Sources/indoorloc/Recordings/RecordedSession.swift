@@ -1,0 +1,97 @@
+import IndoorLocalization
+import ScanRecording
+
+/// A session on a recording or a Bluetooth capture; the file's content determines the format.
+struct RecordedSession: Sendable {
+    var venues: [Venue]
+    var settings = SettingsStack()
+    var seed: UInt64 = 0
+    var strictness = RecordingReader.Strictness.strict
+    /// Tables of expected RSSI, shared between sessions.
+    var fields: [VenueID: SignalField] = [:]
+    /// The position at the first reading; nil if unknown.
+    var start: Fix?
+    /// The geofences to monitor, in addition to the venues' fences.
+    var geofences: [Geofence] = []
+    /// Layouts of beacons beyond the built-in ones.
+    var layouts: [BeaconLayout] = []
+    /// Whether the receiver model uses the device in the recording's header.
+    var expectsDevice = true
+    /// Whether the session outputs motion.
+    var tellsMotion = false
+
+    /// Plays the recording and passes the session's outputs to `body`.
+    ///
+    /// The file is opened once and read in order, so that it may be a pipe.
+    /// - Parameters:
+    ///   - truth: receives each ground truth, with the session before the next reading.
+    ///   - passing: receives each reading before the session; returns the reading, a changed one, or nil to remove it.
+    /// - Returns: the counts of skipped and dropped data.
+    /// - Throws: the error of the recording, or the error of `body`.
+    func play(
+        _ path: String, truth: (Truth, SessionReplay) -> Void = { _, _ in },
+        passing: (SensorReading) -> SensorReading? = { $0 }, _ body: (SessionReplay.Output) throws -> Void
+    ) throws -> RecordedReadings.Tally {
+        let readings = try RecordedReadings(path: path, strictness: strictness)
+        // The header, with the device's name, comes before the first reading.
+        var early: [Truth] = []
+        var next = try readings.next(truth: { early.append($0) })
+        var replay = SessionReplay(
+            venues: venues, settings: expectsDevice ? settings.expecting(device: readings.device) : settings,
+            seed: seed, fields: fields, tellsMotion: tellsMotion)
+        replay.wallClock = readings.wallClock
+        for place in early { truth(place, replay) }
+        try replay.startMonitoring(geofences)
+        var cut = dutyCycleCut
+        var hasStarted = false
+        // A recording that ends during a pause of the duty cycle plays to its end.
+        var end: Instant?
+        while let recorded = next {
+            if cut != nil { end = recorded.instant }
+            let reading = passing(recorded)
+            if !hasStarted {
+                try replay.start().forEach(body)
+                if var start {
+                    start.instant = recorded.instant
+                    try replay.handle(.fix(start)).forEach(body)
+                }
+            }
+            hasStarted = true
+            if case .radio(let event) = reading, event.status == .resting { cut = nil }  // recorded with a duty cycle
+            let heard = reading.map { cut?.handle($0) ?? [$0] } ?? []
+            for reading in heard {
+                try replay.handle(reading).forEach(body)
+                if let sighting = layouts.sighting(in: reading) { try replay.handle(.sighting(sighting)).forEach(body) }
+            }
+            next = try readings.next(truth: { truth($0, replay) })
+        }
+        if !hasStarted { try replay.start().forEach(body) }
+        try replay.finish(at: end).forEach(body)
+        return readings.tally
+    }
+
+    /// The filter that removes the readings that the settings' duty cycle would have missed; nil without a duty cycle.
+    private var dutyCycleCut: DutyCycleCut? {
+        let cycle = ScanSchedule(settings).cycle
+        return cycle.isContinuous || !cycle.problems.isEmpty ? nil : DutyCycleCut(cycle)
+    }
+}
+
+extension SettingsStack {
+    /// Returns the settings for the device of a recording, unless they give a device.
+    func expecting(device: String?) -> SettingsStack {
+        guard let device, !isGiven("device") else { return self }
+        var stack = self
+        try? stack.override("device", .string(device), place: "the recording's header")
+        stack.apply()
+        return stack
+    }
+
+    /// Returns the settings with a forced venue.
+    func forcing(_ venue: VenueID) throws -> SettingsStack {
+        var settings = self
+        try settings.override("forcedVenue", JSONValue.number(Double(venue.rawValue)))
+        settings.apply()
+        return settings
+    }
+}
