@@ -1,42 +1,42 @@
 /// One AD structure of advertising data: its type, and the place of its payload.
 ///
 /// Source: Bluetooth Core Specification 5.4, Vol 3 Part C, 11.
-public struct AdvertisingStructure: Hashable, Sendable {
+package struct AdvertisingStructure: Hashable, Sendable {
     /// The assigned number of the AD type, such as 0xFF for manufacturer specific data.
-    public var type: UInt8
+    package var type: UInt8
     /// The offsets of the payload, without length and type, within the advertising data.
-    public var payload: Range<Int>
+    package var payload: Range<Int>
 
     /// Types that beacons use. Source: Bluetooth SIG, Assigned Numbers, 2.3.
-    public enum KnownType: Sendable {
+    package enum KnownType: Sendable {
         /// Flags.
-        public static let flags: UInt8 = 0x01
+        package static let flags: UInt8 = 0x01
         /// Complete list of 16-bit service UUIDs.
-        public static let serviceUUIDs: UInt8 = 0x03
+        package static let serviceUUIDs: UInt8 = 0x03
         /// The beginning of the device's name.
-        public static let shortenedName: UInt8 = 0x08
+        package static let shortenedName: UInt8 = 0x08
         /// The device's name.
-        public static let completeName: UInt8 = 0x09
+        package static let completeName: UInt8 = 0x09
         /// Service data of a 16-bit service UUID, which comes first, low byte first.
-        public static let serviceData: UInt8 = 0x16
+        package static let serviceData: UInt8 = 0x16
         /// Manufacturer specific data; the company's number comes first, low byte first.
-        public static let manufacturerData: UInt8 = 0xFF
+        package static let manufacturerData: UInt8 = 0xFF
     }
 }
 
 /// An iterator over the AD structures of advertising data, without copying.
 ///
 /// Each call gets the data, because a span cannot be stored.
-public struct AdvertisingStructureIterator: Sendable {
+package struct AdvertisingStructureIterator: Sendable {
     private var offset = 0
 
     /// Creates an iterator before the first structure.
-    public init() {}
+    package init() {}
 
     /// Returns the next structure; nil at the end of the data, or at a length of zero, which ends the significant part early.
     ///
     /// - Throws: `.truncatedStructure` if the structure ends beyond the data.
-    public mutating func next(in data: Span<UInt8>) throws(AdvertisementError) -> AdvertisingStructure? {
+    package mutating func next(in data: Span<UInt8>) throws(AdvertisementError) -> AdvertisingStructure? {
         guard offset < data.count, data[offset] != 0 else { return nil }
         let length = Int(data[offset])
         let available = data.count - offset - 1

@@ -39,8 +39,8 @@ package struct BeliefPreparation: Hashable, Sendable {
 }
 
 extension PositioningEngine {
-    /// Makes the tables that the first looks need: of the beacons that were heard, of the maps where these can be heard, and
-    /// of the walls. The tables are shared; whether they are made here or where they are first needed changes no position.
+    /// Makes the tables that the first looks need: of the beacons that were heard, and of the maps where these can be heard
+    /// and of their walls. The tables are shared; whether they are made here or where they are first needed changes no position.
     ///
     /// - Parameter mapID: a map that will be in question whatever is heard; nil for none.
     package func prepareTables(for readings: [SensorReading], on mapID: MapID?) {
@@ -55,10 +55,9 @@ extension PositioningEngine {
         let evidence = readings.last.flatMap { collector.snapshot(at: $0.instant) }
         let likelihood = evidence.map { Likelihood(field: field, evidence: $0, receivers: offsets) }
         for (mapIndex, map) in field.maps.enumerated() {
-            // Each map gets some particles, and these meet its walls.
-            if settings.method == .particle { _ = field.walls[mapIndex].table }
             guard map.mapID == mapID || likelihood?.canHear(mapIndex) ?? false else { continue }
             (_, _) = (map.prior, map.logRate)
+            if settings.method == .particle { _ = field.walls[mapIndex].table }
             for heard in evidence?.heard ?? [] { _ = map.tables[heard.beacon] }
         }
     }

@@ -283,15 +283,6 @@ extension MQTTConnection {
     private static func text(of code: Int32) -> String { String(cString: mosquitto_strerror(code)) }
 }
 
-extension MQTTSharingError {
-    /// Returns the system's description of an error number.
-    static func text(ofSystemError number: Int32) -> String {
-        // Without a number, its text would be "Success".
-        guard number != 0, let text = strerror(number) else { return "the system reported no reason" }
-        return String(cString: text)
-    }
-}
-
 extension mosq_err_t {
     /// The error code in the type that libmosquitto's functions return.
     fileprivate var code: Int32 { rawValue }

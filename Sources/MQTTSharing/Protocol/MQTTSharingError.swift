@@ -1,3 +1,4 @@
+import Glibc
 import IndoorVocabulary
 import LocalizationSession
 
@@ -157,5 +158,14 @@ extension MQTTSharingError: ClassifiedError {
         case .malformed: .badResponse
         case .library: .unknown
         }
+    }
+}
+
+extension MQTTSharingError {
+    /// Returns the system's description of an error number.
+    static func text(ofSystemError number: Int32) -> String {
+        // Without a number, its text would be "Success".
+        guard number != 0, let text = strerror(number) else { return "the system reported no reason" }
+        return String(cString: text)
     }
 }

@@ -1,6 +1,7 @@
+@testable import IndoorPositioning
 import XCTest
 
-@testable import IndoorLocalization
+import IndoorLocalization
 
 /// Devices that report steps, that show them in their accelerometer, and that do both.
 final class PedometerTests: XCTestCase {

@@ -1,6 +1,7 @@
+@testable import IndoorPositioning
 import XCTest
 
-@testable import IndoorLocalization
+import IndoorLocalization
 
 /// The preparation of a belief apart from the session that waits for it.
 final class BeliefPreparationTests: XCTestCase {
