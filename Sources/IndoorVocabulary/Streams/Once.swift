@@ -8,7 +8,7 @@ package final class Once<Value: Sendable>: Sendable {
     package init(_ make: @escaping @Sendable () -> Value) { self.make = make }
 
     /// Whether it was made.
-    var isMade: Bool { state.withLock { $0 != nil } }
+    package var isMade: Bool { state.withLock { $0 != nil } }
 
     /// The value.
     package var value: Value {

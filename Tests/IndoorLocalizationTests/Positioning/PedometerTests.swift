@@ -1,7 +1,7 @@
-@testable import IndoorPositioning
+import IndoorLocalization
 import XCTest
 
-import IndoorLocalization
+@testable import IndoorPositioning
 
 /// Devices that report steps, that show them in their accelerometer, and that do both.
 final class PedometerTests: XCTestCase {

@@ -1,7 +1,7 @@
-@testable import IndoorPositioning
+import IndoorLocalization
 import XCTest
 
-import IndoorLocalization
+@testable import IndoorPositioning
 
 /// The preparation of a belief apart from the session that waits for it.
 final class BeliefPreparationTests: XCTestCase {

@@ -127,7 +127,7 @@ private struct ScriptedMachine: SessionMachine {
     }
 
     static var tick: Event { .tick }
-    static func delivered(_ reading: SensorReading, delay: Duration) -> Event { .reading(reading) }
+    static func delivered(_ reading: DecodedReading, delay: Duration) -> Event { .reading(reading.reading) }
     static func ended(_ sender: SessionTimeline.Sender, _ error: (any Error)?) -> Event {
         .ended((["\(sender)"] + [error].compactMap { $0.map { "\($0)" } }).joined(separator: " "))
     }
