@@ -145,9 +145,9 @@ package struct AdvertisingReportIterator: Sendable {
 }
 
 /// The reason why an HCI event with advertising reports is malformed. Offsets are in bytes from the event code.
-package enum AdvertisingReportError: Error, Hashable, Sendable, CustomStringConvertible {
+public enum AdvertisingReportError: Error, Hashable, Sendable, CustomStringConvertible {
     /// A field of the event that holds a reserved value.
-    package enum Field: String, Hashable, Sendable {
+    public enum Field: String, Hashable, Sendable {
         /// The event type of a legacy report, in [0, 4].
         case eventType = "event type"
         /// The data status of an extended report, in [0, 2].
@@ -163,7 +163,7 @@ package enum AdvertisingReportError: Error, Hashable, Sendable, CustomStringConv
     /// A field holds a value that the specification reserves.
     case reservedValue(Field, Int, offset: Int)
 
-    package var description: String {
+    public var description: String {
         switch self {
         case .truncated(let offset, let expected, let found):
             "Event needs \(expected) bytes at byte \(offset), \(found) are there: it was cut off."
