@@ -48,7 +48,7 @@ final class LatestPositionTests: XCTestCase {
         let stage = FloorPlanLocalizerStage(map: 1)
         XCTAssertEqual(stage.positioner.floorPlan, FloorPlan(venueID: 1, map: SessionStage.office.maps[1]))
         let (stream, continuation) = AsyncStream.makeStream(of: MapID.self)
-        let observation = stage.positioner.watch(\.positions) { continuation.yield($0.mapID) }
+        let subscription = stage.positioner.watch(\.positions) { continuation.yield($0.mapID) }
         try await stage.run()
         let called = try await Bounded.first(1, of: stream)
         XCTAssertEqual(called, [11])
