@@ -269,7 +269,7 @@ extension ScanMachine {
 }
 
 extension ActivityCounts {
-    /// Takes in what a scanner tells.
+    /// Counts a directive of a scanner.
     mutating func note(_ directive: ScanMachine.Directive) {
         switch directive {
         case .startSource: passes += 1
