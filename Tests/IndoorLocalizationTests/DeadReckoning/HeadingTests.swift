@@ -107,7 +107,7 @@ final class HeadingTests: XCTestCase {
         }
         XCTAssertThrowsError(try reckoner.setHeading(90, accuracy: -1)) {
             XCTAssertEqual($0 as? DeadReckoningError, .invalidAccuracy(-1))
-            XCTAssertEqual("\($0)", "the heading's accuracy of -1.0° is none; give degrees from 0 on")
+            XCTAssertEqual("\($0)", "the heading accuracy -1.0° is invalid; give 0° or more")
         }
         XCTAssertThrowsError(try reckoner.setPosition(x: 0, y: 0, radius: -1)) {
             XCTAssertEqual($0 as? DeadReckoningError, .invalidRadius(-1))
