@@ -24,7 +24,7 @@ package struct ScanMachine: Sendable {
         case emitAdvertisement(Advertisement)
         case emitBeacon(BeaconRecord)
         case emitRegionEvent(RegionEvent)
-        /// Also without any ranges.
+        /// A ranging, which may contain no ranges.
         case emitRanging(RegionRanging)
         case emitRoomEvent(RoomEvent)
         case passOn(RadioEvent)
