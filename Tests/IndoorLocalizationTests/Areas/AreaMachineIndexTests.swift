@@ -54,7 +54,7 @@ final class AreaMachineIndexTests: XCTestCase {
         }
     }
 
-    func testWalksTellTheSameAsAskingEveryAreaDoes() {
+    func testTheIndexedMachineEmitsTheSameEventsAsASearchOfAllAreas() {
         for seed in UInt64(1)...12 {
             print("seed \(seed)")
             var random = RandomAreas(seed: seed)
@@ -84,7 +84,7 @@ final class AreaMachineIndexTests: XCTestCase {
         }
     }
 
-    func testTwoMachinesThatSawTheSameAreEqual() {
+    func testTwoMachinesWithTheSameInputAreEqual() {
         let watched = (0..<50).map { id in
             AreaMachine.Watched(id: id, mapID: 1, area: .circle(center: MapPoint(x: Double(id), y: 0), radius: 3))
         }
