@@ -55,6 +55,8 @@ public struct NearestNeighborClassifier: Classifier {
             sum: values.reduce(missing) { $0 + $1.value })
     }
 
+    /// Returns the distance between two vectors.
+    ///
     /// With x = 1 - a and y = 1 - b, Σxy is Σx + Σy - n + Σab, so only beacons in both vectors need a multiplication.
     private func distance(_ left: Vector, _ dense: [Double], _ right: Vector) -> Double {
         var both = left.sum + right.sum - Double(table.beacons.count)

@@ -8,7 +8,7 @@ public struct RoomEvent: Hashable, Sendable {
         case enter
         /// The device has left the room.
         case exit
-        /// The device is still in the room; emitted with each valid estimate.
+        /// The device is in the room; emitted with each valid estimate.
         case current
     }
 

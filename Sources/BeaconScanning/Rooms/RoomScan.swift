@@ -20,7 +20,7 @@ public struct RoomScan: Hashable, Sendable {
             rssi: Dictionary(ranging.ranges.map { ($0.beacon, $0.rssi) }, uniquingKeysWith: { $1 }))
     }
 
-    /// Whether training and classifying use an RSSI: a measurement below -1 dBm, as in Crownstone's format.
+    /// Returns whether training and classification use an RSSI: a measurement below -1 dBm, as in Crownstone's format.
     static func isUsable(rssi: Double) -> Bool { Sighting.isMeasurement(rssi: rssi) && rssi < -1 }
 
     /// Divides sightings, ordered by instant, into scans.

@@ -6,7 +6,7 @@ public enum RoomChangeRule: String, Hashable, Sendable, CaseIterable {
     case immediate
     /// When several consecutive estimates have the other room.
     case inARow
-    /// When most of the latest estimates have the other room.
+    /// When the other room is the most frequent one among the latest estimates.
     case bestOf
 }
 

@@ -30,7 +30,7 @@ package struct CurrentTask: ~Copyable, Sendable {
         number += 1
     }
 
-    /// Ends the task from within; returns false if it is not the current one any more.
+    /// Ends the task from within; returns false if it is no longer the current one.
     mutating func finish(_ number: Int) -> Bool {
         guard isCurrent(number) else { return false }
         task = nil

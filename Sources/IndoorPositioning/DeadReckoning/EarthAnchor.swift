@@ -30,7 +30,7 @@ struct EarthAnchor: Hashable, Sendable {
         if bearing != nil { search = nil }
     }
 
-    /// Sets the bearing of the frame's y axis; nil if it is not known any more.
+    /// Sets the bearing of the frame's y axis; nil if it is no longer known.
     mutating func set(bearing: Double?) {
         self.bearing = bearing.map(Degrees.course)
         if anchor != nil, bearing != nil { search = nil }

@@ -1,6 +1,6 @@
 import IndoorVocabulary
 
-/// The prior model of how a carrier moves the device, beside the sensors.
+/// A model of how a carrier moves the device where no sensor measures it.
 public struct MotionModel: Hashable, Sendable {
     /// Whether the carrier walks, so that the sensors detect steps; on wheels, only the radio shows motion.
     public var usesSteps = true

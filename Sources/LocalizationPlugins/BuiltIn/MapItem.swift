@@ -81,7 +81,7 @@ public enum MapItem: Hashable, Sendable, Codable {
         public var id: String
         /// The name to display.
         public var name: String
-        /// The place; nil if it has none any more.
+        /// The place; nil if it no longer has one.
         public var place: Place?
 
         /// Creates a place with a name.
