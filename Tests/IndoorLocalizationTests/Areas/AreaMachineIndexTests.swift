@@ -1,7 +1,7 @@
 import IndoorLocalization
 import XCTest
 
-/// The machine looks only at areas nearby; that changes nothing of what it tells.
+/// The machine checks only the areas nearby, and emits the same events as with all areas.
 final class AreaMachineIndexTests: XCTestCase {
     /// The same rules, asking every area at every point.
     private struct Plain {

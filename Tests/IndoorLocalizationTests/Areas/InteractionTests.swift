@@ -30,7 +30,7 @@ final class InteractionTests: XCTestCase {
         return machine
     }
 
-    /// What is told until a second, in which the office's beacon is heard all the time, and others as it is given.
+    /// Returns the events until a second; the device receives the office's beacon all the time, and others as given.
     private func tell(
         _ machine: inout Machine, to end: Double, resting: Range<Double> = 0..<0,
         _ heard: (Double) -> [SensorReading] = { _ in [] }

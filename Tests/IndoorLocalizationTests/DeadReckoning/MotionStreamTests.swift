@@ -9,7 +9,7 @@ final class MotionStreamTests: XCTestCase {
         return machine
     }
 
-    /// What a machine tells of motion behind these readings.
+    /// Returns the motion updates of a machine after these readings.
     private func news(_ readings: [SensorReading], _ settings: LocalizationSettings = LocalizationSettings())
         -> [MotionUpdate]
     {

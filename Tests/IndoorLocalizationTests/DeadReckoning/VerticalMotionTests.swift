@@ -2,7 +2,7 @@ import IndoorLocalization
 import XCTest
 
 final class VerticalMotionTests: XCTestCase {
-    /// What is told while the barometer climbs, with or without steps.
+    /// Returns the vertical motions during a climb of the barometer, with or without steps.
     private func vertical(rate: Double, seconds: Double, isWalking: Bool) -> [VerticalMotion] {
         var (reckoner, barometer) = (DeadReckoner(), CarriedBarometer())
         reckoner.observe(barometer.readings(10))
@@ -102,7 +102,7 @@ final class FloorCounterTests: XCTestCase {
         XCTAssertNil(reckoner.estimate.altitude)
     }
 
-    /// The floors that are told after climbs of so many metres, with 20 s on each floor.
+    /// Returns the floors after climbs of these heights in metres, with 20 s on each floor.
     private func floors(_ climbs: [Double], _ prepare: (inout DeadReckoner) throws -> Void = { _ in }) throws -> [Int] {
         var (reckoner, barometer) = (DeadReckoner(), CarriedBarometer())
         try prepare(&reckoner)

@@ -3,7 +3,7 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import XCTest
 
-/// What a map view is told.
+/// Tests of the items that a map view receives.
 final class MapFeedTests: XCTestCase {
     private let stage = LocalizerStage()
 

@@ -2,7 +2,7 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import XCTest
 
-/// What plugins are told, through a host with a real session.
+/// Tests of deliveries to plugins, through a host with a real session.
 final class PluginDeliveryTests: XCTestCase {
     private let stage = LocalizerStage()
 
@@ -123,7 +123,7 @@ final class PluginDeliveryTests: XCTestCase {
         let isGone = await host.stop(slow)
         XCTAssertTrue(isGone)
         slow.release()
-        // Once another plugin was told, the slow one would have been, too.
+        // When another plugin has received it, the slow one would have received it, too.
         let witness = ProbePlugin(.pluginData)
         await host.add(witness)
         await host.broadcast("3")

@@ -7,7 +7,7 @@ final class PluginTimeLimitTests: XCTestCase {
     private let stage = LocalizerStage()
     private let clock = ManualClock()
 
-    /// Hangs wherever it is told to, and is not to be cancelled.
+    /// A plugin that hangs in the given calls, and ignores its cancellation.
     private actor HangingPlugin: LocalizationPlugin {
         private let hangsAtBeginning: Bool
         private let accepts: Bool
@@ -50,7 +50,7 @@ final class PluginTimeLimitTests: XCTestCase {
         PluginHost(localizer: stage.localizer, timeLimit: timeLimit, clock: clock)
     }
 
-    /// Moves the clock to the end of a time limit, once somebody waits for that.
+    /// Moves the clock to the end of a time limit, once a task waits for it.
     private func passTheLimit(ending end: Instant) async throws {
         try await Bounded.wait(for: "the time limit until \(end)") { [clock] in
             while !clock.deadlines.contains(end) { try await pause() }

@@ -29,7 +29,7 @@ final class PositionSharingPluginTests: XCTestCase {
             device: try DeviceID(device), room: room, venueID: 1, mapID: 10, x: x, y: 2, radius: 3, sentAt: 4)
     }
 
-    /// Lets something happen, and returns once the plugin was told: what comes after it has arrived, too.
+    /// Emits a sharing event, and returns once the plugin has handled it.
     private func happen(_ event: SharingEvent, _ plugin: PositionSharingPlugin, mark: Int = 1) async throws {
         sharing.happen(event)
         sharing.happen(.occupancy(room: "mark", devices: mark))
@@ -143,7 +143,7 @@ final class PositionSharingPluginTests: XCTestCase {
             try await sharing.calls.wait { $0.filter { $0.hasPrefix("share") }.count >= 3 }
         }
         XCTAssertTrue(sharing.levels.value.allSatisfy { $0 == 0 }, "\(sharing.levels.value)")
-        // The session tells one every half second.
+        // The session emits one every half second.
         let told = sharing.calls.value.compactMap { $0.hasPrefix("share ") ? Double($0.dropFirst(6)) : nil }
         for (earlier, later) in zip(told, told.dropFirst()) { XCTAssertGreaterThanOrEqual(later - earlier, 1) }
         await host.stopAll()

@@ -79,7 +79,7 @@ final class LevelFilterTests: XCTestCase {
         XCTAssertGreaterThan(filter.probabilities[2], 0.8, "\(filter.probabilities)")
     }
 
-    /// Flats have storeys of 2.4 m and more, which a packet may not tell.
+    /// Flats have storeys of 2.4 m and more, which a packet may not contain.
     func testAClimbOfALowStoreyIsDetectedWithoutAMeasuredHeight() {
         for metres in [2.4, 2.9, 5] {
             var filter = LevelFilter(floors: [(-1, nil), (0, nil), (1, nil)])
@@ -89,7 +89,7 @@ final class LevelFilterTests: XCTestCase {
         }
     }
 
-    /// After 5.6 m of climb it is one high storey or two low ones: what is heard decides sooner if nobody measured them.
+    /// After 5.6 m of climb it is one high storey or two low ones: the radio decides sooner without measured heights.
     func testTheRadioDecidesTheNumberOfClimbedStoreysWithoutMeasuredHeights() {
         let probabilities = [nil, 3.5].map { storey in
             var filter = LevelFilter(floors: [(0, storey.map { _ in 0 }), (1, storey), (2, storey.map { 2 * $0 })])
@@ -215,7 +215,7 @@ final class LevelFilterTests: XCTestCase {
         return filter
     }
 
-    /// A metre a second, as in an elevator, while nothing else tells.
+    /// A metre a second, as in an elevator, without other evidence.
     private func climb(_ filter: inout LevelFilter, from start: Double, by metres: Double) {
         let none = filter.probabilities.map { _ in 0.0 }
         let duration = Int(abs(metres))
