@@ -10,7 +10,7 @@ final class RangingTests: XCTestCase {
 
     // MARK: - Filter
 
-    func testAStepInTheInputIsReached() {
+    func testTheFilterReachesAStepOfTheInput() {
         var filter = RSSIFilter(rssi: -60, at: .zero)
         for index in 1...500 { filter.update(rssi: -69, at: Instant(seconds: Double(index) / 10)) }
         XCTAssertEqual(filter.mean, -69, accuracy: 0.01)
@@ -54,7 +54,7 @@ final class RangingTests: XCTestCase {
         XCTAssertLessThan(filter.standardDeviation(at: Instant(seconds: 0.1)), first)
     }
 
-    func testALateMeasurementDoesNotTurnTimeBack() {
+    func testALateMeasurementDoesNotMoveTimeBackwards() {
         var filter = RSSIFilter(rssi: -60, at: Instant(seconds: 10))
         filter.update(rssi: -62, at: Instant(seconds: 9))
         XCTAssertEqual(filter.instant, Instant(seconds: 10))

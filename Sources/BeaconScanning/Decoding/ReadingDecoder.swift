@@ -1,22 +1,22 @@
 import IndoorVocabulary
 
-/// A reading as the machines handle it: its advertisement is decoded, its RSSI is checked.
+/// A reading for the machines, with a decoded advertisement and a checked RSSI.
 ///
-/// Only a ``ReadingDecoder`` makes one of a reception, so that each is decoded once, where it arrives from its source.
+/// Only a ``ReadingDecoder`` creates one from a reception, which is thus decoded once, where it arrives.
 package struct DecodedReading: Hashable, Sendable {
-    /// What the radio received.
+    /// The decoded content of a reading.
     package enum Content: Hashable, Sendable {
         /// A beacon with a valid RSSI, either delivered as a sighting or decoded from an advertisement.
         case sighting(Sighting)
         /// An advertisement with a valid RSSI that holds no beacon, or is malformed.
         case advertisement(Advertisement)
-        /// A sighting or an advertisement that is not to be used.
+        /// A sighting or an advertisement that the machines ignore.
         case rejected(Rejection)
         /// Not a reception: a reading of another sensor, a position, or a status of the radio.
         case other
     }
 
-    /// The reason why a sighting or an advertisement is not to be used.
+    /// The reason why the machines ignore a sighting or an advertisement.
     package enum Rejection: Hashable, Sendable {
         /// The RSSI is not a measurement, see ``Sighting/isMeasurement(rssi:)``.
         case invalidRSSI
@@ -26,7 +26,7 @@ package struct DecodedReading: Hashable, Sendable {
 
     /// The reading as the source delivered it.
     package let reading: SensorReading
-    /// What the radio received.
+    /// The decoded content.
     package let content: Content
 
     fileprivate init(_ reading: SensorReading, _ content: Content) {
@@ -58,7 +58,7 @@ package struct ReadingDecoder: Hashable, Sendable {
     /// Creates a decoder, to be used for all readings of a source in their order.
     package init() {}
 
-    /// Returns a reading with what the radio received.
+    /// Returns a reading with its decoded content.
     package mutating func decode(_ reading: SensorReading) -> DecodedReading {
         switch reading {
         case .sighting(let sighting):

@@ -1,12 +1,12 @@
 import CMath
 
-/// How far away a beacon is, as far as its signal tells: a log-normal distribution.
+/// An estimated distance to a beacon: a log-normal distribution.
 public struct DistanceEstimate: Hashable, Sendable {
-    /// The distance in metres: as often too short as too long.
+    /// The median of the distance in metres.
     public var meters: Double
-    /// Standard deviation of the distance in metres. The distribution is skewed: its long side is the far one.
+    /// The standard deviation of the distance in metres. The distribution is skewed towards longer distances.
     public var standardDeviation: Double
-    /// Half the width in metres of the interval that holds the true distance 68 times of 100.
+    /// Half the width in metres of the interval that contains the true distance 68 % of the time.
     public var accuracy: Double
 
     /// Creates an estimate from the median in metres and the standard deviation of the distance's natural logarithm.
@@ -17,6 +17,6 @@ public struct DistanceEstimate: Hashable, Sendable {
         accuracy = median * (cmath_exp(logarithmicDeviation) - cmath_exp(-logarithmicDeviation)) / 2
     }
 
-    /// The distance in words.
+    /// The proximity for the distance.
     public var proximity: Proximity { Proximity(meters: meters) }
 }

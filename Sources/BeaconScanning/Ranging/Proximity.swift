@@ -1,4 +1,4 @@
-/// A distance in words. An unknown distance has no proximity: it is nil.
+/// A category of distance. The proximity of an unknown distance is nil.
 public enum Proximity: String, Hashable, Sendable, CaseIterable, Comparable {
     /// Less than half a metre.
     case immediate
@@ -7,7 +7,7 @@ public enum Proximity: String, Hashable, Sendable, CaseIterable, Comparable {
     /// More than three metres.
     case far
 
-    /// The word for a distance in metres.
+    /// Creates the proximity for a distance in metres.
     public init(meters: Double) {
         self = meters < 0.5 ? .immediate : meters <= 3 ? .near : .far
     }

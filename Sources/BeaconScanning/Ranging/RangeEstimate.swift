@@ -1,19 +1,19 @@
 import IndoorVocabulary
 
-/// What is known of the way to one beacon.
+/// The estimated range to one beacon.
 public struct RangeEstimate: Hashable, Sendable {
-    /// Which beacon.
+    /// The beacon.
     public var beacon: BeaconIdentity
-    /// When it was heard last.
+    /// The time of its latest reception.
     public var instant: Instant
-    /// Filtered signal strength in dBm.
+    /// The filtered RSSI in dBm.
     public var rssi: Double
-    /// Standard deviation of `rssi` in dB; it grows while the beacon is silent.
+    /// The standard deviation of `rssi` in dB; it grows while the beacon is silent.
     public var rssiDeviation: Double
-    /// How far away it is; nil if its measured power is unknown.
+    /// The distance; nil if the measured power of the beacon is unknown.
     public var distance: DistanceEstimate?
 
-    /// Creates an estimate from its parts, unchecked.
+    /// Creates an estimate from its parts, without checks.
     public init(
         beacon: BeaconIdentity, instant: Instant, rssi: Double, rssiDeviation: Double, distance: DistanceEstimate?
     ) {
@@ -24,6 +24,6 @@ public struct RangeEstimate: Hashable, Sendable {
         self.distance = distance
     }
 
-    /// The distance in words; nil if it is unknown.
+    /// The proximity for the distance; nil if it is unknown.
     public var proximity: Proximity? { distance?.proximity }
 }

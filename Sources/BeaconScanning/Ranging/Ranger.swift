@@ -1,18 +1,18 @@
 import IndoorVocabulary
 
-/// Keeps the range to every beacon that is heard, and forgets those that fell silent.
+/// The ranges to all received beacons; beacons that fall silent expire.
 ///
-/// A value with time as an input: equal calls give equal results.
+/// A value with time as an input: the same calls give the same results.
 public struct Ranger: Sendable {
-    /// How ranges are kept.
+    /// The settings of ranging.
     public struct Settings: Hashable, Sendable {
-        /// A beacon that was silent for this long is forgotten; above zero.
+        /// A beacon expires after this time without a reception; above zero.
         public var silence: Duration = .seconds(5)
-        /// Path-loss exponent of beacons without a model of their own.
+        /// The path-loss exponent of beacons without a model of their own.
         public var exponent = 2.0
-        /// Shadowing in dB of beacons without a model of their own.
+        /// The shadowing in dB of beacons without a model of their own.
         public var shadowing = 4.0
-        /// How RSSI is smoothed.
+        /// The settings of the RSSI filter.
         public var filter = RSSIFilter.Settings()
 
         /// Creates settings with their defaults.
@@ -28,17 +28,17 @@ public struct Ranger: Sendable {
     private let models: [BeaconIdentity: PathLossModel]
     private var tracks: [BeaconIdentity: Track] = [:]
 
-    /// Creates a ranger that has heard nothing yet.
+    /// Creates a ranger without beacons.
     ///
     /// - Parameters:
-    ///   - settings: of the filter and the path-loss model.
-    ///   - models: what is known of single beacons; it counts more than what they advertise.
+    ///   - settings: the settings of the filter and the path-loss model.
+    ///   - models: the models of single beacons; they precede the power that the beacons advertise.
     public init(settings: Settings = Settings(), models: [BeaconIdentity: PathLossModel] = [:]) {
         self.settings = settings
         self.models = models
     }
 
-    /// Takes in a sighting; one whose RSSI is no measurement is ignored.
+    /// Handles a sighting; ignores one whose RSSI is not a measurement.
     public mutating func observe(_ sighting: Sighting) {
         guard sighting.hasMeasurement else { return }
         var track: Track
@@ -53,17 +53,17 @@ public struct Ranger: Sendable {
         tracks[sighting.beacon] = track
     }
 
-    /// Forgets the beacons that were silent for `settings.silence`. Linear in the number of beacons.
+    /// Removes the beacons that were silent for `settings.silence`. Linear in the number of beacons.
     public mutating func forgetSilent(at now: Instant) {
         tracks = tracks.filter { !isSilent($0.value, at: now) }
     }
 
-    /// The ranges to all beacons that were not silent for too long, ordered by beacon.
+    /// Returns the ranges to all beacons that have not expired, ordered by beacon.
     public func estimates(at now: Instant) -> [RangeEstimate] {
         tracks.keys.sorted().compactMap { estimate(of: $0, at: now) }
     }
 
-    /// The range to one beacon; nil if it was not heard, or was silent for too long.
+    /// Returns the range to one beacon; nil if it was not received, or has expired.
     public func estimate(of beacon: BeaconIdentity, at now: Instant) -> RangeEstimate? {
         guard let track = tracks[beacon], !isSilent(track, at: now) else { return nil }
         let deviation = track.filter.standardDeviation(at: now)
@@ -72,7 +72,7 @@ public struct Ranger: Sendable {
             distance: model(of: beacon, track)?.distance(rssi: track.filter.mean, deviation: deviation))
     }
 
-    /// How many beacons are kept.
+    /// The number of stored beacons.
     public var count: Int { tracks.count }
 
     private func isSilent(_ track: Track, at now: Instant) -> Bool {

@@ -6,7 +6,7 @@ public enum RegionError: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .malformedUUID(let text):
-            "\"\(text)\" is no UUID: give 32 hexadecimal digits, with dashes after digits 8, 12, 16 and 20 or with none."
+            "\"\(text)\" is not a UUID: give 32 hexadecimal digits, with dashes after digits 8, 12, 16 and 20 or with none."
         }
     }
 }

@@ -6,7 +6,7 @@ public struct RegionEvent: Hashable, Sendable {
     public enum Kind: String, Hashable, Sendable {
         /// The radio received the first of its beacons.
         case enter
-        /// The radio receives none of its beacons any more.
+        /// The radio no longer receives any of its beacons.
         case exit
     }
 

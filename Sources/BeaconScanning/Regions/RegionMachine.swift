@@ -14,7 +14,7 @@ package struct RegionMachine: Hashable, Sendable {
 
     package enum Directive: Hashable, Sendable {
         case emit(RegionEvent)
-        /// Also without any ranges.
+        /// A ranging, which may contain no ranges.
         case range(RegionRanging)
     }
 

@@ -4,8 +4,9 @@ import IndoorVocabulary
 public struct RegionSettings: Hashable, Sendable {
     /// The device leaves a region after this time of listening without any of its beacons; above 0 s, at most a day.
     ///
-    /// Time between two passes is not included. A beacon that advertises once a second, and is received half of the times, is
-    /// silent for 10 s some forty times a day, but for 30 s, the timeout of phones, once in seventy years.
+    /// Time between two passes is not included. A beacon that advertises once a second, with half of its
+    /// advertisements received, is silent for 10 s some forty times a day, but for 30 s, the timeout of phones, once
+    /// in seventy years.
     public var exitTimeout = Duration.seconds(30)
     /// The device enters a region at this smoothed RSSI in dBm, or above; in [-127, 0].
     public var enterRSSI = -127.0

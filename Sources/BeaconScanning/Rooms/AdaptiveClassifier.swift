@@ -1,46 +1,49 @@
 import CMath
 import IndoorVocabulary
 
-/// Tells rooms by their likelihood, and learns meanwhile by how much this receiver reads above or below the trained one.
+/// A room classifier that estimates the offset of this receiver from the trained one while it runs.
 ///
-/// A hidden Markov model: the device stays in a room for about `meanStay`, its receiver keeps its offset, and both are
-/// weighed together by what is heard (L. R. Rabiner, *A Tutorial on Hidden Markov Models*, 1989). Scans in a row err
-/// alike, since nobody moves much within a second; so each counts with a share of its evidence only, the first ones at
-/// a place with more of it. A change-point test tells from the RSSI alone when the device has gone to another place
-/// (E. S. Page, *Continuous Inspection Schemes*, 1954): all rooms are alike then, and what was heard elsewhere holds
-/// none of them back. The memory of rooms can be turned off; the offset is learned all the same.
+/// A hidden Markov model: the device stays in a room for about `meanStay`, its receiver keeps its offset, and each
+/// scan updates the joint probability of both (L. R. Rabiner, *A Tutorial on Hidden Markov Models*, 1989). Consecutive
+/// scans have correlated errors, because a person hardly moves within a second. The classifier therefore uses only a
+/// share of the evidence of each scan, and a larger share of the first scans at a place. A change-point test detects
+/// from the RSSI alone that the device has moved to another place (E. S. Page, *Continuous Inspection Schemes*, 1954).
+/// After a change, all rooms are equally probable, so that earlier scans don't delay the new room. The memory of rooms
+/// can be turned off; the classifier learns the offset all the same.
 public struct AdaptiveClassifier: Classifier {
-    /// How a classifier weighs what it hears.
+    /// The settings of an adaptive classifier.
     public struct Settings: Hashable, Sendable {
-        /// With fewer known beacons in a scan, there is no answer; 1 or more.
+        /// The minimum number of known beacons in a scan for an answer; 1 or more.
         public var minimumBeacons = 3
-        /// Whether earlier scans count for the room; else each scan is taken by itself.
+        /// Whether earlier scans contribute to the estimate of the room; if false, each scan is classified by itself.
         public var remembersRooms = true
-        /// How long a device stays in a room, about, between changes that the change-point test does not detect; above
-        /// 0 s. Shorter, and such changes are told sooner, also false ones.
+        /// The approximate time that a device stays in a room, between changes that the change-point test doesn't
+        /// detect; above 0 s. With a shorter time, the classifier reports such changes sooner, and more false ones.
         public var meanStay = Duration.seconds(90)
-        /// How long a device stays among the trained rooms, or elsewhere, about; above 0 s.
+        /// The approximate time that a device stays among the trained rooms, or elsewhere; above 0 s.
         ///
-        /// Much longer than in one of them: an untrained room is heard much like its neighbours, and only what is heard
-        /// for minutes tells them apart.
+        /// It is much longer than the stay in one room: an untrained room has a signal much like that of its
+        /// neighbours, and only minutes of scans distinguish them.
         public var meanVisit = Duration.seconds(3600)
-        /// How much of a scan's evidence counts beside that of the scans before; above 0, at most 1.
+        /// The weight of a scan's evidence beside that of the scans before; above 0, at most 1.
         ///
-        /// A thirtieth or so: beside the fading of some 5 dB, which bodies let last for seconds, a place lies off the
-        /// trained ones by some 3 dB that no further scan averages out; a minute of scans is worth about two. A larger
-        /// share is wrong more often.
+        /// About a thirtieth. Fading of some 5 dB lasts for seconds because of bodies, and a place differs from the
+        /// trained ones by some 3 dB that no further scan averages out, so a minute of scans has the information of
+        /// about two. With a larger share, the classifier is wrong more often.
         public var evidenceShare = 0.03
-        /// How much of the evidence of the first scan at a place counts; from `evidenceShare` to 1.
+        /// The weight of the evidence of the first scan at a place; from `evidenceShare` to 1.
         ///
-        /// Nothing was heard there before that it could repeat. Of the n-th scan counts the n-th part of this, until
-        /// that is less than `evidenceShare`.
+        /// The first scan repeats no earlier one. The n-th scan has the n-th part of this weight, until that is less
+        /// than `evidenceShare`.
         public var firstEvidenceShare = 0.35
-        /// The log likelihood ratio at which the device is believed to be at another place, in nats; above 0, or
-        /// infinity to turn the change-point test off. Smaller, and changes are told sooner, also false ones.
+        /// The log likelihood ratio at which the classifier accepts that the device is at another place, in nats;
+        /// above 0, or infinity to turn the change-point test off. With a smaller ratio, it reports changes sooner,
+        /// and more false ones.
         public var changeThreshold = 6.0
-        /// By how much receivers differ: the standard deviation in dB of the offset before anything was heard; above 0.
+        /// The standard deviation in dB of the receiver's offset before the first scan; above 0.
         public var offsetDeviation = 8.0
-        /// How likely the device is in none of the trained rooms, before anything was heard; in [0, 1), 0 to exclude it.
+        /// The probability that the device is in none of the trained rooms before the first scan; in [0, 1), 0 to
+        /// exclude it.
         public var elsewhereProbability = 0.02
 
         /// Creates the settings with their defaults.
@@ -49,15 +52,15 @@ public struct AdaptiveClassifier: Classifier {
 
     private let settings: Settings
     private let model: RoomSignalModel
-    /// How likely each state is without anything heard: the rooms alike, and none of them.
+    /// The prior probability of each state: equal for all rooms, then the one for none of them.
     private let statePrior: [Double]
     private let offsetPrior: [Double]
-    /// How likely each pair of offset and state is, ordered like the model's likelihoods.
+    /// The probability of each pair of offset and state, ordered like the model's likelihoods.
     private var belief: [Double]
     private var latest: Instant?
     private var place: PlaceChangeTest
 
-    /// Learns a training set.
+    /// Creates a classifier from a training set.
     public init(_ training: RoomTrainingSet, settings: Settings = Settings()) {
         self.settings = settings
         model = RoomSignalModel(training)
@@ -79,7 +82,7 @@ public struct AdaptiveClassifier: Classifier {
             beaconCount: model.beaconCount, deviation: model.scatter, threshold: settings.changeThreshold)
     }
 
-    /// By how many dB this receiver reads above the trained one, as far as it was learned.
+    /// The learned offset in dB: the RSSI of this receiver less that of the trained one.
     public var receiverOffset: Double {
         zip(RoomSignalModel.offsets, offsetBelief).reduce(0) { $0 + $1.0 * $1.1 }
     }
@@ -109,7 +112,7 @@ public struct AdaptiveClassifier: Classifier {
         place = Self.placeTest(model, settings)
     }
 
-    /// How much of the evidence of the present scan counts.
+    /// The weight of the evidence of the present scan.
     private var evidenceShare: Double {
         max(settings.evidenceShare, settings.firstEvidenceShare / Double(max(1, place.scanCount)))
     }
@@ -125,17 +128,18 @@ public struct AdaptiveClassifier: Classifier {
         }
     }
 
-    /// The offset may drift by a step of the grid in some 50 scans, and now and then the device is another one.
+    /// The offset may drift by a step of the grid in some 50 scans, and rarely the receiver is a different one.
     private static let (drift, renewal) = (0.02, 0.001)
-    /// Scans of a batch, all of one instant, still are about a second apart.
+    /// The scans of a batch have one instant, although they are about a second apart.
     private static let shortestStep = 1.0
 
-    /// Lets time pass: the device may have changed the room, or have left all of them, or come back.
+    /// Updates the probabilities for the time that has passed: the device may have changed rooms, left all of them, or
+    /// returned.
     ///
     /// - Parameters:
-    ///   - elapsed: the time since the scan before, in seconds.
-    ///   - changeRatio: by how much likelier the scan is at another place than at the same one; infinite if the device
-    ///     is believed to be at another one, so that it may be in any room alike.
+    ///   - elapsed: the time since the previous scan, in seconds.
+    ///   - changeRatio: the likelihood ratio of the scan at another place to the same place; infinite if the test has
+    ///     detected a change, so that all rooms are equally probable.
     private mutating func predict(over elapsed: Double, changeRatio: Double) {
         let count = statePrior.count
         let elsewhere = count - 1
@@ -143,7 +147,7 @@ public struct AdaptiveClassifier: Classifier {
             settings.remembersRooms ? cmath_exp(-elapsed / max(1e-3, mean.seconds)) : 0
         }
         let (expected, onVisit) = (staying(settings.meanStay), staying(settings.meanVisit))
-        // Bayes: what is expected of a stay, and what the change-point test found.
+        // Bayes: the expected stay, and the result of the change-point test.
         let inRoom =
             expected > 0 && changeRatio.isFinite
             ? expected / (expected + (1 - expected) * max(1, changeRatio)) : 0

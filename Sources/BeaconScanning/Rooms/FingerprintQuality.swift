@@ -1,29 +1,29 @@
 import IndoorVocabulary
 
-/// How much can be expected of a room's fingerprint.
+/// The quality of a room's fingerprint.
 public struct FingerprintQuality: Hashable, Sendable {
-    /// Around the samples: what a fingerprint itself does not tell.
+    /// The circumstances of the samples that a fingerprint doesn't contain.
     public struct Circumstances: Hashable, Sendable {
-        /// The region's beacons at present; nil to count none as missing.
+        /// The region's beacons at present; nil to treat none as missing.
         public var presentBeacons: Set<BeaconIdentity>?
-        /// Whether it is known which kind of device took the samples.
+        /// Whether the kind of device that recorded the samples is known.
         public var isReceiverKnown = true
-        /// Whether the samples are this device's own, or were fitted to it.
+        /// Whether this device recorded the samples, or they were fitted to it.
         public var isReceiverMatched = true
-        /// Whether there are samples with the device in a pocket elsewhere, beside those of the fingerprint.
+        /// Whether there are pocket samples besides those of the fingerprint.
         public var hasPocketSamples = false
 
-        /// Creates the circumstances of this device's own samples in hand.
+        /// Creates the circumstances of samples that this device recorded in a hand.
         public init() {}
     }
 
-    /// What the score takes points off for.
+    /// A reason for which the score loses points.
     public enum Deduction: String, Hashable, Sendable, CaseIterable {
-        /// It is not known which kind of device took the samples.
+        /// The kind of device that recorded the samples is unknown.
         case receiver
-        /// Beacons that are present were not heard: one point for each percent of them.
+        /// The training has not received all present beacons: one point for each percent of them.
         case beacons
-        /// The samples are another device's, and were not fitted to this one.
+        /// Another device recorded the samples, and they were not fitted to this one.
         case match
         /// There are no samples from a pocket.
         case pocket
@@ -31,47 +31,49 @@ public struct FingerprintQuality: Hashable, Sendable {
         case samples
     }
 
-    /// What keeps a room from being told, as was measured.
+    /// A reason why a classifier can't recognize a room reliably, from measurements.
     public enum Shortcoming: String, Hashable, Sendable, CaseIterable {
-        /// There are fewer than ``FingerprintQuality/neededSamples``: it should be trained longer.
+        /// There are fewer than ``FingerprintQuality/neededSamples``: train the room longer.
         case samples
-        /// Fewer than ``FingerprintQuality/neededBeacons`` beacons were heard at once in more than a fifth of the samples:
-        /// beacons should be placed nearer, since a classifier answers to no scan of so few.
+        /// More than a fifth of the samples have fewer than ``FingerprintQuality/neededBeacons`` beacons: place
+        /// beacons nearer, because a classifier gives no answer to a scan with so few.
         case beacons
     }
 
-    /// From 0 to 100, as Crownstone's app tells it.
+    /// The score from 0 to 100, as in Crownstone's app.
     public let score: Double
-    /// What the score takes off, in points; what costs nothing is left out.
+    /// The deductions from the score, in points; deductions of 0 are left out.
     public let deductions: [Deduction: Double]
-    /// What keeps the room from being told; empty where nothing does.
+    /// The reasons why a classifier can't recognize the room reliably; empty if there are none.
     public let shortcomings: [Shortcoming]
-    /// The share of the present beacons that were heard in the training; in [0, 1].
+    /// The share of the present beacons that were received in the training; in [0, 1].
     public let coverage: Double
-    /// The share of the samples with as many beacons as an answer takes; in [0, 1].
+    /// The share of the samples with enough beacons for an answer; in [0, 1].
     public let answerableShare: Double
-    /// Whether Crownstone's app calls it bad: the score is below 60.
+    /// Whether Crownstone's app rates the fingerprint as bad: the score is below 60.
     ///
-    /// It takes almost two minutes in hand, and all beacons of the house heard in each room, to reach 60; rooms are told
-    /// well with less. Whether the training is enough is told by ``isSufficient``.
+    /// A score of 60 takes almost two minutes of samples in a hand, and all beacons of the house received in each
+    /// room. Classifiers recognize rooms well with less; see ``isSufficient``.
     public var isBad: Bool { score < 60 }
-    /// Whether the training is enough to tell the room: it has no shortcomings.
+    /// Whether the training is sufficient to recognize the room: it has no shortcomings.
     public var isSufficient: Bool { shortcomings.isEmpty }
 
-    /// Samples that are enough, half a minute of them.
+    /// The number of samples that is enough, half a minute of them.
     ///
-    /// Measured with 13 rooms of a house and three phones (crownstone/localization-improvement): the adaptive classifier
-    /// tells 70 to 77 % of the scans right with 10 samples a room, 75 and 82 % with 15, 79 and 84 % with 20, 84 and 85 %
-    /// with 30, 89 and 91 % with 60, and 89 and 91 % with 90; with another phone's samples and with the same phone's, the
-    /// lower one first.
+    /// Measured with 13 rooms of a house and three phones (crownstone/localization-improvement). The adaptive
+    /// classifier classifies 70 to 77 % of the scans correctly with 10 samples a room, 75 and 82 % with 15, 79 and 84
+    /// % with 20, 84 and 85 % with 30, 89 and 91 % with 60, and 89 and 91 % with 90; the two figures are for another
+    /// phone's samples and for the same phone's, the lower one first.
     public static let neededSamples = 30
-    /// Beacons that a scan must hold for an answer of the classifiers.
+    /// The minimum number of beacons in a scan for an answer of the classifiers.
     public static let neededBeacons = 3
 
-    /// Rates a fingerprint as Crownstone's app does (crownstone-app, fingerprint score, 2021), and tells what is missing.
+    /// Rates a fingerprint as Crownstone's app does (crownstone-app, fingerprint score, 2021), and finds its
+    /// shortcomings.
     ///
-    /// Of 100 points it takes 50 if the device is unknown, one for each percent of the present beacons that is missing, 20
-    /// if the samples are another device's, 20 without samples from a pocket, and up to 80 for fewer than 150 in hand.
+    /// From 100 points, the score loses 50 if the device is unknown, one for each percent of the present beacons that
+    /// is missing, 20 if another device recorded the samples, 20 without samples from a pocket, and up to 80 for fewer
+    /// than 150 in a hand.
     public init(of fingerprint: RoomFingerprint, in circumstances: Circumstances = Circumstances()) {
         let samples = fingerprint.samples
         let inHand = fingerprint.samples(in: .hand).count
@@ -83,7 +85,7 @@ public struct FingerprintQuality: Hashable, Sendable {
             .samples: 80 * (1 - min(1, Double(inHand) / Self.fullSamples)),
         ]
         deductions = points.filter { $0.value > 0 }
-        // In one order, so that the sum is the same each time.
+        // In a fixed order, so that the sum is always the same.
         score = max(0, Deduction.allCases.reduce(100) { $0 - (points[$1] ?? 0) })
         let answerable = samples.count { $0.rssi.count >= Self.neededBeacons }
         answerableShare = samples.isEmpty ? 0 : Double(answerable) / Double(samples.count)
@@ -92,8 +94,8 @@ public struct FingerprintQuality: Hashable, Sendable {
             + (answerableShare < Self.neededShare ? [.beacons] : [])
     }
 
-    /// Samples in hand for which the score takes nothing.
+    /// The number of samples in a hand without a deduction.
     private static let fullSamples = 150.0
-    /// The share of the samples in which enough beacons must be heard.
+    /// The minimum share of the samples that have enough beacons.
     private static let neededShare = 0.8
 }

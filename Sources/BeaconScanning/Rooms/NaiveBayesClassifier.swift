@@ -1,11 +1,11 @@
 import CMath
 
-/// Tells rooms by a normal distribution of each beacon's RSSI, all beacons taken as independent.
+/// A room classifier with an independent normal distribution of each beacon's RSSI.
 ///
-/// Source: Crownstone, *localization-improvement*, naive Bayes: standard deviations of at least 1 dB, and the geometric
-/// mean of the densities, so that rooms which share different numbers of beacons with the scan compare. A room that
-/// shares fewer than `minimumBeacons` is out; a beacon that is missing says nothing. Its probabilities are not
-/// calibrated.
+/// Source: Crownstone, *localization-improvement*, naive Bayes: standard deviations of at least 1 dB, and the
+/// geometric mean of the densities, so that rooms that share different numbers of beacons with the scan are
+/// comparable. A room that shares fewer than `minimumBeacons` is excluded; a missing beacon has no effect. The
+/// probabilities are not calibrated.
 public struct NaiveBayesClassifier: Classifier {
     private struct Normal {
         var mean: Double
@@ -13,15 +13,15 @@ public struct NaiveBayesClassifier: Classifier {
     }
 
     private let table: RoomTable
-    /// For each room and beacon; nil where the beacon was not heard.
+    /// The distribution for each room and beacon; nil if the beacon was not received in the room.
     private let normals: [[Normal?]]
     private let minimumBeacons: Int
 
-    /// Learns a training set.
+    /// Creates a classifier from a training set.
     ///
     /// - Parameters:
     ///   - training: samples of each room.
-    ///   - minimumBeacons: with fewer known beacons in a scan, there is no answer; 1 or more.
+    ///   - minimumBeacons: the minimum number of known beacons in a scan for an answer; 1 or more.
     public init(_ training: RoomTrainingSet, minimumBeacons: Int = 3) {
         let table = RoomTable(training)
         self.table = table

@@ -1,13 +1,13 @@
 import CMath
 
-/// Tells the room of the trained sample that a scan is most like.
+/// A room classifier that returns the room of the trained sample most similar to a scan.
 ///
-/// Source: Crownstone's app, `knn.ts`: k = 1, RSSI squeezed by a sigmoid around -50 dBm, a missing beacon as 1, and the
-/// distance Σ(x² + y² - 1.95xy) over the beacons; of equal distances the first sample's, rooms by name. The
-/// probabilities fall with e to the distance and are not calibrated.
+/// Source: Crownstone's app, `knn.ts`: k = 1, RSSI mapped by a sigmoid around -50 dBm, a missing beacon as 1, and the
+/// distance Σ(x² + y² - 1.95xy) over the beacons. Of equal distances, the first sample's is used, with rooms ordered
+/// by name. The probabilities decrease exponentially with the distance and are not calibrated.
 public struct NearestNeighborClassifier: Classifier {
     private struct Vector {
-        /// 1 minus the squeezed RSSI, for the beacons that were heard: 0 for all others.
+        /// 1 minus the mapped RSSI for the received beacons; 0 for all others.
         var nearness: [(beacon: Int, value: Double)]
         /// Σx² over all beacons.
         var square: Double
@@ -18,11 +18,11 @@ public struct NearestNeighborClassifier: Classifier {
     private let rooms: [[Vector]]
     private let minimumBeacons: Int
 
-    /// Learns a training set.
+    /// Creates a classifier from a training set.
     ///
     /// - Parameters:
     ///   - training: samples of each room.
-    ///   - minimumBeacons: with fewer known beacons in a scan, there is no answer; 1 or more.
+    ///   - minimumBeacons: the minimum number of known beacons in a scan for an answer; 1 or more.
     public init(_ training: RoomTrainingSet, minimumBeacons: Int = 3) {
         let table = RoomTable(training)
         self.table = table
@@ -55,7 +55,9 @@ public struct NearestNeighborClassifier: Classifier {
             sum: values.reduce(missing) { $0 + $1.value })
     }
 
-    /// With x = 1 - a and y = 1 - b, Σxy is Σx + Σy - n + Σab, and only what both heard has to be multiplied.
+    /// Returns the distance between two vectors.
+    ///
+    /// With x = 1 - a and y = 1 - b, Σxy is Σx + Σy - n + Σab, so only beacons in both vectors need a multiplication.
     private func distance(_ left: Vector, _ dense: [Double], _ right: Vector) -> Double {
         var both = left.sum + right.sum - Double(table.beacons.count)
         for (beacon, value) in right.nearness { both += dense[beacon] * value }

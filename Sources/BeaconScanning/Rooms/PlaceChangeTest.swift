@@ -1,19 +1,19 @@
 import CMath
 
-/// Detects that a receiver has gone to another place, from the RSSI alone.
+/// A change-point test that detects from the RSSI alone that a receiver has moved to another place.
 ///
-/// A cumulative sum of log likelihood ratios (E. S. Page, *Continuous Inspection Schemes*, Biometrika 1954): a beacon's
-/// reading either scatters around its mean at the present place, or comes from a new place, where nothing is known of
-/// it; and a beacon is heard as often as so far, or in every second scan. The trained rooms have no part in this. What
-/// is heard at two places differs by more than what is heard twice at the same one, so a few scans tell a change that
-/// the rooms' likelihoods tell only after many.
+/// A cumulative sum of log likelihood ratios (E. S. Page, *Continuous Inspection Schemes*, Biometrika 1954). Under one
+/// hypothesis, a beacon's readings scatter around its mean at the present place, and the beacon is received as often
+/// as before. Under the other, they come from a new place with an unknown mean, and the beacon is received in every
+/// second scan. The test doesn't use the trained rooms. Readings at two places differ more than readings at one place,
+/// so the test detects a change after a few scans, and the rooms' likelihoods only after many.
 package struct PlaceChangeTest: Sendable {
-    /// What is known of a beacon at a place.
+    /// The statistics of a beacon at a place.
     private struct Reading: Sendable {
         var mean = 0.0
-        /// How many readings the mean is worth; older ones count for less.
+        /// The number of readings that the mean represents; older ones have less weight.
         var weight = 0.0
-        /// Whether the scan in hand holds the beacon.
+        /// Whether the present scan contains the beacon.
         var isHeard = false
 
         mutating func add(_ rssi: Double) {
@@ -22,39 +22,40 @@ package struct PlaceChangeTest: Sendable {
         }
     }
 
-    /// Beacons at a place of which nothing is known, in dBm and dB.
+    /// The distribution of an unknown beacon at a place, in dBm and dB.
     private static let unknown = (mean: -78.0, deviation: 10.0)
-    /// A mean follows slow movements within a room: readings of this many seconds ago count for e^-1.
+    /// A mean follows slow movements within a room: readings of this many seconds ago have the weight e^-1.
     private static let memory = 10.0
-    /// One beacon alone neither tells a change nor rules it out.
+    /// The limits of one beacon's contribution, so that it neither causes a change nor excludes one alone.
     private static let bounds = (least: -3.0, greatest: 6.0)
-    /// What is silent stays so for some scans: this much of it counts.
+    /// The weight of missing beacons, because a beacon stays silent for several scans.
     private static let silenceShare = 0.5
-    /// A beacon's share of the scans is not known better than this.
+    /// The limits of the estimated share of the scans that contain a beacon.
     private static let shares = (least: 0.1, greatest: 0.9)
-    /// Scans that tell how often a beacon is heard; beacons whose weight is less than that of a forgotten one are not
-    /// expected at all.
+    /// The number of scans that is enough to estimate how often a beacon is received, and the weight below which a
+    /// beacon is not expected any more.
     private static let (enoughScans, forgotten) = (2.0, 0.05)
 
     /// The variance of readings at one place, in dB².
     private let variance: Double
-    /// The sum at which a change is believed, in nats.
+    /// The sum at which the test reports a change, in nats.
     private let threshold: Double
     private var present: [Reading]
-    /// How many scans the readings of the present place are of; older ones count for less.
+    /// The number of scans at the present place; older ones have less weight.
     private var weight = 0.0
-    /// The place since the sum was zero last: the new one if there was a change.
+    /// The statistics since the sum was last zero: those of the new place if there was a change.
     private var candidate: [Reading]
     private var candidateCount = 0.0
     private var sum = 0.0
-    /// How many scans were heard at the present place.
+    /// The number of scans at the present place.
     package private(set) var scanCount = 0
 
-    /// Creates a test that has heard nothing.
+    /// Creates a test without scans.
     ///
     /// - Parameters:
-    ///   - deviation: by how much readings of a beacon at one place scatter, in dB; above 0.
-    ///   - threshold: the log likelihood ratio at which a change is believed, in nats; above 0, infinity for never.
+    ///   - deviation: the standard deviation of a beacon's readings at one place, in dB; above 0.
+    ///   - threshold: the log likelihood ratio at which the test reports a change, in nats; above 0, infinity for
+    ///     never.
     package init(beaconCount: Int, deviation: Double, threshold: Double) {
         variance = deviation * deviation
         self.threshold = threshold
@@ -66,9 +67,10 @@ package struct PlaceChangeTest: Sendable {
     ///
     /// - Parameters:
     ///   - heard: the beacons, each once, as offsets below the beacon count, with their RSSI in dBm.
-    ///   - elapsed: the time since the scan before, in seconds.
-    /// - Returns: the logarithm of how much likelier a change is than none, in nats; 0 where nothing speaks for one, and
-    ///   infinity where it is believed: then this scan and those that spoke for it are the first ones of a new place.
+    ///   - elapsed: the time since the previous scan, in seconds.
+    /// - Returns: the log likelihood ratio of a change to none, in nats; 0 without evidence of a change, and infinity
+    ///   if the test reports one. Then this scan and those with evidence of the change are the first ones of a new
+    ///   place.
     package mutating func observe(_ heard: [(beacon: Int, rssi: Double)], after elapsed: Double) -> Double {
         guard threshold.isFinite else {
             scanCount += 1
@@ -104,7 +106,7 @@ package struct PlaceChangeTest: Sendable {
         candidateCount = 0
     }
 
-    /// The logarithm of how much likelier it is at a new place than at the present one that just these beacons are heard.
+    /// The log likelihood ratio of a new place to the present one, given which beacons the scan contains.
     private var audibilityRatio: Double {
         present.reduce(0) { total, reading in
             guard reading.isHeard || reading.weight > Self.forgotten else { return total }
@@ -113,10 +115,10 @@ package struct PlaceChangeTest: Sendable {
         }
     }
 
-    /// The logarithm of how much likelier a reading is at a new place than at the present one.
+    /// Returns the log likelihood ratio of a new place to the present one, given a reading.
     private func logRatio(of rssi: Double, to reading: Reading) -> Double {
         let spread = Self.unknown.deviation * Self.unknown.deviation
-        // What was heard here narrows what nothing was known of.
+        // The readings here narrow the distribution of an unknown beacon.
         let meanVariance = 1 / (1 / spread + reading.weight / variance)
         let mean = meanVariance * (Self.unknown.mean / spread + reading.weight * reading.mean / variance)
         let (here, anew) = (meanVariance + variance, spread + variance)

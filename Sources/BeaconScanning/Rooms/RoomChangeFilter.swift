@@ -1,18 +1,18 @@
-/// Keeps to a room until a rule believes that it has changed.
+/// A filter that keeps a room until a rule confirms that it has changed.
 package struct RoomChangeFilter: Hashable, Sendable {
     /// The place of the device among the trained rooms.
     package enum State: Hashable, Sendable {
-        /// There was no estimate yet.
+        /// There is no estimate yet.
         case unknown
         /// The device is in none of the trained rooms.
         case noRoom
         /// The device is in a trained room.
         case room(String)
 
-        /// The state of an estimate whose most probable room this is; nil for none of the trained ones.
+        /// Creates the state of an estimate's most probable room; nil for none of the trained ones.
         init(_ room: String?) { self = room.map(State.room) ?? .noRoom }
 
-        /// The room's name; nil if the device is in none, or nothing is known.
+        /// The room's name; nil if the device is in none, or the room is unknown.
         package var room: String? {
             switch self {
             case .unknown, .noRoom: nil
@@ -22,7 +22,7 @@ package struct RoomChangeFilter: Hashable, Sendable {
     }
 
     private let settings: RoomSettings
-    /// The state that is believed.
+    /// The confirmed state.
     package private(set) var settled = State.unknown
     /// The states of the latest estimates, the latest at the end.
     private var history: [State] = []
@@ -30,7 +30,7 @@ package struct RoomChangeFilter: Hashable, Sendable {
     /// Creates a filter without estimates.
     package init(_ settings: RoomSettings) { self.settings = settings }
 
-    /// Reads the room of an estimate, nil for none of the trained ones; returns the room that is believed, likewise.
+    /// Handles the room of an estimate, nil for none of the trained ones; returns the confirmed room, likewise.
     package mutating func observe(_ room: String?) -> String? {
         let latest = State(room)
         history.append(latest)
@@ -49,7 +49,7 @@ package struct RoomChangeFilter: Hashable, Sendable {
             var counts: [State: Int] = [:]
             for state in history { counts[state, default: 0] += 1 }
             let most = counts.values.max() ?? 0
-            // Of equally frequent ones the present one stays, else the latest counts.
+            // Among equally frequent states, the present one stays; otherwise the latest one is used.
             if counts[present] == most { return present }
             return history.last { counts[$0] == most } ?? present
         }

@@ -1,12 +1,12 @@
 import IndoorVocabulary
 
-/// Which room the device may be in, and how likely it is.
+/// The estimated probabilities of the rooms that the device may be in.
 public struct RoomEstimate: Hashable, Sendable {
     /// A room, or none of the trained ones, with its probability.
     public struct Candidate: Hashable, Sendable {
         /// The room's name; nil for none of the trained rooms.
         public var room: String?
-        /// How likely it is; in [0, 1].
+        /// The probability; in [0, 1].
         public var probability: Double
 
         /// Creates a candidate.
@@ -16,12 +16,12 @@ public struct RoomEstimate: Hashable, Sendable {
         }
     }
 
-    /// When the scan was made.
+    /// The time of the scan.
     public var instant: Instant
     /// All candidates, the most probable first; their probabilities add up to 1.
     public let candidates: [Candidate]
 
-    /// Creates an estimate; of equally probable candidates, the first one given stays first.
+    /// Creates an estimate; candidates of equal probability keep their order.
     ///
     /// Returns nil without candidates.
     public init?(instant: Instant, candidates: [Candidate]) {
@@ -33,12 +33,12 @@ public struct RoomEstimate: Hashable, Sendable {
         self.candidates = order.map { candidates[$0] }
     }
 
-    /// The most probable room; nil if none of the trained ones is more probable than each of them.
+    /// The most probable room; nil if being in none of the trained ones is more probable than each of them.
     public var room: String? { candidates[0].room }
-    /// How likely `room` is, or that it is none of the trained ones; in [0, 1].
+    /// The probability of `room`, or of none of the trained ones if that is nil; in [0, 1].
     public var probability: Double { candidates[0].probability }
 
-    /// How likely a room is; 0 for one that was not trained.
+    /// Returns the probability of a room; 0 for one that was not trained.
     public func probability(of room: String?) -> Double {
         candidates.first { $0.room == room }?.probability ?? 0
     }

@@ -1,26 +1,26 @@
 import IndoorVocabulary
 
-/// A trained room was entered or left, or is still the present one.
+/// The entry into a trained room, the exit from it, or an update of the present room.
 public struct RoomEvent: Hashable, Sendable {
-    /// What can happen.
+    /// The kinds of events.
     public enum Kind: String, Hashable, Sendable {
-        /// The device is believed to be in the room from now on.
+        /// The device has entered the room.
         case enter
-        /// The device is believed to be in the room no more.
+        /// The device has left the room.
         case exit
-        /// The room that the device is in, told with each valid estimate.
+        /// The device is in the room; emitted with each valid estimate.
         case current
     }
 
     /// When it happened.
     public var instant: Instant
-    /// The region that the room belongs to, by the name under which it is tracked.
+    /// The name of the tracked region that the room belongs to.
     public var regionID: String
     /// The room's name.
     public var room: String
-    /// What happened.
+    /// The kind of the event.
     public var kind: Kind
-    /// How likely the device is in the room, by the last estimate; in [0, 1].
+    /// The probability that the device is in the room, by the latest estimate; in [0, 1].
     public var probability: Double
 
     /// Creates an event.

@@ -1,25 +1,25 @@
 import IndoorVocabulary
 
-/// What was heard in one room while it was trained.
+/// The samples recorded in one room during its training.
 public struct RoomFingerprint: Hashable, Sendable {
-    /// Where the device is carried while it hears.
+    /// The place where a person carries the device while it records.
     public enum Placement: String, Hashable, Sendable, CaseIterable {
         /// In a hand, or lying open.
         case hand
-        /// In a pocket or a bag: a body or a cloth lies between.
+        /// In a pocket or a bag, behind a body or cloth.
         case pocket
     }
 
-    /// What was heard at one moment of the training, about one a second.
+    /// A sample: the beacons received at one moment of the training, about one a second.
     public struct Sample: Hashable, Sendable {
         /// Seconds since 1970, UTC, with a fraction.
         public var timestamp: Double
         /// The signal strength of each beacon in dBm, from -127 to below -1.
         public fileprivate(set) var rssi: [BeaconIdentity: Double]
-        /// Where the device was carried.
+        /// The place where the device was carried.
         public var placement: Placement
 
-        /// Creates a sample; values that are no measurement, and those of -1 dBm and above, are left out.
+        /// Creates a sample; values that are not a measurement, and those of -1 dBm and above, are left out.
         public init(timestamp: Double, rssi: [BeaconIdentity: Double], placement: Placement = .hand) {
             self.timestamp = timestamp
             self.placement = placement
@@ -33,34 +33,35 @@ public struct RoomFingerprint: Hashable, Sendable {
     /// Creates a fingerprint.
     public init(samples: [Sample] = []) { self.samples = samples }
 
-    /// The beacons that were heard at least once.
+    /// The beacons that were received at least once.
     public var beacons: Set<BeaconIdentity> {
         samples.reduce(into: []) { beacons, sample in beacons.formUnion(sample.rssi.keys) }
     }
 
-    /// The samples that were taken with the device carried there.
+    /// Returns the samples that were recorded with the device in a placement.
     public func samples(in placement: Placement) -> [Sample] { samples.filter { $0.placement == placement } }
 
-    /// Adds what was trained at another time.
+    /// Adds the samples of another training of the room.
     public mutating func add(_ other: RoomFingerprint) { samples += other.samples }
 
-    /// Forgets a beacon that was moved or taken away; the samples stay, without it.
+    /// Removes a beacon that was moved or removed from the building; the samples stay, without it.
     public mutating func forget(_ beacon: BeaconIdentity) {
         for index in samples.indices { samples[index].rssi[beacon] = nil }
     }
 
-    /// The share of some beacons, such as those of the region, that were heard in the training; in [0, 1].
+    /// Returns the share of some beacons, such as those of the region, that were received in the training; in [0, 1].
     ///
-    /// Of no beacons, all were heard.
+    /// For no beacons, the share is 1.
     public func coverage(of expected: Set<BeaconIdentity>) -> Double {
         expected.isEmpty ? 1 : Double(expected.intersection(beacons).count) / Double(expected.count)
     }
 
-    /// The same with the samples from a pocket as a device in hand would have taken them.
+    /// The same fingerprint with the pocket samples converted to those of a device in a hand.
     ///
-    /// A pocket takes about as many decibels from each beacon. How many is told by the beacons that were heard in both
-    /// placements, by the stronger half of them: of the faint ones, a pocket lets only the strongest readings through.
-    /// Without three such beacons, all stays as it is.
+    /// A pocket attenuates all beacons by about the same number of decibels. The loss is estimated from the beacons
+    /// that were received in both placements, from the stronger half of them, because of faint beacons only the
+    /// strongest readings pass through a pocket. With fewer than three such beacons, the fingerprint is returned
+    /// unchanged.
     package var inHand: RoomFingerprint {
         let (hand, pocket) = (Self.means(of: samples(in: .hand)), Self.means(of: samples(in: .pocket)))
         let both = hand.compactMap { beacon, mean in pocket[beacon].map { (beacon: beacon, hand: mean, pocket: $0) } }

@@ -1,11 +1,11 @@
-/// Tells from what regions are ranged with which of their trained rooms the device is in.
+/// The state machine of rooms: it detects from the rangings of regions which of their trained rooms the device is in.
 ///
-/// Off until it is started. What the caller changes tells nothing: only rangings do, and the exit of a region.
+/// It is off until it is started. Only rangings and exits from regions return events; the methods of the caller don't.
 package struct RoomMachine: Sendable {
     private struct Region {
         var classifier: any Classifier
         var filter: RoomChangeFilter
-        /// The last estimate since the device entered the region.
+        /// The latest estimate since the device entered the region.
         var latest: RoomEstimate?
         var room: String? { filter.settled.room }
 
@@ -18,50 +18,50 @@ package struct RoomMachine: Sendable {
 
     private let settings: RoomSettings
     private var regions: [String: Region] = [:]
-    /// Whether rooms are told.
+    /// Whether room detection is on.
     package private(set) var isStarted = false
 
     /// Creates a machine that is off and has no classifier. The settings must have no `problems`.
     package init(settings: RoomSettings) { self.settings = settings }
 
-    // MARK: - What the caller changes
+    // MARK: - Changes by the caller
 
-    /// Has a classifier tell the rooms of a region, in place of one before; nil for none.
+    /// Sets the classifier of a region's rooms; nil removes it.
     package mutating func insert(_ classifier: (any Classifier)?, for regionID: String) {
         regions[regionID] = classifier.map { Region(classifier: $0, filter: RoomChangeFilter(settings)) }
     }
 
-    /// Tells rooms from now on; the one that the device is in is entered anew.
+    /// Starts room detection; the machine emits a new entry into the present room.
     package mutating func start() {
         isStarted = true
         forget()
     }
 
-    /// Tells no rooms any more.
+    /// Stops room detection.
     package mutating func stop() {
         isStarted = false
         forget()
     }
 
-    /// Believes the device in no room, or in none of that region: the next one told is entered anew.
+    /// Forgets the present room of all regions or of one, so that the next estimate enters its room again.
     package mutating func forget(_ regionID: String? = nil) {
         for id in regions.keys where regionID == nil || id == regionID { regions[id]?.forget(settings) }
     }
 
-    /// The room that the device is in, of each region that has one, by the region's name.
+    /// The present room of each region that has one, by the region's name.
     package var rooms: [String: String] { regions.compactMapValues(\.room) }
 
-    /// The last estimate in a region since it was entered; nil without any.
+    /// Returns the latest estimate in a region since the device entered it; nil if there is none.
     package func estimate(in regionID: String) -> RoomEstimate? { regions[regionID]?.latest }
 
-    // MARK: - What happens
+    // MARK: - Events
 
-    /// Takes in what a region was ranged with.
+    /// Handles the ranging of a region.
     package mutating func handle(_ ranging: RegionRanging) -> [RoomEvent] {
         handle(RoomScan(ranging), of: ranging.regionID)
     }
 
-    /// Takes in a scan of a region's beacons.
+    /// Handles a scan of a region's beacons.
     package mutating func handle(_ scan: RoomScan, of id: String) -> [RoomEvent] {
         guard isStarted, var region = regions[id] else { return [] }
         defer { regions[id] = region }
@@ -78,7 +78,7 @@ package struct RoomMachine: Sendable {
         return (change + [room.map { event(.current, $0) }]).compactMap(\.self)
     }
 
-    /// Takes in that a region was entered or left; of a room within it, the exit comes before the region's own.
+    /// Handles an entry into a region or an exit from it; the exit from a room precedes that from its region.
     package mutating func handle(_ event: RegionEvent) -> [RoomEvent] {
         defer { regions[event.regionID]?.forget(settings) }
         guard isStarted, event.kind == .exit, let region = regions[event.regionID], let room = region.room else {

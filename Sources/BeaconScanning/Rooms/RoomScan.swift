@@ -1,34 +1,34 @@
 import IndoorVocabulary
 
-/// The beacons that were heard within about a second: what a classifier tells a room from.
+/// The beacons received within about a second: the input of a classifier.
 public struct RoomScan: Hashable, Sendable {
-    /// When the scan was complete.
+    /// The time at which the scan was complete.
     public var instant: Instant
     /// The signal strength of each beacon in dBm, from -127 to below -1.
     public private(set) var rssi: [BeaconIdentity: Double]
 
-    /// Creates a scan; values that are no measurement, and those of -1 dBm and above, are left out.
+    /// Creates a scan; values that are not a measurement, and those of -1 dBm and above, are left out.
     public init(instant: Instant, rssi: [BeaconIdentity: Double]) {
         self.instant = instant
         self.rssi = rssi.filter { Self.isUsable(rssi: $0.value) }
     }
 
-    /// Creates a scan of what a region's beacons were ranged with.
+    /// Creates a scan from the ranging of a region.
     public init(_ ranging: RegionRanging) {
         self.init(
             instant: ranging.instant,
             rssi: Dictionary(ranging.ranges.map { ($0.beacon, $0.rssi) }, uniquingKeysWith: { $1 }))
     }
 
-    /// Whether training and classifying use an RSSI: a measurement below -1 dBm, as in Crownstone's format.
+    /// Returns whether training and classification use an RSSI: a measurement below -1 dBm, as in Crownstone's format.
     static func isUsable(rssi: Double) -> Bool { Sighting.isMeasurement(rssi: rssi) && rssi < -1 }
 
-    /// Cuts what was heard, ordered by instant, into scans.
+    /// Divides sightings, ordered by instant, into scans.
     ///
-    /// A receiver that hands on batches, all sightings of a batch with one instant, has cut already: if most sightings
-    /// share their instant with the one before, each batch is a scan. Otherwise a scan takes in what was heard within
-    /// `interval` of its first sighting. A beacon heard several times in a scan counts with its mean RSSI, but in a
-    /// batch, which tells each beacon once, its second sighting begins the next one.
+    /// Some receivers deliver batches, with one instant for all sightings of a batch: if most sightings have the
+    /// instant of the one before, each batch is a scan. Otherwise, a scan contains the sightings within `interval` of
+    /// its first one. A beacon with several sightings in a scan has their mean RSSI. In a batch, which contains each
+    /// beacon once, the second sighting of a beacon begins the next scan.
     public static func scans(of sightings: [Sighting], interval: Duration = .seconds(1)) -> [RoomScan] {
         let shared = zip(sightings, sightings.dropFirst()).count { $0.instant == $1.instant }
         let isBatched = shared * 2 >= sightings.count && shared > 0

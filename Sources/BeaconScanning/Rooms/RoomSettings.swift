@@ -1,28 +1,28 @@
 import IndoorVocabulary
 
-/// When a change of room is believed.
+/// The rule that confirms a change of room.
 public enum RoomChangeRule: String, Hashable, Sendable, CaseIterable {
     /// At once.
     case immediate
-    /// When another room was told several times in a row.
+    /// When several consecutive estimates have the other room.
     case inARow
-    /// When another room was told most often of the last times.
+    /// When the other room is the most frequent one among the latest estimates.
     case bestOf
 }
 
-/// When a device counts as having changed the room.
+/// The conditions for a change of room.
 ///
-/// The first room is always told at once.
+/// The first room is always reported at once.
 public struct RoomSettings: Hashable, Sendable {
-    /// When a change is believed.
+    /// The rule that confirms a change.
     ///
-    /// At once, since ``AdaptiveClassifier`` tests for changes itself; a classifier that takes each scan by itself
-    /// is better followed with `inARow` or `bestOf`.
+    /// The default is `immediate`, because ``AdaptiveClassifier`` tests for changes itself. For a classifier without
+    /// memory, `inARow` or `bestOf` are better.
     public var changeRule = RoomChangeRule.immediate
-    /// How many estimates the rule looks at; from 1 to 100, of no effect on `immediate`.
+    /// The number of estimates that the rule uses; from 1 to 100, without effect on `immediate`.
     public var changeCount = 3
 
-    /// Creates the settings with their defaults: at once.
+    /// Creates the settings with their defaults.
     public init() {}
 
     /// Creates the settings with a rule.
@@ -31,7 +31,7 @@ public struct RoomSettings: Hashable, Sendable {
         self.changeCount = changeCount
     }
 
-    /// What is out of range; empty if all is well.
+    /// The values that are out of range; empty if all are valid.
     public var problems: [String] { Self.list.problems(in: self, prefix: "rooms.") }
 }
 

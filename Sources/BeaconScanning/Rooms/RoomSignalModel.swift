@@ -1,22 +1,22 @@
 import CMath
 import IndoorVocabulary
 
-/// How likely each trained room makes a scan, for each of several offsets of the receiver.
+/// The likelihood of a scan in each trained room, for each of several offsets of the receiver.
 ///
-/// Beacons are taken as independent. Where a beacon was heard while a room was trained, its RSSI has a Student
-/// distribution around the mean, with tails for hands and doors. What was never heard in a room is weak evidence
-/// against it: the beacon may have been installed after the training. So is a trained beacon that is silent now: it may
-/// have been taken away.
+/// The model treats beacons as independent. The RSSI of a beacon that was received in a room's training has a Student
+/// distribution around the mean, with tails for hands and doors. A beacon that was never received in a room is weak
+/// evidence against it, because the beacon may have been installed after the training. A trained beacon that is now
+/// missing is weak evidence, too, because it may have been removed.
 struct RoomSignalModel: Sendable {
-    /// A beacon in a room.
+    /// The distribution of a beacon in a room.
     private struct Link: Sendable {
         var mean: Double
         var deviation: Double
-        /// How often the beacon is heard with that RSSI.
+        /// The probability that the beacon is received with that RSSI.
         var known: Double
-        /// How much of what is known of any beacon counts for this one too.
+        /// The weight of the distribution of an unknown beacon.
         var background: Double
-        /// The logarithm of the probability that the beacon is not heard.
+        /// The logarithm of the probability that the beacon is not received.
         var silence: Double
 
         init(mean: Double, deviation: Double, known: Double, background: Double) {
@@ -28,53 +28,53 @@ struct RoomSignalModel: Sendable {
         }
     }
 
-    /// RSSI within a room scatters like this, before samples tell better: some 5 dB (Bluetooth, bodies, hands).
+    /// The prior standard deviation of RSSI within a room: some 5 dB (Bluetooth, bodies, hands).
     private static let fading = 5.0
-    /// How many samples that is worth.
+    /// The number of samples that the prior is worth.
     private static let fadingSamples = 30.0
-    /// Trained places stand for others of the same room that lie off by this, in dB.
+    /// The standard deviation in dB between trained places and others of the same room.
     private static let placeDeviation = 3.0
-    /// Shares of heard samples stay within this: no training tells that a beacon is always or never heard.
+    /// The limits of the share of samples with a beacon: no training shows that a beacon is always or never received.
     private static let shares = 0.03...0.97
-    /// How likely a beacon that was trained is still there.
+    /// The probability that a trained beacon is still there.
     private static let presence = 0.6
-    /// Of beacons that were never heard in a room, so many were out of reach, and not yet installed.
+    /// The share of the beacons never received in a room that were out of reach; the others were not installed yet.
     private static let outOfReach = 0.1
-    /// What is out of reach is heard this often all the same, and readings are outliers this often.
+    /// The probability of receiving a beacon that is out of reach, and that of an outlier.
     private static let outliers = 0.02
-    /// A beacon of which nothing is known is heard this often, at an RSSI of that mean and deviation.
+    /// The probability of receiving an unknown beacon, and the mean and deviation of its RSSI.
     private static let unknown = (share: 0.6, mean: -78.0, deviation: 10.0)
-    /// Where the radio's sensitivity ends, in dBm.
+    /// The limit of the radio's sensitivity, in dBm.
     private static let faintest = (mean: -92.0, deviation: 5.0)
-    /// In none of the rooms a beacon is heard at any RSSI alike, over so many deviations of what was trained.
+    /// In none of the rooms, the RSSI of a beacon is uniform over this many deviations of the training.
     ///
-    /// Counted in deviations, so that a house in which all scatters much is not taken for elsewhere. How many is a choice
-    /// between false alarms and rooms that are missed, made on a house of 13 rooms by leaving each of them out.
+    /// The width is in deviations, so that a house with much scatter is not classified as elsewhere. The number is a
+    /// compromise between false alarms and missed rooms, chosen on a house of 13 rooms by leaving each of them out.
     private static let anywhereDeviations = 8.6
-    /// With so many beacons that are heard in other rooms too, a room does not need those of its own.
+    /// The number of beacons shared with other rooms from which on a room doesn't need its exclusive ones.
     private static let enoughShared = 6
 
-    /// The offsets of the receiver that are weighed, in dB.
+    /// The candidate offsets of the receiver, in dB.
     static let offsets = stride(from: -18.0, through: 18, by: 3).map(\.self)
 
-    /// The rooms' names; behind them, none of them is one more state.
+    /// The rooms' names; the state after the last one is none of the rooms.
     let names: [String]
     private let table: RoomTable
-    /// For each room and beacon.
+    /// The distributions for each room and beacon.
     private let links: [[Link]]
-    /// For each room, the logarithm of the probability that no beacon is heard at all.
+    /// For each room, the logarithm of the probability that no beacon is received.
     private let silences: [Double]
-    /// For each beacon, the logarithm of the density of its RSSI in none of the rooms, where it is heard as often as in
-    /// the room that hears it most.
+    /// For each beacon, the logarithm of the density of its RSSI in none of the rooms, where it is received as often
+    /// as in the room that receives it most.
     private let anywhere: [Double]
 
-    /// By how much the RSSI of a beacon scatters at one place, in dB: what is usual, or what the training tells if that
-    /// is more.
+    /// The standard deviation of a beacon's RSSI at one place, in dB: the usual value, or that of the training if it
+    /// is larger.
     let scatter: Double
 
-    /// How many states there are: the rooms, and none of them.
+    /// The number of states: the rooms, and none of them.
     var stateCount: Int { links.count + 1 }
-    /// How many beacons were trained: a scan's are told as offsets below it.
+    /// The number of trained beacons; a scan refers to beacons by offsets below it.
     var beaconCount: Int { table.beacons.count }
 
     init(_ training: RoomTrainingSet) {
@@ -92,15 +92,15 @@ struct RoomSignalModel: Sendable {
         }
     }
 
-    /// What of a scan is known; nil if that is too little for a valid answer.
+    /// Returns the known beacons of a scan; nil if there are too few for a valid answer.
     func known(of scan: RoomScan, atLeast count: Int) -> [(beacon: Int, rssi: Double)]? {
         table.known(of: scan, atLeast: count)
     }
 
-    /// Fits samples from pockets to those in hand, and leaves out the beacons that a single room has heard, if it has
-    /// enough others.
+    /// Returns the training with pocket samples converted to those in a hand, and without exclusive beacons: those
+    /// that only one room received, if it has enough others.
     ///
-    /// They may tell when the room was trained, if beacons were added since, rather than which room it is.
+    /// If beacons were added over time, exclusive ones may identify the time of the training rather than the room.
     private static func comparable(_ training: RoomTrainingSet) -> RoomTrainingSet {
         var roomCounts: [BeaconIdentity: Int] = [:]
         for room in training.rooms.values { for beacon in room.beacons { roomCounts[beacon, default: 0] += 1 } }
@@ -114,7 +114,8 @@ struct RoomSignalModel: Sendable {
         return comparable
     }
 
-    /// The standard deviation of all readings around the mean of their beacon and room, at least the usual one.
+    /// Returns the standard deviation of all readings around the mean of their beacon and room, at least the usual
+    /// one.
     private static func scatter(in table: RoomTable) -> Double {
         var (squares, count) = (0.0, 0.0)
         for room in table.rooms {
@@ -154,9 +155,9 @@ struct RoomSignalModel: Sendable {
         }
     }
 
-    /// The logarithms of the likelihoods: for each offset in order, for each state in order.
+    /// Returns the logarithms of the likelihoods: for each offset in order, for each state in order.
     ///
-    /// Of what is silent, none of the rooms thinks like the room that it suits best.
+    /// For missing beacons, the state of none of the rooms has the likelihood of the room that matches best.
     func logLikelihoods(of heard: [(beacon: Int, rssi: Double)]) -> [Double] {
         let silent = links.indices.map { room in
             heard.reduce(silences[room]) { $0 - links[room][$1.beacon].silence }
@@ -176,12 +177,12 @@ struct RoomSignalModel: Sendable {
         return logarithms
     }
 
-    /// The logarithm of the density of what was heard in a room, by a receiver with an offset.
+    /// Returns the logarithm of the density of the received beacons in a room, for a receiver with an offset.
     private func logDensity(
         of heard: [(beacon: Int, rssi: Double)], in room: [Link], _ offset: Double, _ backgrounds: [Double]
     ) -> Double {
         var sum = 0.0
-        // Products of a few factors stay far within the range of numbers, and spare logarithms.
+        // Products of a few factors stay far within the range of `Double`, and save logarithms.
         var product = 1.0
         for index in heard.indices {
             let link = room[heard[index].beacon]
@@ -195,10 +196,10 @@ struct RoomSignalModel: Sendable {
         return sum + cmath_log(product)
     }
 
-    /// The density of Student's distribution with ten degrees of freedom.
+    /// Returns the density of Student's distribution with ten degrees of freedom.
     ///
-    /// With four, as robust statistics like it, readings that lie far off tell too little against a room, and a room
-    /// that was not trained is taken for its neighbour more often.
+    /// With four, as is usual in robust statistics, distant readings are too weak as evidence against a room, and the
+    /// classifier mistakes an untrained room for its neighbour more often.
     private static func student(_ value: Double, _ mean: Double, _ deviation: Double) -> Double {
         let z = (value - mean) / deviation
         let spread = 1 + z * z / 10

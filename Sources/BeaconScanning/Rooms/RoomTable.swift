@@ -1,19 +1,19 @@
 import IndoorVocabulary
 
-/// Training data as the classifiers count with it.
+/// Training data as indexed arrays, for the classifiers.
 struct RoomTable: Sendable {
-    /// A room's samples: of each the beacons that were heard, as offsets into `beacons`, with their RSSI.
+    /// A room's samples: for each, the received beacons, as offsets into `beacons`, with their RSSI.
     struct Entry: Sendable {
         var name: String
         var samples: [[(beacon: Int, rssi: Double)]]
-        /// How many of the samples tell how often beacons are heard: the first ones, which are those in hand, if there
-        /// are any. What a pocket does not let through is no less there.
+        /// The number of samples from which classifiers estimate how often a beacon is received: the first ones, which
+        /// are those in a hand, if there are any. A pocket hides beacons that are present.
         var countedSamples: Int
     }
 
-    /// The rooms with at least one sample that holds a beacon, by name.
+    /// The rooms with at least one sample that contains a beacon, by name.
     let rooms: [Entry]
-    /// The beacons in order, so that equal training gives equal sums.
+    /// The beacons in order, so that the same training gives the same sums.
     let beacons: [BeaconIdentity]
     private let offsets: [BeaconIdentity: Int]
 
@@ -35,7 +35,7 @@ struct RoomTable: Sendable {
         }
     }
 
-    /// What of a scan was trained, ordered by beacon; nil if that is too little for a valid answer.
+    /// Returns the trained beacons of a scan, in order; nil if there are too few for a valid answer.
     func known(of scan: RoomScan, atLeast count: Int) -> [(beacon: Int, rssi: Double)]? {
         guard !rooms.isEmpty else { return nil }
         let known = scan.rssi.compactMap { beacon, rssi in offsets[beacon].map { (beacon: $0, rssi: rssi) } }

@@ -1,16 +1,16 @@
 import IndoorVocabulary
 
-/// How far the training of a room is.
+/// The progress of a room's training.
 public struct TrainingProgress: Hashable, Sendable {
     /// The room.
     public var room: String
-    /// What the recorder is doing.
+    /// The state of the recorder.
     public var state: TrainingRecorder.State
-    /// Samples so far, about one a second.
+    /// The number of samples so far, about one a second.
     public var sampleCount: Int
-    /// The beacons that were heard at least once.
+    /// The beacons that were received at least once.
     public var beacons: Set<BeaconIdentity>
-    /// What can be expected of the samples so far, and what is missing.
+    /// The quality of the samples so far, with their shortcomings.
     public var quality: FingerprintQuality
 
     /// Creates the progress of a fingerprint.
@@ -23,18 +23,19 @@ public struct TrainingProgress: Hashable, Sendable {
     }
 }
 
-/// Takes samples of one room from what its region is ranged with.
+/// A recorder of one room's samples from the rangings of its region.
 package struct RoomTrainer: Sendable {
     /// The room.
     package let room: String
-    /// The region whose rangings count; nil for each one's.
+    /// The region whose rangings are used; nil for those of all regions.
     private let regionID: String?
     private let unixTime: @Sendable (Instant) -> Double
     private var recorder = TrainingRecorder()
 
-    /// Begins to take samples.
+    /// Creates a trainer that records.
     ///
-    /// - Parameter unixTime: the time of the wall clock at an instant, in seconds since 1970, UTC; asked with each sample.
+    /// - Parameter unixTime: returns the wall-clock time at an instant, in seconds since 1970 (UTC); called for each
+    ///   sample.
     package init(
         room: String, regionID: String?, placement: RoomFingerprint.Placement,
         unixTime: @escaping @Sendable (Instant) -> Double
@@ -45,26 +46,26 @@ package struct RoomTrainer: Sendable {
         recorder.start(at: .zero, unixTime: 0, placement: placement)
     }
 
-    /// How far it is.
+    /// The progress of the training.
     package var progress: TrainingProgress {
         TrainingProgress(room: room, state: recorder.state, fingerprint: recorder.fingerprint)
     }
 
-    /// Takes in a ranging; returns whether it is a sample.
+    /// Handles a ranging; returns whether it is a sample.
     package mutating func observe(_ ranging: RegionRanging) -> Bool {
         guard regionID == nil || ranging.regionID == regionID else { return false }
         return recorder.observe(RoomScan(ranging), unixTime: unixTime(ranging.instant))
     }
 
-    /// Takes no samples until it is resumed.
+    /// Pauses recording until `resume()`.
     package mutating func pause() { recorder.pause() }
 
     /// Ends a pause.
     package mutating func resume() { recorder.resume() }
 
-    /// Ends the training; returns its samples.
+    /// Ends the training; returns the fingerprint.
     package mutating func finish() -> RoomFingerprint { recorder.finish() ?? RoomFingerprint() }
 
-    /// Ends the training, and drops its samples.
+    /// Ends the training, and discards its samples.
     package mutating func abort() { recorder.abort() }
 }

@@ -1,6 +1,6 @@
 import IndoorVocabulary
 
-/// The fingerprints of a region's rooms: what a classifier learns.
+/// The fingerprints of a region's rooms: the training data of a classifier.
 public struct RoomTrainingSet: Hashable, Sendable {
     /// The fingerprint of each room, by the room's name.
     public var rooms: [String: RoomFingerprint]
@@ -8,22 +8,22 @@ public struct RoomTrainingSet: Hashable, Sendable {
     /// Creates a set.
     public init(rooms: [String: RoomFingerprint] = [:]) { self.rooms = rooms }
 
-    /// The beacons that were heard in any room.
+    /// The beacons that were received in any room.
     public var beacons: Set<BeaconIdentity> {
         rooms.values.reduce(into: []) { beacons, fingerprint in beacons.formUnion(fingerprint.beacons) }
     }
 
-    /// Adds what was trained in a room to what is known of it.
+    /// Adds a fingerprint to that of a room.
     public mutating func add(_ fingerprint: RoomFingerprint, to room: String) {
         rooms[room, default: RoomFingerprint()].add(fingerprint)
     }
 
-    /// Adds all of another set.
+    /// Adds the fingerprints of another set.
     public mutating func add(_ other: RoomTrainingSet) {
         for (room, fingerprint) in other.rooms { add(fingerprint, to: room) }
     }
 
-    /// Forgets a beacon that was moved or taken away, in all rooms.
+    /// Removes a beacon that was moved or removed from the building, in all rooms.
     public mutating func forget(_ beacon: BeaconIdentity) {
         for room in rooms.keys { rooms[room]?.forget(beacon) }
     }

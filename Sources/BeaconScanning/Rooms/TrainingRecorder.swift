@@ -1,46 +1,46 @@
 import IndoorVocabulary
 
-/// Records what is heard in one room, to tell the room by it later.
+/// A recorder of the fingerprint of one room.
 ///
 ///     var recorder = TrainingRecorder()
 ///     recorder.start(at: scan.instant, unixTime: 1_700_000_000)
 ///     recorder.observe(scan)
 ///     let kitchen = recorder.finish()
 ///
-/// A value with time as an input: whoever ranges hands on the scans, one a second.
+/// A value with time as an input: the caller passes the scans, one a second.
 public struct TrainingRecorder: Hashable, Sendable {
-    /// What the recorder is doing.
+    /// The states of a recorder.
     public enum State: String, Hashable, Sendable {
-        /// Nothing: it was not started, was aborted, or has finished.
+        /// The recorder was not started, was aborted, or has finished.
         case idle
-        /// It takes samples.
+        /// The recorder records samples.
         case recording
-        /// It takes none until it is resumed.
+        /// The recorder ignores scans until it is resumed.
         case paused
     }
 
-    /// What the recorder is doing.
+    /// The state of the recorder.
     public private(set) var state = State.idle
     private var samples: [RoomFingerprint.Sample] = []
     private var startedAt = Instant.zero
     private var unixTime = 0.0
     private var placement = RoomFingerprint.Placement.hand
 
-    /// Creates a recorder that is idle.
+    /// Creates an idle recorder.
     public init() {}
 
-    /// How many samples were taken since the start.
+    /// The number of samples since the start.
     public var sampleCount: Int { samples.count }
 
-    /// The fingerprint as far as it was recorded; its coverage and quality tell when it is enough.
+    /// The fingerprint so far; its coverage and quality show when it is sufficient.
     public var fingerprint: RoomFingerprint { RoomFingerprint(samples: samples) }
 
-    /// Begins a new fingerprint; samples of one that was not finished are discarded.
+    /// Begins a new fingerprint; discards the samples of one that was not finished.
     ///
     /// - Parameters:
     ///   - instant: the present, on the timeline of the scans.
-    ///   - unixTime: the same in seconds since 1970, UTC.
-    ///   - placement: where the device is carried meanwhile.
+    ///   - unixTime: the same time in seconds since 1970 (UTC).
+    ///   - placement: the place where a person carries the device during the recording.
     public mutating func start(
         at instant: Instant, unixTime: Double, placement: RoomFingerprint.Placement = .hand
     ) {
@@ -51,26 +51,26 @@ public struct TrainingRecorder: Hashable, Sendable {
         state = .recording
     }
 
-    /// Takes no samples until `resume()`, such as while somebody phones.
+    /// Ignores scans until `resume()`, for example during a phone call.
     public mutating func pause() { if state == .recording { state = .paused } }
 
     /// Ends a pause.
     public mutating func resume() { if state == .paused { state = .recording } }
 
-    /// Discards the samples, and is idle.
+    /// Discards the samples, and becomes idle.
     public mutating func abort() {
         samples = []
         state = .idle
     }
 
-    /// Adds a scan as a sample, with whole dBm as the format wants them; a scan without beacons is none.
+    /// Adds a scan as a sample, in whole dBm as the format requires; ignores a scan without beacons.
     public mutating func observe(_ scan: RoomScan) {
         observe(scan, unixTime: unixTime + startedAt.duration(to: scan.instant).seconds)
     }
 
-    /// Adds a scan that was made at a time of the wall clock, in seconds since 1970, UTC.
+    /// Adds a scan with its wall-clock time, in seconds since 1970 (UTC).
     ///
-    /// - Returns: whether it is a sample.
+    /// - Returns: whether the scan is a sample.
     @discardableResult mutating func observe(_ scan: RoomScan, unixTime: Double) -> Bool {
         guard state == .recording, !scan.rssi.isEmpty else { return false }
         samples.append(
@@ -79,9 +79,9 @@ public struct TrainingRecorder: Hashable, Sendable {
         return true
     }
 
-    /// Ends the recording, and is idle.
+    /// Ends the recording, and becomes idle.
     ///
-    /// - Returns: the fingerprint, also one without samples; nil if nothing was started, or it was aborted.
+    /// - Returns: the fingerprint, also one without samples; nil if the recorder was not started, or was aborted.
     public mutating func finish() -> RoomFingerprint? {
         guard state != .idle else { return nil }
         defer { abort() }

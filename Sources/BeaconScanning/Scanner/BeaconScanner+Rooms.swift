@@ -1,9 +1,10 @@
 import IndoorVocabulary
 
 extension BeaconScanner {
-    /// How likely each trained room of a region is, with each scan that allows an answer, whatever room is believed.
+    /// The probabilities of all trained rooms of a region, for each scan with a valid estimate, whatever room is
+    /// confirmed.
     ///
-    /// Told while rooms are: from `startRooms()` on. Of what nobody takes, the newest 1024 elements are kept.
+    /// The stream emits elements from `startRooms()` on. It stores the newest 1024 elements for a slow reader.
     public nonisolated func roomEstimates(in regionID: String) -> AsyncStream<RoomEstimate> {
         let rangings = rangings
         let (stream, continuation) = AsyncStream.makeStream(
@@ -11,7 +12,7 @@ extension BeaconScanner {
         let watch = Task { [weak self] in
             var latest: Instant?
             for await ranging in rangings where ranging.regionID == regionID {
-                // The estimate was made before the ranging was told.
+                // The scanner updates the estimate before it emits the ranging.
                 guard let estimate = await self?.roomEstimate(in: regionID), estimate.instant != latest else {
                     continue
                 }

@@ -1,22 +1,22 @@
 import IndoorVocabulary
 
-// Training of rooms, with what the scanner hears.
+// Training of rooms, from the scanner's rangings.
 extension BeaconScanner {
-    /// Takes samples of a room, one with each ranging, until it is finished or aborted.
+    /// Records samples of a room, one with each ranging, until the training is finished or aborted.
     ///
     ///     let progress = scanner.trainingProgress
     ///     await scanner.train(room: "kitchen", in: "home")
     ///     for await step in progress where step.quality.isSufficient { break }
     ///     let kitchen = await scanner.finishTraining()
     ///
-    /// One room is trained at a time: samples of one that was not finished are discarded. The region must be tracked, and is
-    /// ranged while the device is in it.
+    /// One room is trained at a time: the samples of a training that was not finished are discarded. The region must
+    /// be tracked; the scanner ranges it while the device is in it.
     /// - Parameters:
     ///   - room: the name of the room that the device is in.
-    ///   - regionID: the name of the tracked region that it lies in; nil to take the rangings of all regions.
-    ///   - placement: where the device is carried meanwhile.
-    ///   - unixTime: the time of the wall clock at an instant of the source, in seconds since 1970 (UTC). It is asked with each
-    ///     sample. Nil takes the source's wall clock; without one, samples begin in 1970.
+    ///   - regionID: the name of the tracked region that contains the room; nil to use the rangings of all regions.
+    ///   - placement: the place where a person carries the device during the training.
+    ///   - unixTime: returns the wall-clock time at an instant of the source, in seconds since 1970 (UTC); called for
+    ///     each sample. Nil uses the source's wall clock; without one, samples begin in 1970.
     public func train(
         room: String, in regionID: String? = nil, placement: RoomFingerprint.Placement = .hand,
         unixTime: (@Sendable (Instant) -> Double)? = nil
@@ -26,10 +26,10 @@ extension BeaconScanner {
         tellTraining()
     }
 
-    /// How far the training is; nil if no room is being trained.
+    /// The progress of the training; nil if no room is being trained.
     public var training: TrainingProgress? { trainer?.progress }
 
-    /// Takes no samples until `resumeTraining()`.
+    /// Pauses the training until `resumeTraining()`.
     public func pauseTraining() {
         trainer?.pause()
         tellTraining()
@@ -41,7 +41,7 @@ extension BeaconScanner {
         tellTraining()
     }
 
-    /// Ends the training, and drops its samples.
+    /// Ends the training, and discards its samples.
     public func abortTraining() {
         trainer?.abort()
         tellTraining()
@@ -60,7 +60,7 @@ extension BeaconScanner {
         return fingerprint
     }
 
-    /// Takes in a ranging.
+    /// Passes a ranging to the training.
     func train(with ranging: RegionRanging) {
         if trainer?.observe(ranging) == true { tellTraining() }
     }

@@ -24,7 +24,7 @@ package struct ScanMachine: Sendable {
         case emitAdvertisement(Advertisement)
         case emitBeacon(BeaconRecord)
         case emitRegionEvent(RegionEvent)
-        /// Also without any ranges.
+        /// A ranging, which may contain no ranges.
         case emitRanging(RegionRanging)
         case emitRoomEvent(RoomEvent)
         case passOn(RadioEvent)
@@ -269,7 +269,7 @@ extension ScanMachine {
 }
 
 extension ActivityCounts {
-    /// Takes in what a scanner tells.
+    /// Counts a directive of a scanner.
     mutating func note(_ directive: ScanMachine.Directive) {
         switch directive {
         case .startSource: passes += 1

@@ -1,28 +1,28 @@
 import IndoorVocabulary
 
-/// What a session or a scanner has counted since it was created.
+/// The activity of a session or a scanner since it was created, as counts.
 public struct ActivityCounts: Hashable, Sendable {
-    /// Passes of the radio that began.
+    /// The number of scan passes that began.
     public package(set) var passes = 0
-    /// Advertisements as they came over the air, and beacons that the source told as such.
+    /// The number of advertisements, and of beacons that the source delivered in decoded form.
     public package(set) var readings = 0
-    /// Of these, beacons with an RSSI that is a measurement.
+    /// The number of beacons among them whose RSSI is a measurement.
     public package(set) var sightings = 0
-    /// Positions indoors.
+    /// The number of indoor positions.
     public package(set) var positions = 0
-    /// Positions by satellites, outdoors.
+    /// The number of outdoor positions, from satellites.
     public package(set) var outdoorPositions = 0
-    /// Rooms, fences and regions that were entered or left.
+    /// The number of entries into rooms, geofences and regions, and of exits from them.
     public package(set) var events = 0
-    /// Errors that were reported, also those that the session survived.
+    /// The number of reported errors, including those after which the session continued.
     public package(set) var errors = 0
     /// Whether the radio rests between two passes.
     private var isResting = false
 
-    /// Creates counts of nothing.
+    /// Creates counts of zero.
     public init() {}
 
-    /// Takes in what a source delivers to a scanner, which tells itself which of it are beacons.
+    /// Counts a reading that a source delivers to a scanner, which counts the beacons among them itself.
     package mutating func noteReading(_ reading: SensorReading) {
         switch reading {
         case .sighting, .advertisement: readings += 1
@@ -30,12 +30,12 @@ public struct ActivityCounts: Hashable, Sendable {
         }
     }
 
-    /// Takes in what a source delivers to a session.
+    /// Counts a reading that a source delivers to a session.
     package mutating func note(_ decoded: DecodedReading) {
         noteReading(decoded.reading)
         if case .sighting = decoded.content { sightings += 1 }
         guard case .radio(let event) = decoded.reading else { return }
-        // The first pass began with the scan.
+        // The start of the scan counts the first pass.
         if isResting, event.status == .scanning { passes += 1 }
         isResting = event.status == .resting
     }

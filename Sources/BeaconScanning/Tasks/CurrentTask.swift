@@ -1,10 +1,10 @@
 import IndoorVocabulary
 
-/// The one task of its kind that counts: what an earlier one still brings is recognised by its number.
+/// The current one of several successive tasks; the number of a task identifies late results of earlier ones.
 ///
-/// The task is cancelled when the next takes its place, and when this value goes away.
+/// The task is cancelled when the next one replaces it, and when this value is destroyed.
 package struct CurrentTask: ~Copyable, Sendable {
-    /// Counts the tasks that were begun, and the ends.
+    /// The number of tasks that began, plus the number of ends.
     package private(set) var number = 0
     private var task: Task<Void, Never>?
 
@@ -12,10 +12,10 @@ package struct CurrentTask: ~Copyable, Sendable {
 
     deinit { task?.cancel() }
 
-    /// Whether the task of that number was neither replaced nor cancelled.
+    /// Returns whether the task with a number was neither replaced nor cancelled.
     package func isCurrent(_ number: Int) -> Bool { number == self.number }
 
-    /// Puts a new task, which knows its number, in the place of the one before.
+    /// Replaces the task with a new one, and passes the new one its number.
     @discardableResult package mutating func begin(_ make: (_ number: Int) -> Task<Void, Never>) -> Task<Void, Never> {
         cancel()
         let next = make(number)
@@ -23,14 +23,14 @@ package struct CurrentTask: ~Copyable, Sendable {
         return next
     }
 
-    /// Ends the task; what it brings from now on counts no more.
+    /// Cancels the task; its later results are ignored.
     package mutating func cancel() {
         task?.cancel()
         task = nil
         number += 1
     }
 
-    /// The task itself tells that its work is done; returns false if it counts no more.
+    /// Ends the task from within; returns false if it is no longer the current one.
     mutating func finish(_ number: Int) -> Bool {
         guard isCurrent(number) else { return false }
         task = nil
@@ -40,20 +40,20 @@ package struct CurrentTask: ~Copyable, Sendable {
 }
 
 extension CurrentTask {
-    /// Begins to scan a source, and hands each reading to an actor, and then why the scan has ended.
+    /// Begins to scan a source, and passes each reading and then the end of the scan to an actor.
     ///
     /// - Parameters:
-    ///   - timing: for the radio; nil leaves it to the source.
-    ///   - receive: takes a reading and the number of this task, which may have been replaced in the meantime.
-    ///   - report: takes an error that the scan survives, and the number.
-    ///   - finish: takes the error, nil if the source has nothing more, and the number.
+    ///   - timing: the timing of the radio; nil for the default of the source.
+    ///   - receive: receives a reading and the number of this task, which another one may have replaced meanwhile.
+    ///   - report: receives an error after which the scan continues, and the number.
+    ///   - finish: receives the error, nil if the source has ended, and the number.
     package mutating func scan<Shell: Actor>(
         _ source: any ScanSource, timing: ScanTiming? = nil, for shell: Shell,
         receive: @escaping @Sendable (isolated Shell, SensorReading, Int) async -> Void,
         report: @escaping @Sendable (isolated Shell, LocalizationError, Int) async -> Void,
         finish: @escaping @Sendable (isolated Shell, (any Error)?, Int) async -> Void
     ) {
-        // That of the task which takes the place of this one.
+        // The number of the task that replaces this one.
         let next = number + 1
         let readings = source.beginReadings(timing: timing) { [weak shell] error in
             Task { if let shell { await report(shell, error, next) } }
@@ -61,11 +61,11 @@ extension CurrentTask {
         follow(readings, for: shell, receive: receive, finish: finish)
     }
 
-    /// Hands each element of a stream to an actor, and then why the stream has ended; until the actor goes away.
+    /// Passes each element of a stream and then the end of the stream to an actor, until the actor is destroyed.
     ///
     /// - Parameters:
-    ///   - receive: takes an element and the number of this task, which may have been replaced in the meantime.
-    ///   - finish: takes the error, nil if the stream has nothing more, and the number.
+    ///   - receive: receives an element and the number of this task, which another one may have replaced meanwhile.
+    ///   - finish: receives the error, nil if the stream has ended, and the number.
     package mutating func follow<Shell: Actor, Element: Sendable>(
         _ stream: AsyncThrowingStream<Element, any Error>, for shell: Shell,
         receive: @escaping @Sendable (isolated Shell, Element, Int) async -> Void,
@@ -86,7 +86,7 @@ extension CurrentTask {
         }
     }
 
-    /// Hands each element of a stream to an actor, until the stream ends or the actor goes away.
+    /// Passes each element of a stream to an actor, until the stream ends or the actor is destroyed.
     package mutating func follow<Shell: Actor, Element: Sendable>(
         _ stream: AsyncStream<Element>, for shell: Shell,
         receive: @escaping @Sendable (isolated Shell, Element, Int) async -> Void

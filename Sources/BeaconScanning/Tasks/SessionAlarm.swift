@@ -1,18 +1,18 @@
 import IndoorVocabulary
 
-/// Wakes an actor when its machine wants to be woken: at most one wake-up is set at a time.
+/// An alarm that wakes an actor when its machine needs a tick, with at most one pending wake-up.
 package struct SessionAlarm: ~Copyable, Sendable {
     private var task = CurrentTask()
-    /// What it is set to; nil while it is not set.
+    /// The instant of the pending wake-up; nil if there is none.
     private var wake: Instant?
 
     package init() {}
 
-    /// Sets it anew, unless it is set to that instant already; on a recording it never rings.
+    /// Replaces the pending wake-up, unless it is at that instant already. On a recording, the alarm never rings.
     ///
     /// - Parameters:
-    ///   - wake: when it is to ring; nil for never.
-    ///   - ring: hands the number on to `ring(_:)`.
+    ///   - wake: the instant of the wake-up; nil for none.
+    ///   - ring: passes the number to `ring(_:)`.
     package mutating func set<Shell: Actor>(
         to wake: Instant?, on timeline: borrowing SessionTimeline, for shell: Shell,
         ring: @escaping @Sendable (isolated Shell, _ number: Int) async -> Void
@@ -29,7 +29,7 @@ package struct SessionAlarm: ~Copyable, Sendable {
         }
     }
 
-    /// It rings: returns what it was set to; nil if it was set anew while it began to ring.
+    /// Ends the pending wake-up and returns its instant; nil if another one has replaced it meanwhile.
     package mutating func ring(_ number: Int) -> Instant? {
         guard task.finish(number) else { return nil }
         defer { wake = nil }

@@ -1,27 +1,26 @@
 import IndoorVocabulary
 
-/// The present of a session: relates the instants of its senders to the time on a clock.
+/// The timeline of a session: relates the instants of its sources to the time on a clock.
 package struct SessionTimeline: Sendable {
-    /// Passes the time between readings; nil on a recording, where only readings pass it.
+    /// The clock that advances the present between readings; nil on a recording, where only readings advance it.
     package let clock: SessionClock?
-    /// The latest known instant of the source, and the clock's time when it was known.
+    /// The latest known instant of the source, and the clock's time then.
     private var anchor = (instant: Instant.zero, elapsed: Duration.zero)
     private var hasReading = false
-    /// How far the instants of each sender are moved.
+    /// The shift of each sender's instants.
     private var shifts: [Sender: Duration] = [:]
 
-    /// Who delivers readings.
+    /// A sender of readings.
     package enum Sender: Hashable, Sendable {
         case source
         /// The satellite receiver beside the source.
         case receiver
     }
 
-    /// Two senders whose present is this near to each other count from the same beginning: what lies between is the
-    /// delay of delivery.
+    /// The longest delay of delivery: two senders whose presents differ by less have the same timeline.
     static let longestDelay = Duration.seconds(5)
 
-    /// Creates a timeline for what a source of that pace delivers.
+    /// Creates a timeline for a source with a pace.
     package init(_ clock: some Clock<Duration>, pace: ScanPace) {
         self.clock = pace == .live ? SessionClock(clock) : nil
     }
@@ -31,14 +30,14 @@ package struct SessionTimeline: Sendable {
     /// The present instant; without a clock, that of the latest reading.
     package var now: Instant { now(elapsed) }
 
-    /// A session begins: at zero, until a first reading tells where the source's instants are.
+    /// Begins a session at zero; the first reading aligns the timeline with the source's instants.
     package mutating func begin() {
         anchor = (.zero, elapsed ?? .zero)
         hasReading = false
         shifts = [:]
     }
 
-    /// An instant of a sender on this timeline: the sender that comes second may count from elsewhere.
+    /// Returns an instant of a sender on this timeline; the second sender may have a timeline of its own.
     package mutating func place(_ instant: Instant, of sender: Sender) -> Instant {
         if let shift = shifts[sender] { return instant.advanced(by: shift) }
         let apart = instant.duration(to: now)
@@ -48,13 +47,13 @@ package struct SessionTimeline: Sendable {
         return instant.advanced(by: shift)
     }
 
-    /// An instant of this timeline on the source's own, as its wall clock knows it.
+    /// Returns an instant of this timeline on that of the source, as its wall clock uses it.
     package func ofSource(_ instant: Instant) -> Instant { instant.advanced(by: .zero - (shifts[.source] ?? .zero)) }
 
-    /// A sender begins anew, perhaps from elsewhere.
+    /// Forgets the shift of a sender that restarts, perhaps with another timeline.
     package mutating func restart(_ sender: Sender) { shifts[sender] = nil }
 
-    /// Takes in a reading's instant; returns by how much the first one moves the timeline.
+    /// Aligns the timeline with a reading's instant; returns the shift that the first reading causes.
     package mutating func align(to instant: Instant) -> Duration {
         let elapsed = self.elapsed
         let present = now(elapsed)
@@ -69,6 +68,6 @@ package struct SessionTimeline: Sendable {
         return anchor.instant.advanced(by: max(.zero, elapsed - anchor.elapsed))
     }
 
-    /// The clock's time at an instant.
+    /// Returns the clock's time at an instant.
     package func elapsed(at instant: Instant) -> Duration { anchor.elapsed + anchor.instant.duration(to: instant) }
 }

@@ -1,35 +1,36 @@
 import CMath
 import IndoorVocabulary
 
-/// Finds how a device is turned from its gyroscope, accelerometer and magnetometer.
+/// A filter that estimates the attitude of a device from its gyroscope, accelerometer and magnetometer.
 ///
-/// A complementary filter: the gyroscope turns the attitude, the accelerometer slowly pulls it upright, the magnetometer slowly
-/// pulls it to magnetic north, and what they pull all the time is taken for the gyroscope's bias. Source: R. Mahony,
-/// T. Hamel, J.-M. Pflimlin, *Nonlinear Complementary Filters on the Special Orthogonal Group*, IEEE Transactions on
-/// Automatic Control 53(5), 2008; the magnetometer turns around the vertical only, so that iron does not tilt the device.
+/// A complementary filter: the gyroscope turns the attitude, the accelerometer slowly corrects its tilt, the
+/// magnetometer slowly corrects its heading to magnetic north, and lasting corrections become the gyroscope's bias.
+/// Source: R. Mahony, T. Hamel, J.-M. Pflimlin, *Nonlinear Complementary Filters on the Special Orthogonal Group*,
+/// IEEE Transactions on Automatic Control 53(5), 2008; here, the magnetometer turns around the vertical only, so that
+/// iron does not tilt the device.
 package struct AttitudeFilter: Hashable, Sendable {
-    /// How fast errors are pulled out, a second; faster in the first seconds, and without a gyroscope.
+    /// The rate of correction, a second; it is higher in the first seconds, and without a gyroscope.
     private static let pull = 0.4
     private static let firstPull = 4.0
     private static let northPull = 0.3
     private static let pullWithoutGyroscope = 4.0
-    /// How fast what remains is taken for bias, in 1/s².
+    /// The rate at which a remaining error becomes bias, in 1/s².
     private static let learning = 0.01
-    /// No gyroscope is off by more than this in rad/s.
+    /// The largest plausible bias of a gyroscope in rad/s.
     private static let largestBias = 0.1
-    /// After a gap of this many seconds the attitude is found anew.
+    /// The gap in seconds after which the filter starts again.
     private static let longestGap = 1.0
-    /// Seconds over which the first pull fades.
+    /// The seconds over which the initial rate of correction decreases.
     private static let fading = 1.0
-    /// Standard gravity in m/s²; readings of less than half of it or more than twice as much tell no tilt.
+    /// Standard gravity in m/s²; readings of less than half of it, or more than twice as much, don't show the tilt.
     private static let gravity = 9.80665
 
-    /// From the device's frame to one with z up and y to magnetic north, or to where the device pointed at first; nil
-    /// before the accelerometer was read.
+    /// The rotation from the device's frame to one with z up and y to magnetic north, or to the initial direction of
+    /// the device; nil before the first reading of the accelerometer.
     package private(set) var rotation: Quaternion?
     /// Whether y is magnetic north.
     package private(set) var isNorthward = false
-    /// Whether the magnetic field is none of the Earth's just now.
+    /// Whether the magnetic field is disturbed, that is, not the Earth's.
     package var isDisturbed: Bool { watch.isDisturbed }
 
     private var bias = Vector3(x: 0, y: 0, z: 0)
@@ -39,10 +40,10 @@ package struct AttitudeFilter: Hashable, Sendable {
     private var watch = MagneticDisturbanceDetector()
     private var lastField: Instant?
 
-    /// Creates a filter that has seen nothing.
+    /// Creates a filter without readings.
     package init() {}
 
-    /// Takes in a reading; one that is older than the last is ignored.
+    /// Handles a reading; ignores one that is older than the latest one.
     package mutating func observe(_ sample: MotionSample) {
         let interval = last.map { $0.duration(to: sample.instant).seconds } ?? 0
         guard interval >= 0 else { return }
@@ -75,15 +76,15 @@ package struct AttitudeFilter: Hashable, Sendable {
         bias = Vector3(x: clamp(sum.x), y: clamp(sum.y), z: clamp(sum.z))
     }
 
-    /// Which way is up in the device's frame, where the accelerometer tells.
+    /// Returns the upward direction in the device's frame; nil if the accelerometer doesn't show it.
     private static func up(_ acceleration: Vector3) -> Vector3? {
         let length = acceleration.length
         guard length.isFinite, length > gravity / 2, length < gravity * 2 else { return nil }
         return acceleration * (1 / length)
     }
 
-    /// The attitude in which the device feels up where it does, with the compass where there is one, else with the heading
-    /// that it had.
+    /// Sets the attitude from the measured upward direction, with the heading of the compass if there is one,
+    /// otherwise the earlier heading.
     private mutating func begin(_ sample: MotionSample, _ up: Vector3?) {
         guard let up else { return }
         last = sample.instant
@@ -101,7 +102,7 @@ package struct AttitudeFilter: Hashable, Sendable {
             watch.observe(strength: field.length, dip: Self.dip(there), after: 0)
             lastField = sample.instant
             if !watch.isDisturbed, cmath_hypot(there.x, there.y) > 1e-6 {
-                // What points x east of y shall point along y: turn counter-clockwise by its heading.
+                // The direction x east of y becomes y: turn counter-clockwise by its heading.
                 wanted = -cmath_atan2(there.x, there.y)
                 isNorthward = true
             }
@@ -109,7 +110,8 @@ package struct AttitudeFilter: Hashable, Sendable {
         rotation = (Quaternion(turn: Vector3(x: 0, y: 0, z: -wanted)) * upright).normalized
     }
 
-    /// The turn around the vertical, in the device's frame, that brings the measured field closer to north; zero without one.
+    /// Returns the turn around the vertical, in the device's frame, that brings the measured field closer to north;
+    /// zero without a field.
     private mutating func northError(_ sample: MotionSample, _ rotation: Quaternion, at now: Instant) -> Vector3 {
         let none = Vector3(x: 0, y: 0, z: 0)
         guard let field = sample.magneticField, field.isFinite else { return none }
@@ -120,17 +122,17 @@ package struct AttitudeFilter: Hashable, Sendable {
         let horizontal = cmath_hypot(there.x, there.y)
         guard !watch.isDisturbed, horizontal > 1e-6 else { return none }
         guard isNorthward else {
-            // The first good field after others: there is a compass from now on.
+            // The first undisturbed field: the filter has a compass from now on.
             isNorthward = true
             let turn = Quaternion(turn: Vector3(x: 0, y: 0, z: cmath_atan2(there.x, there.y)))
             self.rotation = (turn * rotation).normalized ?? rotation
             return none
         }
-        // Counter-clockwise by the field's heading; its sine, so that the pull is as that of the accelerometer.
+        // Counter-clockwise by the field's heading; its sine, for a correction like that of the accelerometer.
         let angle = cmath_atan2(there.x, there.y)
         return rotation.inverse.rotate(Vector3(x: 0, y: 0, z: 1)) * cmath_sin(angle)
     }
 
-    /// How far below the horizon a field in a frame with z up points, in radians.
+    /// Returns the angle of a field below the horizon, in a frame with z up, in radians.
     private static func dip(_ field: Vector3) -> Double { cmath_atan2(-field.z, cmath_hypot(field.x, field.y)) }
 }

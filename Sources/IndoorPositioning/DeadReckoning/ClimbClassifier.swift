@@ -1,25 +1,25 @@
 import IndoorVocabulary
 
-/// Tells from the barometer's height whether the device rises or falls, how fast, and by what means.
+/// A classifier of vertical motion from the barometer's height: direction, rate, and stairs, escalator or elevator.
 ///
-/// Pressure gives the rate, steps tell stairs from being carried, and the rate tells escalators from elevators. Source of
-/// the idea: K. Muralidharan, A. J. Khan, A. Misra, R. K. Balan, S. Agarwal, *Barometric Phone Sensors: More Hype Than
-/// Hope!*, HotMobile 2014.
+/// The pressure gives the rate, steps distinguish stairs from being carried, and the rate distinguishes escalators
+/// from elevators. Source of the idea: K. Muralidharan, A. J. Khan, A. Misra, R. K. Balan, S. Agarwal, *Barometric
+/// Phone Sensors: More Hype Than Hope!*, HotMobile 2014.
 struct ClimbClassifier: Hashable, Sendable {
     private struct Entry: Hashable, Sendable {
         var seconds: Double
         var height: Double
     }
 
-    /// Seconds that are looked back: slow stairs make a metre in them, a barometer's noise does not.
+    /// The length of the window in seconds: slow stairs make a metre in it, the noise of a barometer doesn't.
     private static let window = 4.0
-    /// Heights of the window less far apart than this many metres are noise.
+    /// A smaller difference of height within the window, in metres, is noise.
     private static let span = 0.7
-    /// Shortest time in seconds between two of the kept heights; what comes between is averaged.
+    /// The shortest time in seconds between two stored heights; heights in between are averaged.
     private static let spacing = 0.4
 
     private var entries: [Entry] = []
-    /// How many heights the last entry is the mean of.
+    /// The number of heights in the mean of the last entry.
     private var latestCount = 0
     private var start: Instant?
     private var isClimbing = false
@@ -27,14 +27,14 @@ struct ClimbClassifier: Hashable, Sendable {
     private var walked = 0.0
     private var stood = 0.0
 
-    /// Metres a second, up is positive.
+    /// The climb rate in metres a second, positive upwards.
     private(set) var rate = 0.0
-    /// What goes on.
+    /// The present vertical motion.
     private(set) var motion = VerticalMotion.level
     /// The mean height of the last second in metres; nil before the first one.
     private(set) var height: Double?
 
-    /// Takes in a height in metres.
+    /// Handles a height in metres.
     mutating func observe(_ height: Double, at now: Instant, isWalking: Bool, _ settings: DeadReckoningSettings) {
         let begin = start ?? now
         start = begin
@@ -68,7 +68,7 @@ struct ClimbClassifier: Hashable, Sendable {
         }
     }
 
-    /// By least squares over the window.
+    /// The slope of the heights, by least squares over the window.
     private var slope: Double {
         guard entries.count >= 3 else { return 0 }
         let count = Double(entries.count)
@@ -81,7 +81,8 @@ struct ClimbClassifier: Hashable, Sendable {
         return below > 0 ? above / below : 0
     }
 
-    /// A climb begins with a clear difference of height, and ends at half of the rate that begins it.
+    /// Updates the motion. A climb begins with a clear difference of height, and ends at half of the rate that begins
+    /// it.
     private mutating func decide(_ settings: DeadReckoningSettings) {
         let heights = entries.map(\.height)
         let span = (heights.max() ?? 0) - (heights.min() ?? 0)

@@ -1,32 +1,33 @@
 import CMath
 import IndoorVocabulary
 
-/// Where a device points in the local frame: by its own attitude, by its magnetometer, or by its gyroscope alone.
+/// The heading of a device in the local frame: from its own attitude, its magnetometer, or its gyroscope alone.
 package struct Compass: Hashable, Sendable {
-    /// 68 % radii in degrees: of attitudes that the device gives, and of the filter with a compass.
+    /// The 68 % radii in degrees: of attitudes from the device, and of the filter with a compass.
     private static let deviceAccuracy = 15.0
     private static let compassAccuracy = 10.0
-    /// Degrees that a gyroscope alone is off after a second, as a random walk.
+    /// The error of a gyroscope alone after a second in degrees, as a random walk.
     private static let drift = 0.7
-    /// Once a device gives attitudes, the filter waits for this many seconds of silence before it takes over.
+    /// The seconds without an attitude from the device after which the filter is used again.
     private static let deviceSilence = 5.0
 
     private var filter = AttitudeFilter()
     private var given: Quaternion?
     private var lastGiven: Instant?
-    /// Radians clockwise that are added to what the sensors tell; with a compass that nobody turned, those of `north`.
+    /// The offset in radians clockwise of the course from the sensors' heading; with an unchanged compass, `north` is
+    /// used.
     private var offset = 0.0
     private var north: Double?
-    /// A heading in radians that was told before any sensor did.
+    /// The heading in radians that was set before the first reading; nil otherwise.
     private var wanted: Double?
     private var wasSet = false
-    /// Variance in degrees² of the heading.
+    /// The variance of the heading in degrees².
     private var variance: Double?
 
-    /// What the heading rests on.
+    /// The reference of the heading.
     private(set) var reference = Heading.Reference.start
 
-    /// Takes in a reading.
+    /// Handles a reading.
     mutating func observe(_ sample: MotionSample) {
         if let attitude = sample.attitude?.normalized {
             given = attitude
@@ -34,7 +35,7 @@ package struct Compass: Hashable, Sendable {
             reference = .device
             variance = max(variance ?? 0, Self.deviceAccuracy * Self.deviceAccuracy)
         } else if lastGiven.map({ $0.duration(to: sample.instant).seconds < Self.deviceSilence }) ?? false {
-            return  // a reading between two attitudes: the latest one counts
+            return  // A reading between two attitudes: the latest attitude stays.
         } else {
             filtered(sample)
         }
@@ -52,7 +53,7 @@ package struct Compass: Hashable, Sendable {
         given = nil
         reference = filter.isNorthward ? .magneticNorth : .start
         if let before, wasGiven || filter.isNorthward && !wasNorthward && wasSet {
-            // What tells has changed: the heading goes on from where it was.
+            // The source of the heading has changed: the heading continues from its last value.
             offset = before - (StepDetector.heading(of: rotation) ?? before)
             wasSet = true
         }
@@ -61,51 +62,51 @@ package struct Compass: Hashable, Sendable {
         if isPulled || variance == nil { variance = Self.compassAccuracy * Self.compassAccuracy }
     }
 
-    /// Lets time pass: without a good compass the heading becomes less sure.
+    /// Updates the uncertainty for the time that has passed: without an undisturbed compass, it grows.
     mutating func pass(seconds: Double) {
         guard given == nil, let variance, !filter.isNorthward || filter.isDisturbed else { return }
         self.variance = min(variance + Self.drift * Self.drift * seconds, 180 * 180)
     }
 
-    /// Says where the device points now, in degrees clockwise from y, to within a 68 % radius in degrees.
+    /// Sets the present heading, in degrees clockwise from y, with a 68 % radius in degrees.
     mutating func set(course degrees: Double, accuracy: Double) {
         wasSet = true
         variance = accuracy * accuracy
         if let raw { offset = degrees * .pi / 180 - raw } else { wanted = degrees * .pi / 180 }
     }
 
-    /// Turns the heading by so many degrees clockwise.
+    /// Turns the heading clockwise by a number of degrees.
     mutating func turn(by degrees: Double) {
         offset = shift + degrees * .pi / 180
         wasSet = true
         wanted? += degrees * .pi / 180
     }
 
-    /// Says how many degrees clockwise from y magnetic north lies; nil if y is magnetic north.
+    /// Sets the direction of magnetic north in degrees clockwise from y; nil if y is magnetic north.
     mutating func setNorth(_ degrees: Double?) { north = degrees.map { $0 * .pi / 180 } }
 
     private var raw: Double? { (given ?? filter.rotation).flatMap(StepDetector.heading(of:)) }
     private var isCompass: Bool { reference == .magneticNorth && !wasSet }
     private var shift: Double { isCompass ? north ?? 0 : offset }
 
-    /// Radians clockwise from y; nil before any sensor tells.
+    /// The course in radians clockwise from y; nil before the first attitude.
     var course: Double? { raw.map { $0 + shift } }
 
-    /// From the device's frame to the local one; nil before any sensor tells.
+    /// The rotation from the device's frame to the local one; nil before the first attitude.
     var rotation: Quaternion? {
         (given ?? filter.rotation).map { Quaternion(turn: Vector3(x: 0, y: 0, z: -shift)) * $0 }
     }
 
-    /// The same where somebody has said how the frame lies, for a device that gives no attitude itself; nil otherwise.
+    /// The same rotation if the frame's direction was set and the device reports no attitude itself; nil otherwise.
     package var alignedRotation: Quaternion? {
         given == nil && (isCompass && north != nil || wasSet && wanted == nil) ? rotation : nil
     }
 
-    /// The heading with all its views.
+    /// Returns the heading relative to the frame, to true north and to magnetic north.
     ///
     /// - Parameters:
-    ///   - bearing: of y from true north, in degrees; nil if unknown.
-    ///   - declination: degrees that magnetic north lies east of true north.
+    ///   - bearing: the bearing of y from true north, in degrees; nil if unknown.
+    ///   - declination: the degrees by which magnetic north lies east of true north.
     func heading(at now: Instant, bearing: Double?, declination: Double) -> Heading? {
         guard let course else { return nil }
         let degrees = Degrees.course(course * 180 / .pi)
@@ -116,7 +117,8 @@ package struct Compass: Hashable, Sendable {
             isMagneticallyDisturbed: given == nil && filter.isDisturbed)
     }
 
-    /// The bearing of y from true north that a compass gives by itself, in degrees; nil without one, or if it was turned.
+    /// Returns the bearing of y from true north by the compass alone, in degrees; nil without a compass, or if the
+    /// heading was set.
     func ownBearing(declination: Double) -> Double? {
         isCompass ? declination - (north ?? 0) * 180 / .pi : nil
     }

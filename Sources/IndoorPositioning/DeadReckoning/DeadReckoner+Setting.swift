@@ -1,9 +1,9 @@
 import CMath
 import IndoorVocabulary
 
-/// Why something cannot be told to a dead reckoner.
+/// The reason why a dead reckoner rejects a value.
 public enum DeadReckoningError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A place or a heading is not finite, or a coordinate is none.
+    /// A place or a heading is not finite, or a coordinate is invalid.
     case invalidPlace
     /// A radius is negative or not finite.
     case invalidRadius(Double)
@@ -11,30 +11,31 @@ public enum DeadReckoningError: Error, Hashable, Sendable, CustomStringConvertib
     case invalidAccuracy(Double)
     /// The height of a floor is not in [0.1, 100] m.
     case invalidFloorHeight(Double)
-    /// Nobody has said where on Earth the local frame lies.
+    /// The position of the local frame on Earth is unknown.
     case notOnEarth
 
     public var description: String {
         switch self {
-        case .invalidPlace: "the place or heading is none; give finite numbers, latitude and longitude in range"
-        case .invalidRadius(let radius): "the radius \(radius) is none; give one from 0 on"
-        case .invalidAccuracy(let degrees): "the heading's accuracy of \(degrees)° is none; give degrees from 0 on"
-        case .invalidFloorHeight(let height): "the floor height \(height) m is none; give one from 0.1 to 100 m"
-        case .notOnEarth: "the local frame is nowhere on Earth; call setGlobalPosition or alignWithSatellites first"
+        case .invalidPlace: "the place or heading is invalid; give finite numbers, latitude and longitude in range"
+        case .invalidRadius(let radius): "the radius \(radius) is invalid; give one of 0 m or more"
+        case .invalidAccuracy(let degrees): "the heading accuracy \(degrees)° is invalid; give 0° or more"
+        case .invalidFloorHeight(let height): "the floor height \(height) m is invalid; give one from 0.1 to 100 m"
+        case .notOnEarth:
+            "the local frame has no position on Earth; call setGlobalPosition or alignWithSatellites first"
         }
     }
 }
 
-// What somebody outside knows better. A setter puts, an offset adds.
+// Corrections from outside. A setter replaces a value, an offset changes it.
 extension DeadReckoner {
-    /// Puts the device at a place of the local frame, in metres.
+    /// Sets the place of the device in the local frame, in metres.
     ///
     /// - Parameters:
     ///   - x: metres to the right of the frame's origin.
     ///   - y: metres ahead of it.
-    ///   - z: metres above it; nil leaves the height as it is.
-    ///   - radius: 68 % radius in metres; from here the uncertainty grows.
-    /// - Throws: `DeadReckoningError` if a number is none.
+    ///   - z: metres above it; nil keeps the height.
+    ///   - radius: the 68 % radius in metres, from which the uncertainty grows.
+    /// - Throws: `DeadReckoningError` if a number is invalid.
     public mutating func setPosition(x: Double, y: Double, z: Double? = nil, radius: Double = 0)
         throws(DeadReckoningError)
     {
@@ -43,62 +44,65 @@ extension DeadReckoner {
         if let z { setZ(z) }
     }
 
-    /// Moves the device by so many metres in the local frame; it is as uncertain as before.
+    /// Moves the device in the local frame, in metres; its uncertainty stays.
     ///
-    /// - Throws: `DeadReckoningError` if a number is none.
+    /// - Throws: `DeadReckoningError` if a number is invalid.
     public mutating func offsetPosition(x: Double, y: Double, z: Double = 0) throws(DeadReckoningError) {
         try Self.check([x, y, z])
         place.offset(x: x, y: y)
         zOffset += z
     }
 
-    /// Believes a place as far as its radius says, against what was reckoned; the way since the last one tells how the device
-    /// is held against the way and how long its carrier's steps are.
+    /// Corrects the estimate with a measured place, weighted by its radius.
     ///
-    /// - Throws: `DeadReckoningError` if a number is none.
+    /// The distance since the previous correction also corrects the angle between device and direction of walking, and
+    /// the length of steps.
+    /// - Throws: `DeadReckoningError` if a number is invalid.
     public mutating func correct(x: Double, y: Double, radius: Double) throws(DeadReckoningError) {
         try Self.check([x, y], radius)
         place.correct(x: x, y: y, radius: radius)
     }
 
-    /// Says where the device points, in degrees clockwise from the local frame's y axis.
+    /// Sets the heading of the device, in degrees clockwise from the local frame's y axis.
     ///
-    /// Before any sensor tells how the device is turned, it counts from the first one that does.
+    /// Before the first attitude, the reckoner stores the heading and applies it to that attitude.
     ///
     /// - Parameters:
     ///   - course: degrees clockwise.
-    ///   - accuracy: 68 % radius in degrees.
-    /// - Throws: `DeadReckoningError` if a number is none.
+    ///   - accuracy: the 68 % radius in degrees.
+    /// - Throws: `DeadReckoningError` if a number is invalid.
     public mutating func setHeading(_ course: Double, accuracy: Double = 5) throws(DeadReckoningError) {
         try Self.check(course, accuracy: accuracy)
         compass.set(course: course, accuracy: accuracy)
         place.setBias(0, deviation: accuracy * .pi / 180)
     }
 
-    /// Turns the heading by so many degrees clockwise.
+    /// Turns the heading clockwise by a number of degrees.
     ///
-    /// - Throws: `DeadReckoningError` if it is not finite.
+    /// - Throws: `DeadReckoningError` if the number is not finite.
     public mutating func offsetHeading(by degrees: Double) throws(DeadReckoningError) {
         try Self.check([degrees])
         compass.turn(by: degrees)
     }
 
-    /// Says where on Earth the device is; its place in the local frame stays.
+    /// Sets the coordinate of the device; its place in the local frame stays.
     ///
-    /// There are coordinates once the frame's bearing is known, too: from a compass, or by ``setGlobalHeading(_:accuracy:)``.
+    /// Estimates have coordinates once the frame's bearing is known, too: from a compass, or from
+    /// ``setGlobalHeading(_:accuracy:)``.
     ///
-    /// - Throws: `DeadReckoningError` if it is no coordinate.
+    /// - Throws: `DeadReckoningError` if the coordinate is invalid.
     public mutating func setGlobalPosition(_ coordinate: Coordinate) throws(DeadReckoningError) {
         guard coordinate.isValid else { throw .invalidPlace }
         anchor.set(coordinate, x: place.x, y: place.y)
     }
 
-    /// Says where the device points, in degrees clockwise from true north: how the local frame lies on Earth follows.
+    /// Sets the heading of the device in degrees clockwise from true north, which determines the bearing of the local
+    /// frame.
     ///
     /// - Parameters:
     ///   - trueNorth: degrees clockwise.
-    ///   - accuracy: 68 % radius in degrees.
-    /// - Throws: `DeadReckoningError` if a number is none.
+    ///   - accuracy: the 68 % radius in degrees.
+    /// - Throws: `DeadReckoningError` if a number is invalid.
     public mutating func setGlobalHeading(_ trueNorth: Double, accuracy: Double = 5) throws(DeadReckoningError) {
         try Self.check(trueNorth, accuracy: accuracy)
         let course = (compass.course ?? 0) * 180 / .pi
@@ -106,41 +110,43 @@ extension DeadReckoner {
         anchor.set(bearing: trueNorth - course)
     }
 
-    /// Says how the local frame's y axis lies on Earth, in degrees clockwise from true north; nil if nobody knows.
+    /// Sets the bearing of the local frame's y axis, in degrees clockwise from true north; nil if it is unknown.
     ///
-    /// In a venue that is the bearing of the plan's top. A compass points along the frame from then on, unless the heading was
-    /// set by hand.
+    /// In a venue, this is the bearing of the plan's top. From then on, a compass gives headings relative to the
+    /// frame, unless the heading was set explicitly.
     public mutating func setFrameBearing(_ bearing: Double?) {
         let bearing = bearing.flatMap { $0.isFinite ? $0 : nil }
         anchor.set(bearing: bearing)
         compass.setNorth(bearing.map { settings.magneticDeclination - $0 })
     }
 
-    /// Begins to find by satellites where on Earth the local frame lies: it takes some ten metres of walking outdoors.
+    /// Begins to determine the frame's position on Earth from satellites, which takes some ten metres of walking
+    /// outdoors.
     public mutating func alignWithSatellites() { anchor.align() }
 
-    /// Believes a coordinate as far as its radius says, as ``correct(x:y:radius:)`` does a place.
+    /// Corrects the estimate with a coordinate, weighted by its radius, as ``correct(x:y:radius:)`` does with a place.
     ///
-    /// - Throws: `DeadReckoningError` if it is no coordinate, or if the local frame is nowhere on Earth.
+    /// - Throws: `DeadReckoningError` if the coordinate is invalid, or if the local frame has no position on Earth.
     public mutating func correct(_ coordinate: Coordinate, radius: Double) throws(DeadReckoningError) {
         guard coordinate.isValid else { throw .invalidPlace }
         guard let told = earth.place(of: coordinate) else { throw .notOnEarth }
         try correct(x: told.x, y: told.y, radius: radius)
     }
 
-    /// Says on which floor the device is; the barometer counts from there.
+    /// Sets the floor that the device is on, from which the barometer counts.
     public mutating func setFloor(_ floor: Int) { set(floor: floor) }
 
-    /// Says how many metres it is from a floor up to the next one; the others are ``DeadReckoningSettings/floorHeight`` high.
+    /// Sets the height in metres from a floor up to the next one; other floors have
+    /// ``DeadReckoningSettings/floorHeight``.
     ///
-    /// Adds what is known of the building, never to a height: said again of the same floor, the later height counts.
-    /// - Throws: `DeadReckoningError` if it is not from 0.1 to 100 m.
+    /// The height of a floor replaces an earlier one of the same floor.
+    /// - Throws: `DeadReckoningError` if the height is not from 0.1 to 100 m.
     public mutating func addFloor(_ floor: Int, height: Double) throws(DeadReckoningError) {
         guard (0.1...100).contains(height) else { throw .invalidFloorHeight(height) }
         floors.setHeight(height, of: floor)
     }
 
-    /// Says how long a step is against what the detector measures, as a session has learned it.
+    /// Sets the step length relative to the detector's measurement, from the calibration of a session.
     public mutating func begin(with calibration: Calibration) {
         place.setScale(calibration.stepScale, deviation: calibration.stepDeviation)
     }

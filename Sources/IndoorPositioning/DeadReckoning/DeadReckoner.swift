@@ -1,7 +1,8 @@
 import CMath
 import IndoorVocabulary
 
-/// Follows a device by its motion alone: what it does, where it points, and where steps and stairs have led it.
+/// An estimator of a device's motion from its sensors alone: kind of motion, heading, and the position by steps and
+/// stairs.
 ///
 ///     var reckoner = DeadReckoner()
 ///     reckoner.setPosition(x: 4, y: 2, radius: 1)
@@ -10,16 +11,17 @@ import IndoorVocabulary
 ///         print(reckoner.estimate.position, reckoner.estimate.radius)
 ///     }
 ///
-/// The local frame is flat, in metres: x to the right, y ahead, z up. It begins where the device is and, with a compass, has y to
-/// magnetic north; without one, y is where the device pointed first; with attitudes that the device gives itself, y is
-/// theirs, in a venue the plan's top. Headings are degrees clockwise from y.
+/// The local frame is flat, in metres: x to the right, y ahead, z up. Its origin is the initial place of the device.
+/// With a compass, y points to magnetic north; without one, in the initial direction of the device. If the device
+/// reports attitudes, y is that of the attitudes; in a venue, it is the plan's top. Headings are degrees clockwise
+/// from y.
 ///
-/// A value without a clock: equal readings give equal estimates.
+/// A value without a clock: the same readings give the same estimates.
 public struct DeadReckoner: Hashable, Sendable {
-    /// Readings further apart than this leave a time of which nothing is known.
+    /// The longest gap between readings; the motion in a longer one is unknown.
     private static let longestGap = Duration.seconds(1)
 
-    /// How motion is judged. A value out of its range has no effect: the earlier one stays.
+    /// The settings. An assigned value that is out of range has no effect: the earlier one stays.
     public var settings = DeadReckoningSettings() {
         didSet { settings = settings.inRange(or: oldValue) }
     }
@@ -33,11 +35,11 @@ public struct DeadReckoner: Hashable, Sendable {
     var anchor = EarthAnchor()
     private var statistics = MotionStatistics()
     private var now: Instant?
-    /// Steps that are walking only if more follow, with the heading in radians that the device had; nil if unknown.
+    /// The steps that are walking only if more follow, with the heading of the device in radians; nil if unknown.
     private var pending: [Stride] = []
-    /// Barometer's height at which the local frame's z is 0.
+    /// The barometer's height at which the local frame's z is 0.
     private var zeroHeight: Double?
-    /// Metres that z was moved by hand.
+    /// The offset of z in metres that was set explicitly.
     var zOffset = 0.0
     private var height: Double?
 
@@ -46,12 +48,12 @@ public struct DeadReckoner: Hashable, Sendable {
         var heading: Double?
     }
 
-    /// Creates a reckoner that stands at the origin of its frame.
+    /// Creates a reckoner at the origin of its frame.
     ///
     /// - Parameters:
-    ///   - settings: how motion is judged; in place of a value out of its range stands the default.
-    ///   - model: how well steps and headings tell the way.
-    ///   - calibration: what an earlier session learned of the length of a step.
+    ///   - settings: the settings; the default replaces a value that is out of range.
+    ///   - model: the accuracy of steps and headings.
+    ///   - calibration: the step length that an earlier session learned.
     public init(
         settings: DeadReckoningSettings = DeadReckoningSettings(), model: MotionModel = MotionModel(),
         calibration: Calibration = Calibration()
@@ -61,9 +63,9 @@ public struct DeadReckoner: Hashable, Sendable {
             model: model, scale: calibration.stepScale, scaleDeviation: min(calibration.stepDeviation, model.stepScale))
     }
 
-    /// Takes in a reading: motion, steps, pressure, and while it is being aligned satellite positions. Others are ignored.
+    /// Handles a reading: motion, steps, pressure, and satellite positions during alignment. Ignores others.
     ///
-    /// A fix is for maps and tells nothing here; see ``correct(x:y:radius:)``.
+    /// A fix refers to a map, and is ignored here; see ``correct(x:y:radius:)``.
     public mutating func observe(_ reading: SensorReading) {
         switch reading {
         case .motion(let sample):
@@ -87,10 +89,10 @@ public struct DeadReckoner: Hashable, Sendable {
         }
     }
 
-    /// Lets time pass without a reading: whoever takes no further step has stopped.
+    /// Advances the time without a reading, so that a walk without further steps ends.
     public mutating func advance(to instant: Instant) { _ = pass(to: instant) }
 
-    /// Time to which the reckoner has come, never backwards.
+    /// Returns the time of the reckoner after a reading, which never runs backwards.
     private mutating func pass(to instant: Instant) -> Instant {
         guard let before = now else {
             now = instant
@@ -141,19 +143,19 @@ public struct DeadReckoner: Hashable, Sendable {
         floors.observe(smooth, isClimbing: climb.motion != .level, at: time, usual: settings.floorHeight)
     }
 
-    /// Begins times, steps and ways anew; place, floor and heading stay.
+    /// Resets times, steps and distances; place, floor and heading stay.
     public mutating func resetStatistics() { statistics = MotionStatistics() }
 
-    /// Metres above where the frame began; what was moved by hand included.
+    /// The height in metres above the origin of the frame, including the explicit offset.
     var z: Double { zOffset + (height ?? 0) - (zeroHeight ?? 0) }
 
-    /// Puts z to a height, now.
+    /// Sets z to a height at the present.
     mutating func setZ(_ value: Double) { zOffset += value - z }
 
-    /// The floor that it is on, whatever the barometer has told so far.
+    /// Sets the floor, whatever the barometer has shown.
     mutating func set(floor: Int) { floors.set(floor: floor, height: height) }
 
-    /// Where the frame lies on Earth, by a compass if nobody said.
+    /// The position of the frame on Earth, from a compass if it was not set.
     var earth: EarthAnchor {
         var earth = anchor
         if earth.bearing == nil, !earth.isSearching {
@@ -162,18 +164,18 @@ public struct DeadReckoner: Hashable, Sendable {
         return earth
     }
 
-    /// Where the device points; nil before any sensor tells.
+    /// The heading of the device; nil before the first attitude.
     public var heading: Heading? {
         now.flatMap { compass.heading(at: $0, bearing: earth.bearing, declination: settings.magneticDeclination) }
     }
 
-    /// How the device is turned in the local frame; nil before any sensor tells.
+    /// The attitude of the device in the local frame; nil before the first reading of the sensors.
     public var attitude: Attitude? {
         guard let now, let rotation = compass.rotation else { return nil }
         return Attitude(instant: now, rotation: rotation)
     }
 
-    /// What is known now.
+    /// The present estimate.
     public var estimate: MotionEstimate {
         var estimate = MotionEstimate(instant: now ?? .zero)
         estimate.kind = classifier.kind

@@ -1,42 +1,43 @@
 import IndoorVocabulary
 
-/// How motion is told, and how far it is believed.
+/// The settings of dead reckoning, and of its reports.
 public struct DeadReckoningSettings: Hashable, Sendable {
-    /// Time between two motion estimates; zero tells one with every reading. At most a day.
+    /// The time between two motion estimates; zero emits one with every reading. At most a day.
     public var interval = Duration.milliseconds(100)
-    /// Whether satellites are asked where on Earth the local frame lies.
+    /// Whether a session determines from satellites where its local frame lies on Earth.
     public var estimationMode = EstimationMode.local
-    /// A heading that differs so much from the one told last is told, in degrees, in [0, 180]; 0 tells every one.
+    /// The smallest change of the heading that is reported, in degrees, in [0, 180]; 0 reports every heading.
     public var headingFilter = 1.0
-    /// An attitude turned so far from the one told last is told, in degrees, in [0, 180]; 0 tells every one.
+    /// The smallest turn of the attitude that is reported, in degrees, in [0, 180]; 0 reports every attitude.
     public var attitudeFilter = 1.0
-    /// Degrees that a compass needle points east of true north, in [-180, 180].
+    /// The magnetic declination: the degrees by which magnetic north lies east of true north, in [-180, 180].
     public var magneticDeclination = 0.0
-    /// So many steps in a row are walking, in [1, 20]; fewer are a shift of the feet.
+    /// The number of consecutive steps from which on they are walking, in [1, 20]; fewer are a movement on the spot.
     public var stepsToWalk = 3
-    /// Who walks takes the next step within this time; above 0 s, at most a day.
+    /// The longest time between two steps of a walk; above 0 s, at most a day.
     public var longestStep = Duration.milliseconds(1200)
-    /// A device whose acceleration varies by more than this standard deviation in m/s² is moved, in [0.001, 100].
+    /// The standard deviation of the acceleration in m/s² above which the device is fidgeting, in [0.001, 100].
     public var fidgetAcceleration = 0.3
-    /// A device that turns faster than this in rad/s is moved, in [0.001, 100].
+    /// The turn rate in rad/s above which the device is fidgeting, in [0.001, 100].
     public var fidgetRotation = 0.3
-    /// A device that is quiet for this long is stationary; from 0 s to a day.
+    /// The quiet time after which a device is stationary; from 0 s to a day.
     public var settleTime = Duration.seconds(1)
-    /// Metres from floor to floor where nobody tells, in [1, 100].
+    /// The height in metres from floor to floor without other information, in [1, 100].
     public var floorHeight = 4.5
-    /// Who rises or falls faster than this in m/s changes height, in [0.01, 10].
+    /// The vertical speed in m/s above which the device changes height, in [0.01, 10].
     public var climbSpeed = 0.15
-    /// Standing still and rising or falling faster than this in m/s is an elevator, slower an escalator; in [0.01, 10].
+    /// The vertical speed in m/s that distinguishes a faster elevator from a slower escalator while standing; in
+    /// [0.01, 10].
     public var elevatorSpeed = 0.4
-    /// Metres that a step on stairs leads ahead, in [0, 2]: the depth of a tread.
+    /// The distance in metres of a step on stairs, in [0, 2]: the depth of a tread.
     ///
-    /// Source: ISO 21542:2021 asks for 0.3 m at least.
+    /// Source: ISO 21542:2021 requires at least 0.3 m.
     public var stairTread = Self.usualTread
-    /// In the forced venue, a place from outside and motion after it keep a session going without any beacon for this long;
-    /// from 0 s to a day. A radio that has failed for this long loses the venue.
+    /// The time for which a submitted place and the motion after it keep a session in the forced venue without any
+    /// beacon; from 0 s to a day. After a failure of the radio for this long, the session loses the venue.
     public var reckoningLimit = Duration.seconds(1800)
 
-    /// What a step on stairs leads ahead, in metres, where nobody tells.
+    /// The default distance of a step on stairs, in metres.
     static let usualTread = 0.3
 
     /// Creates the settings with their defaults.
@@ -98,7 +99,7 @@ extension DeadReckoningSettings {
             "stairTread", \.stairTread, in: 0...2, unit: "m", "How far a step on stairs leads ahead."),
     ]
 
-    /// The same settings, with another's values in place of those that are out of range.
+    /// Returns these settings, with the values of others in place of those that are out of range.
     func inRange(or other: DeadReckoningSettings) -> DeadReckoningSettings {
         var settings = self
         for setting in Self.list where !setting.limits.contains(setting.read(self)) {

@@ -2,7 +2,7 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// Where a local frame lies on Earth.
+/// The position and bearing of a local frame on Earth.
 struct EarthAnchor: Hashable, Sendable {
     private struct Anchor: Hashable, Sendable {
         var plane: LocalTangentPlane
@@ -12,38 +12,38 @@ struct EarthAnchor: Hashable, Sendable {
 
     private var anchor: Anchor?
     private var search: SatelliteAlignment?
-    /// Degrees clockwise from true north of the frame's y axis; nil if unknown.
+    /// The bearing of the frame's y axis in degrees clockwise from true north; nil if unknown.
     private(set) var bearing: Double?
 
-    /// Whether satellites are asked.
+    /// Whether the anchor uses satellite positions at present.
     var isSearching: Bool { search != nil }
 
-    /// How far it is known.
+    /// The state of the alignment.
     var alignment: MotionEstimate.Alignment {
         if anchor != nil, bearing != nil { return .global }
         return search == nil ? .local : .aligning
     }
 
-    /// Says where on Earth a place of the frame lies.
+    /// Sets the coordinate of a place of the frame.
     mutating func set(_ coordinate: Coordinate, x: Double, y: Double) {
         anchor = Anchor(plane: LocalTangentPlane(origin: coordinate), x: x, y: y)
         if bearing != nil { search = nil }
     }
 
-    /// Says how the frame's y axis lies on Earth; nil if that is not known any more.
+    /// Sets the bearing of the frame's y axis; nil if it is no longer known.
     mutating func set(bearing: Double?) {
         self.bearing = bearing.map(Degrees.course)
         if anchor != nil, bearing != nil { search = nil }
     }
 
-    /// Begins to ask satellites.
+    /// Begins to use satellite positions.
     mutating func align() {
         anchor = nil
         bearing = nil
         search = SatelliteAlignment()
     }
 
-    /// Takes in a satellite position at a place of the frame, while it is asked for.
+    /// Handles a satellite position at a place of the frame; ignores it outside of the alignment.
     mutating func observe(_ fix: GNSSFix, x: Double, y: Double) {
         guard let found = search?.observe(fix, x: x, y: y) else { return }
         search = nil
@@ -51,7 +51,7 @@ struct EarthAnchor: Hashable, Sendable {
         anchor = Anchor(plane: LocalTangentPlane(origin: fix.coordinate), x: x, y: y)
     }
 
-    /// The coordinate of a place of the frame; nil if that is not known.
+    /// Returns the coordinate of a place of the frame; nil if the frame's position is unknown.
     func coordinate(x: Double, y: Double) -> Coordinate? {
         guard let anchor, let bearing else { return nil }
         let (sine, cosine) = (cmath_sin(bearing * .pi / 180), cmath_cos(bearing * .pi / 180))
@@ -59,7 +59,7 @@ struct EarthAnchor: Hashable, Sendable {
         return anchor.plane.coordinate(east: dx * cosine + dy * sine, north: dy * cosine - dx * sine)
     }
 
-    /// The place of the frame at a coordinate; nil if that is not known.
+    /// Returns the place of the frame at a coordinate; nil if the frame's position is unknown.
     func place(of coordinate: Coordinate) -> (x: Double, y: Double)? {
         guard let anchor, let bearing else { return nil }
         let (sine, cosine) = (cmath_sin(bearing * .pi / 180), cmath_cos(bearing * .pi / 180))

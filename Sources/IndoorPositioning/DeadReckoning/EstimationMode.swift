@@ -1,21 +1,22 @@
 /// Whether a session determines from satellites where its local frame lies on Earth.
 public enum EstimationMode: String, Hashable, Sendable, CaseIterable {
-    /// Motion is told in metres from where it began; coordinates only where somebody or a venue gives them.
+    /// Motion estimates are in metres from the origin; they have coordinates only if the program or a venue sets them.
     case local
-    /// Satellites are asked as soon as the session begins: after some ten metres of walking outdoors there are coordinates.
+    /// The session uses satellites from its start: after some ten metres of walking outdoors, estimates have
+    /// coordinates.
     case global
 }
 
-/// How far a session uses satellite positions.
+/// The rate at which a session uses satellite positions.
 public enum SatelliteUse: String, Hashable, Sendable, CaseIterable {
-    /// None is used: neither for the venue, nor outdoors, nor for motion.
+    /// The session uses none: neither for the venue, nor outdoors, nor for motion.
     case off
-    /// One in ten seconds is used.
+    /// The session uses one every ten seconds.
     case lowAccuracy
-    /// All are used.
+    /// The session uses all.
     case highAccuracy
 
-    /// The time between two that are used; nil uses none.
+    /// The time between two used positions; nil uses none.
     package var interval: Duration? {
         switch self {
         case .off: nil

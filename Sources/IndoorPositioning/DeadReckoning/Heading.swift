@@ -1,30 +1,30 @@
 import IndoorVocabulary
 
-/// Which way the device points.
+/// The direction in which the device points.
 public struct Heading: Hashable, Sendable {
-    /// What the directions are counted from.
+    /// The reference of a heading.
     public enum Reference: String, Hashable, Sendable, CaseIterable {
-        /// The device's own attitude, from its map's top.
+        /// The attitude that the device reports, relative to the plan's top.
         case device
         /// The Earth's magnetic field.
         case magneticNorth
-        /// Wherever the device pointed when it began, or what was said since: there is no compass.
+        /// The initial direction of the device, or a heading that was set: there is no compass.
         case start
     }
 
-    /// When it pointed there.
+    /// The time of the heading.
     public var instant: Instant
     /// Degrees clockwise from the y axis of the local frame, in [0, 360); in a venue that is the plan's top.
     public var course: Double
-    /// Degrees clockwise from true north, in [0, 360); nil if nobody knows how the frame lies on Earth.
+    /// Degrees clockwise from true north, in [0, 360); nil if the bearing of the frame is unknown.
     public var trueNorth: Double?
-    /// Degrees clockwise from magnetic north, in [0, 360); nil likewise.
+    /// Degrees clockwise from magnetic north, in [0, 360); nil if the bearing of the frame is unknown.
     public var magneticNorth: Double?
-    /// 68 % of the errors are smaller than this many degrees, up to 180.
+    /// The 68 % error in degrees, up to 180.
     public var accuracy: Double
-    /// What it rests on.
+    /// The reference of the heading.
     public var reference: Reference
-    /// Whether the magnetic field is none of the Earth's just now, so that the compass is not asked.
+    /// Whether the magnetic field is disturbed, so that the heading doesn't use the compass.
     public var isMagneticallyDisturbed: Bool
 
     /// Creates a heading.
@@ -41,15 +41,15 @@ public struct Heading: Hashable, Sendable {
         self.isMagneticallyDisturbed = isMagneticallyDisturbed
     }
 
-    /// The course as mathematicians count it: degrees counter-clockwise from the y axis, in (-180, 180].
+    /// The course in the mathematical direction: degrees counter-clockwise from the y axis, in (-180, 180].
     public var counterClockwise: Double { course < 180 ? 0 - course : 360 - course }
 }
 
-/// How the device is turned.
+/// The attitude of the device.
 public struct Attitude: Hashable, Sendable {
-    /// When it was turned so.
+    /// The time of the attitude.
     public var instant: Instant
-    /// Unit rotation from the device's frame (x right, y up the screen, z out of it) to the local one (z up).
+    /// The unit rotation from the device's frame (x right, y up the screen, z out of it) to the local one (z up).
     public var rotation: Quaternion
 
     /// Creates an attitude.
@@ -59,9 +59,9 @@ public struct Attitude: Hashable, Sendable {
     }
 }
 
-/// Angles in degrees clockwise.
+/// Functions on angles in degrees clockwise.
 enum Degrees {
-    /// The same direction in [0, 360).
+    /// Returns the same direction in [0, 360).
     static func course(_ degrees: Double) -> Double {
         guard degrees.isFinite else { return 0 }
         let rest = degrees.truncatingRemainder(dividingBy: 360)
@@ -69,6 +69,6 @@ enum Degrees {
         return positive < 360 ? positive : 0
     }
 
-    /// The smaller way around from one direction to another, in [-180, 180).
+    /// Returns the smaller turn from one direction to another, in [-180, 180).
     static func turn(from: Double, to: Double) -> Double { course(to - from + 180) - 180 }
 }

@@ -1,36 +1,37 @@
 import CMath
 import IndoorVocabulary
 
-/// Tells standing, fidgeting and walking apart, from the accelerometer, the gyroscope and steps.
+/// A classifier of motion as stationary, fidgeting or walking, from accelerometer, gyroscope and steps.
 ///
-/// Walking begins with some steps in a row and ends when the next one does not come; fidgeting begins with the first unrest
-/// and ends after a quiet time, so that neither flickers. Source of the features, variance of the acceleration beside
-/// step rhythm: A. Brajdic, R. Harle, *Walk Detection and Step Counting on Unconstrained Smartphones*, UbiComp 2013.
+/// Walking begins with some consecutive steps and ends when the next one is missing; fidgeting begins with the first
+/// movement and ends after a quiet time, so that neither flickers. Source of the features, variance of the
+/// acceleration beside step rhythm: A. Brajdic, R. Harle, *Walk Detection and Step Counting on Unconstrained
+/// Smartphones*, UbiComp 2013.
 struct MotionClassifier: Hashable, Sendable {
-    /// Time constant in seconds of the moving mean and variance: the length of a step or two.
+    /// The time constant in seconds of the moving mean and variance: the length of a step or two.
     private static let window = 0.7
-    /// Readings further apart than this in seconds don't belong together.
+    /// The gap in seconds after which the statistics start again.
     private static let longestGap = 1.0
-    /// Time constant in seconds of the cadence: the last three steps count most.
+    /// The time constant in seconds of the cadence: the last three steps have the most weight.
     private static let rhythm = 1.5
 
-    /// What goes on; nil before anything tells.
+    /// The present kind of motion; nil before the first reading.
     private(set) var kind: MotionKind?
-    /// Steps a second while walking; 0 otherwise.
+    /// The steps a second while walking; 0 otherwise.
     var stepFrequency: Double { kind == .walking ? cadence : 0 }
 
     private var mean = 0.0
     private var variance = 0.0
     private var turning = 0.0
     private var lastSample: Instant?
-    /// When the device was last moved.
+    /// The time of the latest movement of the device.
     private var lastUnrest: Instant?
     private var lastStep: Instant?
-    /// Steps in a rhythm, up to the latest one.
+    /// The number of consecutive steps in a rhythm, up to the latest one.
     private(set) var stepsInARow = 0
     private var cadence = 0.0
 
-    /// Takes in a reading of the inertial sensors.
+    /// Handles a reading of the inertial sensors.
     mutating func observe(_ sample: MotionSample, _ settings: DeadReckoningSettings) {
         guard sample.acceleration != nil || sample.rotationRate != nil else { return }
         let interval = lastSample.map { $0.duration(to: sample.instant).seconds } ?? .infinity
@@ -50,9 +51,9 @@ struct MotionClassifier: Hashable, Sendable {
         decide(at: sample.instant, settings)
     }
 
-    /// Takes in a step that ends now.
+    /// Handles a step that ends now.
     ///
-    /// - Returns: how many steps it makes sure of: none before walking has begun, then all of these, then each.
+    /// - Returns: the number of steps that it confirms: none before walking begins, then all of them, then one each.
     mutating func step(at now: Instant, _ settings: DeadReckoningSettings) -> Int {
         let interval = lastStep.map { $0.duration(to: now) } ?? .seconds(86_400)
         lastStep = now
@@ -69,7 +70,7 @@ struct MotionClassifier: Hashable, Sendable {
         return stepsInARow == settings.stepsToWalk ? stepsInARow : 1
     }
 
-    /// Lets time pass without a reading.
+    /// Advances the time without a reading.
     mutating func pass(to now: Instant, _ settings: DeadReckoningSettings) { decide(at: now, settings) }
 
     private mutating func decide(at now: Instant, _ settings: DeadReckoningSettings) {
@@ -80,7 +81,7 @@ struct MotionClassifier: Hashable, Sendable {
             let isQuiet = lastUnrest.duration(to: now) >= settings.settleTime
             kind = isQuiet ? .stationary : kind == nil && variance == 0 ? nil : .fidgeting
         } else if lastStep != nil {
-            // A device that reports steps and nothing else: between them it rests.
+            // A device that reports steps and nothing else is stationary between them.
             kind = .stationary
         }
     }

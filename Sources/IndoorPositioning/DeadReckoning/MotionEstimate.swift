@@ -1,57 +1,57 @@
 import IndoorVocabulary
 
-/// What whoever carries the device is doing.
+/// The kind of motion of the device's carrier.
 public enum MotionKind: String, Hashable, Sendable, CaseIterable {
     /// The device lies or is held still.
     case stationary
-    /// The device is moved, but nobody walks with it: it is taken out, turned, typed on.
+    /// The device is moved, but its carrier doesn't walk: a person takes it out, turns it, or types on it.
     case fidgeting
-    /// Whoever carries the device walks.
+    /// The carrier of the device walks.
     case walking
 }
 
-/// What dead reckoning knows at an instant: how the device moves, where it points, and where that has led it.
+/// The dead-reckoning estimate at an instant: the motion of the device, its heading, and its position.
 public struct MotionEstimate: Hashable, Sendable {
-    /// How far the local frame is known on Earth.
+    /// The states of the local frame's alignment on Earth.
     public enum Alignment: String, Hashable, Sendable, CaseIterable {
-        /// Not at all: there are metres in the local frame alone.
+        /// The frame is not aligned: estimates have metres in the local frame only.
         case local
-        /// Satellites are asked; after some ten metres of walking the frame will be known.
+        /// The reckoner aligns the frame by satellites, which takes some ten metres of walking.
         case aligning
-        /// A place and a bearing were given, or found: there are coordinates, too.
+        /// The frame is aligned, by given values or by satellites: estimates have coordinates, too.
         case global
     }
 
-    /// When.
+    /// The time of the estimate.
     public var instant: Instant
-    /// What its carrier does; nil before any sensor tells.
+    /// The kind of motion; nil before the first reading of the sensors.
     public var kind: MotionKind?
-    /// Steps a second; 0 while nobody walks.
+    /// The steps a second; 0 while the carrier doesn't walk.
     public var stepFrequency: Double
-    /// How its height changes; `level` without a barometer.
+    /// The vertical motion; `level` without a barometer.
     public var vertical: VerticalMotion
-    /// Metres a second upwards; 0 without a barometer.
+    /// The climb rate in metres a second, positive upwards; 0 without a barometer.
     public var climbRate: Double
-    /// Ordinal of the floor; without a barometer 0, or what was said.
+    /// The ordinal of the floor; without a barometer 0, or the floor that was set.
     public var floor: Int
-    /// Where it points; nil before any sensor tells.
+    /// The heading; nil before the first attitude.
     public var heading: Heading?
-    /// How it is turned; nil before any sensor tells.
+    /// The attitude; nil before the first reading of the sensors.
     public var attitude: Quaternion?
-    /// Metres in the local frame: x to the right, y ahead, z up from where it began.
+    /// The position in metres in the local frame: x to the right, y ahead, z up from the origin.
     public var position: Vector3
-    /// Metres around `position`, in the plane, within which the truth lies 68 times of 100.
+    /// The 68 % error radius in metres: the true position in the plane lies within it 68 % of the time.
     public var radius: Double
-    /// Metres above the standard atmosphere's sea level, by the barometer; nil without one.
+    /// The height in metres above the standard atmosphere's sea level, by the barometer; nil without one.
     public var altitude: Double?
-    /// The same place on Earth; nil until the local frame is known there.
+    /// The coordinate of the position; nil until the local frame is aligned.
     public var coordinate: Coordinate?
-    /// How far the local frame is known on Earth.
+    /// The state of the local frame's alignment on Earth.
     public var alignment: Alignment
-    /// Times, steps and ways so far, since the last reset.
+    /// The times, steps and distances since the last reset.
     public var statistics: MotionStatistics
 
-    /// Creates an estimate that knows nothing.
+    /// Creates an estimate without information.
     public init(instant: Instant) {
         self.instant = instant
         stepFrequency = 0

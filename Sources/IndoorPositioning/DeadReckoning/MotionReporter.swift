@@ -1,42 +1,42 @@
 import IndoorVocabulary
 import VenueModel
 
-/// What a session tells of motion.
+/// A motion update from a session.
 package enum MotionUpdate: Hashable, Sendable {
-    /// How the device moves.
+    /// A motion estimate.
     case motion(MotionEstimate)
-    /// It points elsewhere.
+    /// A changed heading.
     case heading(Heading)
-    /// It is turned otherwise.
+    /// A changed attitude.
     case attitude(Attitude)
 }
 
-/// Follows the motion of a session's device, and tells of it as often as the settings say.
+/// A reporter that follows the motion of a session's device, and emits updates at the rate of the settings.
 package struct MotionReporter: Sendable {
     package private(set) var reckoner: DeadReckoner
     private var lastMotion: Instant?
     private var lastHeading: Double?
     private var lastAttitude: Quaternion?
 
-    /// Begins anew.
+    /// Creates a reporter without readings.
     package init(_ settings: DeadReckoningSettings, model: MotionModel, calibration: Calibration?) {
         reckoner = DeadReckoner(settings: settings, model: model, calibration: calibration ?? Calibration())
         alignIfWanted()
     }
 
-    /// Other settings count from now on.
+    /// Replaces the settings.
     package mutating func use(_ settings: DeadReckoningSettings) {
         reckoner.settings = settings
         alignIfWanted()
     }
 
-    /// Asks satellites for the frame's place on Earth, unless somebody has told of it.
+    /// Begins the alignment by satellites, unless the frame's position or bearing is known.
     private mutating func alignIfWanted() {
         let isKnown = reckoner.anchor.alignment != .local || reckoner.anchor.bearing != nil
         if reckoner.settings.estimationMode == .global, !isKnown { reckoner.alignWithSatellites() }
     }
 
-    /// The device is on a map of a venue: its floors are counted as the plans are, and its frame is the plan's.
+    /// Aligns the floors and the frame with a map of a venue that the device has entered.
     package mutating func enter(_ map: MapID, of venue: Venue, bearing: Double?) {
         guard let level = venue.map(map)?.level else { return }
         reckoner.setFloor(level)
@@ -44,21 +44,21 @@ package struct MotionReporter: Sendable {
         let levels = venue.maps.sorted { $0.level < $1.level }
         for (lower, upper) in zip(levels, levels.dropFirst()) where upper.level == lower.level + 1 {
             guard let from = lower.elevation, let to = upper.elevation else { continue }
-            // Plans that lie above each other by no height are a mistake of the packet, and the usual height counts.
+            // Plans without a difference of height are an error of the packet, and the default height is used.
             try? reckoner.addFloor(lower.level, height: to - from)
         }
     }
 
-    /// Somebody outside knows where the device points, in degrees clockwise from the plan's top.
+    /// Sets the heading of the device from outside, in degrees clockwise from the plan's top.
     package mutating func set(heading course: Double) {
-        // A number that is none tells nothing.
+        // An invalid number has no effect.
         try? reckoner.setHeading(course)
     }
 
-    /// Takes in a reading.
+    /// Handles a reading.
     package mutating func observe(_ reading: SensorReading) { reckoner.observe(reading) }
 
-    /// What there is to tell behind a reading.
+    /// Returns the updates since the last call.
     package mutating func news(at now: Instant) -> [MotionUpdate] {
         let settings = reckoner.settings
         var news: [MotionUpdate] = []

@@ -1,37 +1,37 @@
 import IndoorVocabulary
 
-/// How long the device was carried, moved and left alone, and how far it came.
+/// The times, steps and distances of a device's motion.
 ///
-/// Time for which no sensor tells counts nowhere.
+/// Times without sensor readings are not included.
 public struct MotionStatistics: Hashable, Sendable {
-    /// Time that its carrier walked.
+    /// The time for which the carrier walked.
     public var walking = Duration.zero
-    /// Time that it was moved on the spot.
+    /// The time for which the device was moved on the spot.
     public var fidgeting = Duration.zero
-    /// Time that it rested.
+    /// The time for which the device was stationary.
     public var stationary = Duration.zero
-    /// Steps that were taken.
+    /// The number of steps.
     public var steps = 0
-    /// Metres that these steps make, along the way.
+    /// The length of these steps in metres, along the path.
     public var distance = 0.0
-    /// Metres that were climbed, by whatever means.
+    /// The ascent in metres, by any means.
     public var ascent = 0.0
-    /// Metres that were descended.
+    /// The descent in metres.
     public var descent = 0.0
 
-    /// Creates statistics of nothing.
+    /// Creates statistics of zero.
     public init() {}
 
-    /// Time on the spot, moved or not.
+    /// The time on the spot, fidgeting or stationary.
     public var dwelling: Duration { fidgeting + stationary }
 
-    /// Share of the time for which a kind of motion lasted, in [0, 1]; nil before any time has passed.
+    /// Returns the share of the time for a kind of motion, in [0, 1]; nil before any time has passed.
     public func share(of kind: MotionKind) -> Double? {
         let all = (walking + dwelling).seconds
         return all > 0 ? time(of: kind).seconds / all : nil
     }
 
-    /// How long a kind of motion lasted.
+    /// Returns the time for a kind of motion.
     public func time(of kind: MotionKind) -> Duration {
         switch kind {
         case .walking: walking

@@ -1,23 +1,24 @@
 import CMath
 import VenueModel
 
-/// A place that steps lead away from a start, and how uncertain it becomes on the way.
+/// A pedestrian's position by steps from a start, and its growing uncertainty.
 ///
-/// An extended Kalman filter whose state is the place, the angle between the device and the way that is walked, and the length
-/// of a step against what is measured. Errors of these two carry through the whole way, so that the uncertainty grows with
-/// the distance from the start; and a place that is told later corrects them, too. Source: R. Harle, *A Survey of Indoor
-/// Inertial Positioning Systems for Pedestrians*, IEEE Communications Surveys & Tutorials 15(3), 2013, section V.
+/// An extended Kalman filter. Its state is the position, the angle between the device's heading and the direction of
+/// walking, and the ratio of the true step length to the measured one. Errors of the latter two affect the whole path,
+/// so the uncertainty grows with the distance from the start, and a later measured position corrects them, too.
+/// Source: R. Harle, *A Survey of Indoor Inertial Positioning Systems for Pedestrians*, IEEE Communications Surveys &
+/// Tutorials 15(3), 2013, section V.
 struct PedestrianEKF: Hashable, Sendable {
     /// Metres to the right of the frame's origin.
     private(set) var x = 0.0
     /// Metres ahead of it.
     private(set) var y = 0.0
-    /// Radians clockwise by which the way differs from the device's heading.
+    /// The angle in radians clockwise from the device's heading to the direction of walking.
     private(set) var bias = 0.0
-    /// Length of a step against what is measured.
+    /// The ratio of the true step length to the measured one.
     private(set) var scale: Double
 
-    // The state's covariance: place, bias (b) and scale (s).
+    // The state's covariance: position, bias (b) and scale (s).
     private var xx = 0.0
     private var xy = 0.0
     private var yy = 0.0
@@ -29,15 +30,15 @@ struct PedestrianEKF: Hashable, Sendable {
     private var bs: Double = 0
     private var ss: Double
 
-    /// Metres around the start within which that lay, and the way since then: no error is larger than both.
+    /// The radius of the start in metres, and the length of the path since then: the error is at most their sum.
     private var startRadius = 0.0
     private var wayLength = 0.0
     private let model: MotionModel
 
-    /// A way that could lead anywhere is not worse than that: a quarter turn as a deviation.
+    /// The largest standard deviation of the direction of walking, for an unknown direction: a quarter turn.
     private static let largestBias = Double.pi / 2
 
-    /// Creates a place at the origin.
+    /// Creates a position at the origin.
     init(model: MotionModel, scale: Double = 1, scaleDeviation: Double? = nil) {
         self.model = model
         self.scale = scale
@@ -48,25 +49,26 @@ struct PedestrianEKF: Hashable, Sendable {
 
     private static func square(_ value: Double) -> Double { value * value }
 
-    /// Metres around the place within which the truth lies 68 times of 100.
+    /// The 68 % error radius in metres.
     var radius: Double {
         let spread = PositionCovariance.radiusOfDeviation * (max(0, xx + yy) / 2).squareRoot()
         return min(spread, startRadius + wayLength * (1 + 2 * model.stepScale))
     }
 
-    /// Standard deviation of the bias, in radians.
+    /// The standard deviation of the bias, in radians.
     var biasDeviation: Double { max(0, bb).squareRoot() }
-    /// Standard deviation of the step's scale.
+    /// The standard deviation of the scale.
     var scaleDeviation: Double { max(0, ss).squareRoot() }
 
-    /// Lets the angle between device and way wander.
+    /// Increases the uncertainty of the bias for the time that has passed.
     mutating func pass(seconds: Double) {
         bb = min(bb + Self.square(model.headingDrift * .pi / 180) * max(0, seconds), Self.square(Self.largestBias))
     }
 
-    /// Takes a step of so many metres, as measured, with the device's heading in radians clockwise from ahead.
+    /// Moves the position by a step with a measured length in metres and the device's heading in radians clockwise
+    /// from y.
     ///
-    /// - Returns: how far the place has moved.
+    /// - Returns: the displacement.
     @discardableResult mutating func step(length: Double, heading: Double) -> (x: Double, y: Double) {
         let (sine, cosine) = (cmath_sin(heading + bias), cmath_cos(heading + bias))
         let (rawX, rawY) = (length * sine, length * cosine)
@@ -74,7 +76,7 @@ struct PedestrianEKF: Hashable, Sendable {
         x += dx
         y += dy
         wayLength += length * scale
-        // What a change of bias and scale makes of this step: (dy, rawX) for x, (-dx, rawY) for y.
+        // The derivatives of this step with respect to bias and scale: (dy, rawX) for x, (-dx, rawY) for y.
         let (oldXB, oldYB, oldXS, oldYS) = (xb, yb, xs, ys)
         xx += 2 * (dy * oldXB + rawX * oldXS) + dy * dy * bb + 2 * dy * rawX * bs + rawX * rawX * ss
         yy += 2 * (-dx * oldYB + rawY * oldYS) + dx * dx * bb - 2 * dx * rawY * bs + rawY * rawY * ss
@@ -92,7 +94,7 @@ struct PedestrianEKF: Hashable, Sendable {
         return (dx, dy)
     }
 
-    /// Takes a step whose direction nobody knows.
+    /// Handles a step in an unknown direction.
     mutating func stepAnywhere(length: Double) {
         wayLength += length * scale
         let variance = Self.square(length * scale) / 2
@@ -100,7 +102,7 @@ struct PedestrianEKF: Hashable, Sendable {
         yy += variance
     }
 
-    /// Puts the place somewhere; what is known of heading and steps stays.
+    /// Sets the position; bias and scale stay.
     mutating func set(x: Double, y: Double, radius: Double) {
         (self.x, self.y) = (x, y)
         let variance = Self.square(radius / PositionCovariance.radiusOfDeviation)
@@ -109,27 +111,27 @@ struct PedestrianEKF: Hashable, Sendable {
         (startRadius, wayLength) = (radius, 0)
     }
 
-    /// Moves the place; it is as uncertain as before.
+    /// Moves the position; its uncertainty stays.
     mutating func offset(x: Double, y: Double) {
         self.x += x
         self.y += y
     }
 
-    /// Says how sure it is that the device points the way that is walked, as a standard deviation in radians.
+    /// Sets the angle to the direction of walking and its standard deviation, in radians.
     mutating func setBias(_ value: Double, deviation: Double) {
         bias = value
         bb = min(Self.square(deviation), Self.square(Self.largestBias))
         (xb, yb, bs) = (0, 0, 0)
     }
 
-    /// Says how long a step is against what is measured.
+    /// Sets the ratio of the true step length to the measured one, and its standard deviation.
     mutating func setScale(_ value: Double, deviation: Double) {
         scale = value
         ss = deviation * deviation
         (xs, ys, bs) = (0, 0, 0)
     }
 
-    /// Compares the place with one that was told, and corrects heading and step length by the way since the last.
+    /// Corrects position, bias and scale with a measured position.
     mutating func correct(x toldX: Double, y toldY: Double, radius: Double) {
         let noise = Self.square(max(radius, 1e-3) / PositionCovariance.radiusOfDeviation)
         let (a, b, c) = (xx + noise, xy, yy + noise)
@@ -137,7 +139,7 @@ struct PedestrianEKF: Hashable, Sendable {
         guard determinant > 0, determinant.isFinite else { return }
         let (i, j, k) = (c / determinant, -b / determinant, a / determinant)
         let (u, v) = (toldX - x, toldY - y)
-        /// The gain of a state from its covariance with the place.
+        /// Returns the gain of a state from its covariance with the position.
         func gain(_ px: Double, _ py: Double) -> (x: Double, y: Double) { (px * i + py * j, px * j + py * k) }
         let (gx, gy, gb, gs) = (gain(xx, xy), gain(xy, yy), gain(xb, yb), gain(xs, ys))
         x += gx.x * u + gx.y * v

@@ -2,10 +2,10 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// Finds how a local frame lies on Earth, from satellite positions on the way of somebody who walks outdoors.
+/// An estimator of a local frame's bearing on Earth, from satellite positions during a walk outdoors.
 ///
-/// The way between two places is compared with the same way between two satellite positions: their directions differ by the
-/// frame's bearing. Ten metres are the least, and more where the satellites are vague.
+/// The direction between two places of the frame and the direction between their satellite positions differ by the
+/// frame's bearing. The walk must be at least ten metres long, and longer with inaccurate satellite positions.
 struct SatelliteAlignment: Hashable, Sendable {
     private struct Pair: Hashable, Sendable {
         var coordinate: Coordinate
@@ -14,15 +14,16 @@ struct SatelliteAlignment: Hashable, Sendable {
         var accuracy: Double
     }
 
-    /// Least way in metres, and in radii of the satellite positions.
+    /// The minimum distance, in metres and in radii of the satellite positions.
     private static let leastWay = 10.0
     private static let leastRadii = 3.0
 
     private var first: Pair?
 
-    /// Takes in a satellite position at a place of the local frame.
+    /// Handles a satellite position at a place of the local frame.
     ///
-    /// - Returns: the bearing of the frame's y axis in degrees clockwise from true north, once the way is long enough.
+    /// - Returns: the bearing of the frame's y axis in degrees clockwise from true north, once the distance is
+    ///   sufficient.
     mutating func observe(_ fix: GNSSFix, x: Double, y: Double) -> Double? {
         guard fix.coordinate.isValid, fix.accuracy >= 0, fix.accuracy.isFinite else { return nil }
         let pair = Pair(coordinate: fix.coordinate, x: x, y: y, accuracy: fix.accuracy)

@@ -1,6 +1,6 @@
-/// How the height of the device changes.
+/// The vertical motion of the device.
 public enum VerticalMotion: Hashable, Sendable {
-    /// Up or down.
+    /// The direction of a vertical motion.
     public enum Direction: String, Hashable, Sendable, CaseIterable {
         /// Up.
         case up
@@ -8,7 +8,7 @@ public enum VerticalMotion: Hashable, Sendable {
         case down
     }
 
-    /// It stays.
+    /// The height doesn't change.
     case level
     /// Walking on stairs, or on a moving escalator.
     case stairs(Direction)
@@ -17,7 +17,7 @@ public enum VerticalMotion: Hashable, Sendable {
     /// Standing in an elevator.
     case elevator(Direction)
 
-    /// Up or down; nil while it stays.
+    /// The direction; nil while the height doesn't change.
     public var direction: Direction? {
         switch self {
         case .level: nil
@@ -25,7 +25,7 @@ public enum VerticalMotion: Hashable, Sendable {
         }
     }
 
-    /// What it is without its direction: `level`, `stairs`, `escalator` or `elevator`.
+    /// The name without the direction: `level`, `stairs`, `escalator` or `elevator`.
     public var name: String {
         switch self {
         case .level: "level"

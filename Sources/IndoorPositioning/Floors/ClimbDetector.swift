@@ -1,8 +1,9 @@
-/// Whether the barometer's height changes just now: on stairs, in an elevator.
+/// A detector of climbs, on stairs or in an elevator, from the barometer's height.
 struct ClimbDetector: Hashable, Sendable {
-    /// Seconds that are looked back.
+    /// The length of the window in seconds.
     private static let window = 4.0
-    /// Heights further apart than this many metres within the window are a climb, not noise: slow stairs make 1 m.
+    /// The difference of height in metres within the window above which it is a climb and not noise: slow stairs make
+    /// 1 m.
     private static let span = 0.8
 
     private struct Entry: Hashable, Sendable {
@@ -12,14 +13,14 @@ struct ClimbDetector: Hashable, Sendable {
 
     private var entries: [Entry] = []
 
-    /// Takes in a height in metres `seconds` after the last call; nil without a reading.
+    /// Adds a height in metres, `seconds` after the last call; nil without a reading.
     mutating func observe(_ height: Double?, after seconds: Double) {
         for index in entries.indices { entries[index].age += seconds }
         entries.removeAll { $0.age > Self.window }
         if let height { entries.append(Entry(age: 0, height: height)) }
     }
 
-    /// Whether the heights of the window are too far apart for somebody who stays on a floor.
+    /// Whether the heights in the window differ too much for a device that stays on a floor.
     var isClimbing: Bool {
         guard let lowest = entries.map(\.height).min(), let highest = entries.map(\.height).max() else { return false }
         return highest - lowest > Self.span

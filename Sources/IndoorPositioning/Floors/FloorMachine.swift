@@ -1,14 +1,14 @@
 import IndoorVocabulary
 
-/// How the floor is decided.
+/// The conditions for selecting and changing the floor.
 public struct FloorSettings: Hashable, Sendable {
-    /// A floor this probable is taken at once, in [0.5, 1].
+    /// The probability at which a floor is selected at once, in [0.5, 1].
     public var settleProbability = 0.8
-    /// After this long the most probable floor is taken, however unsure; from 0 s to a day.
+    /// The time after which the most probable floor is selected, however improbable; from 0 s to a day.
     public var patience = Duration.seconds(2)
-    /// Another floor must be this probable to take over, in [0.5, 1].
+    /// The minimum probability of another floor for a change, in [0.5, 1].
     public var switchProbability = 0.7
-    /// It must stay so probable for this long; from 0 s to a day.
+    /// The time for which the other floor must keep this probability; from 0 s to a day.
     public var switchTime = Duration.milliseconds(1500)
 
     /// Creates the settings with their defaults.
@@ -30,17 +30,18 @@ extension FloorSettings {
     ]
 }
 
-/// Decides on which map the device is: neither flickering between floors nor sticking to one.
+/// The state machine that selects the map that the device is on, without flickering between floors or staying too
+/// long.
 package struct FloorMachine: Hashable, Sendable {
-    /// What is known.
+    /// The states of the machine.
     package enum State: Hashable, Sendable {
-        /// No floor has enough evidence; the first evidence came at `since`.
+        /// No floor has enough evidence; `since` is the time of the first evidence.
         case searching(since: Instant?)
-        /// The device is on `map`; `rival` has been more probable for a while.
+        /// The device is on `map`; `rival` is more probable at present.
         case settled(map: MapID, rival: Rival?)
     }
 
-    /// A floor that may take over.
+    /// A floor that may replace the present one.
     package struct Rival: Hashable, Sendable {
         package var map: MapID
         package var since: Instant
@@ -51,19 +52,20 @@ package struct FloorMachine: Hashable, Sendable {
         }
     }
 
-    /// The state, changed by `observe` alone.
+    /// The state; only `observe` changes it.
     package private(set) var state = State.searching(since: nil)
     private let settings: FloorSettings
 
-    /// The map that the device is on; nil while unknown.
+    /// The map that the device is on; nil while it is unknown.
     package var map: MapID? {
         if case .settled(let map, _) = state { map } else { nil }
     }
 
-    /// Creates a machine that knows no floor.
+    /// Creates a machine without a floor.
     package init(settings: FloorSettings) { self.settings = settings }
 
-    /// Takes in how probable each map is; empty means no evidence. A locked map is taken whatever the others are.
+    /// Handles the probability of each map; empty without evidence. A locked map is selected whatever the
+    /// probabilities are.
     package mutating func observe(_ probabilities: [MapID: Double], locked: MapID? = nil, at now: Instant) {
         state = next(probabilities, locked, now)
     }

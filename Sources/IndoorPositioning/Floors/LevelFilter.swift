@@ -1,38 +1,39 @@
 import CMath
 
-/// How probable each floor is, over time: a hidden Markov model whose states are the floors.
+/// The probability of each floor over time: a hidden Markov model whose states are the floors.
 ///
-/// What is heard weighs the floors. Air pressure tells climbing: each floor carries what the barometer would read on
-/// the ground floor if the device is on that floor now, so that a change of height speaks for the floor that lies so
-/// much higher. Source of the recursion: L. R. Rabiner, *A Tutorial on Hidden Markov Models*, Proceedings of the IEEE
-/// 77(2), 1989.
+/// The radio evidence weights the floors. Air pressure detects climbs: each floor has a reference, which is the height
+/// that the barometer would show on the ground floor if the device is on that floor now. A change of height is
+/// therefore evidence for the floor that is higher by this change. Source of the recursion: L. R. Rabiner, *A Tutorial
+/// on Hidden Markov Models*, Proceedings of the IEEE 77(2), 1989.
 package struct LevelFilter: Hashable, Sendable {
-    /// Chance a second to leave a floor, without a barometer.
+    /// The probability a second of leaving a floor, without a barometer.
     private static let leaving = 0.01
-    /// How fast what is known of the floor is forgotten when nothing is heard, a second.
+    /// The rate at which the knowledge of the floor decays without evidence, a second.
     static let forgetting = leaving + mistake
-    /// The same with a barometer that could tell: its reading decides then.
+    /// The same with a barometer, whose reading decides then.
     private static let leavingWithPressure = 0.1
-    /// Chance a second to find out that it was another floor all the time.
+    /// The probability a second of detecting that the estimated floor was wrong all the time.
     private static let mistake = 0.005
-    /// One look can't make a floor less probable than this against the best, as a logarithm: looks may be wrong.
+    /// The smallest log likelihood of a floor against the best one in a single update, because updates may be wrong.
     private static let outlier = -6.0
-    /// Standard deviation in metres of the height that pressure tells, between two looks.
+    /// The standard deviation in metres of the height from pressure, between two updates.
     private static let heightDeviation = 0.6
-    /// Metres that the pressure's height wanders within a second, by weather and doors.
+    /// The drift in metres of the height from pressure within a second, by weather and doors.
     private static let heightWander = 0.05
-    /// A barometer silent for this many seconds counts as gone.
+    /// A barometer without a reading for this many seconds is treated as missing.
     private static let longestSilence = 5.0
-    /// A climb longer than this many seconds is none: the barometer is noisy.
+    /// A climb longer than this many seconds is noise of the barometer.
     private static let longestClimb = 60.0
-    /// A height can't make a floor less probable than this, as a logarithm.
+    /// The smallest log likelihood of a floor by height.
     private static let heightOutlier = -8.0
 
-    /// Metres from floor to floor where nobody measured, and the standard deviation: flats have 2.7 m, halls 5 m.
+    /// The height in metres from floor to floor without a measurement, and its standard deviation: flats have 2.7 m,
+    /// halls 5 m.
     private static let storey = 3.5
     private static let storeyDeviation = 0.8
 
-    /// Height of the barometer less that of the floor, in metres.
+    /// The height of the barometer less that of the floor, in metres.
     private struct Reference: Hashable, Sendable {
         var value: Double
         var variance: Double
@@ -40,27 +41,27 @@ package struct LevelFilter: Hashable, Sendable {
 
     private struct State: Hashable, Sendable {
         var probability: Double
-        /// Nil before any pressure.
+        /// The reference; nil before any pressure.
         var reference: Reference?
     }
 
     private let elevations: [Double]
-    /// Whether somebody measured each elevation.
+    /// Whether each elevation is a measured one.
     private let isMeasured: [Bool]
     private var states: [State]
-    /// Seconds since floors were last changed.
+    /// The seconds since the last update of the floors.
     private var silence = 0.0
     private var climb = ClimbDetector()
-    /// Seconds since heights were last compared with floors, because of a climb.
+    /// The duration of the present climb in seconds, in which heights are not compared with floors.
     private var climbTime = 0.0
 
-    /// Whether anything was taken in yet.
+    /// Whether the filter has had no update.
     package private(set) var isEmpty = true
 
-    /// How probable each floor is, in order; sums to 1.
+    /// The probability of each floor, in order; the sum is 1.
     package var probabilities: [Double] { states.map(\.probability) }
 
-    /// Whether the barometer says that the device is between two floors.
+    /// Whether the barometer shows that the device is between two floors.
     package var isClimbing: Bool { climbTime > 0 && climbTime < Self.longestClimb }
 
     /// Creates a filter for floors at these heights in metres; all are equally probable.
@@ -68,9 +69,9 @@ package struct LevelFilter: Hashable, Sendable {
         self.init(floors: elevations.enumerated().map { ($0, $1) })
     }
 
-    /// Creates a filter for floors, of which some have a measured elevation in metres; all are equally probable.
+    /// Creates a filter for floors, some of which have a measured elevation in metres; all are equally probable.
     ///
-    /// A floor without one is taken to lie a usual storey above or below its neighbours, give or take a metre.
+    /// A floor without one has the usual distance to its neighbours, with a standard deviation of about a metre.
     package init(floors: [(level: Int, elevation: Double?)]) {
         elevations = floors.map { floor in
             let near = floors.filter { $0.elevation != nil }.min {
@@ -82,13 +83,14 @@ package struct LevelFilter: Hashable, Sendable {
         states = floors.map { _ in State(probability: 1 / Double(max(1, floors.count))) }
     }
 
-    /// Takes in a look at all floors.
+    /// Updates the floors with new evidence.
     ///
     /// - Parameters:
-    ///   - evidence: logarithm of each floor's likelihood, up to a common constant.
-    ///   - height: metres that the barometer tells, above any height that stays the same; nil without one.
-    ///   - seconds: since the last look.
-    ///   - canBeMistaken: whether it may have been another floor all the time; not where nothing is heard that could tell.
+    ///   - evidence: the log likelihood of each floor, up to a common constant.
+    ///   - height: the height of the barometer in metres, up to a constant offset; nil without one.
+    ///   - seconds: the time since the last update.
+    ///   - canBeMistaken: whether the estimated floor may have been wrong all the time; false where no reception could
+    ///     show it.
     package mutating func observe(
         evidence: [Double], height: Double?, after seconds: Double, canBeMistaken: Bool = true
     ) {
@@ -104,13 +106,14 @@ package struct LevelFilter: Hashable, Sendable {
     private mutating func move(_ height: Double?, after seconds: Double, _ canBeMistaken: Bool) {
         silence += seconds
         climb.observe(height, after: seconds)
-        // Between two readings of a barometer nobody changes floor unseen.
+        // Between two readings of a barometer, the floor doesn't change.
         if height == nil, hasBarometer, silence < Self.longestSilence { return }
         if height == nil { for index in states.indices { states[index].reference = nil } }
         if !isEmpty, states.count > 1 {
             let seconds = silence
             let rate = height == nil ? Self.leaving : Self.leavingWithPressure
-            // On the stairs heights fit no floor, and references would follow them: what counts is where a climb ends.
+            // On stairs, heights match no floor, and the references would follow them; only the height after the climb
+            // is used.
             climbTime = climb.isClimbing ? climbTime + seconds : 0
             let isClimbing = isClimbing
             let leave = (1 - cmath_exp(-rate * seconds)) / Double(states.count - 1)
@@ -127,7 +130,7 @@ package struct LevelFilter: Hashable, Sendable {
 
     private var hasBarometer: Bool { states.contains { $0.reference != nil } }
 
-    /// The state of a floor after some may have left theirs: all ways there, weighed by what the barometer says.
+    /// Returns the state of a floor after possible changes: all transitions to it, weighted by the barometer.
     private func arrive(
         at floor: Int, from old: [State], _ leave: Double, _ mistake: Double, _ measured: Double?, _ seconds: Double
     ) -> State {
@@ -136,7 +139,8 @@ package struct LevelFilter: Hashable, Sendable {
         var square = 0.0
         var known = 0.0
         let others = Double(max(1, old.count - 1))
-        // Only who did not leave can be mistaken: chances stay above zero after any gap.
+        // Only a device that did not leave can have a wrong floor, so that the probabilities stay above zero after any
+        // gap.
         let mistaken = (1 - leave * others) * (1 - cmath_exp(-mistake * seconds)) / others
         let wander = Self.heightWander * Self.heightWander * seconds
         for source in old.indices {
@@ -165,13 +169,13 @@ package struct LevelFilter: Hashable, Sendable {
             probability: total, reference: Reference(value: mean, variance: max(square / known - mean * mean, 0.01)))
     }
 
-    /// Variance in m² of the height from one floor to another: none where both were measured.
+    /// Returns the variance in m² of the height from one floor to another: zero if both were measured.
     private func doubt(_ floor: Int, _ other: Int) -> Double {
         guard !isMeasured[floor] || !isMeasured[other] else { return 0 }
         return Self.storeyDeviation * Self.storeyDeviation * abs(elevations[floor] - elevations[other]) / Self.storey
     }
 
-    /// Takes what the barometer tells for the height of each floor.
+    /// Sets the missing references from the barometer's height.
     private mutating func begin(_ height: Double) {
         for index in states.indices where states[index].reference == nil {
             states[index].reference = Reference(
@@ -186,7 +190,7 @@ package struct LevelFilter: Hashable, Sendable {
         let variance = known + doubt
         let total = variance + noise
         let innovation = measured - reference
-        // Who expects anything between two heights is less right about each: as much as normal densities differ.
+        // A wider distribution has a lower density at each height, by the ratio of the normal densities.
         let breadth = cmath_log((known + noise) / total) / 2
         let logarithm = max(breadth - innovation * innovation / (2 * total), heightOutlier)
         let gain = variance / total

@@ -1,39 +1,39 @@
 import IndoorVocabulary
 
-/// How somebody carries a device about, as far as no sensor tells.
+/// A model of how a carrier moves the device where no sensor measures it.
 public struct MotionModel: Hashable, Sendable {
-    /// Whether whoever carries the device takes steps that its sensors feel; on wheels only the radio tells of motion.
+    /// Whether the carrier walks, so that the sensors detect steps; on wheels, only the radio shows motion.
     public var usesSteps = true
-    /// Standard deviation of a walker's velocity along each axis, in m/s: a mean speed of about 1.4 m/s.
+    /// The standard deviation of a walker's velocity along each axis, in m/s: a mean speed of about 1.4 m/s.
     public var walkingSpeed = 1.1
-    /// Seconds over which a walker keeps velocity and direction, between two turns. A short time draws the belief towards
-    /// standing, and it trails behind who walks on.
+    /// The seconds for which a walker keeps velocity and direction, between two turns. With a short time, the estimate
+    /// tends towards standing, and is behind a person who walks on.
     public var velocityTime = 100.0
-    /// Chance a second that somebody who stands begins to walk.
+    /// The probability a second that a standing person begins to walk.
     public var startRate = 0.4
-    /// Chance a second that somebody who walks stops.
+    /// The probability a second that a walking person stops.
     public var stopRate = 0.03
-    /// Chance a second that somebody who walks takes another direction and speed.
+    /// The probability a second that a walking person changes direction and speed.
     public var turnRate = 0.1
-    /// Metres that a standing device wanders within a second.
+    /// The distance in metres that a standing device wanders within a second.
     public var standingWander = 0.15
-    /// Metres that a walking device wanders within a second beside its velocity.
+    /// The distance in metres that a walking device wanders within a second beside its velocity.
     public var walkingWander = 0.3
 
-    /// Standard deviation of the direction of walking from that of the device, in degrees.
+    /// The standard deviation of the direction of walking from that of the device, in degrees.
     public var headingBias = 20.0
-    /// Share of devices held in some other way, whose direction tells nothing at first.
+    /// The share of devices that are held otherwise, whose direction has no information at first.
     public var headingUnknown = 0.1
-    /// Degrees that the direction drifts within a second.
+    /// The drift of the direction within a second, in degrees.
     public var headingDrift = 2.0
-    /// Standard deviation of the direction of a single step, in degrees.
+    /// The standard deviation of the direction of a single step, in degrees.
     public var stepTurn = 8.0
-    /// Standard deviation of a walker's step length from the mean, as a share.
+    /// The standard deviation of a walker's step length from the mean, as a share.
     public var stepScale = 0.1
-    /// Standard deviation of the length of a single step, as a share.
+    /// The standard deviation of the length of a single step, as a share.
     public var stepLength = 0.1
 
-    /// Creates the model with its default numbers.
+    /// Creates the model with its defaults.
     public init() {}
 }
 

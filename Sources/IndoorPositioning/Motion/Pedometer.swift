@@ -1,24 +1,23 @@
 import IndoorVocabulary
 
-/// Counts the steps of whoever carries a device, each once: the steps that the device reports, or those that its
-/// accelerometer shows.
+/// A counter of the carrier's steps, each once: those that the device reports, or those that its accelerometer shows.
 ///
 /// A device that reports its steps has an accelerometer, too, and both show the same steps. A reported step therefore
 /// suppresses detected ones for a while.
 package struct Pedometer: Hashable, Sendable {
-    /// A reported step suppresses detected ones before and after it for this long.
+    /// A reported step suppresses detected steps before and after it for this long.
     private static let precedence = Duration.seconds(10)
-    /// Length in metres of a reported step without a plausible one.
+    /// The length in metres of a reported step without a plausible one.
     private static let usualLength = 0.7
-    /// No step is longer than this, in metres.
+    /// The longest plausible step, in metres.
     private static let longestLength = 10.0
 
     private var detector = StepDetector()
     private var lastReport: Instant?
 
-    /// Course of the device in radians clockwise from the plan's top, by its attitude; nil if that is unknown.
+    /// The course of the device in radians clockwise from the plan's top, by its attitude; nil if that is unknown.
     package var heading: Double? { detector.heading }
-    /// When the accelerometer was last read; nil if never.
+    /// The time of the latest reading of the accelerometer; nil if there is none.
     package var lastReading: Instant? { detector.lastReading }
 
     /// Creates a pedometer without readings.

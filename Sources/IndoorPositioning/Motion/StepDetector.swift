@@ -1,23 +1,23 @@
 import CMath
 import IndoorVocabulary
 
-/// Finds steps in the readings of an accelerometer, and which way the device points.
+/// A detector of steps and of the device's direction, from the readings of an accelerometer.
 ///
-/// A step is a swing of the acceleration's magnitude above and below gravity; its length follows from the swing's
-/// height. Source of the length: H. Weinberg, *Using the ADXL202 in Pedometer and Personal Navigation Applications*,
+/// A step is a swing of the acceleration's magnitude above and below gravity; the height of the swing determines its
+/// length. Source of the length: H. Weinberg, *Using the ADXL202 in Pedometer and Personal Navigation Applications*,
 /// Analog Devices AN-602, 2002.
 package struct StepDetector: Hashable, Sendable {
     /// Standard gravity in m/s².
     private static let gravity = 9.80665
-    /// Time constant in seconds of the smoothing: passes the 1.5 to 2.5 Hz of walking, not the shocks.
+    /// The time constant in seconds of the smoothing: it passes the 1.5 to 2.5 Hz of walking, but not shocks.
     private static let smoothing = 0.06
-    /// Time constant in seconds of the mean that is taken for gravity.
+    /// The time constant in seconds of the mean that estimates gravity.
     private static let settling = 2.0
-    /// The magnitude must rise this far above and fall this far below its mean, in m/s².
+    /// The amplitude of a step in m/s²: the magnitude must rise this far above its mean and fall this far below it.
     private static let threshold = 0.7
-    /// Nobody takes two steps within this time, in seconds.
+    /// The shortest time between two steps, in seconds.
     private static let shortestStep = 0.3
-    /// Metres of step per fourth root of the swing in m/s².
+    /// The length of a step in metres per fourth root of the swing in m/s².
     private static let lengthFactor = 0.42
 
     private var smooth: Double?
@@ -28,22 +28,22 @@ package struct StepDetector: Hashable, Sendable {
     private var highest = 0.0
     private var lowest = 0.0
 
-    /// Course of the device in radians clockwise from the plan's top; nil if no attitude is known.
+    /// The course of the device in radians clockwise from the plan's top; nil if no attitude is known.
     package private(set) var heading: Double?
-    /// When the accelerometer was last read; nil if never.
+    /// The time of the latest reading of the accelerometer; nil if there is none.
     package var lastReading: Instant? { lastSample }
 
-    /// Creates a detector that has seen nothing.
+    /// Creates a detector without readings.
     package init() {}
 
-    /// Takes in a reading; returns the length in metres of the step that ends with it, if any.
+    /// Handles a reading; returns the length in metres of the step that ends with it, if any.
     package mutating func observe(_ sample: MotionSample) -> Double? {
         if let attitude = sample.attitude { heading = Self.heading(of: attitude) ?? heading }
         guard let acceleration = sample.acceleration, acceleration.length.isFinite else { return nil }
         let interval = lastSample.map { $0.duration(to: sample.instant).seconds } ?? 0.02
         lastSample = sample.instant
         guard interval > 0, interval < 1 else {
-            // What was before a gap is no part of the swing after it.
+            // The swing doesn't continue over a gap.
             smooth = nil
             isAbove = false
             (highest, lowest) = (0, 0)
@@ -72,8 +72,8 @@ package struct StepDetector: Hashable, Sendable {
         return nil
     }
 
-    /// Where the top of a device held in front points, or its back if it is held upright, in radians clockwise from the
-    /// y axis; nil if both point up or down.
+    /// Returns the direction of the top of a device held flat, or of the back of one held upright, in radians
+    /// clockwise from the y axis; nil if both point up or down.
     static func heading(of attitude: Quaternion) -> Double? {
         let top = attitude.rotate(Vector3(x: 0, y: 1, z: 0))
         let back = attitude.rotate(Vector3(x: 0, y: 0, z: -1))

@@ -2,25 +2,25 @@ import BeaconScanning
 import IndoorPositioning
 import IndoorVocabulary
 
-/// A plugin that puts the device to the place of a beacon as soon as that is heard from close by.
+/// A plugin that sets the position of the device to the place of a beacon when the device is close to the beacon.
 ///
 ///     let scanner = BeaconScanner(source: radio, settings: ScannerSettings(dutyCycle: .continuous))
 ///     let door = CorrectionBeacon(id: "door", region: BeaconRegion(uuid: uuid), placement: PluginPlacement(mapID: 1, place: .point(point)))
 ///     await host.add(BeaconCorrection(), arguments: .init(scanner: scanner, beacons: [door]))
 ///
-/// When that happens, `BeaconCorrectionRule` says, or a rule of the program's own. The device's radio is to be a
-/// `SharedScanSource`, of which the localizer and the scanner are readers. After each correction, the plugin broadcasts it
-/// with the tag `BeaconCorrection.tag`.
+/// `BeaconCorrectionRule` decides when to set the position, or a rule of the program's own. The device's radio must be
+/// a `SharedScanSource`, which delivers readings to both the localizer and the scanner. The plugin broadcasts each
+/// correction with the tag `BeaconCorrection.tag`.
 public actor BeaconCorrection: LocalizationPlugin {
-    /// What the plugin works with.
+    /// The arguments of the plugin.
     public struct Arguments: Sendable {
-        /// Hears the beacons; the plugin starts and stops it.
+        /// The scanner that receives the beacons; the plugin starts and stops it.
         public var scanner: BeaconScanner
         /// The beacons at known places.
         public var beacons: [CorrectionBeacon]
-        /// The rule's numbers.
+        /// The settings of the rule.
         public var settings: BeaconCorrectionRule.Settings
-        /// Decides in place of the rule whether what was heard sets the position; nil leaves it to the rule.
+        /// A function that decides, instead of the rule, whether a reception sets the position; nil uses the rule.
         public var decide: (@Sendable (BeaconRecord, CorrectionBeacon) -> Bool)?
 
         /// Creates the arguments.
@@ -36,25 +36,25 @@ public actor BeaconCorrection: LocalizationPlugin {
         }
     }
 
-    /// A correction that was made.
+    /// A correction by a beacon.
     public struct Correction: Hashable, Sendable {
         /// The beacon that made it.
         public var beacon: CorrectionBeacon
-        /// When the beacon was heard.
+        /// The time of the beacon's reception.
         public var instant: Instant
-        /// Where the device faces by now, in degrees clockwise from the plan's top: the beacon's heading, or the one that
-        /// was known before if that has none; nil if nobody has told one yet.
+        /// The heading of the device, in degrees clockwise from the plan's top: that of the beacon, or the earlier one
+        /// if the beacon has none; nil if no heading is known yet.
         public var heading: Double?
-        /// How far the session believed the place; nil if the beacon has a heading only.
+        /// The session's response to the place; nil if the beacon has a heading only.
         public var outcome: FixOutcome?
     }
 
     /// The tag of the plugin's broadcasts, whose payload is a `Correction`.
     public static let tag = "IndoorLocalization.BeaconCorrection"
 
-    /// The beacons at known places, by their names; of several that a beacon belongs to, the first name in order counts.
+    /// The beacons at known places, by their names. If several match a transmitter, the first name in order is used.
     public private(set) var beacons: [String: CorrectionBeacon] = [:]
-    /// Where the device faces, as the last beacon with a heading told; nil if none has.
+    /// The heading of the last beacon that has one; nil if there was none.
     public private(set) var heading: Double?
 
     private var rule = BeaconCorrectionRule()
@@ -63,7 +63,7 @@ public actor BeaconCorrection: LocalizationPlugin {
     private weak var host: PluginHost?
     private var listening: Task<Void, Never>?
 
-    /// Creates the plugin, to be added to a host.
+    /// Creates the plugin; a host adds it.
     public init() {}
 
     deinit { listening?.cancel() }
@@ -89,16 +89,16 @@ public actor BeaconCorrection: LocalizationPlugin {
         return true
     }
 
-    /// Adds a beacon, in place of one of the same name.
+    /// Adds a beacon; replaces one with the same name.
     public func add(_ beacon: CorrectionBeacon) { beacons[beacon.id] = beacon }
 
-    /// Forgets the beacon of that name; returns whether there was one.
+    /// Removes the beacon with a name; returns whether there was one.
     @discardableResult public func remove(_ id: String) -> Bool { beacons.removeValue(forKey: id) != nil }
 
-    /// Ceases to listen until `resumeScanning()`; the scanner is stopped.
+    /// Stops the scanner until `resumeScanning()`.
     public func pauseScanning() async { await scanner?.stop() }
 
-    /// Listens again after a pause.
+    /// Starts the scanner after a pause.
     public func resumeScanning() async { await scanner?.start() }
 
     private func handle(_ record: BeaconRecord) async {
@@ -121,13 +121,13 @@ public actor BeaconCorrection: LocalizationPlugin {
     }
 }
 
-/// A beacon whose place is known, for `BeaconCorrection`.
+/// A beacon at a known place, for `BeaconCorrection`.
 public struct CorrectionBeacon: Hashable, Sendable {
-    /// The name by which it is added and removed.
+    /// The name of the beacon, for adding and removing it.
     public var id: String
-    /// Which transmitter: a single one, or any of a UUID where there is but one.
+    /// The transmitter: a single beacon, or any beacon of a UUID if there is only one.
     public var region: BeaconRegion
-    /// Where it is, and which way somebody faces who stands at it.
+    /// The place of the beacon, and the heading of a device in front of it.
     public var placement: PluginPlacement
 
     /// Creates a beacon.

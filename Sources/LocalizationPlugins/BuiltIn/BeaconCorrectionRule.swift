@@ -1,23 +1,26 @@
 import BeaconScanning
 import IndoorVocabulary
 
-/// When a beacon at a known place sets the position: at a reading from close by, and then not again for a while.
+/// A rule that decides when a beacon at a known place sets the position: at a reading from close by, followed by a
+/// cooldown.
 ///
-/// A reading is what is heard of a beacon in a second, however many advertisements that are. One from less than half a
-/// metre sets the position if the cooldown is over, and begins another one. Each reading from half a metre to three counts the
-/// cooldown down by one: who stays at a beacon is set once, who goes and comes back is set again. Readings from farther
-/// away, or without a distance, count nothing.
+/// A reading contains all advertisements of a beacon within a second. A reading from less than half a metre sets the
+/// position if the cooldown is over, and begins another one. Each reading from half a metre to three decreases the
+/// cooldown by one. A device that stays at a beacon is therefore set once, and a device that leaves and returns is set
+/// again. Readings from farther away, or without a distance, have no effect.
 ///
-/// Source: the default rule of the NaviBeacon plugin for iOS (NavisensCore). There, one counter serves all beacons, so
-/// that a second beacon is not heard while the first one cools down; here each has its own unless the settings say so.
+/// Source: the default rule of the NaviBeacon plugin for iOS (NavisensCore). There, all beacons share one counter, so
+/// that a second beacon has no effect during the cooldown of the first one. Here, each beacon has its own counter
+/// unless the settings say otherwise.
 public struct BeaconCorrectionRule: Hashable, Sendable {
-    /// The rule's numbers.
+    /// The settings of a rule.
     public struct Settings: Hashable, Sendable {
-        /// So many readings from near must follow before a beacon sets the position again, from 0 on.
+        /// The number of near readings before a beacon sets the position again, from 0 on.
         public var cooldown = 5
-        /// Whether one counter serves all beacons.
+        /// Whether all beacons share one counter.
         public var sharesCooldown = false
-        /// Advertisements of a beacon that follow its last reading sooner than this are part of it, from 0 s on.
+        /// The shortest time between two readings of a beacon, from 0 s on; earlier advertisements belong to the last
+        /// reading.
         public var readingInterval = Duration.seconds(1)
 
         /// Creates the settings with their defaults.
@@ -25,25 +28,25 @@ public struct BeaconCorrectionRule: Hashable, Sendable {
     }
 
     private let settings: Settings
-    /// Near readings that are still needed; the key is nil if one counter serves all.
+    /// The number of near readings still required; the key is nil if all beacons share one counter.
     private var cooldowns: [String?: Int] = [:]
     private var lastReadings: [String: Instant] = [:]
 
-    /// Creates a rule that lets every beacon set the position at its first reading from close by.
+    /// Creates a rule without cooldowns: each beacon sets the position at its first reading from close by.
     public init(settings: Settings = Settings()) { self.settings = settings }
 
-    /// How many near readings are still needed before the beacon of that name may set the position.
+    /// Returns the number of near readings still required before the beacon with a name may set the position.
     public func cooldown(of id: String) -> Int { cooldowns[key(id)] ?? 0 }
 
-    /// Takes in that a beacon was heard.
+    /// Handles the reception of a beacon.
     ///
     /// - Parameters:
-    ///   - id: the beacon's name, as of a `CorrectionBeacon`: the memory of the rule grows with their number.
-    ///   - proximity: how far away it is; nil if that is unknown.
-    ///   - instant: when it was heard.
-    /// - Returns: whether the position is to be set to the beacon's place.
+    ///   - id: the beacon's name, such as that of a `CorrectionBeacon`; the rule stores one entry for each name.
+    ///   - proximity: the proximity of the beacon; nil if it is unknown.
+    ///   - instant: the time of the reception.
+    /// - Returns: whether the beacon sets the position to its place.
     public mutating func handle(_ id: String, _ proximity: Proximity?, at instant: Instant) -> Bool {
-        // An instant before the last one is of a new session.
+        // An instant before the last one belongs to a new session.
         if let last = lastReadings[id], instant >= last, last.duration(to: instant) < settings.readingInterval {
             return false
         }

@@ -4,7 +4,7 @@ import IndoorVocabulary
 import LocalizationSession
 import VenueModel
 
-/// What a map view shows now; a value, which takes in what plugins are told and says what has changed.
+/// The present contents of a map view: a value that handles the deliveries to a plugin and returns the changed items.
 package struct MapContents: Sendable {
     private let trailLength: Int
     private let trailStep: Double
@@ -19,24 +19,26 @@ package struct MapContents: Sendable {
     private var trail: [MapItem.Place] = []
     private var tags: [DeviceID: (label: MapItem.Label, room: String, venueID: VenueID)] = [:]
 
+    /// Creates empty contents.
+    ///
     /// - Parameters:
-    ///   - trailLength: how many places a trail has at most.
-    ///   - trailStep: metres from one place of the trail to the next, at least.
+    ///   - trailLength: the maximum number of places in a trail.
+    ///   - trailStep: the minimum distance in metres between two places of the trail.
     package init(trailLength: Int, trailStep: Double) {
         self.trailLength = max(0, trailLength)
         self.trailStep = max(0, trailStep)
     }
 
-    /// Everything that is shown now, in the order in which a view is to draw it.
+    /// All present items, in the order in which a view draws them.
     package var items: [MapItem] {
         let others = tags.values.map { $0.label }.sorted { $0.id < $1.id }.map(MapItem.tag)
         let trail: MapItem? = trail.isEmpty ? nil : .trail(trail)
         return [plan, points, beacons, route, trail, position, heading].compactMap(\.self) + others
     }
 
-    /// The device is there.
+    /// Handles a position of the device.
     ///
-    /// - Parameter venue: the venue that the session is in, if it is the position's.
+    /// - Parameter venue: the venue of the session, if the position is in it.
     package mutating func receive(_ position: Position, in venue: Venue?) -> [MapItem] {
         var news = enter(position, venue)
         let place = MapItem.Place(mapID: position.mapID, point: position.point, radius: position.radius)
@@ -54,7 +56,7 @@ package struct MapContents: Sendable {
         if let venue, venue.id != venueID {
             venueID = venue.id
             mapID = nil
-            // Maps of other venues have the same numbers.
+            // Maps of other venues may have the same numbers.
             news = forget(tags.filter { $0.value.venueID != venue.id }.keys.sorted { "\($0)" < "\($1)" })
             let labels = venue.pointsOfInterest.map {
                 MapItem.Label(
@@ -77,7 +79,7 @@ package struct MapContents: Sendable {
         return [next] + news
     }
 
-    /// The device moves: only where it points is of interest, whenever that is another whole degree.
+    /// Handles a motion estimate; returns the heading when its whole degree has changed.
     package mutating func receive(_ estimate: MotionEstimate) -> [MapItem] {
         guard let course = estimate.heading?.course else { return [] }
         let next = MapItem.heading(course.rounded().truncatingRemainder(dividingBy: 360))
@@ -86,7 +88,7 @@ package struct MapContents: Sendable {
         return [next]
     }
 
-    /// The way to the goal has changed.
+    /// Handles a change of the route.
     package mutating func receive(_ update: RouteUpdate) -> [MapItem] {
         let places: [MapItem.Place]
         switch update {
@@ -99,9 +101,9 @@ package struct MapContents: Sendable {
         return [.route(places)]
     }
 
-    /// Another device is there.
+    /// Handles the position of another device.
     package mutating func receive(_ other: SharedPosition) -> [MapItem] {
-        // Maps of other venues have the same numbers.
+        // Maps of other venues may have the same numbers.
         guard venueID == nil || other.venueID == venueID else { return forget([other.device]) }
         let place = MapItem.Place(mapID: other.mapID, point: other.point, radius: other.radius)
         let label = MapItem.Label(id: "\(other.device)", name: other.name ?? "\(other.device)", place: place)
@@ -109,7 +111,7 @@ package struct MapContents: Sendable {
         return [.tag(label)]
     }
 
-    /// A room of devices was left: nobody tells of those in it any more.
+    /// Removes the devices of a sharing room that this device has left.
     package mutating func leave(room: String) -> [MapItem] {
         forget(tags.filter { $0.value.room == room }.keys.sorted { "\($0)" < "\($1)" })
     }

@@ -3,19 +3,19 @@ import IndoorRouting
 import LocalizationSession
 import VenueModel
 
-/// A plugin that gathers what a map view shows, as one stream of values that can be encoded.
+/// A plugin that combines the contents of a map view into one stream of encodable values.
 ///
 ///     let map = await host.add(MapFeed(), arguments: .init())
 ///     for await item in await map?.items() ?? … { view.send(try encoder.encode(item)) }
 ///
-/// Positions and plans come from the session, headings from its motion, routes from a ``RouteGuidance`` beside it, tags from the
-/// other devices of the host. It draws nothing itself.
+/// Positions, plans and headings come from the session, routes from a ``RouteGuidance`` of the same host, and tags
+/// from the other devices of the host. The plugin itself draws nothing.
 public actor MapFeed: LocalizationPlugin {
-    /// What the plugin works with.
+    /// The arguments of the plugin.
     public struct Arguments: Hashable, Sendable {
-        /// How many places a trail has at most, from 0 on.
+        /// The maximum number of places in a trail, from 0 on.
         public var trailLength: Int
-        /// Metres from one place of the trail to the next, at least.
+        /// The minimum distance in metres between two places of the trail.
         public var trailStep: Double
 
         /// Creates the arguments.
@@ -25,7 +25,7 @@ public actor MapFeed: LocalizationPlugin {
         }
     }
 
-    /// Items that wait for a slow view; beyond, the oldest are lost.
+    /// The number of items that the stream stores for a slow view; beyond it, the oldest are lost.
     private static let buffer = 1024
 
     private var contents = MapContents(trailLength: 0, trailStep: 0)
@@ -34,7 +34,7 @@ public actor MapFeed: LocalizationPlugin {
     private var handshake: PluginHandshake?
     private weak var host: PluginHost?
 
-    /// Creates the plugin, to be added to a host.
+    /// Creates the plugin; a host adds it.
     public init() {}
 
     deinit { for view in views.values { view.finish() } }
@@ -43,7 +43,7 @@ public actor MapFeed: LocalizationPlugin {
         self.host = host
         contents = MapContents(trailLength: arguments.trailLength, trailStep: arguments.trailStep)
         guard let id = await host.id(of: self) else { return false }
-        // A route that is there already is told to who greets.
+        // The handshake makes `RouteGuidance` send an existing route.
         let handshake = PluginHandshake(tag: RouteGuidance.tag, own: id)
         self.handshake = handshake
         await host.subscribe(self, to: [.positions, .motion, .networkPositions, .networkData, .pluginData])
@@ -59,8 +59,8 @@ public actor MapFeed: LocalizationPlugin {
         return true
     }
 
-    /// What a view shows: all that there is now, and then what changes. Each call gives a stream of its own; of items that
-    /// nobody takes, the newest 1024 are kept.
+    /// The items of a map view: all present ones first, then the changes. Each call returns a stream of its own, which
+    /// stores the newest 1024 items for a slow reader.
     public func items() -> AsyncStream<MapItem> {
         let (stream, view) = AsyncStream.makeStream(of: MapItem.self, bufferingPolicy: .bufferingNewest(Self.buffer))
         for item in contents.items { view.yield(item) }

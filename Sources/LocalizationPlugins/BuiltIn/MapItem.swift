@@ -1,26 +1,26 @@
 import IndoorVocabulary
 import VenueModel
 
-/// One thing that a map view shows, as a value that can be encoded; each takes the place of the one of its kind before.
+/// An item of a map view, as an encodable value. It replaces the previous item of its kind.
 ///
-/// As JSON, an object with the name of its kind as its only key: `{"position": {"_0": {"mapID": 1, …}}}`, as Swift encodes
-/// enumerations. Places are metres from the plan's top left corner, x to the right and y down.
+/// Its JSON is an object with the kind as its only key, as Swift encodes enumerations: `{"position": {"_0": {"mapID":
+/// 1, …}}}`. Places are in metres from the plan's top left corner, x to the right and y down.
 public enum MapItem: Hashable, Sendable, Codable {
     /// The plan of the map that the device is on.
     case plan(Plan)
-    /// Where the device is.
+    /// The position of the device.
     case position(Place)
-    /// Where the device points, in degrees clockwise from the plan's top.
+    /// The heading of the device, in degrees clockwise from the plan's top.
     case heading(Double)
-    /// Where the device was on this map lately, the oldest first.
+    /// The latest positions of the device on this map, the oldest first.
     case trail([Place])
-    /// The way to the goal, on all maps; empty without one.
+    /// The route to the goal, on all maps; empty without one.
     case route([Place])
     /// The points of interest of the venue, on all maps.
     case points([Label])
     /// The beacons of the venue, on all maps.
     case beacons([Label])
-    /// Another device, and where it is; without a place, it is gone.
+    /// Another device and its place; a device without a place has left.
     case tag(Label)
 
     /// A plan.
@@ -33,13 +33,13 @@ public enum MapItem: Hashable, Sendable, Codable {
         public var name: String
         /// Ordinal of the floor.
         public var level: Int
-        /// Metres.
+        /// The width in metres.
         public var width: Double
-        /// Metres.
+        /// The height in metres.
         public var height: Double
-        /// The picture's path in the packet; nil without one.
+        /// The path of the image in the packet; nil without one.
         public var imagePath: String?
-        /// Walls as lines of points, each of two numbers.
+        /// The walls as lines of points, each with two numbers.
         public var walls: [[[Double]]]
 
         /// Creates the plan of a map.
@@ -63,7 +63,7 @@ public enum MapItem: Hashable, Sendable, Codable {
         public var x: Double
         /// Metres below the plan's top edge.
         public var y: Double
-        /// 68 % radius in metres; nil where that is of no meaning.
+        /// The 68 % radius in metres; nil if the place has none.
         public var radius: Double?
 
         /// Creates a place.
@@ -77,11 +77,11 @@ public enum MapItem: Hashable, Sendable, Codable {
 
     /// A place with a name.
     public struct Label: Hashable, Sendable, Codable {
-        /// What tells it from others of its kind: a number, a beacon's identity, the name of a device.
+        /// The identifier among the items of its kind: a number, a beacon's identity, the name of a device.
         public var id: String
-        /// What people read.
+        /// The name to display.
         public var name: String
-        /// Where it is; nil if it is nowhere any more.
+        /// The place; nil if it no longer has one.
         public var place: Place?
 
         /// Creates a place with a name.

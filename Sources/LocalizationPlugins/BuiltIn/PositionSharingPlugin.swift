@@ -2,26 +2,27 @@ import IndoorVocabulary
 import LocalizationSession
 import VenueModel
 
-/// A plugin that tells other devices where this one is, and knows where they are.
+/// A plugin that shares the position of this device with other devices, and stores theirs.
 ///
 ///     let host = PluginHost(localizer: localizer, sharing: broker)
 ///     let others = await host.add(PositionSharingPlugin(), arguments: .init(rooms: ["forklifts"]))
 ///
-/// It works over any `PositionSharing`, the one of its host. What the others tell arrives with all plugins that have
-/// subscribed to `networkPositions` and `networkData`; this one keeps the last of each device.
+/// It uses the `PositionSharing` of its host. The host delivers the positions and messages of other devices to all
+/// plugins that have subscribed to `networkPositions` and `networkData`; this plugin stores the latest position of
+/// each device.
 ///
-/// It starts nothing: its rooms are joined whenever the host's services have connected. One that cannot be joined then is
-/// told on the host's `failures`, keeps the others from nothing, and is tried again with the next connection.
+/// It starts no services: it joins its rooms whenever the host's services have connected. If it can't join a room, it
+/// reports the error on the host's `failures`, joins the others, and tries again with the next connection.
 ///
-/// The settings `sharing.room` and `sharing.interval` (<doc:Configuration>) count beside the arguments: the room is joined, too, and
-/// the interval takes the place of theirs.
+/// The plugin also uses the settings `sharing.room` and `sharing.interval` (<doc:Configuration>): it joins the room in
+/// addition to those of the arguments, and the interval replaces that of the arguments.
 public actor PositionSharingPlugin: LocalizationPlugin {
-    /// What the plugin works with.
+    /// The arguments of the plugin.
     public struct Arguments: Hashable, Sendable {
         /// The rooms to join.
         public var rooms: [String]
-        /// The time between two positions that are handed over, from 0 s on. 0 s hands over all of them, and leaves it to
-        /// the way to the others how many it tells.
+        /// The time between two shared positions, from 0 s on. With 0 s, the plugin passes on all positions, and the
+        /// sharing service limits their rate.
         public var interval: Duration
 
         /// Creates the arguments.
@@ -33,14 +34,14 @@ public actor PositionSharingPlugin: LocalizationPlugin {
 
     /// The rooms that this device has joined, in order.
     public private(set) var rooms: [String] = []
-    /// Where the other devices were when they told last.
+    /// The latest positions of the other devices.
     public private(set) var devices: [DeviceID: SharedPosition] = [:]
-    /// How many devices are in a room, where that is known.
+    /// The number of devices in each room whose number is known.
     public private(set) var occupancies: [String: Int] = [:]
 
-    /// The rooms to be in, joined or not, in order.
+    /// The requested rooms, joined or not, in order.
     private var wanted: [String] = []
-    /// The room that the settings name; nil if they name none, or one of the arguments.
+    /// The room in the settings; nil if there is none, or if the arguments contain it.
     private var settingsRoom: String?
     private var isConnected = false
     private var interval = Duration.zero
@@ -48,13 +49,13 @@ public actor PositionSharingPlugin: LocalizationPlugin {
     private var sharing: (any PositionSharing)?
     private weak var host: PluginHost?
 
-    /// Creates the plugin, to be added to a host.
+    /// Creates the plugin; a host adds it.
     public init() {}
 
-    /// Begins to wait for a connection.
+    /// Prepares the plugin, which joins its rooms when a connection exists.
     ///
-    /// - Returns: false if the host has no way to other devices.
-    /// - Throws: `SharingNameError` if one of the rooms has no name that a room can have.
+    /// - Returns: false if the host has no sharing service.
+    /// - Throws: `SharingNameError` if the name of one of the rooms is invalid.
     public func initialize(host: PluginHost, arguments: Arguments) async throws -> Bool {
         guard let sharing = host.sharing else { return false }
         for room in arguments.rooms { try Self.check(room) }
@@ -73,22 +74,23 @@ public actor PositionSharingPlugin: LocalizationPlugin {
         return true
     }
 
-    /// Joins one more room, now or as soon as there is a connection; one that it is in already is not joined again.
+    /// Joins another room, at once or as soon as there is a connection; has no effect on a room that is joined
+    /// already.
     ///
-    /// - Throws: `SharingNameError`, or why it cannot be joined now: then it is tried again with the next connection, unless
-    ///   it is left before.
+    /// - Throws: `SharingNameError`, or the reason why the device can't join the room now. In this case, the plugin
+    ///   tries again with the next connection, unless the program leaves the room before.
     public func join(_ room: String) async throws {
         guard let sharing, !rooms.contains(room) else { return }
         try Self.check(room)
         if !wanted.contains(room) { wanted.append(room) }
         guard isConnected else { return }
         try await sharing.join(room)
-        // It may have been left meanwhile, and not have been there to leave.
+        // The program may have left the room meanwhile, before the device had joined it.
         guard wanted.contains(room) else { return try await sharing.leave(room) }
         if !rooms.contains(room) { rooms.append(room) }
     }
 
-    /// Leaves a room; the devices that told from it are forgotten.
+    /// Leaves a room, and removes the devices in it.
     public func leave(_ room: String) async throws {
         if rooms.contains(room) { try await sharing?.leave(room) }
         wanted.removeAll { $0 == room }
@@ -99,7 +101,7 @@ public actor PositionSharingPlugin: LocalizationPlugin {
         if let error = SharingNameError(of: room) { throw error }
     }
 
-    /// Enters the room that the settings name, and leaves the one that they named before.
+    /// Joins the room in the settings, and leaves the previous one.
     private func useSettings() async throws -> SharingSettings {
         let settings = await host?.localizer.settings.resolved.sharing ?? SharingSettings()
         guard settings.room != settingsRoom else { return settings }
@@ -128,12 +130,12 @@ public actor PositionSharingPlugin: LocalizationPlugin {
 
     public func receive(position: Position) async throws {
         let interval = try await useSettings().interval ?? interval
-        // An instant before the last one is of a new session.
+        // An instant before the last one belongs to a new session.
         let isSoon =
             lastShared.map { position.instant >= $0 && $0.duration(to: position.instant) < interval } ?? false
         guard !isSoon, !rooms.isEmpty else { return }
         lastShared = position.instant
-        // By the session's venue, as a position knows its map only.
+        // The venue comes from the session's state, because a position has only its map.
         let venue = await host?.localizer.state.venue
         let level = venue?.id == position.venueID ? venue?.map(position.mapID)?.level : nil
         try await sharing?.share(position, level: level)

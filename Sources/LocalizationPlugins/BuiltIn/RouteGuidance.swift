@@ -1,21 +1,21 @@
 import IndoorRouting
 import VenueModel
 
-/// A plugin that leads the device to a goal, and tells the other plugins how far it is.
+/// A plugin that guides the device to a goal, and broadcasts its progress to the other plugins.
 ///
 ///     let guidance = await host.add(RouteGuidance(), arguments: .init(planner: RoutePlanner(venue: venue)))
 ///     try await guidance?.guide(to: RoutePoint(cafe))
 ///
-/// It broadcasts each `RouteUpdate` with the tag `RouteGuidance.tag`. A plugin that shows the way may come later: if it greets
-/// with that tag, as `PluginHandshake` does, it is told the present route, too.
+/// It broadcasts each `RouteUpdate` with the tag `RouteGuidance.tag`. A plugin that displays the route may be added
+/// later: if it sends a greeting with that tag, as `PluginHandshake` does, it receives the present route, too.
 public actor RouteGuidance: LocalizationPlugin {
-    /// What the plugin works with.
+    /// The arguments of the plugin.
     public struct Arguments: Sendable {
-        /// Finds the routes.
+        /// The planner of the routes.
         public var planner: RoutePlanner
-        /// What a route may use.
+        /// The options of the routes.
         public var options: RouteOptions
-        /// When a route is left, and when its goal is reached.
+        /// The conditions for leaving a route, and for reaching its goal.
         public var settings: RouteMonitorSettings
 
         /// Creates the arguments.
@@ -32,7 +32,7 @@ public actor RouteGuidance: LocalizationPlugin {
     /// The tag of the plugin's broadcasts, whose payload is a `RouteUpdate`.
     public static let tag = "IndoorLocalization.RouteGuidance"
 
-    /// The route that the device is on; nil without a goal, and where there is none.
+    /// The present route; nil without a goal, or if there is no route to it.
     public var route: Route? {
         if case .following(let route, _, _) = monitor?.state { route } else { nil }
     }
@@ -42,7 +42,7 @@ public actor RouteGuidance: LocalizationPlugin {
     private var handshake: PluginHandshake?
     private weak var host: PluginHost?
 
-    /// Creates the plugin, to be added to a host.
+    /// Creates the plugin; a host adds it.
     public init() {}
 
     public func initialize(host: PluginHost, arguments: Arguments) async -> Bool {
@@ -61,16 +61,16 @@ public actor RouteGuidance: LocalizationPlugin {
         return true
     }
 
-    /// Leads to a goal, in place of the one so far, from the next position on.
+    /// Guides the device to a goal from the next position on, instead of an earlier goal.
     ///
-    /// - Throws: `RouteError` if no route can lead there from anywhere, or if an option is out of its range.
+    /// - Throws: `RouteError` if no route leads to the goal from anywhere, or if an option is out of range.
     public func guide(to goal: RoutePoint) throws {
         guard let arguments else { return }
         monitor = try RouteMonitor(
             planner: arguments.planner, goal: goal, options: arguments.options, settings: arguments.settings)
     }
 
-    /// Leads nowhere any more.
+    /// Ends the guidance.
     public func cancel() { monitor = nil }
 
     public func receive(position: Position) async {

@@ -3,7 +3,7 @@ import IndoorVocabulary
 import LocalizationSession
 import VenueModel
 
-/// A part of a program that lives beside a localizer: it is told what happens, and may steer what it is told of.
+/// A part of a program that receives the events of a localizer, and can control its session.
 ///
 ///     actor StepCounter: LocalizationPlugin {
 ///         func initialize(host: PluginHost, arguments: Void) async throws -> Bool {
@@ -13,41 +13,44 @@ import VenueModel
 ///         func receive(position: Position) { … }
 ///     }
 ///
-/// A `PluginHost` calls it; it is called about what it has subscribed to and nothing else. Write what you need: all
-/// receivers do nothing by default, and `stop()` agrees. An actor is the natural form, as calls then never overlap at a
-/// point where the plugin does not wait itself. Hold the host weakly: it holds its plugins.
+/// A `PluginHost` calls the plugin for the streams that the plugin has subscribed to. Implement the methods that you
+/// need: by default, all receivers do nothing, and `stop()` returns true. An actor is the natural implementation,
+/// because its calls overlap only where the plugin itself awaits. Store the host as a weak reference, because it owns
+/// its plugins.
 ///
-/// What a plugin throws, and how long it takes, is nobody else's matter: see `PluginHost`.
+/// Errors and delays of a plugin don't affect other plugins; see `PluginHost`.
 public protocol LocalizationPlugin: AnyObject, Sendable {
-    /// What `PluginHost.add(_:arguments:)` is to hand over; `Void` for nothing.
+    /// The arguments that `PluginHost.add(_:arguments:)` passes to the plugin; `Void` for none.
     associatedtype Arguments: Sendable = Void
 
-    /// Begins: subscribes to streams, requests settings. Nothing is received before it has returned.
+    /// Starts the plugin, which subscribes to streams and requests settings. The host delivers nothing before the
+    /// return.
     ///
-    /// The host's services may not run yet, and it is the program that starts them: what needs the other devices waits to
-    /// be told `connected` on `networkData`. One that takes longer than the host's time limit is cancelled and dropped.
-    /// - Returns: whether the plugin can work; if false, `stop()` is called once, and the plugin is dropped.
-    /// - Throws: what made it impossible; then the plugin is dropped without a call of `stop()`.
+    /// The host's services may not run yet, because the program starts them. Work that needs the other devices must
+    /// wait for `connected` on `networkData`. If the call takes longer than the host's time limit, the host cancels it
+    /// and drops the plugin.
+    /// - Returns: whether the plugin can work; if false, the host calls `stop()` once and drops the plugin.
+    /// - Throws: the reason why the plugin can't work; then the host drops the plugin without a call of `stop()`.
     func initialize(host: PluginHost, arguments: Arguments) async throws -> Bool
 
-    /// Ends: gives back all that `initialize` took.
+    /// Stops the plugin, which releases everything that `initialize` acquired.
     ///
-    /// One that takes longer than the host's time limit is cancelled, and the plugin is dropped.
-    /// - Returns: false if the plugin cannot end now; then it goes on as before.
-    /// - Throws: what went wrong; then the plugin goes on, too.
+    /// If the call takes longer than the host's time limit, the host cancels it and drops the plugin.
+    /// - Returns: false if the plugin can't stop now; then it continues as before.
+    /// - Throws: the error; then the plugin continues, too.
     func stop() async throws -> Bool
 
-    /// Takes in where this device is.
+    /// Receives a position of this device.
     func receive(position: Position) async throws
-    /// Takes in how this device moves, also where no venue is known.
+    /// Receives a motion estimate of this device, in a venue or outside.
     func receive(motion: MotionEstimate) async throws
-    /// Takes in where another device is.
+    /// Receives the position of another device.
     func receive(networkPosition: SharedPosition) async throws
-    /// Takes in what else happened among the devices.
+    /// Receives another event of position sharing.
     func receive(networkData: SharingEvent) async throws
-    /// Takes in what a plugin told, perhaps this one.
+    /// Receives data that a plugin has broadcast, possibly this one.
     func receive(pluginData: PluginData) async throws
-    /// Takes in an error of the session.
+    /// Receives an error of the session.
     func receive(error: LocalizationError) async throws
 }
 

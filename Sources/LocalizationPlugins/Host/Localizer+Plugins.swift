@@ -1,12 +1,12 @@
 import IndoorPositioning
 import LocalizationSession
 
-// What plugins and their host want of a session.
+// Methods for plugins and their host.
 extension Localizer {
-    /// Puts the device to a place, as `submit(_:)` does, and turns it to its heading, as `setHeading(_:)` does.
+    /// Submits the place of a placement as `submit(_:)` does, and sets its heading as `setHeading(_:)` does.
     ///
-    /// - Returns: how far it was believed; nil if the placement has no place.
-    /// - Throws: `PluginPlacementError` if the place cannot be found on a map.
+    /// - Returns: the session's response; nil if the placement has no place.
+    /// - Throws: `PluginPlacementError` if the place has no position on a map.
     @discardableResult public func place(at placement: PluginPlacement) async throws(PluginPlacementError)
         -> FixOutcome?
     {
@@ -16,7 +16,7 @@ extension Localizer {
         return await submit(fix)
     }
 
-    /// Makes wishes count, beside whatever was set since they were made.
+    /// Applies changes on top of the present settings.
     func apply(_ changes: SettingsChanges) async {
         var settings = settings
         changes.make(in: &settings)

@@ -1,4 +1,4 @@
-/// The number of a plugin at its host, in the order of being added, from 1 on; none is given twice.
+/// The number of a plugin at its host, in the order of addition, from 1 on. The host never reuses a number.
 public struct PluginID: RawRepresentable, Hashable, Comparable, Sendable, CustomStringConvertible {
     public let rawValue: UInt64
     public init(rawValue: UInt64) { self.rawValue = rawValue }
@@ -6,32 +6,32 @@ public struct PluginID: RawRepresentable, Hashable, Comparable, Sendable, Custom
     public static func < (left: PluginID, right: PluginID) -> Bool { left.rawValue < right.rawValue }
 }
 
-/// What a plugin tells the others.
+/// Data that a plugin broadcasts to the others.
 public struct PluginData: Sendable {
-    /// What is to be done with it; below 1 stand those that are reserved for `PluginHandshake`.
+    /// The operation on the data. Values below 1 are reserved for `PluginHandshake`.
     public struct Operation: RawRepresentable, Hashable, Sendable, ExpressibleByIntegerLiteral {
         public let rawValue: Int
         public init(rawValue: Int) { self.rawValue = rawValue }
         public init(integerLiteral value: Int) { rawValue = value }
 
-        /// A plugin has come, and asks who is there.
+        /// A new plugin asks for the others.
         public static let initialize = Operation(rawValue: 0)
-        /// A plugin answers the one that has come.
+        /// A plugin answers the new one.
         public static let acknowledge = Operation(rawValue: -1)
-        /// A plugin is about to go.
+        /// A plugin is about to stop.
         public static let stop = Operation(rawValue: -2)
     }
 
-    /// Whose data it is, by which receivers find what is for them: begin it with the name of the project.
+    /// The tag by which receivers recognize their data; begin it with the name of the project.
     public var tag: String
-    /// What is to be done with it.
+    /// The operation on the data.
     public var operation: Operation
-    /// The plugin that sent it; nil if it was the program itself.
+    /// The plugin that sent the data; nil if the program did.
     public var sender: PluginID?
-    /// What is told; see `value(as:)`.
+    /// The content; see `value(as:)`.
     public var payload: (any Sendable)?
 
-    /// Creates what is told.
+    /// Creates data.
     public init(
         tag: String, operation: Operation = 1, sender: PluginID? = nil, payload: (any Sendable)? = nil
     ) {
@@ -41,6 +41,6 @@ public struct PluginData: Sendable {
         self.payload = payload
     }
 
-    /// The payload, if it is of that type; nil otherwise.
+    /// Returns the payload if it has a type; nil otherwise.
     public func value<Value: Sendable>(as type: Value.Type = Value.self) -> Value? { payload as? Value }
 }

@@ -3,17 +3,17 @@ import IndoorVocabulary
 import LocalizationSession
 import VenueModel
 
-/// One thing that plugins are told.
+/// An element of one of the streams to plugins.
 package enum PluginDelivery: Sendable {
     case position(Position)
-    /// Apart in memory: an estimate is large, and the others are not.
+    /// Indirect, because an estimate is large and the others are not.
     indirect case motion(MotionEstimate)
     case networkPosition(SharedPosition)
     case networkData(SharingEvent)
     case pluginData(PluginData)
     case error(LocalizationError)
 
-    /// Sorts what happened among the devices into one of its two streams.
+    /// Creates the delivery of a sharing event, for one of its two streams.
     package init(_ event: SharingEvent) {
         if case .position(let position) = event {
             self = .networkPosition(position)
@@ -22,7 +22,7 @@ package enum PluginDelivery: Sendable {
         }
     }
 
-    /// The stream that it belongs to.
+    /// The stream of the delivery.
     package var stream: PluginStreams {
         switch self {
         case .position: .positions
@@ -34,7 +34,7 @@ package enum PluginDelivery: Sendable {
         }
     }
 
-    /// The plugin that it is from; nil if it is from none.
+    /// The plugin that sent the delivery; nil if no plugin did.
     package var sender: PluginID? {
         if case .pluginData(let data) = self { data.sender } else { nil }
     }

@@ -1,16 +1,16 @@
-/// Something that went wrong with a plugin; the others and the session are not touched by it.
+/// A failure of a plugin. It doesn't affect the other plugins and the session.
 public struct PluginFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What the plugin was doing.
+    /// The operation that failed.
     public enum Occasion: Hashable, Sendable {
-        /// It was to be added, though it was there already.
+        /// The program added the plugin a second time.
         case adding
-        /// It was to begin: it is not kept.
+        /// The initialization; the host has dropped the plugin.
         case initializing
-        /// It was to end.
+        /// The stop.
         case stopping
-        /// It was told something of a stream.
+        /// The delivery of an element of a stream.
         case receiving(PluginStreams)
-        /// It was at work by itself, and reported this.
+        /// The plugin's own work; the plugin has reported the failure.
         case working
     }
 
@@ -18,9 +18,9 @@ public struct PluginFailure: Error, Hashable, Sendable, CustomStringConvertible 
     public var plugin: PluginID?
     /// The name of the plugin's type.
     public var name: String
-    /// What the plugin was doing.
+    /// The operation that failed.
     public var occasion: Occasion
-    /// The description of what it threw.
+    /// The description of the error.
     public var cause: String
 
     /// Creates a failure.
@@ -44,7 +44,7 @@ public struct PluginFailure: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 extension PluginStreams {
-    /// The streams by their names.
+    /// The names of the streams.
     var names: String {
         let names: [(PluginStreams, String)] = [
             (.positions, "a position"), (.motion, "a motion estimate"), (.networkPositions, "a network position"),

@@ -1,33 +1,34 @@
-/// Knows the plugins that use the same tag, whichever of them came first.
+/// The handshake by which plugins with the same tag find each other, in any order of addition.
 ///
-/// Who comes broadcasts `initialize`; who is there answers `acknowledge` with the newcomer's number as payload, so that
-/// others don't take it for theirs; who goes broadcasts `stop`. A value: it says what to broadcast and sends nothing.
+/// A new plugin broadcasts `initialize`. The others answer `acknowledge` with the new plugin's number as payload, so
+/// that further plugins ignore the answer. A plugin that stops broadcasts `stop`. The handshake is a value that
+/// returns the data to broadcast, and sends nothing itself.
 ///
 ///     await host.broadcast(handshake.greeting)
 ///     …
 ///     if let answer = handshake.handle(data) { await host.broadcast(answer) }
 public struct PluginHandshake: Hashable, Sendable {
-    /// The tag that its plugins use.
+    /// The tag of the plugins.
     public let tag: String
-    /// The plugin that this is for.
+    /// The plugin that the handshake belongs to.
     public let own: PluginID
-    /// The other plugins that are there.
+    /// The other plugins with the tag.
     public private(set) var peers: Set<PluginID> = []
 
-    /// Creates the handshake of a plugin that knows nobody yet.
+    /// Creates the handshake of a plugin without peers.
     public init(tag: String, own: PluginID) {
         self.tag = tag
         self.own = own
     }
 
-    /// What to broadcast on coming.
+    /// The data to broadcast at the start of the plugin.
     public var greeting: PluginData { PluginData(tag: tag, operation: .initialize, sender: own) }
-    /// What to broadcast on going.
+    /// The data to broadcast at the stop of the plugin.
     public var farewell: PluginData { PluginData(tag: tag, operation: .stop, sender: own) }
 
-    /// Takes in what was broadcast; anything that is no other plugin's handshake with this tag changes nothing.
+    /// Handles broadcast data; ignores data that is not another plugin's handshake with this tag.
     ///
-    /// - Returns: the answer to broadcast; nil if none is needed.
+    /// - Returns: the answer to broadcast; nil if no answer is needed.
     public mutating func handle(_ data: PluginData) -> PluginData? {
         guard data.tag == tag, let sender = data.sender, sender != own else { return nil }
         switch data.operation {

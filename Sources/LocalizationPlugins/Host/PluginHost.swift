@@ -1,7 +1,7 @@
 import IndoorVocabulary
 import LocalizationSession
 
-/// Holds plugins beside a localizer, and calls them.
+/// A host that owns the plugins of a localizer, and calls them.
 ///
 ///     let host = PluginHost(localizer: localizer, sharing: broker)
 ///     let points = await host.add(NamedPoints(), arguments: ["lift": PluginPlacement(mapID: 1, place: .point(lift))])
@@ -9,18 +9,18 @@ import LocalizationSession
 ///     …
 ///     await host.stopAll()
 ///
-/// A plugin is kept if its `initialize` returns true. If that returns false, its `stop()` is called once and it is
-/// dropped; if it throws, it is dropped as it is. Each plugin is called from a task of its own, out of queues of its own,
-/// one for each stream: one that throws, talks too much or takes its time harms nobody but itself. `initialize` and `stop`
-/// have a time limit, after which the plugin is dropped. What went wrong comes on `failures`.
+/// The host keeps a plugin if its `initialize` returns true. If it returns false, the host calls `stop()` once and
+/// drops the plugin; if it throws, the host drops the plugin without this call. The host calls each plugin from a task
+/// of its own, with a queue for each stream, so that an error, a flood of data or a delay affects only its own plugin.
+/// `initialize` and `stop` have a time limit, after which the host drops the plugin. `failures` emits all failures.
 ///
-/// Nothing runs because a host is there: `startServices()` starts the session and connects to the other devices, and
-/// `stop()` or `stopAll()` ends both. Any number of hosts can stand beside each other. The rules are those of
-/// `PluginRegistry`, a value; this is its shell.
+/// A host alone starts nothing: `startServices()` starts the session and connects to the other devices, and `stop()`
+/// or `stopAll()` ends both. A program can have any number of hosts. The rules of the host are in `PluginRegistry`, a
+/// value; this actor is its shell.
 public actor PluginHost {
-    /// The session whose positions and errors plugins are told of, for all else that a plugin wants from it.
+    /// The session that delivers positions, motion and errors to the plugins.
     public nonisolated let localizer: Localizer
-    /// What reaches the other devices; nil for none.
+    /// The position sharing with other devices; nil for none.
     public nonisolated let sharing: (any PositionSharing)?
 
     private var registry: PluginRegistry
@@ -30,30 +30,30 @@ public actor PluginHost {
     private let timeLimit: TimeLimit
     private var connection: Task<Void, any Error>?
     private var isConnected = false
-    /// Connects once more after a pause.
+    /// The task that connects again after a pause.
     private var retry: Task<Void, Never>?
     private var backoff: Backoff
     private let clock: SessionClock
-    /// How often the services were ended: what belongs to earlier ones does not count any more.
+    /// The number of times that the services ended, by which the host recognizes late results of earlier ones.
     private var endings = 0
     private nonisolated let failureBroadcast = Broadcast<PluginFailure>(.bufferingNewest(256))
 
-    /// How many elements of a stream wait for a plugin if nothing else is asked for.
+    /// The default number of elements of a stream that the host stores for a plugin.
     public static let defaultQueueCapacity = 256
-    /// How long a plugin may take to begin or to end if nothing else is asked for.
+    /// The default time limit of a plugin's start and stop.
     public static let defaultTimeLimit = Duration.seconds(10)
 
-    /// Creates a host without plugins; nothing is started.
+    /// Creates a host without plugins; it starts nothing.
     ///
     /// - Parameters:
     ///   - localizer: the session.
-    ///   - sharing: reaches other devices; nil for none.
-    ///   - queueCapacity: how many elements of each stream wait for a plugin that is slow, 1 at least, and as many of
-    ///     each sender of plugin data; beyond, the oldest are lost and counted. nil keeps them all: for a recording,
-    ///     which plays faster than anybody listens.
-    ///   - timeLimit: how long `initialize` and `stop` of a plugin may take, above 0; nil for any time.
-    ///   - clock: measures the time limit, and the pauses between attempts to connect.
-    ///   - seed: of what is random in those pauses.
+    ///   - sharing: the position sharing with other devices; nil for none.
+    ///   - queueCapacity: the number of elements of each stream that the host stores for a slow plugin, at least 1;
+    ///     for plugin data, the number for each sender. Beyond it, the oldest elements are lost and counted. Nil
+    ///     stores all, for a recording, which plays faster than plugins receive.
+    ///   - timeLimit: the time limit of a plugin's `initialize` and `stop`, above 0; nil for none.
+    ///   - clock: the clock of the time limit, and of the pauses between attempts to connect.
+    ///   - seed: the seed of the random part of these pauses.
     public init(
         localizer: Localizer, sharing: (any PositionSharing)? = nil, queueCapacity: Int? = defaultQueueCapacity,
         timeLimit: Duration? = defaultTimeLimit, clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = 0
@@ -72,26 +72,27 @@ public actor PluginHost {
         retry?.cancel()
     }
 
-    /// What went wrong with plugins, from now on; the newest 256 are kept. Each call gives a stream of its own: take one
-    /// before you add the first plugin.
+    /// The failures of plugins from now on. The stream stores the newest 256. Each access returns a stream of its own;
+    /// subscribe before you add the first plugin.
     public nonisolated var failures: AsyncStream<PluginFailure> { failureBroadcast.subscribe() }
 
     // MARK: - Adding and stopping
 
-    /// How many plugins there are.
+    /// The number of plugins.
     public var count: Int { registry.identities.count }
 
-    /// The plugin's number; nil if it is not here.
+    /// Returns the plugin's number; nil if the host doesn't have the plugin.
     public func id(of plugin: some LocalizationPlugin) -> PluginID? { registry.id(of: ObjectIdentifier(plugin)) }
 
-    /// Initializes a plugin and keeps it if it can work, and says so within the time limit.
+    /// Initializes a plugin, and keeps it if its `initialize` returns true within the time limit.
     ///
-    /// - Returns: the plugin; nil if it was not kept: then `failures` tells why, unless it just refused.
+    /// - Returns: the plugin; nil if the host did not keep it. Then `failures` emits the reason, unless the plugin
+    ///   returned false.
     @discardableResult public func add<Plugin: LocalizationPlugin>(
         _ plugin: Plugin, arguments: Plugin.Arguments
     ) async -> Plugin? {
         guard let id = registry.admit(ObjectIdentifier(plugin)) else {
-            fail(plugin, .adding, "it is here already")
+            fail(plugin, .adding, "the host has it already")
             return nil
         }
         plugins[id] = plugin
@@ -117,17 +118,17 @@ public actor PluginHost {
         return nil
     }
 
-    /// Initializes a plugin that takes no arguments, and keeps it if it can work.
+    /// Initializes a plugin without arguments, and keeps it if its `initialize` returns true.
     @discardableResult public func add<Plugin: LocalizationPlugin>(_ plugin: Plugin) async -> Plugin?
     where Plugin.Arguments == Void {
         await add(plugin, arguments: ())
     }
 
-    /// Asks a plugin to stop, and drops it if it agrees, or does not answer within the time limit.
+    /// Asks a plugin to stop, and drops it if it agrees, or doesn't answer within the time limit.
     ///
-    /// A call that the plugin is in at the time comes to its end; after this, no other begins.
-    /// - Returns: whether it is gone now: false if it refused or threw, if it is not here or not initialized yet, and if it
-    ///   is being stopped already.
+    /// A delivery in progress ends normally, and no other begins after it.
+    /// - Returns: whether the host has dropped the plugin; false if the plugin refused or threw, if it is unknown or
+    ///   not initialized yet, or if it is stopping already.
     @discardableResult public func stop(_ plugin: some LocalizationPlugin) async -> Bool {
         guard let id = id(of: plugin), registry.beginStopping(id) else { return false }
         var agreed = false
@@ -135,7 +136,7 @@ public actor PluginHost {
             agreed = try await timeLimit.run { try await plugin.stop() }
         } catch {
             fail(plugin, .stopping, error)
-            // Else one that hangs would keep the session going for ever.
+            // Otherwise a plugin that hangs would keep the session running forever.
             agreed = error is TimeLimit.Exceeded
         }
         registry.finishStopping(id, agreed)
@@ -144,9 +145,9 @@ public actor PluginHost {
         return true
     }
 
-    /// Ends what `startServices()` began: the session is stopped, and other devices are left.
+    /// Stops the services: the session, and the connection to other devices.
     ///
-    /// - Returns: false, and nothing ends, while any plugin is here.
+    /// - Returns: false, and nothing stops, while the host has any plugin.
     @discardableResult public func stop() async -> Bool {
         guard registry.isEmpty else { return false }
         for feed in feeds { feed.cancel() }
@@ -161,9 +162,9 @@ public actor PluginHost {
         return true
     }
 
-    /// Asks each plugin to stop, the one added last first, and then ends the services.
+    /// Asks all plugins to stop, the one added last first, and then stops the services.
     ///
-    /// - Returns: false if a plugin refused: it stays with the services; the others are gone.
+    /// - Returns: false if a plugin refused: then it and the services continue, without the other plugins.
     @discardableResult public func stopAll() async -> Bool {
         for id in registry.identities.reversed() {
             if let plugin = plugins[id] { await stop(plugin) }
@@ -171,8 +172,8 @@ public actor PluginHost {
         return await stop()
     }
 
-    /// Drops a plugin without asking it: what a plugin may do by itself, in `stop()` for example. Without it, nothing
-    /// happens.
+    /// Drops a plugin without asking it; a plugin may do this itself, for example in `stop()`. Has no effect on an
+    /// unknown plugin.
     public func remove(_ plugin: some LocalizationPlugin) {
         if let id = id(of: plugin) { drop(id) }
     }
@@ -184,14 +185,14 @@ public actor PluginHost {
 
     // MARK: - Streams
 
-    /// What a plugin has subscribed to.
+    /// Returns the streams that a plugin has subscribed to.
     public func streams(of plugin: some LocalizationPlugin) -> PluginStreams {
         id(of: plugin).map { registry.streams(of: $0) } ?? .nothing
     }
 
-    /// Tells a plugin of more streams, from now on; those that it has stay.
+    /// Subscribes a plugin to streams from now on, in addition to its present ones.
     ///
-    /// If the other devices are connected to, who comes to `networkData` is told `connected` first.
+    /// If the other devices are connected, a new subscriber to `networkData` receives `connected` first.
     public func subscribe(_ plugin: some LocalizationPlugin, to streams: PluginStreams) {
         guard let id = id(of: plugin) else { return }
         let isNew = !registry.streams(of: id).contains(.networkData)
@@ -199,26 +200,27 @@ public actor PluginHost {
         if isConnected, isNew, registry.enqueue(.networkData(.connected), for: id) { deliver(to: id) }
     }
 
-    /// Tells a plugin of some streams no more; also what waits for it of them is not told.
+    /// Ends a plugin's subscription to streams; the host drops their waiting elements, too.
     public func unsubscribe(_ plugin: some LocalizationPlugin, from streams: PluginStreams) {
         if let id = id(of: plugin) { registry.unsubscribe(id, from: streams) }
     }
 
-    /// How many elements a plugin has lost because it took them too slowly; nil if it is not here.
+    /// Returns the number of elements that a plugin has lost because it was too slow; nil if the host doesn't have the
+    /// plugin.
     public func droppedElements(of plugin: some LocalizationPlugin) -> Int? {
         id(of: plugin).flatMap { registry.dropped(of: $0) }
     }
 
-    /// Tells all that have subscribed to `pluginData`, the sender among them if it has.
+    /// Delivers data to all subscribers of `pluginData`, including a subscribed sender.
     public func broadcast(_ data: PluginData) { tell(.pluginData(data)) }
 
-    /// Tells all that have subscribed to `pluginData`, the sender among them if it has.
+    /// Delivers data to all subscribers of `pluginData`, including a subscribed sender.
     ///
     /// - Parameters:
-    ///   - tag: whose data it is.
-    ///   - operation: what is to be done with it, above 0.
-    ///   - payload: what is told.
-    ///   - sender: the plugin that tells it; nil if it is the program itself.
+    ///   - tag: the tag of the data.
+    ///   - operation: the operation on the data, above 0.
+    ///   - payload: the content.
+    ///   - sender: the plugin that sends the data; nil for the program itself.
     public func broadcast(
         _ tag: String, operation: PluginData.Operation = 1, _ payload: (any Sendable)? = nil,
         from sender: (any LocalizationPlugin)? = nil
@@ -227,29 +229,29 @@ public actor PluginHost {
         broadcast(PluginData(tag: tag, operation: operation, sender: number, payload: payload))
     }
 
-    /// Tells on `failures` what went wrong in a plugin's own work, outside of what the host has called.
+    /// Emits on `failures` an error of a plugin's own work, outside of calls by the host.
     public func report(_ error: any Error, by plugin: some LocalizationPlugin) { fail(plugin, .working, error) }
 
     // MARK: - Settings
 
-    /// Asks for a setting; of several requests the best counts. Of no effect before `applySettings()`.
+    /// Requests a setting; the best of several requests is used. It takes effect with `applySettings()`.
     ///
-    /// - Throws: `SettingsProblem` if the key or the value is wrong.
+    /// - Throws: `SettingsProblem` if the key or the value is invalid.
     public func request(_ key: String, _ value: JSONValue) throws(SettingsProblem) {
         try changes.add(.request(key, value))
     }
 
-    /// Sets a setting, whatever was requested; nil takes back what was set and requested. Of no effect before
+    /// Overrides a setting and all requests; nil removes the override and the requests. It takes effect with
     /// `applySettings()`.
     ///
-    /// - Throws: `SettingsProblem` if the key or the value is wrong.
+    /// - Throws: `SettingsProblem` if the key or the value is invalid.
     public func override(_ key: String, _ value: JSONValue?) throws(SettingsProblem) {
         try changes.add(.override(key, value))
     }
 
-    /// Makes all that was requested and overridden since the last time take effect, in that order.
+    /// Applies all requests and overrides since the last call, in their order.
     ///
-    /// With settings out of range beside each other, the session tells an error, and nothing is changed.
+    /// If the combination of settings is out of range, the session emits an error, and nothing changes.
     public func applySettings() async {
         let made = changes
         changes = SettingsChanges()
@@ -258,14 +260,14 @@ public actor PluginHost {
 
     // MARK: - Services
 
-    /// Starts the session if none is on, and connects to the other devices if there is a way and no connection. `stop()`
-    /// ends both.
+    /// Starts the session if it is not running, and connects to the other devices if the host has a sharing service
+    /// and no connection. `stop()` ends both.
     ///
-    /// Plugins are told `connected` on `networkData`. Without a connection, the host goes on trying by itself, with pauses
-    /// that double from a second to a minute, until there is one or the services are ended.
-    /// - Throws: why there is no connection yet; the session is on nevertheless.
+    /// Plugins receive `connected` on `networkData`. Without a connection, the host tries again, with pauses that
+    /// double from a second to a minute, until there is one or the services end.
+    /// - Throws: the reason why there is no connection yet; the session runs nevertheless.
     public func startServices() async throws {
-        // Also without plugins: those who come later are told of the connection.
+        // Also without plugins, because later ones need the state of the connection.
         beginFeeding()
         if await localizer.state.isOver { await localizer.start() }
         if let sharing { try await connect(sharing) }
@@ -285,7 +287,7 @@ extension PluginHost {
             if ending == endings { retryLater(sharing) }
             throw error
         }
-        // The connection may have been there before the host, and nobody would tell.
+        // The connection may be older than the host, and then no event announces it.
         if connection == connecting { tell(.networkData(.connected)) }
     }
 
@@ -301,7 +303,7 @@ extension PluginHost {
     private func connectAgain(_ sharing: any PositionSharing) async {
         guard !Task.isCancelled else { return }
         retry = nil
-        // What failed is tried again.
+        // The host tries a failed connection again.
         try? await connect(sharing)
     }
 
@@ -311,7 +313,7 @@ extension PluginHost {
         backoff.reset()
     }
 
-    /// Notes what has become of the connection; returns whether that is new.
+    /// Records the state of the connection; returns whether it has changed.
     private func note(_ event: SharingEvent) -> Bool {
         switch event {
         case .connected:
@@ -327,7 +329,7 @@ extension PluginHost {
     }
 }
 
-// The tasks of a host: those that hear what happens, and those that tell it to the plugins.
+// The tasks of a host: those that receive events, and those that deliver them to the plugins.
 extension PluginHost {
     private func beginFeeding() {
         guard feeds.isEmpty else { return }
@@ -354,7 +356,7 @@ extension PluginHost {
         for id in registry.enqueue(delivery) { deliver(to: id) }
     }
 
-    /// Empties a plugin's queues in a task of its own.
+    /// Delivers the contents of a plugin's queues in a task of its own.
     private func deliver(to id: PluginID) {
         guard let plugin = plugins[id] else { return }
         Task { [weak self] in

@@ -2,15 +2,15 @@ import IndoorVocabulary
 import LocalizationSession
 import VenueModel
 
-/// A place that a plugin puts the device to: where it is, on which map, and which way it faces, as far as known.
+/// A place at which a plugin sets the device: its map, its position and its heading, as far as known.
 public struct PluginPlacement: Hashable, Sendable {
-    /// The map; nil is the one that the device is on.
+    /// The map; nil for the one that the device is on.
     public var mapID: MapID?
-    /// Where on that map; nil if only the heading is known.
+    /// The position on that map; nil if only the heading is known.
     public var place: FixPlace?
-    /// Where the device faces, in degrees clockwise from the plan's top; nil leaves what is known of it.
+    /// The heading of the device, in degrees clockwise from the plan's top; nil keeps the present one.
     public var heading: Double?
-    /// 68 % radius in metres, above 0.
+    /// The 68 % radius in metres, above 0.
     public var radius: Double
 
     /// Creates a placement.
@@ -22,31 +22,31 @@ public struct PluginPlacement: Hashable, Sendable {
     }
 }
 
-/// Why a placement could not be made.
+/// The reason why a placement has no effect.
 public enum PluginPlacementError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// It has no map of its own, and it is not known which one the device is on.
+    /// The placement has no map, and the map that the device is on is unknown.
     case noMap
-    /// The place is in pixels or on Earth, and no venue is known yet that could tell where that is on a map.
+    /// The place is in pixels or on Earth, and there is no venue yet to convert it.
     case noVenue(FixPlace)
     /// The venue that the device is in has no such map.
     case unknownMap(MapID, venue: VenueID)
-    /// The place tells nothing.
+    /// The place is invalid.
     case fix(FixError)
 
     public var description: String {
         switch self {
-        case .noMap: "it is not known on which map the device is; give the placement a map"
-        case .noVenue(let place): "\(place) cannot be found on a map before a venue is known; give metres"
-        case .unknownMap(let map, let venue): "venue \(venue) has no map \(map)"
+        case .noMap: "the map that the device is on is unknown; give the placement a map"
+        case .noVenue(let place): "\(place) has no position on a map before a venue is known; give metres"
+        case .unknownMap(let map, let venue): "venue \(venue) has no map \(map); give one of its maps"
         case .fix(let error): "\(error)"
         }
     }
 }
 
 extension PluginPlacement {
-    /// The fix at this place; nil if it has none, but a heading at most.
+    /// Returns the fix at this place; nil if the placement has no place.
     ///
-    /// - Parameter state: of the session, which tells the venue and the map.
+    /// - Parameter state: the state of the session, with the venue and the map.
     package func fix(in state: LocalizationState) throws(PluginPlacementError) -> Fix? {
         guard let place else { return nil }
         guard let mapID = mapID ?? state.mapID else { throw .noMap }
@@ -56,7 +56,7 @@ extension PluginPlacement {
             map = found
         } else {
             guard case .point = place else { throw .noVenue(place) }
-            // Metres need no more of a map than its number.
+            // For metres, only the number of the map is used.
             map = VenueMap(id: mapID, name: "", level: 0, width: 1, height: 1)
         }
         do throws(FixError) { return try map?.fix(at: place, radius: radius) } catch { throw .fix(error) }
@@ -64,7 +64,7 @@ extension PluginPlacement {
 }
 
 extension LocalizationState {
-    /// The venue with its data; nil while that is not there.
+    /// The venue with its data; nil while there is no data.
     var venue: Venue? {
         switch self {
         case .findFloor(let venue): venue
@@ -73,7 +73,7 @@ extension LocalizationState {
         }
     }
 
-    /// The map that the device is on; nil while that is not known.
+    /// The map that the device is on; nil while it is unknown.
     var mapID: MapID? {
         if case .localizationRunning(let running) = self { running.mapID } else { nil }
     }

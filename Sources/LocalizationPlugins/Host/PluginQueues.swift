@@ -1,8 +1,8 @@
-/// What waits for one plugin: a queue for each stream, and of what plugins tell, one for each sender.
+/// The waiting deliveries of one plugin: a queue for each stream, and for plugin data one for each sender.
 ///
-/// So a stream that is flooded takes nothing from the others, and a plugin that talks too much takes nothing from those
-/// that talk, too. What comes to a full queue takes the place of its oldest element, and is counted. What is there is
-/// taken in the order in which it came, whatever queue it is in.
+/// A flooded stream therefore displaces no elements of the others, and a plugin that sends much displaces no data of
+/// others. A new element in a full queue replaces the oldest one, which is counted as lost. The queues deliver
+/// elements in the order of their arrival, whatever queue they are in.
 package struct PluginQueues: Sendable {
     fileprivate struct Source: Hashable, Sendable {
         let stream: PluginStreams
@@ -11,26 +11,27 @@ package struct PluginQueues: Sendable {
 
     fileprivate struct Queue: Sendable {
         var elements: [(number: UInt64, delivery: PluginDelivery)] = []
-        /// Where the queue begins: what lies before was taken.
+        /// The index of the queue's first element; the elements before it were removed.
         var head = 0
     }
 
     private let capacity: Int?
     private var queues: [Source: Queue] = [:]
     private var latest: UInt64 = 0
-    /// How many elements were lost because they were not taken in time.
+    /// The number of elements that were lost because the plugin was too slow.
     package private(set) var dropped = 0
 
-    /// Creates queues without elements.
+    /// Creates empty queues.
     ///
-    /// - Parameter capacity: how many elements a queue holds at most, 1 at least; nil for any number.
+    /// - Parameter capacity: the maximum number of elements in a queue, at least 1; nil for no limit.
     package init(capacity: Int?) { self.capacity = capacity.map { max(1, $0) } }
 
     package var isEmpty: Bool { queues.isEmpty }
 
-    /// Puts an element at the end.
+    /// Appends an element.
     ///
-    /// - Parameter sender: the plugin that it is from, if that is there: of senders that are not, there is no end.
+    /// - Parameter sender: the plugin that sent the element, if the registry has it, because the number of unknown
+    ///   senders has no limit.
     package mutating func append(_ delivery: PluginDelivery, from sender: PluginID?) {
         latest += 1
         if queues[Source(stream: delivery.stream, sender: sender), default: Queue()].append(
@@ -55,11 +56,11 @@ extension PluginQueues.Queue {
     fileprivate var isEmpty: Bool { waiting == 0 }
     fileprivate var firstNumber: UInt64 { isEmpty ? .max : elements[head].number }
 
-    /// Returns whether an element was lost.
+    /// Appends an element; returns whether another one was lost.
     fileprivate mutating func append(_ delivery: PluginDelivery, number: UInt64, _ capacity: Int?) -> Bool {
         let isFull = capacity.map { waiting >= $0 } ?? false
         if isFull { head += 1 }
-        // Moves what waits to the front before the queue grows: each element is moved once on average.
+        // Moves the waiting elements to the front before the queue grows: on average, each element is moved once.
         if head > 0, head >= waiting {
             elements.removeFirst(head)
             head = 0

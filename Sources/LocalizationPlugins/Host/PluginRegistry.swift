@@ -1,29 +1,29 @@
-/// Which plugins there are, who is told what, and what still waits to be told: all rules of a host, and none of its calls.
+/// The plugins of a host, with their subscriptions and waiting deliveries. It contains all rules, and makes no calls.
 ///
 ///     requested ─admit─▶ initializing ─returned true─▶ running ─stop() true─▶ gone
 ///     initializing ─returned false─▶ refused ─stop() called once─▶ gone        initializing ─threw─▶ gone
 ///     running ─stop() false or thrown─▶ running        any ─remove─▶ gone
 ///
-/// Each plugin has queues of its own, so that nobody waits for a slow one: see `PluginQueues`.
+/// Each plugin has its own queues, so that no plugin waits for a slow one; see `PluginQueues`.
 package struct PluginRegistry: Sendable {
-    /// How `initialize` ended.
+    /// The result of `initialize`.
     package enum Outcome: Sendable {
         case accepted
         case refused
         case failed
     }
 
-    /// What a plugin's host does next.
+    /// The next step of a plugin's host after `initialize`.
     package enum Admission: Hashable, Sendable {
-        /// The plugin stays; what has come for it meanwhile may be delivered.
+        /// The host keeps the plugin, and may deliver the elements that have arrived meanwhile.
         case kept
-        /// `stop()` is called once, and the plugin removed, whatever that returns.
+        /// The host calls `stop()` once, and removes the plugin whatever that returns.
         case stopOnce
-        /// The plugin is gone.
+        /// The plugin is removed.
         case dropped
     }
 
-    /// How far a plugin is.
+    /// The phase of a plugin.
     package enum Phase: Hashable, Sendable {
         case initializing
         case refused
@@ -36,11 +36,11 @@ package struct PluginRegistry: Sendable {
         var phase = Phase.initializing
         var streams = PluginStreams.nothing
         var queues: PluginQueues
-        /// Whether somebody is delivering what the queues hold.
+        /// Whether a task delivers the elements of the queues.
         var isBusy = false
     }
 
-    /// How many elements of a stream wait for a plugin at most; nil for any number.
+    /// The maximum number of elements of a stream that wait for a plugin; nil for no limit.
     private let capacity: Int?
     private var entries: [PluginID: Entry] = [:]
     private var identifiers: [ObjectIdentifier: PluginID] = [:]
@@ -48,22 +48,23 @@ package struct PluginRegistry: Sendable {
 
     /// Creates a registry without plugins.
     ///
-    /// - Parameter capacity: how many elements of a stream wait for a plugin at most, 1 at least; nil for any number.
+    /// - Parameter capacity: the maximum number of elements of a stream that wait for a plugin, at least 1; nil for no
+    ///   limit.
     package init(capacity: Int?) { self.capacity = capacity.map { max(1, $0) } }
 
-    // MARK: - Coming and going
+    // MARK: - Adding and removing
 
-    /// The plugins that are there in any phase, in the order of being added.
+    /// The plugins in any phase, in the order of addition.
     package var identities: [PluginID] { entries.keys.sorted() }
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// The number of a plugin; nil if it is not there.
+    /// Returns the number of a plugin; nil if it is unknown.
     package func id(of object: ObjectIdentifier) -> PluginID? { identifiers[object] }
 
-    /// How far a plugin is; nil if it is not there.
+    /// Returns the phase of a plugin; nil if it is unknown.
     package func phase(of id: PluginID) -> Phase? { entries[id]?.phase }
 
-    /// A plugin is about to be initialized; nil if it is there already.
+    /// Adds a plugin before its initialization; returns nil if it is known already.
     package mutating func admit(_ object: ObjectIdentifier) -> PluginID? {
         guard identifiers[object] == nil else { return nil }
         latest += 1
@@ -73,7 +74,8 @@ package struct PluginRegistry: Sendable {
         return id
     }
 
-    /// A plugin's `initialize` has ended. A plugin that removed itself meanwhile stays away, whatever it returned.
+    /// Handles the result of a plugin's `initialize`. A plugin that removed itself meanwhile stays removed, whatever
+    /// the result is.
     package mutating func finishInitializing(_ id: PluginID, _ outcome: Outcome) -> Admission {
         switch outcome {
         case .accepted:
@@ -90,19 +92,19 @@ package struct PluginRegistry: Sendable {
         }
     }
 
-    /// Somebody wants a plugin to stop; false if it is not running, or being stopped already.
+    /// Begins to stop a plugin; returns false if it is not running, or is stopping already.
     package mutating func beginStopping(_ id: PluginID) -> Bool {
         guard entries[id]?.phase == .running else { return false }
         entries[id]?.phase = .stopping
         return true
     }
 
-    /// A plugin's `stop` has ended: with true it is gone, otherwise it goes on.
+    /// Handles the result of a plugin's `stop`: true removes the plugin, with false it continues.
     package mutating func finishStopping(_ id: PluginID, _ agreed: Bool) {
         if agreed { remove(id) } else { entries[id]?.phase = .running }
     }
 
-    /// Drops a plugin with all that waits for it; without it, nothing happens.
+    /// Removes a plugin with its waiting elements; has no effect on an unknown plugin.
     package mutating func remove(_ id: PluginID) {
         guard let entry = entries.removeValue(forKey: id) else { return }
         identifiers[entry.object] = nil
@@ -110,36 +112,37 @@ package struct PluginRegistry: Sendable {
 
     // MARK: - Streams
 
-    /// What a plugin has subscribed to; nothing if it is not there.
+    /// Returns the streams that a plugin has subscribed to; none if it is unknown.
     package func streams(of id: PluginID) -> PluginStreams { entries[id]?.streams ?? .nothing }
 
-    /// Adds streams to those of a plugin; ones that there are not are left out.
+    /// Adds streams to those of a plugin; ignores undefined ones.
     package mutating func subscribe(_ id: PluginID, to streams: PluginStreams) {
         guard entries[id]?.phase != .refused else { return }
         entries[id]?.streams.formUnion(streams.intersection(.every))
     }
 
-    /// Takes streams from those of a plugin. What waits of them is not delivered either, unless it is subscribed to
-    /// again before its turn.
+    /// Removes streams from those of a plugin. Their waiting elements are not delivered either, unless the plugin
+    /// subscribes again before their turn.
     package mutating func unsubscribe(_ id: PluginID, from streams: PluginStreams) {
         entries[id]?.streams.subtract(streams)
     }
 
     // MARK: - Deliveries
 
-    /// How many elements a plugin has lost because it took them too slowly; nil if it is not there.
+    /// Returns the number of elements that a plugin has lost because it was too slow; nil if it is unknown.
     package func dropped(of id: PluginID) -> Int? { entries[id]?.queues.dropped }
 
-    /// Puts an element into the queues of all that have subscribed to its stream.
+    /// Appends an element to the queues of all plugins that have subscribed to its stream.
     ///
-    /// - Returns: the plugins to which somebody must begin to deliver, by `next(for:)` until it gives nil; in order.
+    /// - Returns: the plugins, in order, for which the caller must start deliveries, with `next(for:)` until it
+    ///   returns nil.
     package mutating func enqueue(_ delivery: PluginDelivery) -> [PluginID] {
         identities.filter { enqueue(delivery, for: $0) }
     }
 
-    /// Puts an element into the queue of one plugin, if that has subscribed to its stream.
+    /// Appends an element to the queue of one plugin, if that has subscribed to its stream.
     ///
-    /// - Returns: whether somebody must begin to deliver to it.
+    /// - Returns: whether the caller must start deliveries to the plugin.
     package mutating func enqueue(_ delivery: PluginDelivery, for id: PluginID) -> Bool {
         guard entries[id]?.streams.contains(delivery.stream) == true else { return false }
         let sender = delivery.sender.flatMap { entries[$0] == nil ? nil : $0 }
@@ -147,14 +150,15 @@ package struct PluginRegistry: Sendable {
         return wake(id)
     }
 
-    /// Whether somebody must begin to deliver to a plugin: something waits for it, it is ready, and nobody does.
+    /// Returns whether the caller must start deliveries to a plugin: an element waits, the plugin is ready, and no
+    /// task delivers.
     package mutating func wake(_ id: PluginID) -> Bool {
         guard let entry = entries[id], entry.isReady, !entry.isBusy, !entry.queues.isEmpty else { return false }
         entries[id]?.isBusy = true
         return true
     }
 
-    /// The next element for a plugin; nil if there is none, and then nobody delivers to it until it is woken.
+    /// Returns the next element for a plugin; nil if there is none, and then deliveries end until the next start.
     package mutating func next(for id: PluginID) -> PluginDelivery? {
         while entries[id]?.isReady == true, let delivery = entries[id]?.queues.popOldest() {
             if entries[id]?.streams.contains(delivery.stream) == true { return delivery }

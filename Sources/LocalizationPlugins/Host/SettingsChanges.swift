@@ -1,9 +1,9 @@
 import IndoorVocabulary
 import LocalizationSession
 
-/// What plugins want of the settings, until it is applied.
+/// The changes of settings that plugins have requested, until the host applies them.
 package struct SettingsChanges: Sendable {
-    /// One wish.
+    /// One change.
     package enum Change: Sendable {
         case request(String, JSONValue)
         case override(String, JSONValue?)
@@ -13,19 +13,19 @@ package struct SettingsChanges: Sendable {
 
     package init() {}
 
-    /// Takes a wish in, if its key and value are right.
+    /// Adds a change if its key and value are valid.
     ///
-    /// - Throws: `SettingsProblem` if they are not; then nothing is changed.
+    /// - Throws: `SettingsProblem` if they are not; then nothing changes.
     package mutating func add(_ change: Change) throws(SettingsProblem) {
         var trial = SettingsStack()
         try Self.make(change, in: &trial)
         changes.append(change)
     }
 
-    /// Puts all wishes into settings, in their order, and applies them.
+    /// Makes all changes in settings, in their order.
     package func make(in settings: inout SettingsStack) {
         for change in changes {
-            // Each was tried when it came in: whether one is right does not depend on the others.
+            // Each was validated when it was added: its validity doesn't depend on the others.
             try? Self.make(change, in: &settings)
         }
         settings.apply()

@@ -1,34 +1,33 @@
 import IndoorVocabulary
 
-/// How long somebody may take who may never come to an end.
+/// A time limit for operations that may never end.
 package struct TimeLimit: Sendable {
-    /// Nobody has come to an end within the limit.
+    /// The error of an operation that exceeds the limit.
     package struct Exceeded: Error, Hashable, CustomStringConvertible {
-        /// What was allowed.
+        /// The limit.
         package let limit: Duration
 
         package var description: String { "it took longer than \(limit)" }
     }
 
-    /// What is allowed; nil for any time.
+    /// The limit; nil for none.
     package let limit: Duration?
     private let clock: SessionClock
 
-    /// Creates a limit by a clock.
+    /// Creates a limit that a clock measures.
     package init(_ limit: Duration?, clock: some Clock<Duration>) {
         self.limit = limit
         self.clock = SessionClock(clock)
     }
 
-    /// Runs `body`, and returns when it has ended or its time is over: then it is cancelled, and what becomes of it does
-    /// not matter any more.
+    /// Runs `body`, and returns at its end or at the limit; in the latter case, cancels `body` and ignores its result.
     ///
-    /// - Throws: `Exceeded`, or what `body` throws.
+    /// - Throws: `Exceeded`, or the error of `body`.
     package func run<Value: Sendable>(
         _ body: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         let race = Race<Value>()
-        // No group of tasks: that would wait for all of them, and one that hangs does not end by being cancelled.
+        // Not a task group: that would wait for all tasks, and a task that hangs doesn't end when it is cancelled.
         let work = Task {
             do { race.end(.success(try await body())) } catch { race.end(.failure(error)) }
         }
@@ -48,7 +47,7 @@ package struct TimeLimit: Sendable {
     }
 }
 
-/// What comes first of several ends, for one who waits for it.
+/// A race that returns the first of several results to one waiter.
 private final class Race<Value: Sendable>: Sendable {
     private struct State: Sendable {
         var outcome: Result<Value, any Error>?
@@ -57,7 +56,7 @@ private final class Race<Value: Sendable>: Sendable {
 
     private let state = Guarded(State())
 
-    /// Ends it; returns whether this was the first end.
+    /// Ends the race with a result; returns whether it is the first one.
     @discardableResult func end(_ outcome: Result<Value, any Error>) -> Bool {
         let (isFirst, waiter) = state.withLock { state -> (Bool, CheckedContinuation<Value, any Error>?) in
             guard state.outcome == nil else { return (false, nil) }

@@ -1,7 +1,7 @@
 import IndoorLocalization
 import XCTest
 
-/// The machine looks only at areas nearby; that changes nothing of what it tells.
+/// The machine checks only the areas nearby, and emits the same events as with all areas.
 final class AreaMachineIndexTests: XCTestCase {
     /// The same rules, asking every area at every point.
     private struct Plain {
@@ -54,7 +54,7 @@ final class AreaMachineIndexTests: XCTestCase {
         }
     }
 
-    func testWalksTellTheSameAsAskingEveryAreaDoes() {
+    func testTheIndexedMachineEmitsTheSameEventsAsASearchOfAllAreas() {
         for seed in UInt64(1)...12 {
             print("seed \(seed)")
             var random = RandomAreas(seed: seed)
@@ -84,7 +84,7 @@ final class AreaMachineIndexTests: XCTestCase {
         }
     }
 
-    func testTwoMachinesThatSawTheSameAreEqual() {
+    func testTwoMachinesWithTheSameInputAreEqual() {
         let watched = (0..<50).map { id in
             AreaMachine.Watched(id: id, mapID: 1, area: .circle(center: MapPoint(x: Double(id), y: 0), radius: 3))
         }

@@ -34,7 +34,7 @@ final class AreaMachineTests: XCTestCase {
         XCTAssertEqual(go(&machine, outside, 5), [.exit(7), .exit(8)])
     }
 
-    func testADwellIsCountedInTheTimeThatIsWatchedAndAHoldOffInAllTime() {
+    func testADwellRunsInMonitoredTimeAndAHoldOffInElapsedTime() {
         var machine = machine(holdOff: .seconds(10))
         func go(_ point: MapPoint, _ seconds: Double, watched: Double) -> [AreaMachine.Change] {
             machine.observe(
@@ -49,7 +49,7 @@ final class AreaMachineTests: XCTestCase {
         XCTAssertEqual(go(inside, 104, watched: 8), [.enter(7), .enter(8)], "11 s behind the exit")
     }
 
-    func testAStepBackBeginsTheDwellAnew() {
+    func testAStepBackRestartsTheDwell() {
         var machine = machine()
         _ = go(&machine, inside, 0)
         _ = go(&machine, outside, 1)
@@ -58,7 +58,7 @@ final class AreaMachineTests: XCTestCase {
         XCTAssertEqual(go(&machine, inside, 4), [.enter(7), .enter(8)])
     }
 
-    func testWithoutDwellEachChangeCountsAtOnce() {
+    func testWithoutADwellEachChangeIsReportedAtOnce() {
         var machine = machine(dwell: .zero)
         XCTAssertEqual(go(&machine, inside, 0), [.enter(7), .enter(8)])
         XCTAssertEqual(go(&machine, MapPoint(x: 15, y: 5), 0), [.exit(7)])
@@ -108,7 +108,7 @@ final class AreaMachineTests: XCTestCase {
         XCTAssertEqual(machine.leaveAll(at: Instant(seconds: 2.2)), [])
     }
 
-    func testLeaveAllLeavesOnlyWhatWasEnteredAndForgetsWhatWasBegun() {
+    func testLeaveAllLeavesOnlyEnteredAreasAndForgetsPendingDwells() {
         var machine = machine()
         _ = go(&machine, inside, 0)
         XCTAssertEqual(machine.leaveAll(at: Instant(seconds: 1)), [])
@@ -116,7 +116,7 @@ final class AreaMachineTests: XCTestCase {
         XCTAssertEqual(go(&machine, inside, 4), [.enter(7), .enter(8)])
     }
 
-    func testLeaveAllDoesNotTellOfSilentEntries() {
+    func testLeaveAllEmitsNoExitsOfSilentEntries() {
         var machine = machine(dwell: .zero, holdOff: .seconds(10))
         _ = go(&machine, inside, 0)
         _ = go(&machine, outside, 1)

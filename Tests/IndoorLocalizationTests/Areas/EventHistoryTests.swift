@@ -10,7 +10,7 @@ final class EventHistoryTests: XCTestCase {
 
     private func seconds(_ events: [LocalizationEvent]) -> [Double] { events.map(\.instant.seconds) }
 
-    func testAnEventIsDescribedByNamesAndNotByCorners() {
+    func testTheDescriptionOfAnEventContainsNamesAndNoCorners() {
         let area = Area.circle(center: MapPoint(x: 1, y: 2), radius: 3)
         let fence = Fence(id: 1, name: "Gate", mapID: 1, area: area)
         let geofence = Geofence(id: "g", name: "Yard", shape: .area(area))
@@ -27,7 +27,7 @@ final class EventHistoryTests: XCTestCase {
             ])
     }
 
-    func testEventsAfterAnInstantAreThoseLaterThanIt() {
+    func testEventsAfterAnInstantAreLaterThanIt() {
         var history = EventHistory()
         for second in [1.0, 2, 2, 3] { history.append(event(second)) }
         XCTAssertEqual(seconds(history.events(after: .zero)), [1, 2, 2, 3])
@@ -36,7 +36,7 @@ final class EventHistoryTests: XCTestCase {
         XCTAssertEqual(history.events(after: Instant(seconds: 3)), [])
     }
 
-    func testEventsAfterAWallClockTimeAreThoseLaterThanItAndThoseWithoutOne() {
+    func testEventsAfterAWallClockTimeIncludeThoseWithoutOne() {
         var history = EventHistory()
         for (second, time) in [(1.0, 1000), (2, nil), (3, 500), (4, 1001)] as [(Double, Int64?)] {
             var event = event(second)
@@ -49,7 +49,7 @@ final class EventHistoryTests: XCTestCase {
         XCTAssertEqual(seconds(history.events(after: UnixTime(milliseconds: 5000))), [2])
     }
 
-    func testBeyondItsCapacityTheOldestGoesAndIsCounted() {
+    func testBeyondItsCapacityAHistoryDropsAndCountsTheOldest() {
         for count in 0...9 {
             var history = EventHistory(capacity: 3)
             for second in 0..<count { history.append(event(Double(second))) }
@@ -58,7 +58,7 @@ final class EventHistoryTests: XCTestCase {
         }
     }
 
-    func testAHistoryWithoutCapacityHoldsNothingAndCounts() {
+    func testAHistoryWithoutCapacityStoresNothingAndCounts() {
         for capacity in [0, -5] {
             var history = EventHistory(capacity: capacity)
             history.append(event(1))
@@ -67,14 +67,14 @@ final class EventHistoryTests: XCTestCase {
         }
     }
 
-    func testTenThousandEventsAreHeldUnlessSomethingElseIsAskedFor() {
+    func testAHistoryStoresTenThousandEventsByDefault() {
         var history = EventHistory()
         for second in 0..<10_001 { history.append(event(Double(second))) }
         XCTAssertEqual(history.events.count, 10_000)
         XCTAssertEqual(history.events.first?.instant, Instant(seconds: 1))
     }
 
-    func testAForgottenHistoryIsANewOne() {
+    func testAClearedHistoryEqualsANewOne() {
         var history = EventHistory(capacity: 2)
         for second in 0..<5 { history.append(event(Double(second))) }
         history.removeAll()
@@ -82,7 +82,7 @@ final class EventHistoryTests: XCTestCase {
     }
 
     /// Behaviour §1.1, row getEnterExitEventsAfter.
-    func testALocalizerKeepsItsEventsWhetherAnybodyListensOrNot() async throws {
+    func testALocalizerStoresItsEventsWithoutAnySubscriber() async throws {
         var settings = LocalizerStage.settings
         settings.areaDwell = .zero
         let stage = LocalizerStage(venues: [Self.everywhere], settings)

@@ -24,7 +24,7 @@ final class FenceTests: XCTestCase {
     }
 
     /// Behaviour §1.5, check 7.
-    func testEachCrossingIsToldOnce() {
+    func testEachCrossingIsReportedOnce() {
         var machine = machine()
         var told: [AreaMachine.Change] = []
         for (second, x) in [-40.0, -20, -9, 0, 9, 20, 40, 20, 9, 0, -9, -20, -40].enumerated() {
@@ -34,7 +34,7 @@ final class FenceTests: XCTestCase {
     }
 
     /// Behaviour §1.5, check 7.
-    func testWithoutATimeoutComingBackIsAlwaysTold() {
+    func testWithoutATimeoutEachReturnIsReported() {
         var machine = machine()
         for turn in 0..<5 {
             // Even within one instant.
@@ -44,7 +44,7 @@ final class FenceTests: XCTestCase {
     }
 
     /// Behaviour §1.5, check 7.
-    func testComingBackIsSilentBeforeTheTimeoutAndToldFromItOn() {
+    func testAReturnIsReportedOnlyFromTheTimeoutOn() {
         for (back, expected) in [(20.0, []), (69.999, []), (70, [.enter(1)]), (500, [.enter(1)])]
             as [(Double, [AreaMachine.Change])]
         {
@@ -57,7 +57,7 @@ final class FenceTests: XCTestCase {
         }
     }
 
-    func testFencesHoldOffEachForItself() {
+    func testEachFenceHasItsOwnHoldOff() {
         var machine = AreaMachine(
             watched: [1.0, 60].enumerated().map { id, timeout in
                 AreaMachine.Watched(
@@ -76,7 +76,7 @@ final class FenceTests: XCTestCase {
         }
     }
 
-    func testWithAMarginTheDeviceIsInUntilItIsThatFarOutside() {
+    func testAFenceWithAMarginIsLeftOnlyBeyondTheMargin() {
         var machine = machine(margin: 1)
         XCTAssertEqual(go(&machine, place(10.5), 0), [], "the margin does not make a fence larger to come in")
         XCTAssertEqual(go(&machine, place(9.9), 1), [.enter(1)])
@@ -93,7 +93,7 @@ final class FenceTests: XCTestCase {
         XCTAssertEqual(machine.observe(inside, on: 2, at: Instant(seconds: 1)), [.exit(1)])
     }
 
-    func testAnExitDelayTakesThePlaceOfTheDwellForExits() {
+    func testAnExitDelayReplacesTheDwellForExits() {
         var machine = machine(exitDelay: .seconds(10), dwell: .seconds(2))
         XCTAssertEqual(go(&machine, inside, 0), [])
         XCTAssertEqual(go(&machine, inside, 2), [.enter(1)])
@@ -121,7 +121,7 @@ final class FenceTests: XCTestCase {
 
     /// Behaviour §1.5, check 7.
     /// Behaviour §1.1, row getEnterEventObservable.
-    func testAnEventTellsItsFenceWithThePayloadAndWhenItHappened() {
+    func testAnEventHasItsFenceWithThePayloadAndItsTime() {
         let fence = Fence(
             id: 3, name: "desk", mapID: 10, area: .circle(center: inside, radius: 3),
             payload: .object(["offer": .string("coffee")]))
@@ -142,7 +142,7 @@ final class FenceTests: XCTestCase {
     }
 
     /// Behaviour §1.5, check 7.
-    func testAFenceWithoutATimeoutHasThatOfTheSession() {
+    func testAFenceWithoutATimeoutUsesThatOfTheSession() {
         var settings = LocalizationSettings()
         settings.areaDwell = .zero
         settings.fenceTimeout = .seconds(10)
@@ -172,7 +172,7 @@ final class FenceTests: XCTestCase {
         XCTAssertEqual(machine.state, .searchVenue)
     }
 
-    func testThePointCountsAndNotHowSureItIs() {
+    func testAFenceUsesThePositionAndNotItsRadius() {
         for (x, expected) in [(7.9, [true]), (8.1, [])] as [(Double, [Bool])] {
             var machine = session(Fence(id: 3, name: "desk", mapID: 10, area: .circle(center: inside, radius: 3)))
             let fix = Fix(instant: Instant(seconds: 11), mapID: 10, point: MapPoint(x: x, y: 5), radius: 25)
@@ -181,7 +181,7 @@ final class FenceTests: XCTestCase {
         }
     }
 
-    func testDistancesToAreas() {
+    func testTheDistanceToAnAreaIsZeroInside() {
         let square = Area.polygon([(0.0, 0.0), (4, 0), (4, 4), (0, 4)].map { MapPoint(x: $0.0, y: $0.1) })
         for (x, y, distance) in [(2.0, 2.0, 0.0), (6, 2, 2), (2, -1, 1), (7, 8, 5), (-3, -4, 5)] {
             XCTAssertEqual(square.distance(to: MapPoint(x: x, y: y)), distance, accuracy: 1e-12, "\(x), \(y)")

@@ -14,7 +14,7 @@ final class GeofenceShapeTests: XCTestCase {
     }
 
     /// Behaviour §2.5, check 9.
-    func testAPolygonOnEarthContainsTheSameClockwiseAndCounterClockwise() {
+    func testAPolygonOnEarthContainsTheSamePointsClockwiseAndCounterClockwise() {
         for (latitude, longitude, expected) in [
             (52.0005, 13.0005, true), (52.0015, 13.0005, true), (52.0005, 13.0015, true), (52.0015, 13.0015, false),
             (51.9995, 13.0005, false), (52.0005, 13.0025, false), (-52.0005, -166.9995, false), (0, 0, false),
@@ -24,7 +24,7 @@ final class GeofenceShapeTests: XCTestCase {
         }
     }
 
-    func testAPolygonMayLieAcrossTheDateLine() {
+    func testAPolygonMayCrossTheDateLine() {
         let square = [(-0.001, 179.999), (0.001, 179.999), (0.001, -179.999), (-0.001, -179.999)]
             .map { Coordinate(latitude: $0.0, longitude: $0.1) }
         XCTAssertEqual(contains(square, 0, 180), true)
@@ -106,7 +106,7 @@ final class GeofenceShapeTests: XCTestCase {
         XCTAssertEqual(coordinate.longitude, 13, accuracy: 1e-9)
     }
 
-    func testWhatCannotBeWatchedSaysWhy() {
+    func testAnInvalidGeofenceReportsItsProblem() {
         let (place, point) = (Coordinate(latitude: 52, longitude: 13), MapPoint(x: 1, y: 1))
         let bad = Coordinate(latitude: 91, longitude: 13)
         for (shape, problem) in [

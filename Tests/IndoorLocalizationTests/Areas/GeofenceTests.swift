@@ -53,7 +53,7 @@ final class GeofenceTests: XCTestCase {
 
     /// Behaviour §2.5, check 9.
     /// Behaviour §2.1B, row geofences.
-    func testTheSameIdentifierReplaces() {
+    func testAGeofenceReplacesOneWithTheSameIdentifier() {
         var machine = session()
         watch(&machine, .start([fence("desk"), fence("door", at: 30)]), at: 10.2)
         XCTAssertEqual(go(&machine, to: 5, at: 11), ["+desk"])
@@ -79,7 +79,7 @@ final class GeofenceTests: XCTestCase {
         XCTAssertEqual(go(&machine, to: 20, at: 15), ["-desk"])
     }
 
-    func testAGeofenceThatIsStoppedTellsNoExit() {
+    func testAStoppedGeofenceEmitsNoExit() {
         for change in [GeofenceChange.stop(["desk"]), .stopAll] {
             var machine = session()
             watch(&machine, .start([fence("desk"), fence("door", at: 30)]), at: 10.2)
@@ -127,7 +127,7 @@ final class GeofenceTests: XCTestCase {
         XCTAssertEqual(go(&machine, to: 9, at: 15), ["-clockwise", "-counter"])
     }
 
-    func testGeofencesKeepTheRulesOfFences() {
+    func testGeofencesFollowTheRulesOfFences() {
         var machine = session(dwell: .seconds(2))
         var slow = fence("slow")
         (slow.exitDelay, slow.exitMargin) = (.seconds(6), 2)
@@ -139,7 +139,7 @@ final class GeofenceTests: XCTestCase {
         XCTAssertEqual(go(&machine, to: 5, at: 27), ["+slow"], "the other holds off")
     }
 
-    func testGeofencesStayWatchedInTheNextSession() {
+    func testGeofencesRemainActiveInTheNextSession() {
         var machine = session()
         watch(&machine, .start([fence("desk")]), at: 10.2)
         XCTAssertEqual(go(&machine, to: 5, at: 11), ["+desk"])
@@ -158,7 +158,7 @@ final class GeofenceTests: XCTestCase {
         XCTAssertEqual(told, [nil, nil, "desk"], "a room, a fence of the venue, and it")
     }
 
-    func testAReplayRefusesAGeofenceThatEnclosesNothing() {
+    func testAReplayRejectsAGeofenceThatEnclosesNothing() {
         var replay = SessionReplay(venues: [SessionStage.office])
         XCTAssertThrowsError(try replay.startMonitoring([fence("desk"), fence("none", radius: 0)])) { error in
             XCTAssertEqual(error as? GeofenceError, .outOfRange(id: "none", field: "the radius"))
@@ -174,7 +174,7 @@ final class GeofenceTests: XCTestCase {
     }
 
     /// Behaviour §2.5, check 9.
-    func testAPositionerWatchesGeofencesToo() {
+    func testAFloorPlanLocalizerMonitorsGeofences() {
         var stage = FloorPlanLocalizerMachineStage()
         XCTAssertTrue(stage.handle(.monitor(.start([fence("desk")])), at: 0).isEmpty)
         stage.run()
@@ -191,7 +191,7 @@ final class GeofenceTests: XCTestCase {
     }
 
     /// What it costs is in `indoorloc bench`; here, that no area far off is asked.
-    func testTenThousandGeofencesTellWhatOneTells() {
+    func testTenThousandGeofencesEmitTheSameEventsAsOne() {
         var machine = session()
         watch(
             &machine,

@@ -30,7 +30,7 @@ final class InteractionTests: XCTestCase {
         return machine
     }
 
-    /// What is told until a second, in which the office's beacon is heard all the time, and others as it is given.
+    /// Returns the events until a second; the device receives the office's beacon all the time, and others as given.
     private func tell(
         _ machine: inout Machine, to end: Double, resting: Range<Double> = 0..<0,
         _ heard: (Double) -> [SensorReading] = { _ in [] }
@@ -69,7 +69,7 @@ final class InteractionTests: XCTestCase {
     }
 
     /// Behaviour §1.1, row Proximity SDK: an interaction has a distance.
-    func testWithADistanceABeaconMustSeemNearAndGoesAwayOneAndAHalfTimesAsFar() {
+    func testADistanceLimitsTheEntryAndOneAndAHalfTimesItTheExit() {
         let near = Interaction(id: 1, name: "guide", target: .beacon(Self.guide), distance: 3)
         var machine = machine([near])
         // Without a measured power of its own, -62 dBm are 1 m: 7.9 m, 2 m, 4 m, 7.9 m.
@@ -84,7 +84,7 @@ final class InteractionTests: XCTestCase {
     }
 
     /// Behaviour §1.1, row Proximity SDK: trigger enter, exit or both.
-    func testATriggerTellsWhichOfBothIsTold() {
+    func testATriggerSelectsEntriesExitsOrBoth() {
         for (trigger, expected) in [
             (Interaction.Trigger.enter, ["enter 1 at 20.5"]), (.exit, ["exit 1 at 50.0"]),
             (.both, ["enter 1 at 20.5", "exit 1 at 50.0"]),
@@ -115,7 +115,7 @@ final class InteractionTests: XCTestCase {
 
     // MARK: - Places
 
-    func testAPointOfInterestIsNearWithinItsDistanceAndLeftFurtherAway() {
+    func testAPointOfInterestIsEnteredWithinItsDistanceAndLeftFurtherAway() {
         var machine = machine([
             Interaction(id: 1, name: "near", target: .pointOfInterest(5)),
             Interaction(id: 2, name: "wide", target: .pointOfInterest(5), distance: 10),
@@ -129,7 +129,7 @@ final class InteractionTests: XCTestCase {
         XCTAssertEqual(told, ["enter 1 at 11.5", "enter 2 at 11.5", "exit 1 at 30.5", "exit 2 at 40.5"])
     }
 
-    func testARoomAndAFenceTellTheirInteractionsRightBehindTheirEvents() {
+    func testInteractionsOfARoomAndAFenceFollowTheirEvents() {
         var machine = machine([
             Interaction(id: 1, name: "tea", target: .room(1), trigger: .enter),
             Interaction(id: 2, name: "mind the step", target: .fence(2)),
@@ -150,7 +150,7 @@ final class InteractionTests: XCTestCase {
         XCTAssertEqual(names(machine.pass(to: 14)), ["exit 2 at 13.5"])
     }
 
-    func testWhatIsNearIsLeftWhenTheVenueIsLostOrTheSessionEnds() {
+    func testInteractionsEndWhenTheVenueIsLostOrTheSessionEnds() {
         for isStopped in [false, true] {
             var machine = machine([
                 Interaction(id: 1, name: "guide", target: .beacon(Self.guide)),
@@ -170,7 +170,7 @@ final class InteractionTests: XCTestCase {
     // MARK: - What users hold
 
     /// Behaviour §1.1, row Proximity SDK: interactions with their contents are told as a stream.
-    func testALocalizerTellsInteractionsWithContentsAndTheWallClock() async throws {
+    func testALocalizerEmitsInteractionsWithContentsAndTheWallClock() async throws {
         var venue = EventHistoryTests.everywhere
         let content = Interaction.Content(id: 1, language: "en", text: "Welcome", link: "https://example.org")
         venue.interactions = [
@@ -198,7 +198,7 @@ final class InteractionTests: XCTestCase {
         await stage.localizer.stop()
     }
 
-    func testTheContentOfALanguageIsTheNearestOne() {
+    func testTheContentWithTheClosestLanguageIsSelected() {
         let contents = ["de", "en-GB", nil, "en"].enumerated().map { index, language in
             Interaction.Content(id: index, language: language, text: language ?? "all")
         }

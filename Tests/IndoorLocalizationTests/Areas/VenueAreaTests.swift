@@ -15,7 +15,7 @@ final class VenueAreaTests: XCTestCase {
         for (name, polygon) in polygons { XCTAssertNil(PolygonDefect(in: polygon), name) }
     }
 
-    func testDefectsAreNamed() {
+    func testADefectivePolygonReportsItsDefect() {
         let cases: [(String, [MapPoint], PolygonDefect)] = [
             ("nothing", [], .tooFewCorners),
             ("one corner", points((1, 1)), .tooFewCorners),
@@ -62,7 +62,7 @@ final class VenueAreaTests: XCTestCase {
         }
     }
 
-    func testAreasHaveTheirSize() {
+    func testTheSizeOfAnAreaIsCorrect() {
         XCTAssertEqual(Area.circle(center: MapPoint(x: 1, y: 1), radius: 2).squareMeters, 4 * .pi, accuracy: 1e-12)
         let room = points((1e6, 1e6), (1e6 + 4, 1e6), (1e6 + 4, 1e6 + 3), (1e6, 1e6 + 3))
         XCTAssertEqual(Area.polygon(room).squareMeters, 12, accuracy: 1e-6)

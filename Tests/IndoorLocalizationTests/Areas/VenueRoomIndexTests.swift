@@ -13,7 +13,7 @@ final class VenueRoomIndexTests: XCTestCase {
         }
     }
 
-    func testOfEqualRoomsTheLowestNumberWins() {
+    func testTheLowestNumberWinsAmongEqualRooms() {
         var twin = hall
         twin.id = 0
         XCTAssertEqual(RoomIndex(rooms: [hall, twin]).room(at: MapPoint(x: 1, y: 1), on: 1)?.id, 0)
@@ -32,7 +32,7 @@ final class VenueRoomIndexTests: XCTestCase {
         XCTAssertNil(index.room(at: MapPoint(x: 0, y: 0), on: 1))
     }
 
-    func testALibraryHandsOutItsVenuesAndNoOthers() async throws {
+    func testALibraryReturnsOnlyItsOwnVenues() async throws {
         let venue = Venue(id: 4, name: "a", maps: [])
         let library = VenueLibrary([venue, Venue(id: 4, name: "b", maps: [])])
         XCTAssertEqual(library.catalogue(), [VenueSummary(of: venue)])

@@ -14,7 +14,7 @@ final class AttitudeFilterTests: XCTestCase {
         try XCTUnwrap(filter.rotation).angle(to: device.attitude) * 180 / .pi
     }
 
-    func testGravityAndFieldTellTheAttitudeAtOnce() throws {
+    func testGravityAndFieldGiveTheAttitudeAtOnce() throws {
         for heading in stride(from: 0.0, to: 360, by: 45) {
             for tilt in [0.0, 40, 80] {
                 var device = CarriedDevice(Self.nineAxes, heading: heading)
@@ -27,7 +27,7 @@ final class AttitudeFilterTests: XCTestCase {
         }
     }
 
-    func testTheGyroscopeTurnsIt() throws {
+    func testTheGyroscopeTurnsTheAttitude() throws {
         var (device, filter) = (CarriedDevice(Self.nineAxes), AttitudeFilter())
         run(&filter, device.samples(2))
         run(&filter, device.samples(1, turn: 90))
@@ -35,7 +35,7 @@ final class AttitudeFilterTests: XCTestCase {
         XCTAssertLessThan(try error(filter, device), 3)
     }
 
-    func testWithoutAMagnetometerItBeginsStraightAhead() throws {
+    func testWithoutAMagnetometerTheHeadingBeginsStraightAhead() throws {
         var (device, filter) = (CarriedDevice(Self.raw, heading: 70), AttitudeFilter())
         run(&filter, device.samples(2))
         XCTAssertFalse(filter.isNorthward)
@@ -57,13 +57,13 @@ final class AttitudeFilterTests: XCTestCase {
         XCTAssertLessThan(try XCTUnwrap(filter.rotation).angle(to: before) * 180 / .pi, 10)
     }
 
-    func testStepsDoNotTiltIt() throws {
+    func testStepsDoNotTiltTheAttitude() throws {
         var (device, filter) = (CarriedDevice(Self.nineAxes, heading: 120), AttitudeFilter())
         run(&filter, device.samples(20, steps: 2))
         XCTAssertLessThan(try error(filter, device), 4)
     }
 
-    func testIronTurnsItByLittle() throws {
+    func testIronTurnsTheAttitudeByLittle() throws {
         var (device, filter) = (CarriedDevice(Self.nineAxes), AttitudeFilter())
         run(&filter, device.samples(10))
         device.iron = Vector3(x: 40, y: 0, z: 10)
@@ -75,7 +75,7 @@ final class AttitudeFilterTests: XCTestCase {
         XCTAssertFalse(filter.isDisturbed)
     }
 
-    func testAFieldThatIsNowhereOnEarthIsNotBelieved() throws {
+    func testAFieldOutsideTheRangeOfTheEarthIsIgnored() throws {
         var (device, filter) = (CarriedDevice(Self.nineAxes), AttitudeFilter())
         device.iron = Vector3(x: 200, y: 0, z: 0)
         run(&filter, device.samples(3))
@@ -83,7 +83,7 @@ final class AttitudeFilterTests: XCTestCase {
         XCTAssertFalse(filter.isNorthward)
     }
 
-    func testAnotherFieldIsBelievedInTheEnd() throws {
+    func testALastingFieldIsAcceptedInTheEnd() throws {
         var (device, filter) = (CarriedDevice(Self.nineAxes), AttitudeFilter())
         run(&filter, device.samples(5))
         device.iron = Vector3(x: 0, y: 10, z: 0)
@@ -99,7 +99,7 @@ final class AttitudeFilterTests: XCTestCase {
         XCTAssertLessThan(try error(filter, device), 5)
     }
 
-    func testAGapBeginsAnewWithTheHeadingThatItHad() throws {
+    func testTheFilterStartsAgainAfterAGapWithTheEarlierHeading() throws {
         var (device, filter) = (CarriedDevice(Self.raw), AttitudeFilter())
         run(&filter, device.samples(1))
         run(&filter, device.samples(1, turn: 50))
@@ -109,7 +109,7 @@ final class AttitudeFilterTests: XCTestCase {
         XCTAssertLessThan(try error(filter, device), 4)
     }
 
-    func testUpsideDownIsAnAttitudeToo() throws {
+    func testTheFilterHandlesADeviceUpsideDown() throws {
         var (device, filter) = (CarriedDevice(Self.raw), AttitudeFilter())
         device.tilt = 180
         run(&filter, device.samples(1, shake: 0))

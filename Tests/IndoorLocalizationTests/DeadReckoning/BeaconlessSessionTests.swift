@@ -66,7 +66,7 @@ final class BeaconlessSessionTests: XCTestCase {
         outputs.compactMap { if case .state(let state) = $0.content { state.name } else { nil } }
     }
 
-    func testAFixInTheForcedVenueIsEnoughToBegin() throws {
+    func testAFixInTheForcedVenueStartsPositions() throws {
         let told = outputs([fix()] + steps(1..<5), settings)
         XCTAssertEqual(
             states(told),
@@ -76,13 +76,13 @@ final class BeaconlessSessionTests: XCTestCase {
         XCTAssertLessThan(first.point.distance(to: MapPoint(x: 30, y: 30)), 1)
     }
 
-    func testWithoutAForcedVenueAFixAloneBeginsNothing() {
+    func testAFixWithoutAForcedVenueStartsNoPositions() {
         var settings = settings
         settings.forcedVenue = nil
         XCTAssertEqual(positions(outputs([fix()] + steps(1..<20), settings)), [])
     }
 
-    func testStepsLeadOnFromTheFixAndTheRadiusGrows() throws {
+    func testStepsMoveThePositionFromTheFixAndTheRadiusGrows() throws {
         let told = positions(outputs([fix()] + steps(1..<41), settings))
         let last = try XCTUnwrap(told.last)
         XCTAssertEqual(last.y, 30 - 28, accuracy: 8, "28 m towards the top; a tenth of the guesses are held otherwise")
@@ -101,13 +101,13 @@ final class BeaconlessSessionTests: XCTestCase {
         XCTAssertLessThan(min(course, 360 - course), 15, "towards the plan's top")
     }
 
-    func testMotionKeepsTheVenueWithoutAnyBeacon() {
+    func testMotionKeepsTheVenueWithoutBeacons() {
         let told = outputs([fix()] + rest(1..<120), settings)
         XCTAssertEqual(states(told).filter { $0 == "searchVenue" }.count, 1)
         XCTAssertEqual(positions(told).last?.instant.seconds ?? 0, 119, accuracy: 0.6)
     }
 
-    func testMotionThatEndsEndsTheVenueToo() {
+    func testTheVenueIsLostWhenMotionReadingsEnd() {
         let told = outputs(
             [fix()] + rest(1..<20) + [.pressure(PressureSample(instant: Instant(seconds: 80), hectopascals: 1000))],
             settings)
@@ -115,7 +115,7 @@ final class BeaconlessSessionTests: XCTestCase {
         XCTAssertLessThan(positions(told).last?.instant.seconds ?? 0, 50)
     }
 
-    func testAfterTheLimitMotionIsNotEnough() {
+    func testTheVenueIsLostAfterTheReckoningLimit() {
         var settings = settings
         settings.motion.reckoningLimit = .seconds(60)
         let told = outputs([fix()] + rest(1..<200), settings)
@@ -123,7 +123,7 @@ final class BeaconlessSessionTests: XCTestCase {
             positions(told).last?.instant.seconds ?? 0, 90, accuracy: 1, "the limit, and the time-out after it")
     }
 
-    func testANewFixBeginsTheLimitAnew() {
+    func testANewFixRestartsTheReckoningLimit() {
         var settings = settings
         settings.motion.reckoningLimit = .seconds(60)
         let readings = (rest(1..<200) + [fix(at: 50)]).sorted { $0.instant < $1.instant }
@@ -131,12 +131,12 @@ final class BeaconlessSessionTests: XCTestCase {
         XCTAssertEqual(positions(told).last?.instant.seconds ?? 0, 140, accuracy: 1)
     }
 
-    func testASoftFixIsNoPlaceToKeepAVenueBy() {
+    func testASoftFixDoesNotKeepTheVenue() {
         let told = outputs([fix(isSoft: true)] + rest(1..<120), settings)
         XCTAssertLessThan(positions(told).last?.instant.seconds ?? 0, 40)
     }
 
-    func testTheBarometerChangesTheFloorAndTheStairsTellWhere() throws {
+    func testTheBarometerChangesTheFloorAndTheStairsGiveThePlace() throws {
         var barometer = CarriedBarometer()
         // 14 steps lead from (30, 30) to the stairs at (30, 20).
         var readings = barometer.readings(10)
@@ -154,13 +154,13 @@ final class BeaconlessSessionTests: XCTestCase {
         XCTAssertLessThan(change.instant.seconds, 22 + 8, "not long after the climb's end")
     }
 
-    func testWithoutABarometerTheFloorStaysForEver() {
+    func testTheFloorStaysWithoutABarometer() {
         let told = positions(outputs([fix(11)] + rest(1..<600), settings))
         XCTAssertEqual(Set(told.map(\.mapID)), [11])
         XCTAssertGreaterThan(told.last?.floorCertainty ?? 0, 0.9)
     }
 
-    func testTheWeatherChangesNoFloor() {
+    func testTheWeatherDoesNotChangeTheFloor() {
         var barometer = CarriedBarometer()
         let readings = (barometer.readings(900, weather: -0.5 / 3600) + rest(1..<900)).sorted {
             $0.instant < $1.instant
@@ -168,7 +168,7 @@ final class BeaconlessSessionTests: XCTestCase {
         XCTAssertEqual(Set(positions(outputs([fix()] + readings, settings)).map(\.mapID)), [10])
     }
 
-    func testMotionIsToldOnlyToWhoAsks() {
+    func testMotionIsEmittedOnlyToSubscribers() {
         let readings = [fix()] + steps(1..<20)
         XCTAssertFalse(outputs(readings, settings).contains { if case .motion = $0.content { true } else { false } })
         let told = outputs(readings, settings, tellsMotion: true)
@@ -215,7 +215,7 @@ final class FloorLinksTests: XCTestCase {
         return Venue(id: 1, name: "v", maps: maps, beacons: [], paths: hasStairs ? paths : nil)
     }
 
-    func testPlansWithoutAnyHintLieAboveEachOther() {
+    func testPlansWithoutCommonPointsLieAboveEachOther() {
         let links = FloorLinks(venue: Self.venue((nil, nil), hasStairs: false))
         XCTAssertEqual(links.place(of: MapPoint(x: 3, y: 4), from: 0, to: 1), MapPoint(x: 3, y: 4))
         XCTAssertEqual(links.links, [])
@@ -228,7 +228,7 @@ final class FloorLinksTests: XCTestCase {
         XCTAssertEqual(links.links.count, 2, "a way on one floor is no link")
     }
 
-    func testGeoreferencedPlansMeetOnEarth() {
+    func testGeoreferencedPlansAreAlignedByCoordinates() {
         let there = Coordinate(latitude: 50, longitude: 8)
         let links = FloorLinks(
             venue: Self.venue((.center(there, bearing: 0), .center(there, bearing: 180)), hasStairs: true))

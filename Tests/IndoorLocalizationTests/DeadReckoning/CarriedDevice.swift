@@ -1,7 +1,7 @@
 import Foundation
 import IndoorLocalization
 
-/// A device that somebody carries through a test: what its sensors tell, second by second.
+/// The sensor readings of a device that a person carries through a test, second by second.
 struct CarriedDevice {
     static let gravity = 9.80665
     /// The Earth's field where this device is: 48 µT, dipping by 65° below magnetic north.

@@ -4,7 +4,7 @@ import XCTest
 final class HeadingTests: XCTestCase {
     private func heading(_ reckoner: DeadReckoner) throws -> Heading { try XCTUnwrap(reckoner.heading) }
 
-    func testTheDevicesOwnAttitudeIsTakenAsItIs() throws {
+    func testTheDevicesOwnAttitudeIsUsedUnchanged() throws {
         var (device, reckoner) = (CarriedDevice(heading: 130), DeadReckoner())
         reckoner.observe(device.samples(1))
         let heading = try heading(reckoner)
@@ -15,7 +15,7 @@ final class HeadingTests: XCTestCase {
     }
 
     /// Behaviour §5.3, row Location: heading from true and from magnetic north.
-    func testTheCompassTellsMagneticAndTrueNorth() throws {
+    func testTheCompassGivesMagneticAndTrueNorth() throws {
         var settings = DeadReckoningSettings()
         settings.magneticDeclination = 4
         var device = CarriedDevice([.acceleration, .rotationRate, .magneticField], heading: 200)
@@ -29,7 +29,7 @@ final class HeadingTests: XCTestCase {
         XCTAssertEqual(heading.accuracy, 10, accuracy: 1)
     }
 
-    func testInAPlanThatIsTurnedTheCompassPointsAlongIt() throws {
+    func testTheCompassIsRelativeToATurnedPlan() throws {
         var settings = DeadReckoningSettings()
         settings.magneticDeclination = 4
         var device = CarriedDevice([.acceleration, .rotationRate, .magneticField], heading: 200)
@@ -42,7 +42,7 @@ final class HeadingTests: XCTestCase {
         XCTAssertEqual(try XCTUnwrap(heading.magneticNorth), 200, accuracy: 3)
     }
 
-    func testWithoutACompassItBecomesLessSure() throws {
+    func testTheErrorGrowsWithoutACompass() throws {
         var (device, reckoner) = (CarriedDevice([.acceleration, .rotationRate]), DeadReckoner())
         reckoner.observe(device.samples(2))
         XCTAssertEqual(try heading(reckoner).reference, .start)
@@ -51,7 +51,7 @@ final class HeadingTests: XCTestCase {
         XCTAssertGreaterThan(try heading(reckoner).accuracy, before + 4, "0.7° in a second, 7° in a hundred")
     }
 
-    func testADisturbedCompassIsToldAndBecomesLessSure() throws {
+    func testADisturbedCompassIsReportedAndTheErrorGrows() throws {
         var device = CarriedDevice([.acceleration, .rotationRate, .magneticField])
         var reckoner = DeadReckoner()
         reckoner.observe(device.samples(5))
@@ -62,7 +62,7 @@ final class HeadingTests: XCTestCase {
         XCTAssertGreaterThan(try heading(reckoner).accuracy, 10.1)
     }
 
-    func testAHeadingThatIsSetIsPutAndAnOffsetIsAdded() throws {
+    func testASetterReplacesTheHeadingAndAnOffsetAdds() throws {
         var (device, reckoner) = (CarriedDevice(heading: 50), DeadReckoner())
         reckoner.observe(device.samples(1))
         try reckoner.setHeading(10)
@@ -73,7 +73,7 @@ final class HeadingTests: XCTestCase {
         XCTAssertEqual(try heading(reckoner).course, 45, accuracy: 0.01)
     }
 
-    func testAHeadingThatIsSetBeforeAnySensorCountsFromTheFirstReading() throws {
+    func testAHeadingSetBeforeAnySensorAppliesToTheFirstReading() throws {
         var (device, reckoner) = (CarriedDevice(heading: 300), DeadReckoner())
         try reckoner.setHeading(90)
         reckoner.observe(device.samples(1))
@@ -81,14 +81,14 @@ final class HeadingTests: XCTestCase {
     }
 
     /// Behaviour §5.3, row Setters: the local heading is counter-clockwise within 180 degrees.
-    func testTheMathematiciansHeadingIsCounterClockwise() {
+    func testTheMathematicalHeadingIsCounterClockwise() {
         for (course, expected) in [(0.0, 0.0), (90, -90), (180, 180), (270, 90), (359, 1)] {
             let heading = Heading(instant: .zero, course: course, accuracy: 1, reference: .start)
             XCTAssertEqual(heading.counterClockwise, expected, "\(course)")
         }
     }
 
-    func testADeviceThatCeasesToTellItsAttitudeGoesOnFromThere() throws {
+    func testTheHeadingContinuesWhenTheDeviceStopsReportingAttitudes() throws {
         var (device, reckoner) = (CarriedDevice(heading: 100), DeadReckoner())
         reckoner.observe(device.samples(2))
         device.sensors = [.acceleration, .rotationRate]
@@ -100,14 +100,14 @@ final class HeadingTests: XCTestCase {
     }
 
     /// Behaviour §5.3, row Errors: wrong input of a floor is an error of its own.
-    func testNumbersThatAreNoneAreRefused() {
+    func testInvalidNumbersAreRejected() {
         var reckoner = DeadReckoner()
         XCTAssertThrowsError(try reckoner.setHeading(.nan)) {
             XCTAssertEqual($0 as? DeadReckoningError, .invalidPlace)
         }
         XCTAssertThrowsError(try reckoner.setHeading(90, accuracy: -1)) {
             XCTAssertEqual($0 as? DeadReckoningError, .invalidAccuracy(-1))
-            XCTAssertEqual("\($0)", "the heading's accuracy of -1.0° is none; give degrees from 0 on")
+            XCTAssertEqual("\($0)", "the heading accuracy -1.0° is invalid; give 0° or more")
         }
         XCTAssertThrowsError(try reckoner.setPosition(x: 0, y: 0, radius: -1)) {
             XCTAssertEqual($0 as? DeadReckoningError, .invalidRadius(-1))

@@ -2,7 +2,7 @@ import IndoorLocalization
 import XCTest
 
 final class MotionKindTests: XCTestCase {
-    func testNothingIsToldBeforeASensorTells() {
+    func testTheKindIsUnknownBeforeTheFirstReading() {
         let reckoner = DeadReckoner()
         XCTAssertNil(reckoner.estimate.kind)
         XCTAssertNil(reckoner.estimate.heading)
@@ -16,7 +16,7 @@ final class MotionKindTests: XCTestCase {
         XCTAssertEqual(reckoner.estimate.stepFrequency, 0)
     }
 
-    func testADeviceThatIsShakenIsFidgetingAndNobodyWalks() {
+    func testAShakenDeviceIsFidgetingAndNotWalking() {
         var (device, reckoner) = (CarriedDevice(), DeadReckoner())
         reckoner.observe(device.samples(3))
         reckoner.observe(device.samples(3, shake: 0.5))
@@ -24,14 +24,14 @@ final class MotionKindTests: XCTestCase {
         XCTAssertEqual(reckoner.estimate.statistics.steps, 0)
     }
 
-    func testADeviceThatIsTurnedIsFidgeting() {
+    func testATurningDeviceIsFidgeting() {
         var (device, reckoner) = (CarriedDevice(), DeadReckoner())
         reckoner.observe(device.samples(3))
         reckoner.observe(device.samples(2, turn: 45))
         XCTAssertEqual(reckoner.estimate.kind, .fidgeting)
     }
 
-    func testFidgetingEndsAfterAQuietTimeOnly() {
+    func testFidgetingEndsOnlyAfterAQuietTime() {
         var (device, reckoner) = (CarriedDevice(), DeadReckoner())
         reckoner.observe(device.samples(3, shake: 0.6))
         reckoner.observe(device.samples(0.8))
@@ -41,7 +41,7 @@ final class MotionKindTests: XCTestCase {
     }
 
     /// Behaviour §5.3, row Motion: walking has its step frequency.
-    func testStepsInARowAreWalkingWithTheirFrequency() {
+    func testConsecutiveStepsAreWalkingWithTheirFrequency() {
         for frequency in [1.5, 1.8, 2.2] {
             var (device, reckoner) = (CarriedDevice(), DeadReckoner())
             reckoner.observe(device.samples(10, steps: frequency))
@@ -50,7 +50,7 @@ final class MotionKindTests: XCTestCase {
         }
     }
 
-    func testTwoStepsAreNoWalkAndLeadNowhere() {
+    func testTwoStepsAreNoWalkAndDoNotMoveThePosition() {
         var (device, reckoner) = (CarriedDevice(), DeadReckoner())
         reckoner.observe(device.samples(3))
         reckoner.observe(device.samples(1, steps: 2))
@@ -60,13 +60,13 @@ final class MotionKindTests: XCTestCase {
         XCTAssertEqual(reckoner.estimate.position.y, 0)
     }
 
-    func testTheStepsBeforeWalkingIsSureCountOnceItIs() {
+    func testTheFirstStepsAreCountedOnceWalkingIsConfirmed() {
         var (device, reckoner) = (CarriedDevice(), DeadReckoner())
         reckoner.observe(device.samples(10, steps: 2))
         XCTAssertEqual(Double(reckoner.estimate.statistics.steps), 20, accuracy: 1)
     }
 
-    func testWalkingEndsWhenTheNextStepDoesNotCome() {
+    func testWalkingEndsWhenTheNextStepIsMissing() {
         var (device, reckoner) = (CarriedDevice(), DeadReckoner())
         reckoner.observe(device.samples(6, steps: 2))
         reckoner.observe(device.samples(0.5))
@@ -76,7 +76,7 @@ final class MotionKindTests: XCTestCase {
         XCTAssertEqual(reckoner.estimate.stepFrequency, 0)
     }
 
-    func testTimeAloneEndsAWalkOfADeviceThatReportsStepsAlone() {
+    func testTimeAloneEndsAWalkOfADeviceThatReportsOnlySteps() {
         var reckoner = DeadReckoner()
         for step in 0..<10 { reckoner.observe(.step(Step(instant: Instant(seconds: Double(step) * 0.5), heading: 0))) }
         XCTAssertEqual(reckoner.estimate.kind, .walking)
@@ -113,7 +113,7 @@ final class MotionKindTests: XCTestCase {
         XCTAssertGreaterThan(reckoner.estimate.position.y, 10, "the place stays")
     }
 
-    func testATimeWithoutSensorsCountsNowhere() {
+    func testTimesWithoutReadingsAreNotCounted() {
         var (device, reckoner) = (CarriedDevice(), DeadReckoner())
         let first = device.samples(5)
         _ = device.samples(600)
@@ -122,7 +122,7 @@ final class MotionKindTests: XCTestCase {
         XCTAssertEqual((statistics.walking + statistics.dwelling).seconds, 10, accuracy: 0.5)
     }
 
-    func testReadingsThatAreNoNumbersChangeNothing() {
+    func testNonFiniteReadingsChangeNothing() {
         var (device, reckoner) = (CarriedDevice(), DeadReckoner())
         reckoner.observe(device.samples(5, steps: 2))
         let before = reckoner.estimate.position

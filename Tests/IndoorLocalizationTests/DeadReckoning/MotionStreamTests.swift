@@ -9,7 +9,7 @@ final class MotionStreamTests: XCTestCase {
         return machine
     }
 
-    /// What a machine tells of motion behind these readings.
+    /// Returns the motion updates of a machine after these readings.
     private func news(_ readings: [SensorReading], _ settings: LocalizationSettings = LocalizationSettings())
         -> [MotionUpdate]
     {
@@ -32,7 +32,7 @@ final class MotionStreamTests: XCTestCase {
     }
 
     /// Behaviour §2.1B, row heading, attitude: the heading by its filter of 1°.
-    func testAHeadingIsToldWhenItHasChangedByADegree() {
+    func testAHeadingIsEmittedWhenItHasChangedByADegree() {
         var device = CarriedDevice()
         let told = headings(news(device.samples(10, turn: 9)))
         XCTAssertEqual(told.count, 90, accuracy: 10, "90 degrees in steps of one and a little more")
@@ -41,12 +41,12 @@ final class MotionStreamTests: XCTestCase {
         }
     }
 
-    func testAHeadingThatStaysIsToldOnce() {
+    func testAnUnchangedHeadingIsEmittedOnce() {
         var device = CarriedDevice()
         XCTAssertEqual(headings(news(device.samples(5))).count, 1)
     }
 
-    func testTheHeadingFilterIsASettingAndZeroTellsAll() {
+    func testTheHeadingFilterIsASettingAndZeroEmitsAll() {
         var (device, settings) = (CarriedDevice(), LocalizationSettings())
         settings.motion.headingFilter = 30
         XCTAssertEqual(headings(news(device.samples(10, turn: 9), settings)).count, 3, accuracy: 1)
@@ -55,7 +55,7 @@ final class MotionStreamTests: XCTestCase {
     }
 
     /// Behaviour §2.1B, row heading, attitude: the attitude as a quaternion by its filter of 1°.
-    func testAnAttitudeIsToldWhenTheDeviceIsTurnedAnyWay() {
+    func testAnAttitudeIsEmittedWhenTheDeviceTurnsAroundAnyAxis() {
         var device = CarriedDevice()
         XCTAssertEqual(attitudes(news(device.samples(5))).count, 1)
         var readings: [SensorReading] = []
@@ -69,7 +69,7 @@ final class MotionStreamTests: XCTestCase {
     }
 
     /// Behaviour §5.3, row Rates: 100 ms unless set, and 0 is as fast as possible.
-    func testEstimatesComeTenTimesASecondUnlessOtherwiseSet() {
+    func testEstimatesAreEmittedTenTimesASecondByDefault() {
         var (device, settings) = (CarriedDevice(), LocalizationSettings())
         XCTAssertEqual(estimates(news(device.samples(10))).count, 100, accuracy: 5)
         settings.motion.interval = .zero
@@ -78,11 +78,11 @@ final class MotionStreamTests: XCTestCase {
         XCTAssertEqual(estimates(news(device.samples(10), settings)).count, 5, accuracy: 1)
     }
 
-    func testASessionWithoutSensorsOfMotionTellsNothing() {
+    func testASessionWithoutMotionSensorsEmitsNoMotion() {
         XCTAssertEqual(news((1..<20).map { SessionStage.heard(1, at: Double($0)) }), [])
     }
 
-    func testANewSessionBeginsAnew() {
+    func testANewSessionStartsWithNewMotion() {
         var (device, machine) = (CarriedDevice(), machine())
         for reading in device.samples(20, steps: 2) { _ = machine.handle(.reading(reading), at: reading.instant) }
         _ = machine.handle(.stop, at: device.now)
@@ -94,7 +94,7 @@ final class MotionStreamTests: XCTestCase {
         XCTAssertEqual(told.last?.position, Vector3(x: 0, y: 0, z: 0))
     }
 
-    func testSettingsChangedDuringASessionCountAtOnce() throws {
+    func testSettingsChangedDuringASessionApplyAtOnce() throws {
         var (device, machine) = (CarriedDevice(), machine())
         for reading in device.samples(1) { _ = machine.handle(.reading(reading), at: reading.instant) }
         var stack = SettingsStack()
@@ -105,7 +105,7 @@ final class MotionStreamTests: XCTestCase {
         XCTAssertEqual(told.filter { if case .emitMotion(.motion) = $0 { true } else { false } }.count, 50)
     }
 
-    func testALocalizerHandsAllThreeStreamsToWhoeverListens() async {
+    func testALocalizerEmitsAllThreeStreamsToSubscribers() async {
         var device = CarriedDevice()
         let source = ScriptedSource(device.samples(3) + device.samples(3, turn: 30), pace: .recorded)
         let localizer = Localizer(source: source, venues: VenueLibrary([]))

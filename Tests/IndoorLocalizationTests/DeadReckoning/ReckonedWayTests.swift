@@ -16,14 +16,14 @@ final class ReckonedWayTests: XCTestCase {
 
     private func ahead(_ count: Int, _ heading: Double = 0) -> [Double] { Array(repeating: heading, count: count) }
 
-    func testStepsLeadAheadAndToTheRight() {
+    func testStepsMoveThePositionAheadAndToTheRight() {
         let position = walked(ahead(10) + ahead(20, 90)).estimate.position
         XCTAssertEqual(position.y, 7, accuracy: 1e-9, "y is ahead")
         XCTAssertEqual(position.x, 14, accuracy: 1e-9, "x is to the right, headings are clockwise")
     }
 
     /// Behaviour §5.3, row Setters: an offset adds and a setter puts.
-    func testASetterPutsAndAnOffsetAdds() throws {
+    func testASetterReplacesAndAnOffsetAdds() throws {
         var reckoner = walked(ahead(10))
         try reckoner.setPosition(x: 3, y: 4, radius: 1)
         XCTAssertEqual(reckoner.estimate.position, Vector3(x: 3, y: 4, z: 0))
@@ -45,21 +45,21 @@ final class ReckonedWayTests: XCTestCase {
         XCTAssertLessThan(radius, 140)
     }
 
-    func testWhoStandsBecomesNoLessSure() {
+    func testTheUncertaintyStaysWhileTheDeviceStands() {
         var reckoner = walked(ahead(20))
         let radius = reckoner.estimate.radius
         reckoner.advance(to: Instant(seconds: 1000))
         XCTAssertEqual(reckoner.estimate.radius, radius, accuracy: 0.2)
     }
 
-    func testStepsWithoutAnyHeadingLeadNowhereButSomewhere() {
+    func testStepsWithoutAHeadingIncreaseOnlyTheRadius() {
         var reckoner = DeadReckoner()
         for index in 0..<100 { reckoner.observe(.step(Step(instant: Instant(seconds: Double(index) * 0.5)))) }
         XCTAssertEqual(reckoner.estimate.position, Vector3(x: 0, y: 0, z: 0))
         XCTAssertEqual(reckoner.estimate.radius, 1.51 * (50 * 0.49).squareRoot(), accuracy: 0.5, "a random walk")
     }
 
-    func testTheTruthLiesWithinTheRadiusAboutTwoTimesOfThree() {
+    func testTheRadiusContainsTheTruthAbout68PercentOfTheTime() {
         let model = MotionModel()
         var generator = SeededGenerator(seed: 11)
         var inside = 0
@@ -89,7 +89,7 @@ final class ReckonedWayTests: XCTestCase {
     }
 
     /// Behaviour §5.3, row External input: a landmark that is seen again corrects heading and steps.
-    func testAPlaceThatIsToldCorrectsHeadingAndSteps() throws {
+    func testAMeasuredPlaceCorrectsHeadingAndStepLength() throws {
         // The device is held 15° to the left of the way, and the steps are longer than measured.
         var reckoner = walked(ahead(60))
         let (bias, length) = (15 * Double.pi / 180, 42 * 1.1)
@@ -103,14 +103,14 @@ final class ReckonedWayTests: XCTestCase {
             on.estimate.radius, walked(ahead(60)).estimate.radius / 2, "the way has told more than was known")
     }
 
-    func testAVaguePlaceMovesLittle() throws {
+    func testAnUncertainPlaceMovesThePositionLittle() throws {
         var reckoner = walked(ahead(20))
         try reckoner.correct(x: 100, y: 100, radius: 1000)
         XCTAssertEqual(reckoner.estimate.position.x, 0, accuracy: 0.1)
         XCTAssertEqual(reckoner.estimate.position.y, 14, accuracy: 0.1)
     }
 
-    func testACalibratedStepIsAsLongAsThat() {
+    func testACalibratedStepHasTheCalibratedLength() {
         var calibration = Calibration()
         (calibration.stepScale, calibration.stepDeviation) = (1.2, 0.02)
         let reckoner = walked(ahead(100), DeadReckoner(calibration: calibration))
@@ -121,7 +121,7 @@ final class ReckonedWayTests: XCTestCase {
         XCTAssertEqual(walked(ahead(100), other).estimate.position.y, 84, accuracy: 1e-6)
     }
 
-    func testEqualReadingsGiveEqualReckoners() {
+    func testTheSameReadingsGiveTheSameReckoner() {
         XCTAssertEqual(walked(ahead(40)), walked(ahead(40)))
         XCTAssertNotEqual(walked(ahead(40)), walked(ahead(41)))
     }
@@ -134,14 +134,14 @@ final class EarthAlignmentTests: XCTestCase {
         .step(Step(instant: Instant(seconds: second), length: 0.7, heading: heading))
     }
 
-    func testThereAreOnlyMetresUntilSomebodySaysWhere() {
+    func testEstimatesHaveNoCoordinateBeforeThePositionOnEarthIsSet() {
         var reckoner = DeadReckoner()
         for index in 0..<20 { reckoner.observe(step(Double(index) * 0.5)) }
         XCTAssertEqual(reckoner.estimate.alignment, .local)
         XCTAssertNil(reckoner.estimate.coordinate)
     }
 
-    func testAPlaceAndAHeadingPutTheFrameOnEarth() throws {
+    func testAPlaceAndAHeadingAlignTheFrameOnEarth() throws {
         var reckoner = DeadReckoner()
         try reckoner.setGlobalPosition(Self.start)
         XCTAssertEqual(reckoner.estimate.alignment, .local)
@@ -154,7 +154,7 @@ final class EarthAlignmentTests: XCTestCase {
         XCTAssertEqual(coordinate.distance(to: Self.start), 70, accuracy: 0.5)
     }
 
-    func testACompassNeedsNoHeading() throws {
+    func testACompassAlignsTheFrameWithoutAHeading() throws {
         var device = CarriedDevice([.acceleration, .rotationRate, .magneticField], heading: 180)
         var reckoner = DeadReckoner()
         try reckoner.setGlobalPosition(Self.start)
@@ -187,7 +187,7 @@ final class EarthAlignmentTests: XCTestCase {
         XCTAssertEqual(try XCTUnwrap(reckoner.estimate.coordinate).latitude, 52, accuracy: 1e-5)
     }
 
-    func testVagueSatellitesNeedALongerWay() {
+    func testInaccurateSatellitesNeedALongerWalk() {
         var reckoner = DeadReckoner()
         reckoner.alignWithSatellites()
         for index in 0..<40 {
@@ -199,7 +199,7 @@ final class EarthAlignmentTests: XCTestCase {
         XCTAssertEqual(reckoner.estimate.alignment, .aligning, "28 m are less than three radii")
     }
 
-    func testAnythingSetByHandEndsTheAlignment() throws {
+    func testAnExplicitPlaceAndHeadingEndTheAlignment() throws {
         var reckoner = DeadReckoner()
         reckoner.alignWithSatellites()
         try reckoner.setGlobalPosition(Self.start)

@@ -2,7 +2,7 @@ import IndoorLocalization
 import XCTest
 
 final class VerticalMotionTests: XCTestCase {
-    /// What is told while the barometer climbs, with or without steps.
+    /// Returns the vertical motions during a climb of the barometer, with or without steps.
     private func vertical(rate: Double, seconds: Double, isWalking: Bool) -> [VerticalMotion] {
         var (reckoner, barometer) = (DeadReckoner(), CarriedBarometer())
         reckoner.observe(barometer.readings(10))
@@ -20,7 +20,7 @@ final class VerticalMotionTests: XCTestCase {
         return told
     }
 
-    func testALevelFloorIsLevelWhateverTheNoise() {
+    func testNoiseOnALevelFloorIsNoClimb() {
         for seed in 0..<10 {
             var (reckoner, barometer) = (DeadReckoner(), CarriedBarometer(seed: UInt64(seed)))
             for reading in barometer.readings(120) {
@@ -31,23 +31,23 @@ final class VerticalMotionTests: XCTestCase {
         }
     }
 
-    func testStepsOnAClimbAreStairs() {
+    func testAClimbWithStepsIsReportedAsStairs() {
         XCTAssertEqual(vertical(rate: 0.3, seconds: 12, isWalking: true).last, .stairs(.up))
         XCTAssertEqual(vertical(rate: -0.3, seconds: 12, isWalking: true).last, .stairs(.down))
     }
 
     /// Behaviour §5.3, row Location: vertical motion tells an elevator.
-    func testStandingAndRisingFastIsAnElevator() {
+    func testAFastClimbWithoutStepsIsReportedAsAnElevator() {
         XCTAssertEqual(vertical(rate: 1, seconds: 8, isWalking: false).last, .elevator(.up))
         XCTAssertEqual(vertical(rate: -1.5, seconds: 8, isWalking: false).last, .elevator(.down))
     }
 
-    func testStandingAndRisingSlowlyIsAnEscalator() {
+    func testASlowClimbWithoutStepsIsReportedAsAnEscalator() {
         XCTAssertEqual(vertical(rate: 0.25, seconds: 14, isWalking: false).last, .escalator(.up))
         XCTAssertEqual(vertical(rate: -0.25, seconds: 14, isWalking: false).last, .escalator(.down))
     }
 
-    func testAClimbIsSeenWithinFiveSecondsAndItsEndToo() {
+    func testAClimbAndItsEndAreDetectedWithinFiveSeconds() {
         var (reckoner, barometer) = (DeadReckoner(), CarriedBarometer())
         reckoner.observe(barometer.readings(10))
         reckoner.observe(barometer.readings(5, rate: 0.5))
@@ -70,7 +70,7 @@ final class VerticalMotionTests: XCTestCase {
         XCTAssertEqual(reckoner.estimate.position.z, 5, accuracy: 0.5)
     }
 
-    func testTheHeightCanBePut() throws {
+    func testTheHeightCanBeSet() throws {
         var (reckoner, barometer) = (DeadReckoner(), CarriedBarometer())
         reckoner.observe(barometer.readings(10))
         try reckoner.setPosition(x: 1, y: 2, z: 30)
@@ -81,7 +81,7 @@ final class VerticalMotionTests: XCTestCase {
         XCTAssertEqual(reckoner.estimate.position.z, 45, accuracy: 0.5)
     }
 
-    func testOnStairsAStepLeadsNoFurtherThanATread() {
+    func testAStepOnStairsIsNoLongerThanATread() {
         var (reckoner, barometer) = (DeadReckoner(), CarriedBarometer())
         reckoner.observe(barometer.readings(10))
         for reading in barometer.readings(20, rate: 0.3) {
@@ -102,7 +102,7 @@ final class FloorCounterTests: XCTestCase {
         XCTAssertNil(reckoner.estimate.altitude)
     }
 
-    /// The floors that are told after climbs of so many metres, with 20 s on each floor.
+    /// Returns the floors after climbs of these heights in metres, with 20 s on each floor.
     private func floors(_ climbs: [Double], _ prepare: (inout DeadReckoner) throws -> Void = { _ in }) throws -> [Int] {
         var (reckoner, barometer) = (DeadReckoner(), CarriedBarometer())
         try prepare(&reckoner)
@@ -119,16 +119,16 @@ final class FloorCounterTests: XCTestCase {
         XCTAssertEqual(try floors([4.5, 9, -4.5, -13.5]), [1, 3, 2, -1])
     }
 
-    func testFloorsThatAreLowerAreCountedToo() throws {
+    func testLowerFloorsAreCounted() throws {
         XCTAssertEqual(try floors([3.2, 3.2, 3.2, -3.2, -3.2, -3.2]), [1, 2, 3, 2, 1, 0])
     }
 
-    func testHalfAFloorIsNone() throws {
+    func testHalfAFloorDoesNotChangeTheFloor() throws {
         XCTAssertEqual(try floors([2]), [0])
     }
 
     /// Behaviour §5.3, row Floor: heights of single floors count.
-    func testHeightsThatWereToldCount() throws {
+    func testGivenFloorHeightsAreUsed() throws {
         let floors = try floors([8, 3, -3, -8]) { reckoner in
             try reckoner.addFloor(0, height: 8)
             try reckoner.addFloor(1, height: 3)
@@ -136,7 +136,7 @@ final class FloorCounterTests: XCTestCase {
         XCTAssertEqual(floors, [1, 2, 1, 0], "8 m would be two floors of 4.5 m")
     }
 
-    func testTheUsualHeightIsASetting() throws {
+    func testTheDefaultFloorHeightIsASetting() throws {
         let floors = try floors([9, -9]) { $0.settings.floorHeight = 9 }
         XCTAssertEqual(floors, [1, 0])
     }
@@ -161,7 +161,7 @@ final class FloorCounterTests: XCTestCase {
     }
 
     /// Behaviour §5.3, row Floor: a floor that is set overrides.
-    func testAFloorThatIsSetIsCountedOnFrom() {
+    func testTheBarometerCountsFromAFloorThatWasSet() {
         var (reckoner, barometer) = (DeadReckoner(), CarriedBarometer())
         reckoner.observe(barometer.readings(10))
         reckoner.setFloor(7)
@@ -171,7 +171,7 @@ final class FloorCounterTests: XCTestCase {
         XCTAssertEqual(reckoner.estimate.floor, 6)
     }
 
-    func testTheWeatherIsNoFloor() {
+    func testTheWeatherDoesNotChangeTheFloor() {
         var (reckoner, barometer) = (DeadReckoner(), CarriedBarometer())
         // 3 hPa an hour, a storm: 25 m of height.
         reckoner.observe(barometer.readings(3600, weather: -3.0 / 3600))

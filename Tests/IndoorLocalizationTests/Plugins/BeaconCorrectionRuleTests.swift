@@ -30,19 +30,19 @@ final class BeaconCorrectionRuleTests: XCTestCase {
             decisions, [true, false, false, false, false, false, false, false, true, false])
     }
 
-    func testReadingsFromFarAwayAndWithoutADistanceCountNothing() {
+    func testReadingsFromFarAwayAndWithoutADistanceHaveNoEffect() {
         let away: [(String, Proximity?)] = (0..<10).map { (door, $0 % 2 == 0 ? .far : nil) }
         let near: [(String, Proximity?)] = (0..<4).map { _ in (door, .near) }
         let decisions = decisions([(door, .immediate)] + away + near + [(door, .immediate)])
         XCTAssertEqual(decisions.filter { $0 }.count, 1)
     }
 
-    func testEachBeaconHasACooldownOfItsOwn() {
+    func testEachBeaconHasItsOwnCooldown() {
         XCTAssertEqual(decisions([(door, .immediate), (lift, .immediate)]), [true, true])
     }
 
     /// Behaviour §5.2, row NaviBeacon: one cooldown is shared by all beacons on demand.
-    func testOneCounterServesAllBeaconsOnDemand() {
+    func testAllBeaconsShareOneCounterOnRequest() {
         var settings = BeaconCorrectionRule.Settings()
         settings.sharesCooldown = true
         let near = (0..<5).map { _ in (door, Proximity?.some(.near)) }
@@ -58,7 +58,7 @@ final class BeaconCorrectionRuleTests: XCTestCase {
         XCTAssertEqual(rule.cooldown(of: door), 2, "three seconds are three readings")
     }
 
-    func testInstantsThatBeginAnewDoNotSilenceABeacon() {
+    func testAnEarlierInstantOfANewSessionDoesNotSilenceABeacon() {
         var rule = BeaconCorrectionRule()
         XCTAssertFalse(rule.handle(door, .near, at: Instant(seconds: 1000)))
         XCTAssertTrue(rule.handle(door, .immediate, at: Instant(seconds: 0)))

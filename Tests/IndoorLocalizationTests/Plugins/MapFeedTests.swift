@@ -3,7 +3,7 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import XCTest
 
-/// What a map view is told.
+/// Tests of the items that a map view receives.
 final class MapFeedTests: XCTestCase {
     private let stage = LocalizerStage()
 
@@ -26,7 +26,7 @@ final class MapFeedTests: XCTestCase {
 
     // MARK: - What there is to draw
 
-    func testTheFirstPositionBringsThePlanWithPointsAndBeacons() {
+    func testTheFirstPositionEmitsThePlanWithPointsAndBeacons() {
         var contents = MapContents(trailLength: 10, trailStep: 1)
         let news = contents.receive(position(1), in: Self.office)
         guard case .plan(let plan) = news.first else { return XCTFail("\(news)") }
@@ -46,7 +46,7 @@ final class MapFeedTests: XCTestCase {
             contents.receive(position(1.2), in: Self.office), [.position(place(1.2))], "nothing that is there already")
     }
 
-    func testATrailHasAStepALengthAndOneFloor() {
+    func testATrailIsLimitedToItsStepLengthAndFloor() {
         var contents = MapContents(trailLength: 3, trailStep: 1)
         for x in [1, 1.5, 2, 3, 4.0] { _ = contents.receive(position(x), in: Self.office) }
         XCTAssertTrue(contents.items.contains(.trail([place(2), place(3), place(4)])), "\(contents.items)")
@@ -56,13 +56,13 @@ final class MapFeedTests: XCTestCase {
         XCTAssertEqual(Array(upstairs.dropFirst()), [.trail([place(4, map: 11)]), .position(place(4, map: 11))])
     }
 
-    func testWithoutATrailNoneIsTold() {
+    func testATrailOfLengthZeroIsNotEmitted() {
         var contents = MapContents(trailLength: 0, trailStep: 1)
         let news = contents.receive(position(1), in: nil)
         XCTAssertEqual(news, [.position(place(1))], "and without the venue no plan")
     }
 
-    func testAHeadingIsToldInWholeDegreesWhenItHasChanged() {
+    func testAChangedHeadingIsEmittedInWholeDegrees() {
         var contents = MapContents(trailLength: 0, trailStep: 1)
         func estimate(_ course: Double?) -> MotionEstimate {
             var estimate = MotionEstimate(instant: .zero)
@@ -93,7 +93,7 @@ final class MapFeedTests: XCTestCase {
         XCTAssertEqual(contents.receive(away), [], "its map is none of this venue's")
     }
 
-    func testEveryItemIsTheSameAfterBeingEncoded() throws {
+    func testEveryItemIsUnchangedByEncodingAndDecoding() throws {
         let items: [MapItem] = [
             .plan(MapItem.Plan(Self.office.maps[0], of: 1)), .position(place(1)), .heading(90), .trail([place(1)]),
             .route([place(1, radius: nil)]), .points([MapItem.Label(id: "7", name: "Café", place: place(1))]),
@@ -115,7 +115,7 @@ final class MapFeedTests: XCTestCase {
 
     /// Behaviour §1.1, row Map view: its data side.
     /// Behaviour §5.2, row NavisensMaps: plan, position, trail and route are one stream, and a later view begins with them.
-    func testAViewIsToldOfTheSessionAndOfARouteAndALaterViewToo() async throws {
+    func testEachViewReceivesTheSessionAndTheRoute() async throws {
         let host = PluginHost(localizer: stage.localizer)
         var office = SessionStage.office
         let ends = [MapPoint(x: 0, y: 0), MapPoint(x: 40, y: 30)]

@@ -2,7 +2,7 @@ import IndoorLocalization
 import IndoorLocalizationTesting
 import XCTest
 
-/// What plugins are told, through a host with a real session.
+/// Tests of deliveries to plugins, through a host with a real session.
 final class PluginDeliveryTests: XCTestCase {
     private let stage = LocalizerStage()
 
@@ -15,7 +15,7 @@ final class PluginDeliveryTests: XCTestCase {
             device: try DeviceID(device), room: "hall", venueID: 1, mapID: 10, x: 1, y: 2, radius: 3, sentAt: 4)
     }
 
-    func testEachStreamArrivesWithThoseThatHaveSubscribedToIt() async throws {
+    func testEachStreamReachesItsSubscribers() async throws {
         let sharing = ScriptedSharing()
         let host = host(sharing: sharing)
         let streams: [PluginStreams] = [.positions, .networkPositions, .networkData, .pluginData, .errors]
@@ -53,7 +53,7 @@ final class PluginDeliveryTests: XCTestCase {
     }
 
     /// Behaviour §5.6, check 5.
-    func testAPluginThatThrowsDoesNotKeepTheOthersFromBeingTold() async throws {
+    func testAPluginThatThrowsDoesNotAffectDeliveriesToOthers() async throws {
         let host = host()
         let failures = host.failures
         let (broken, sound) = (ProbePlugin(.pluginData), ProbePlugin(.pluginData))
@@ -91,7 +91,7 @@ final class PluginDeliveryTests: XCTestCase {
             slow.calls.value.dropFirst(), ["data 0 1", "data 16 1", "data 17 1", "data 18 1", "data 19 1"])
     }
 
-    func testAPluginThatFloodsTakesNoPositionsFromTheOthers() async throws {
+    func testAPluginThatFloodsDisplacesNoPositionsOfOthers() async throws {
         let host = host()
         let (flooder, slow) = (ProbePlugin(), ProbePlugin([.positions, .pluginData, .errors]))
         slow.change { $0.isHeld = true }
@@ -123,7 +123,7 @@ final class PluginDeliveryTests: XCTestCase {
         let isGone = await host.stop(slow)
         XCTAssertTrue(isGone)
         slow.release()
-        // Once another plugin was told, the slow one would have been, too.
+        // When another plugin has received it, the slow one would have received it, too.
         let witness = ProbePlugin(.pluginData)
         await host.add(witness)
         await host.broadcast("3")
@@ -181,7 +181,7 @@ final class PluginDeliveryTests: XCTestCase {
         XCTAssertNil(try XCTUnwrap(plugins[0].data.value.last).sender)
     }
 
-    func testWhatAPluginReportsItselfComesAmongTheFailures() async throws {
+    func testAnErrorThatAPluginReportsIsEmittedAsAFailure() async throws {
         let (host, plugin) = (host(), ProbePlugin())
         let failures = host.failures
         await host.add(plugin)
@@ -190,7 +190,7 @@ final class PluginDeliveryTests: XCTestCase {
         XCTAssertEqual(failure?.description, "ProbePlugin (plugin 1): broken")
     }
 
-    func testAHostThatWasStoppedHoldsPluginsAgain() async throws {
+    func testAStoppedHostAcceptsPluginsAgain() async throws {
         let sharing = ScriptedSharing()
         let host = host(sharing: sharing)
         await host.add(ProbePlugin(.all))
@@ -205,7 +205,7 @@ final class PluginDeliveryTests: XCTestCase {
         XCTAssertEqual(sharing.calls.value, ["disconnect", "connect"])
     }
 
-    func testNothingIsLeftOfAHostThatGoesAway() async throws {
+    func testAReleasedHostReleasesItsPlugins() async throws {
         weak var gone: ProbePlugin?
         var host: PluginHost? = host()
         let failures = try XCTUnwrap(host).failures

@@ -7,7 +7,7 @@ final class PluginHandshakeTests: XCTestCase {
     private let third = PluginID(rawValue: 3)
 
     /// Behaviour §5.6, check 8.
-    func testTwoPluginsKnowEachOtherOnceTheSecondHasCome() throws {
+    func testTwoPluginsKnowEachOtherOnceTheSecondIsAdded() throws {
         var early = PluginHandshake(tag: "maps", own: first)
         var late = PluginHandshake(tag: "maps", own: second)
         let greeting = late.greeting
@@ -25,7 +25,7 @@ final class PluginHandshakeTests: XCTestCase {
         XCTAssertEqual(early.peers, [])
     }
 
-    func testAnAnswerToAnotherNewcomerIsNoneToThisOne() throws {
+    func testAnAnswerToAnotherPluginIsIgnored() throws {
         var early = PluginHandshake(tag: "maps", own: first)
         var bystander = PluginHandshake(tag: "maps", own: third)
         let answer = try XCTUnwrap(early.handle(PluginHandshake(tag: "maps", own: second).greeting))
@@ -33,7 +33,7 @@ final class PluginHandshakeTests: XCTestCase {
         XCTAssertEqual(bystander.peers, [])
     }
 
-    func testNothingElseIsAHandshake() {
+    func testOtherDataIsNoHandshake() {
         var handshake = PluginHandshake(tag: "maps", own: first)
         XCTAssertNil(handshake.handle(handshake.greeting), "its own")
         XCTAssertNil(handshake.handle(PluginHandshake(tag: "routes", own: second).greeting), "another tag")

@@ -40,7 +40,7 @@ final class PluginHostTests: XCTestCase {
     }
 
     /// Behaviour §5.1, row add: a throw is told, nil is returned, and stop is not called.
-    func testAPluginThatThrowsAtInitializingIsReportedAndNotStopped() async throws {
+    func testAPluginThatThrowsInInitializeIsReportedAndNotStopped() async throws {
         let (host, plugin) = (host(), ProbePlugin(.init(initializeError: .init())))
         let failures = host.failures
         let kept = await host.add(plugin)
@@ -57,7 +57,7 @@ final class PluginHostTests: XCTestCase {
             failure?.description, "ProbePlugin (plugin 1) failed to initialize and is not kept: broken")
     }
 
-    func testAPluginThatIsThereIsNotAddedAgain() async throws {
+    func testAPluginIsNotAddedTwice() async throws {
         let (host, plugin) = (host(), ProbePlugin())
         let failures = host.failures
         await host.add(plugin)
@@ -117,7 +117,7 @@ final class PluginHostTests: XCTestCase {
     /// Behaviour §5.6, check 4.
     /// Behaviour §5.1, row stop: the host stops only once no plugin is there.
     /// Behaviour §5.1, row stopAll: one plugin that refuses keeps the host going.
-    func testAHostDoesNotStopWhileAPluginIsThere() async throws {
+    func testAHostDoesNotStopWhileItHasAPlugin() async throws {
         let sharing = ScriptedSharing()
         let host = host(sharing: sharing)
         let (first, second) = (ProbePlugin(), ProbePlugin(.init(stops: false)))
@@ -158,7 +158,7 @@ final class PluginHostTests: XCTestCase {
     // MARK: - Services
 
     /// Behaviour §5.1, row NavisensCore: nothing runs because a host is there, and services begin once.
-    func testServicesBeginOnlyWhenTheyAreAskedForAndOnce() async throws {
+    func testServicesStartOnlyOnRequestAndOnce() async throws {
         let sharing = ScriptedSharing()
         let host = host(sharing: sharing)
         await host.add(ProbePlugin(.all))
@@ -175,7 +175,7 @@ final class PluginHostTests: XCTestCase {
     }
 
     /// Behaviour §5.1, row startServices: it connects where there is a way to others, and once.
-    func testAConnectionThatFailedOrBrokeIsTriedAgainOnDemand() async throws {
+    func testAFailedOrBrokenConnectionIsTriedAgainOnRequest() async throws {
         let sharing = ScriptedSharing()
         sharing.failing.update { $0 = ["connect"] }
         let host = host(sharing: sharing)
@@ -223,7 +223,7 @@ final class PluginHostTests: XCTestCase {
         XCTAssertEqual(sharing.calls.value.count, 5)
     }
 
-    func testAConnectionThatBreaksWhileNoPluginIsThereIsNoticed() async throws {
+    func testAConnectionThatBreaksWithoutAnyPluginIsDetected() async throws {
         let sharing = ScriptedSharing()
         let host = host(sharing: sharing)
         try await host.startServices()
@@ -236,7 +236,7 @@ final class PluginHostTests: XCTestCase {
         }
     }
 
-    func testAHostThatIsStoppedTriesToConnectNoMore() async throws {
+    func testAStoppedHostDoesNotTryToConnect() async throws {
         let sharing = ScriptedSharing()
         sharing.failing.update { $0 = ["connect"] }
         let clock = ManualClock()
@@ -251,7 +251,7 @@ final class PluginHostTests: XCTestCase {
         XCTAssertEqual(sharing.calls.value, ["connect", "disconnect"])
     }
 
-    func testWhoComesToNetworkDataLateIsToldOfTheConnectionOnce() async throws {
+    func testALateSubscriberToNetworkDataReceivesTheConnectionOnce() async throws {
         let sharing = ScriptedSharing()
         let host = host(sharing: sharing)
         let (early, late) = (ProbePlugin(.networkData), ProbePlugin(.networkData))
@@ -271,7 +271,7 @@ final class PluginHostTests: XCTestCase {
     // MARK: - Settings
 
     /// Behaviour §5.1, row applySettings: nothing takes effect before it.
-    func testNothingThatIsRequestedTakesEffectBeforeItIsApplied() async throws {
+    func testARequestedSettingTakesEffectOnlyWhenApplied() async throws {
         let host = host()
         try await host.request("positionInterval", 0.1)
         try await host.request("positionInterval", 0.4)
@@ -290,7 +290,7 @@ final class PluginHostTests: XCTestCase {
         XCTAssertEqual(settings.areaDwell, .seconds(7), "an override counts more than a request")
     }
 
-    func testAWrongSettingIsToldAtOnceAndTheOthersStay() async throws {
+    func testAnInvalidSettingIsReportedAtOnceAndTheOthersStay() async throws {
         let host = host()
         try await host.request("positionInterval", 0.1)
         do {
@@ -304,7 +304,7 @@ final class PluginHostTests: XCTestCase {
         XCTAssertEqual(interval, .milliseconds(100))
     }
 
-    func testWhatTheProgramSetBetweenARequestAndItsApplicationStays() async throws {
+    func testASettingOfTheProgramBetweenRequestAndApplicationStays() async throws {
         let host = host()
         try await host.request("positionInterval", 0.1)
         var own = await stage.localizer.settings

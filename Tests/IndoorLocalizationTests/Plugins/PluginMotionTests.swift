@@ -23,7 +23,7 @@ final class PluginMotionTests: XCTestCase {
     }
 
     /// Behaviour §5.1, row motionDna: a dead-reckoning plugin gets every estimate although no venue is known.
-    func testADeadReckoningPluginGetsEveryEstimateWithoutAVenue() async throws {
+    func testADeadReckoningPluginReceivesEveryEstimateWithoutAVenue() async throws {
         let localizer = Localizer(source: ScriptedSource(walk()), venues: VenueLibrary([]))
         let told = localizer.motion
         let host = PluginHost(localizer: localizer, queueCapacity: nil)

@@ -4,7 +4,7 @@ import XCTest
 final class PluginPlacementTests: XCTestCase {
     private let running = LocalizationState.localizationRunning(RunningState(venue: SessionStage.office, mapID: 10))
 
-    func testAPlaceInMetresNeedsNoMoreThanTheNumberOfItsMap() throws {
+    func testAPlaceInMetresNeedsOnlyTheNumberOfItsMap() throws {
         let placement = PluginPlacement(mapID: 11, place: .point(MapPoint(x: 1, y: 2)), radius: 3)
         for state in [LocalizationState.idle, .searchVenue, .findFloor(SessionStage.office), running] {
             XCTAssertEqual(
@@ -13,7 +13,7 @@ final class PluginPlacementTests: XCTestCase {
         }
     }
 
-    func testWithoutAMapItIsTheOneThatTheDeviceIsOn() throws {
+    func testAPlacementWithoutAMapUsesTheDevicesMap() throws {
         let placement = PluginPlacement(place: .pixel(PixelPoint(x: 100, y: 200)), radius: 10)
         let fix = try XCTUnwrap(try placement.fix(in: running))
         XCTAssertEqual(fix.mapID, 10)
@@ -24,11 +24,11 @@ final class PluginPlacementTests: XCTestCase {
         }
     }
 
-    func testAHeadingAloneIsNoFix() throws {
+    func testAPlacementWithOnlyAHeadingGivesNoFix() throws {
         XCTAssertNil(try PluginPlacement(heading: 90).fix(in: .idle))
     }
 
-    func testWhatCannotBeFoundOnAMapIsAnError() {
+    func testAPlaceThatIsOnNoMapIsAnError() {
         let pixel = FixPlace.pixel(PixelPoint(x: 1, y: 1))
         let point = FixPlace.point(MapPoint(x: 1, y: 1))
         let cases: [(PluginPlacement, LocalizationState, PluginPlacementError)] = [

@@ -46,7 +46,7 @@ final class PluginRegistryTests: XCTestCase {
     }
 
     /// Behaviour §5.1, row plugin base: identities are an increasing counter.
-    func testPluginsAreNumberedInTheOrderOfComingAndNoNumberComesTwice() throws {
+    func testPluginsAreNumberedInTheOrderOfAdditionWithoutReuse() throws {
         var registry = PluginRegistry(capacity: 1)
         let first = try XCTUnwrap(registry.admit(object(0)))
         XCTAssertNil(registry.admit(object(0)), "it is there")
@@ -57,7 +57,7 @@ final class PluginRegistryTests: XCTestCase {
         XCTAssertEqual(registry.identities, [again, second])
     }
 
-    func testEachEndOfInitializingLeadsToItsOwn() throws {
+    func testEachResultOfInitializeHasItsOwnAdmission() throws {
         let ends: [(PluginRegistry.Outcome, PluginRegistry.Admission, PluginRegistry.Phase?)] = [
             (.accepted, .kept, .running), (.refused, .stopOnce, .refused), (.failed, .dropped, nil),
         ]
@@ -90,7 +90,7 @@ final class PluginRegistryTests: XCTestCase {
         XCTAssertFalse(registry.beginStopping(ids[0]), "it is gone")
     }
 
-    func testWhatIsNotInitializedCannotStop() throws {
+    func testAPluginThatIsNotInitializedCannotStop() throws {
         var registry = PluginRegistry(capacity: 1)
         let id = try XCTUnwrap(registry.admit(object(0)))
         XCTAssertFalse(registry.beginStopping(id))
@@ -99,7 +99,7 @@ final class PluginRegistryTests: XCTestCase {
     }
 
     /// Behaviour §5.1, row subscribe: subscriptions add up, and unsubscribing takes away.
-    func testSubscriptionsAddUpAndOnlyStreamsThatThereAreCount() throws {
+    func testSubscriptionsAddUpAndUndefinedStreamsAreIgnored() throws {
         var (registry, ids) = try running()
         registry.subscribe(ids[0], to: .positions)
         XCTAssertEqual(registry.streams(of: ids[0]), [.positions, .errors])
@@ -118,14 +118,14 @@ final class PluginRegistryTests: XCTestCase {
         XCTAssertNil(registry.dropped(of: PluginID(rawValue: 99)))
     }
 
-    func testAQueueWithoutABoundLosesNothing() throws {
+    func testAQueueWithoutALimitLosesNothing() throws {
         var (registry, ids) = try running(capacity: nil)
         for number in 0..<1000 { _ = registry.enqueue(error("\(number)")) }
         XCTAssertEqual(messages(&registry, ids[0]), (0..<1000).map { "\($0)" })
         XCTAssertEqual(registry.dropped(of: ids[0]), 0)
     }
 
-    func testAStreamThatIsFloodedTakesNothingFromTheOthers() throws {
+    func testAFloodedStreamDisplacesNothingOfTheOthers() throws {
         var (registry, ids) = try running(2)
         registry.subscribe(ids[0], to: .pluginData)
         _ = registry.enqueue(error("1"))
@@ -135,7 +135,7 @@ final class PluginRegistryTests: XCTestCase {
         XCTAssertEqual(registry.dropped(of: ids[0]), 1997)
     }
 
-    func testAPluginThatTalksTooMuchTakesNothingFromTheOnesThatTalkToo() throws {
+    func testAPluginThatSendsTooMuchDisplacesNothingOfOtherSenders() throws {
         var (registry, ids) = try running(3)
         registry.subscribe(ids[0], to: .pluginData)
         let gone = PluginID(rawValue: 99)
@@ -151,7 +151,7 @@ final class PluginRegistryTests: XCTestCase {
             "those who are not there share one queue")
     }
 
-    func testElementsOfSeveralStreamsComeInTheOrderInWhichTheyCame() throws {
+    func testElementsOfSeveralStreamsAreDeliveredInTheOrderOfArrival() throws {
         var (registry, ids) = try running(capacity: nil)
         registry.subscribe(ids[0], to: .pluginData)
         for number in 0..<50 {
@@ -162,7 +162,7 @@ final class PluginRegistryTests: XCTestCase {
         XCTAssertFalse(registry.wake(ids[0]), "nothing is left")
     }
 
-    func testAFullQueueOfOneDoesNotTouchTheOther() throws {
+    func testAFullQueueOfOnePluginDoesNotAffectAnother() throws {
         var (registry, ids) = try running(2)
         for number in 0..<5 {
             _ = registry.enqueue(error("\(number)"))
@@ -172,7 +172,7 @@ final class PluginRegistryTests: XCTestCase {
         XCTAssertEqual(registry.dropped(of: ids[1]), 0)
     }
 
-    func testSomebodyIsWantedToDeliverOnceAndAgainWhenTheQueueWasEmpty() throws {
+    func testADeliveryStartsOnceAndAgainAfterTheQueueWasEmpty() throws {
         var (registry, ids) = try running()
         XCTAssertEqual(registry.enqueue(error("1")), ids)
         XCTAssertEqual(registry.enqueue(error("2")), [], "somebody does already")
@@ -191,7 +191,7 @@ final class PluginRegistryTests: XCTestCase {
         XCTAssertEqual(messages(&registry, id), ["1"])
     }
 
-    func testARefusedPluginGetsNothingAndCannotSubscribe() throws {
+    func testARefusedPluginReceivesNothingAndCannotSubscribe() throws {
         var registry = PluginRegistry(capacity: 3)
         let id = try XCTUnwrap(registry.admit(object(0)))
         registry.subscribe(id, to: .errors)
@@ -203,7 +203,7 @@ final class PluginRegistryTests: XCTestCase {
         XCTAssertNil(registry.next(for: id))
     }
 
-    func testAPluginThatStopsIsToldUntilItAgrees() throws {
+    func testAStoppingPluginReceivesElementsUntilItAgrees() throws {
         var (registry, ids) = try running()
         XCTAssertTrue(registry.beginStopping(ids[0]))
         XCTAssertEqual(registry.enqueue(error("1")), ids)
@@ -214,7 +214,7 @@ final class PluginRegistryTests: XCTestCase {
     }
 
     /// Behaviour §5.6, check 7.
-    func testNothingOfAStreamThatIsNotSubscribedToIsDelivered() throws {
+    func testAStreamWithoutASubscriptionIsNotDelivered() throws {
         var (registry, ids) = try running()
         XCTAssertEqual(registry.enqueue(.pluginData(PluginData(tag: "x"))), [])
         _ = registry.enqueue(error("waits"))
@@ -224,7 +224,7 @@ final class PluginRegistryTests: XCTestCase {
     }
 
     /// Behaviour §5.1, row remove: a second time changes nothing.
-    func testRemovingTwiceIsRemovingOnce() throws {
+    func testASecondRemovalHasNoEffect() throws {
         var (registry, ids) = try running(2)
         registry.remove(ids[0])
         registry.remove(ids[0])

@@ -12,7 +12,7 @@ final class PluginStreamsTests: XCTestCase {
     }
 
     /// Behaviour §5.6, check 6.
-    func testAStreamIsLeftOutOfAllByExclusiveOr() {
+    func testExclusiveOrRemovesAStreamFromAll() {
         XCTAssertEqual(.all ^ .pluginData, [.positions, .networkPositions, .networkData, .errors] as PluginStreams)
         XCTAssertEqual((PluginStreams.all ^ .pluginData).rawValue, 23)
         XCTAssertEqual(PluginStreams.all ^ .all, .nothing)

@@ -7,7 +7,7 @@ final class PluginTimeLimitTests: XCTestCase {
     private let stage = LocalizerStage()
     private let clock = ManualClock()
 
-    /// Hangs wherever it is told to, and is not to be cancelled.
+    /// A plugin that hangs in the given calls, and ignores its cancellation.
     private actor HangingPlugin: LocalizationPlugin {
         private let hangsAtBeginning: Bool
         private let accepts: Bool
@@ -50,7 +50,7 @@ final class PluginTimeLimitTests: XCTestCase {
         PluginHost(localizer: stage.localizer, timeLimit: timeLimit, clock: clock)
     }
 
-    /// Moves the clock to the end of a time limit, once somebody waits for that.
+    /// Moves the clock to the end of a time limit, once a task waits for it.
     private func passTheLimit(ending end: Instant) async throws {
         try await Bounded.wait(for: "the time limit until \(end)") { [clock] in
             while !clock.deadlines.contains(end) { try await pause() }
@@ -58,7 +58,7 @@ final class PluginTimeLimitTests: XCTestCase {
         clock.advance(to: end)
     }
 
-    func testAPluginThatHangsAsItBeginsIsDroppedWhenItsTimeIsOver() async throws {
+    func testAPluginThatHangsInInitializeIsDroppedAfterTheTimeLimit() async throws {
         let (host, plugin) = (host(), HangingPlugin(hangsAtBeginning: true, until: gate))
         let failures = host.failures
         let adding = Task { await host.add(plugin) }
@@ -78,7 +78,7 @@ final class PluginTimeLimitTests: XCTestCase {
         XCTAssertEqual(plugin.calls.value, ["initialize", "initialized"], "and it is not stopped")
     }
 
-    func testAHostStopsAlthoughAPluginHangsAsItStops() async throws {
+    func testAHostStopsAlthoughAPluginHangsInStop() async throws {
         let (host, plugin) = (host(), HangingPlugin(hangsAtBeginning: false, until: gate))
         let sound = ProbePlugin()
         let failures = host.failures
@@ -103,7 +103,7 @@ final class PluginTimeLimitTests: XCTestCase {
         XCTAssertEqual(count, 0, "that it refuses comes too late")
     }
 
-    func testAPluginThatRefusesAndHangsAsItStopsIsDropped() async throws {
+    func testAPluginThatRefusesAndHangsInStopIsDropped() async throws {
         let (host, plugin) = (host(), HangingPlugin(hangsAtBeginning: false, accepts: false, until: gate))
         let adding = Task { await host.add(plugin) }
         try await Bounded.wait(for: "stop") { try await plugin.calls.wait { $0.contains("stop") } }
@@ -117,7 +117,7 @@ final class PluginTimeLimitTests: XCTestCase {
         XCTAssertNil(kept)
     }
 
-    func testAPluginThatTakesLongMayBeGivenAnyTime() async throws {
+    func testASlowPluginIsKeptWithoutATimeLimit() async throws {
         let (host, plugin) = (host(timeLimit: nil), HangingPlugin(hangsAtBeginning: true, until: gate))
         let adding = Task { await host.add(plugin) }
         try await Bounded.wait(for: "initialize") { try await plugin.calls.wait { $0.contains("initialize") } }
@@ -127,7 +127,7 @@ final class PluginTimeLimitTests: XCTestCase {
         XCTAssertNotNil(kept)
     }
 
-    func testAPluginThatCanBeCancelledIsWhenItsTimeIsOver() async throws {
+    func testAPluginIsCancelledAfterTheTimeLimit() async throws {
         let limit = TimeLimit(.seconds(1), clock: clock)
         let isCancelled = WatchedState(false)
         let running = Task {

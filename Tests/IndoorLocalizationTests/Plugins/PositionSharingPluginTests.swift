@@ -29,7 +29,7 @@ final class PositionSharingPluginTests: XCTestCase {
             device: try DeviceID(device), room: room, venueID: 1, mapID: 10, x: x, y: 2, radius: 3, sentAt: 4)
     }
 
-    /// Lets something happen, and returns once the plugin was told: what comes after it has arrived, too.
+    /// Emits a sharing event, and returns once the plugin has handled it.
     private func happen(_ event: SharingEvent, _ plugin: PositionSharingPlugin, mark: Int = 1) async throws {
         sharing.happen(event)
         sharing.happen(.occupancy(room: "mark", devices: mark))
@@ -38,7 +38,7 @@ final class PositionSharingPluginTests: XCTestCase {
         }
     }
 
-    func testItStartsNothingAndJoinsItsRoomsWhenTheServicesHaveConnected() async throws {
+    func testThePluginJoinsItsRoomsOnlyAfterTheServicesHaveConnected() async throws {
         let host = PluginHost(localizer: stage.localizer, sharing: sharing)
         let kept = await host.add(PositionSharingPlugin(), arguments: .init(rooms: ["hall", "yard"]))
         let plugin = try XCTUnwrap(kept)
@@ -52,13 +52,13 @@ final class PositionSharingPluginTests: XCTestCase {
         XCTAssertEqual(sharing.calls.value.count, 3, "it is there already")
     }
 
-    func testWithoutAWayToOthersItIsNotKept() async throws {
+    func testThePluginIsNotKeptWithoutASharingService() async throws {
         let host = PluginHost(localizer: stage.localizer)
         let kept = await host.add(PositionSharingPlugin(), arguments: .init(rooms: ["hall"]))
         XCTAssertNil(kept)
     }
 
-    func testARoomThatCannotBeJoinedIsToldAndTriedAgainWithTheNextConnection() async throws {
+    func testAFailedJoinIsReportedAndTriedAgainWithTheNextConnection() async throws {
         sharing.failing.update { $0 = ["join hall"] }
         let host = PluginHost(localizer: stage.localizer, sharing: sharing)
         let failures = host.failures
@@ -76,7 +76,7 @@ final class PositionSharingPluginTests: XCTestCase {
         XCTAssertEqual(sharing.calls.value, ["connect", "join hall", "join yard", "join hall"])
     }
 
-    func testItWaitsForABrokerThatIsAway() async throws {
+    func testThePluginWaitsForAMissingBroker() async throws {
         sharing.failing.update { $0 = ["connect"] }
         let clock = ManualClock()
         let host = PluginHost(localizer: stage.localizer, sharing: sharing, timeLimit: nil, clock: clock)
@@ -95,7 +95,7 @@ final class PositionSharingPluginTests: XCTestCase {
     }
 
     /// Behaviour §5.1, row applySettings: room and network rate that a plugin requests count once they are applied.
-    func testTheRoomOfTheSettingsIsJoinedAndTheirIntervalCounts() async throws {
+    func testThePluginUsesTheRoomAndTheIntervalOfTheSettings() async throws {
         let (host, plugin) = try await plugin(rooms: ["hall"], interval: .zero)
         try await host.request("sharing.room", "yard")
         try await host.request("sharing.interval", 3600)
@@ -114,7 +114,7 @@ final class PositionSharingPluginTests: XCTestCase {
         XCTAssertEqual(sharing.calls.value.filter { $0.hasPrefix("share ") }.count, 1, "one an hour")
     }
 
-    func testANameThatNoRoomCanHaveIsToldAtOnce() async throws {
+    func testAnInvalidRoomNameIsReportedAtOnce() async throws {
         let host = PluginHost(localizer: stage.localizer, sharing: sharing)
         let failures = host.failures
         let kept = await host.add(PositionSharingPlugin(), arguments: .init(rooms: ["hall", "a/b"]))
@@ -124,7 +124,7 @@ final class PositionSharingPluginTests: XCTestCase {
         XCTAssertEqual(failure?.cause, SharingNameError(of: "a/b")?.description)
     }
 
-    func testItIsInItsRoomsAgainAfterTheServerWasLeft() async throws {
+    func testThePluginJoinsItsRoomsAgainAfterADisconnection() async throws {
         let (host, plugin) = try await plugin(rooms: ["hall", "yard"])
         for event in [SharingEvent.left(room: "hall"), .left(room: "yard"), .disconnected(reason: "left on request")] {
             sharing.happen(event)
@@ -135,7 +135,7 @@ final class PositionSharingPluginTests: XCTestCase {
         await host.stopAll()
     }
 
-    func testPositionsAreToldOnceASecond() async throws {
+    func testPositionsAreSharedOnceASecond() async throws {
         let (host, _) = try await plugin()
         try await stage.run()
         for reading in LocalizerStage.walk(from: LocalizerStage.beginning + 5.6, for: 5) { stage.source.send(reading) }
@@ -143,13 +143,13 @@ final class PositionSharingPluginTests: XCTestCase {
             try await sharing.calls.wait { $0.filter { $0.hasPrefix("share") }.count >= 3 }
         }
         XCTAssertTrue(sharing.levels.value.allSatisfy { $0 == 0 }, "\(sharing.levels.value)")
-        // The session tells one every half second.
+        // The session emits one every half second.
         let told = sharing.calls.value.compactMap { $0.hasPrefix("share ") ? Double($0.dropFirst(6)) : nil }
         for (earlier, later) in zip(told, told.dropFirst()) { XCTAssertGreaterThanOrEqual(later - earlier, 1) }
         await host.stopAll()
     }
 
-    func testEveryPositionIsToldWithoutAnInterval() async throws {
+    func testEveryPositionIsSharedWithoutAnInterval() async throws {
         let (_, plugin) = try await plugin(interval: .zero)
         for tick in 0..<5 {
             try await plugin.receive(
@@ -161,14 +161,14 @@ final class PositionSharingPluginTests: XCTestCase {
         XCTAssertEqual(sharing.levels.value, [nil, nil, nil, nil, nil], "no venue is known")
     }
 
-    func testNothingIsToldWithoutARoom() async throws {
+    func testNothingIsSharedWithoutARoom() async throws {
         let (_, plugin) = try await plugin(rooms: [])
         try await plugin.receive(
             position: Position(instant: .zero, venueID: 1, mapID: 10, point: MapPoint(x: 1, y: 1), radius: 1))
         XCTAssertEqual(sharing.calls.value, ["connect"])
     }
 
-    func testTheLastPlaceOfEachOtherDeviceIsKnown() async throws {
+    func testThePluginStoresTheLatestPositionOfEachOtherDevice() async throws {
         let (host, plugin) = try await plugin(rooms: ["hall", "yard"])
         let witness = ProbePlugin(.networkPositions)
         await host.add(witness)
@@ -189,7 +189,7 @@ final class PositionSharingPluginTests: XCTestCase {
     }
 
     /// Behaviour §5.2, row NaviShare: both cases of exceeded capacity are followed.
-    func testARoomThatIsFullIsLeftAndAServerThatIsFullToo() async throws {
+    func testThePluginLeavesAFullRoomAndAFullServer() async throws {
         let (host, plugin) = try await plugin(rooms: ["hall", "yard"])
         try await happen(.roomFull(room: "hall", capacity: 2), plugin)
         let rooms = await plugin.rooms
@@ -200,13 +200,13 @@ final class PositionSharingPluginTests: XCTestCase {
     }
 
     /// Behaviour §5.2, row NaviShare: a message goes to the rooms.
-    func testATextGoesToAllRooms() async throws {
+    func testATextIsSentToAllRooms() async throws {
         let (_, plugin) = try await plugin(rooms: ["hall", "yard"])
         try await plugin.send("hello", tag: "greeting")
         XCTAssertEqual(sharing.calls.value.suffix(2), ["send hello greeting hall", "send hello greeting yard"])
     }
 
-    func testItLeavesItsRoomsWhenItStops() async throws {
+    func testThePluginLeavesItsRoomsWhenItStops() async throws {
         let (host, plugin) = try await plugin(rooms: ["hall", "yard"])
         let isGone = await host.stop(plugin)
         XCTAssertTrue(isGone)

@@ -11,7 +11,7 @@ final class ScriptedSharing: PositionSharing {
     let calls = WatchedState<[String]>([])
     /// Calls that fail.
     let failing = WatchedState<Set<String>>([])
-    /// The levels that positions were told with, in order.
+    /// The levels of the shared positions, in order.
     let levels = WatchedState<[Int?]>([])
     private let broadcast = Broadcast<SharingEvent>(.bufferingNewest(1024))
 

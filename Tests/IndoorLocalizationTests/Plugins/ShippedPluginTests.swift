@@ -68,7 +68,7 @@ final class ShippedPluginTests: XCTestCase {
         XCTAssertEqual(try XCTUnwrap(estimate?.heading?.course), 90, accuracy: 1)
     }
 
-    func testAPointWithoutAHeadingKeepsTheOneBefore() async throws {
+    func testAPointWithoutAHeadingKeepsThePreviousOne() async throws {
         let host = PluginHost(localizer: stage.localizer)
         let kept = await host.add(NamedPoints(), arguments: ["lift": away])
         let points = try XCTUnwrap(kept)
@@ -96,7 +96,7 @@ final class ShippedPluginTests: XCTestCase {
         XCTAssertNil(heading)
     }
 
-    func testAPointThatIsNowhereIsAnError() async throws {
+    func testAPointWithoutAPositionInTheVenueIsAnError() async throws {
         let host = PluginHost(localizer: stage.localizer)
         let kept = await host.add(
             NamedPoints(), arguments: ["here": PluginPlacement(place: .point(MapPoint(x: 1, y: 1)))])
@@ -190,7 +190,7 @@ final class ShippedPluginTests: XCTestCase {
         XCTAssertEqual(made.first?.outcome, .none)
     }
 
-    func testAProgramsOwnRuleTakesThePlaceOfThisOne() async throws {
+    func testAProgramsOwnRuleReplacesTheDefaultRule() async throws {
         let correction = try await CorrectionStage(stage, [beacon("lift", 1, away)]) { record, beacon in
             record.rssi == -65 && beacon.id == "lift"
         }
@@ -201,7 +201,7 @@ final class ShippedPluginTests: XCTestCase {
         XCTAssertEqual(made.map(\.instant.seconds), [11, 11.1])
     }
 
-    func testAPlaceThatCannotBeFoundIsReported() async throws {
+    func testAPlaceWithoutAPositionInTheVenueIsReported() async throws {
         let nowhere = PluginPlacement(place: .point(MapPoint(x: 1, y: 1)))
         let correction = try await CorrectionStage(stage, [beacon("lift", 1, nowhere)])
         let failures = correction.host.failures
@@ -226,7 +226,7 @@ final class ShippedPluginTests: XCTestCase {
         XCTAssertFalse(isStarted)
     }
 
-    func testBeaconsAreAddedAndRemovedWhileItRuns() async throws {
+    func testBeaconsAreAddedAndRemovedWhileThePluginRuns() async throws {
         let correction = try await CorrectionStage(stage, [beacon("lift", 1, away)])
         let isRemoved = await correction.plugin.remove("lift")
         XCTAssertTrue(isRemoved)
@@ -256,7 +256,7 @@ final class ShippedPluginTests: XCTestCase {
     }
 
     /// Behaviour §5.2, row Navigator: the route is broadcast to the other plugins.
-    func testTheRouteIsToldToThePluginsThatAreThere() async throws {
+    func testPresentPluginsReceiveTheRoute() async throws {
         let host = PluginHost(localizer: stage.localizer)
         let witness = ProbePlugin(.pluginData)
         await host.add(witness)
@@ -276,7 +276,7 @@ final class ShippedPluginTests: XCTestCase {
         XCTAssertNil(none)
     }
 
-    func testAPluginThatComesLaterIsAnsweredAndToldTheRoute() async throws {
+    func testALaterPluginReceivesAnAnswerAndTheRoute() async throws {
         let host = PluginHost(localizer: stage.localizer)
         let guidance = try await guidance(host)
         try await guidance.guide(to: RoutePoint(mapID: 10, point: MapPoint(x: 40, y: 30)))
@@ -302,7 +302,7 @@ final class ShippedPluginTests: XCTestCase {
         try await late.wait(for: "data \(RouteGuidance.tag) -2")
     }
 
-    func testAGoalThatNobodyCanReachIsRefused() async throws {
+    func testAnUnreachableGoalIsRejected() async throws {
         let guidance = try await guidance(PluginHost(localizer: stage.localizer))
         do {
             try await guidance.guide(to: RoutePoint(mapID: 99, point: MapPoint(x: 0, y: 0)))

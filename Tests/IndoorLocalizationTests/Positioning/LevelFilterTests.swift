@@ -3,26 +3,26 @@ import XCTest
 import IndoorLocalization
 
 final class LevelFilterTests: XCTestCase {
-    func testBeforeAnythingAllLevelsAreEquallyProbable() {
+    func testAllLevelsAreEquallyProbableWithoutEvidence() {
         let filter = LevelFilter(elevations: [0, 4, 8, 12])
         XCTAssertEqual(filter.probabilities, [0.25, 0.25, 0.25, 0.25])
         XCTAssertTrue(filter.isEmpty)
     }
 
-    func testTheFirstEvidenceWeighsByItsLikelihood() {
+    func testTheFirstEvidenceIsWeightedByItsLikelihood() {
         var filter = LevelFilter(elevations: [0, 4])
         filter.observe(evidence: [log(3), 0], height: nil, after: 0)
         XCTAssertEqual(filter.probabilities[0], 0.75, accuracy: 1e-9)
         XCTAssertFalse(filter.isEmpty)
     }
 
-    func testOneOutlierDoesNotDecideForGood() {
+    func testOneOutlierDoesNotExcludeALevel() {
         var filter = LevelFilter(elevations: [0, 4])
         filter.observe(evidence: [0, -1000], height: nil, after: 1)
         XCTAssertGreaterThan(filter.probabilities[1], 1e-3)
     }
 
-    func testEvidenceThatLastsMovesTheDevice() {
+    func testLastingEvidenceChangesTheLevel() {
         var filter = LevelFilter(elevations: [0, 4])
         for _ in 0..<10 { filter.observe(evidence: [0, -2], height: nil, after: 1) }
         for _ in 0..<10 { filter.observe(evidence: [-2, 0], height: nil, after: 1) }
@@ -55,32 +55,32 @@ final class LevelFilterTests: XCTestCase {
         }
     }
 
-    func testEvidenceForAnotherNumberOfLevelsIsNotTaken() {
+    func testEvidenceForAnotherNumberOfLevelsIsIgnored() {
         var filter = LevelFilter(elevations: [0, 4])
         filter.observe(evidence: [0, -5, -5], height: nil, after: 1)
         XCTAssertTrue(filter.isEmpty)
     }
 
-    func testALevelWithoutAnyLikelihoodIsNotTheDevices() {
+    func testALevelWithoutLikelihoodIsNotSelected() {
         var filter = LevelFilter(elevations: [0, 4])
         filter.observe(evidence: [-3, -.infinity], height: nil, after: 1)
         XCTAssertGreaterThan(filter.probabilities[0], 0.99)
     }
 
-    func testFourMetresOfClimbLeadToTheLevelAbove() {
+    func testAClimbOfFourMetresEndsAtTheLevelAbove() {
         var filter = settled(height: 100)
         climb(&filter, from: 100, by: 4)
         XCTAssertGreaterThan(filter.probabilities[1], 0.8, "\(filter.probabilities)")
     }
 
-    func testEightMetresOfClimbLeadTwoLevelsUp() {
+    func testAClimbOfEightMetresEndsTwoLevelsUp() {
         var filter = settled(height: 100)
         climb(&filter, from: 100, by: 8)
         XCTAssertGreaterThan(filter.probabilities[2], 0.8, "\(filter.probabilities)")
     }
 
-    /// Flats have storeys of 2.4 m and more, which a packet may not tell.
-    func testALowStoreyIsClimbedWhereNobodyMeasuredItsHeight() {
+    /// Flats have storeys of 2.4 m and more, which a packet may not contain.
+    func testAClimbOfALowStoreyIsDetectedWithoutAMeasuredHeight() {
         for metres in [2.4, 2.9, 5] {
             var filter = LevelFilter(floors: [(-1, nil), (0, nil), (1, nil)])
             for _ in 0..<5 { filter.observe(evidence: [-3, 0, -3], height: 100, after: 1) }
@@ -89,8 +89,8 @@ final class LevelFilterTests: XCTestCase {
         }
     }
 
-    /// After 5.6 m of climb it is one high storey or two low ones: what is heard decides sooner if nobody measured them.
-    func testWhatIsHeardTellsHowManyStoreysWereClimbedIfNobodyMeasuredThem() {
+    /// After 5.6 m of climb it is one high storey or two low ones: the radio decides sooner without measured heights.
+    func testTheRadioDecidesTheNumberOfClimbedStoreysWithoutMeasuredHeights() {
         let probabilities = [nil, 3.5].map { storey in
             var filter = LevelFilter(floors: [(0, storey.map { _ in 0 }), (1, storey), (2, storey.map { 2 * $0 })])
             for _ in 0..<5 { filter.observe(evidence: [0, -3, -3], height: 100, after: 1) }
@@ -101,7 +101,7 @@ final class LevelFilterTests: XCTestCase {
         XCTAssertGreaterThan(probabilities[0], probabilities[1] + 0.15, "\(probabilities)")
     }
 
-    func testAHalfLandingIsNoStoreyWhereItsHeightWasMeasured() {
+    func testAHalfLandingIsNoStoreyWithMeasuredHeights() {
         var filter = settled(height: 100)
         climb(&filter, from: 100, by: 1.2)
         XCTAssertGreaterThan(filter.probabilities[0], filter.probabilities[1], "\(filter.probabilities)")
@@ -115,14 +115,14 @@ final class LevelFilterTests: XCTestCase {
         XCTAssertGreaterThan(filter.probabilities[2], 0.8, "\(filter.probabilities)")
     }
 
-    func testFourMetresDownLeadToTheLevelBelow() {
+    func testADescentOfFourMetresEndsAtTheLevelBelow() {
         var filter = LevelFilter(elevations: [0, 4, 8])
         for _ in 0..<5 { filter.observe(evidence: [-3, -3, 0], height: 100, after: 1) }
         climb(&filter, from: 100, by: -4)
         XCTAssertGreaterThan(filter.probabilities[1], 0.8, "\(filter.probabilities)")
     }
 
-    func testAClimbOfAnySpeedLeadsToTheLevelAbove() {
+    func testAClimbOfAnySpeedEndsAtTheLevelAbove() {
         // From slow stairs to a fast elevator, looked at as often as a session does and half as often.
         for speed in [0.25, 0.35, 0.5, 0.7, 1, 2] {
             for interval in [0.5, 1] {
@@ -142,7 +142,7 @@ final class LevelFilterTests: XCTestCase {
         }
     }
 
-    func testABarometerThatNeverRestsIsReadAllTheSame() {
+    func testANoisyBarometerIsUsed() {
         var filter = settled(height: 100)
         for second in 1...90 {
             let height = second < 80 ? 100 + Double(second % 2) : 104
@@ -151,7 +151,7 @@ final class LevelFilterTests: XCTestCase {
         XCTAssertGreaterThan(filter.probabilities[1], 0.5, "\(filter.probabilities)")
     }
 
-    func testAReadingThatIsLateAfterAClimbDoesNotEndTheBarometer() {
+    func testALateReadingAfterAClimbDoesNotDisableTheBarometer() {
         var filter = settled(height: 100)
         for second in 1...8 { filter.observe(evidence: [0, 0, 0], height: 100 + Double(second) / 2, after: 1) }
         filter.observe(evidence: [0, 0, 0], height: nil, after: 1)
@@ -167,7 +167,7 @@ final class LevelFilterTests: XCTestCase {
         XCTAssertGreaterThan(filter.probabilities[0], 0.9, "\(filter.probabilities)")
     }
 
-    func testAWrongStartIsRecoveredFromAlthoughTheHeightStays() {
+    func testTheFilterRecoversFromAWrongStartAtAConstantHeight() {
         var filter = LevelFilter(elevations: [0, 4, 8])
         for _ in 0..<3 { filter.observe(evidence: [-4, -4, 0], height: 100, after: 1) }
         for _ in 0..<30 { filter.observe(evidence: [0, -1, -2], height: 100, after: 1) }
@@ -182,20 +182,20 @@ final class LevelFilterTests: XCTestCase {
         XCTAssertGreaterThan(filter.probabilities[0], 0.8, "\(filter.probabilities)")
     }
 
-    func testEvidenceDecidesWhereTheBarometerDied() {
+    func testEvidenceDecidesAfterTheBarometerHasFailed() {
         var filter = settled(height: 100)
         for _ in 0..<15 { filter.observe(evidence: [-2, 0, -2], height: nil, after: 1) }
         XCTAssertGreaterThan(filter.probabilities[1], 0.9, "\(filter.probabilities)")
     }
 
-    func testBetweenTwoReadingsOfABarometerNobodyChangesLevel() {
+    func testTheLevelStaysBetweenTwoReadingsOfABarometer() {
         var filter = settled(height: 100)
         let before = filter.probabilities
         for _ in 0..<4 { filter.observe(evidence: [0, 0, 0], height: nil, after: 1) }
         for (old, new) in zip(before, filter.probabilities) { XCTAssertEqual(new, old, accuracy: 1e-9) }
     }
 
-    func testAClimbDoesNotTellTwoBuildingsApart() {
+    func testAClimbDoesNotDistinguishTwoBuildings() {
         var filter = LevelFilter(elevations: [0, 4, 0, 4])
         for _ in 0..<5 { filter.observe(evidence: [0, -3, 0, -3], height: 100, after: 1) }
         climb(&filter, from: 100, by: 4)
@@ -203,7 +203,7 @@ final class LevelFilterTests: XCTestCase {
         XCTAssertGreaterThan(filter.probabilities[1] + filter.probabilities[3], 0.8)
     }
 
-    func testWhatIsHeardTellsTwoBuildingsOfOneHeightApart() {
+    func testTheRadioDistinguishesTwoBuildingsOfOneHeight() {
         var filter = LevelFilter(elevations: [0, 0])
         for _ in 0..<5 { filter.observe(evidence: [0, -1], height: 100, after: 1) }
         XCTAssertGreaterThan(filter.probabilities[0], 0.9)
@@ -215,7 +215,7 @@ final class LevelFilterTests: XCTestCase {
         return filter
     }
 
-    /// A metre a second, as in an elevator, while nothing else tells.
+    /// A metre a second, as in an elevator, without other evidence.
     private func climb(_ filter: inout LevelFilter, from start: Double, by metres: Double) {
         let none = filter.probabilities.map { _ in 0.0 }
         let duration = Int(abs(metres))

@@ -60,7 +60,7 @@ final class AdaptiveClassifierTests: XCTestCase {
         XCTAssertEqual(rooms.last, "cellar")
     }
 
-    /// Scans until the room is told right, for each change from a room to the next one in the house.
+    /// Returns the scans until the room is correct, for each change from a room to the next one in the house.
     private func delays(changeThreshold: Double) -> [Int] {
         var house = TrainedHouse()
         var settings = AdaptiveClassifier.Settings()

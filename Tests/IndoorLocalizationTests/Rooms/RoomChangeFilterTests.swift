@@ -1,9 +1,9 @@
 import IndoorLocalization
 import XCTest
 
-/// When a change of room is believed.
+/// Tests of the rules that confirm a change of room.
 final class RoomChangeFilterTests: XCTestCase {
-    /// What is believed after each letter is told; a dash is none of the rooms.
+    /// Returns the confirmed room after each estimate, as letters; a dash is none of the rooms.
     private func believed(_ told: String, _ rule: RoomChangeRule, _ count: Int = 3) -> String {
         var filter = RoomChangeFilter(RoomSettings(changeRule: rule, changeCount: count))
         return told.map { filter.observe($0 == "-" ? nil : String($0)) ?? "-" }.joined()
@@ -27,7 +27,7 @@ final class RoomChangeFilterTests: XCTestCase {
 
     /// Behaviour §3.5, check 12.
     func testBestOfFiveChangesTheRoom() {
-        // Of the last five, the present room stays as long as none was told more often.
+        // Of the last five, the present room stays as long as no other one is more frequent.
         XCTAssertEqual(believed("aaabbb", .bestOf, 5), "aaaaab")
         XCTAssertEqual(believed("aaaaabbcb", .bestOf, 5), "aaaaaaaab")
     }

@@ -1,7 +1,7 @@
 import IndoorLocalization
 import XCTest
 
-/// Which events are told of rooms, and in which order.
+/// Tests of the events of rooms, and their order.
 final class RoomMachineTests: XCTestCase {
     /// Tells the room that the first beacon's RSSI stands for; nil with fewer than three beacons.
     private struct ScriptedClassifier: Classifier {

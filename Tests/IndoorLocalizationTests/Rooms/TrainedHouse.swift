@@ -66,7 +66,7 @@ struct TrainedHouse {
         return training
     }
 
-    /// The share of scans told right, five minutes in each room one after the other.
+    /// Returns the share of correctly classified scans, with five minutes in each room, one after the other.
     mutating func accuracy(of classifier: some Classifier, offset: Double = 0) -> Double {
         var classifier = classifier
         var right = 0
