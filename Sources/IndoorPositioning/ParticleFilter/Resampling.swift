@@ -2,9 +2,9 @@ import IndoorVocabulary
 
 /// The resampling scheme of the particle filter and its threshold.
 public struct Resampling: Hashable, Sendable {
-    /// How the draws are spread over the weights.
+    /// A resampling scheme.
     ///
-    /// Either takes each particle as often as its weight says, on average.
+    /// On average, each scheme draws every particle in proportion to its weight.
     public enum Scheme: String, Hashable, Sendable, CaseIterable {
         /// One random number with equally spaced draws. This is the default: it has the lowest variance and is the
         /// fastest.
@@ -20,7 +20,7 @@ public struct Resampling: Hashable, Sendable {
         case stratified
     }
 
-    /// How the draws are spread over the weights.
+    /// The resampling scheme.
     public var scheme: Scheme = .systematic
     /// Effective sample size, as a share of a map's particles in [0, 1], below which the particles are resampled; 0
     /// means never.
