@@ -14,7 +14,7 @@ extension PositioningEngine {
         var calibration = Calibration()
         let offset = offsets[mapIndex]
         calibration.rssiOffset = min(max(offset.value, -50), 50)
-        // The variance never exceeds that of the earlier session or of the particles.
+        // The correlation factor raises the variance at most to that of the prior, which keeps the earlier calibration.
         let most = max(offset.variance, firstReceiver.variance)
         calibration.rssiDeviation = min(min(Self.correlation * offset.variance, most).squareRoot(), 50)
         let (mean, deviation) = filter.stepScale(mapIndex: mapIndex)

@@ -83,7 +83,9 @@ extension SessionMemory.Place {
             varianceY: try reader.number("varianceY", in: 0...square),
             covariance: try reader.number("covariance", in: -square...square))
         guard covariance * covariance <= varianceX * varianceY * (1 + 1e-9) else {
-            throw .invalid(path: reader.path + ".covariance", expected: "at most the square root of varianceX · varianceY in magnitude")
+            throw .invalid(
+                path: reader.path + ".covariance",
+                expected: "at most the square root of varianceX · varianceY in magnitude")
         }
     }
 }

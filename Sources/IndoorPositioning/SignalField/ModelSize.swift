@@ -102,7 +102,10 @@ package struct ModelSize {
             (cells, limits.cells, "map cells; give the map its true size in metres, or divide the venue"),
             (wallCells, limits.wallCells, "cells of walls; simplify the walls, or divide the venue"),
             (entries, limits.tableEntries, "table entries of beacons; divide the venue"),
-            (steps, limits.modelSteps, "comparisons of the survey, paths and walkable areas with cells; simplify these"),
+            (
+                steps, limits.modelSteps,
+                "comparisons of the survey, paths and walkable areas with cells; simplify these"
+            ),
         ]
         return sums.first { $0.count > $0.limit }.map { sum in
             "makes the model too large: \(sum.count) exceeds the limit of \(sum.limit) \(sum.what)"
