@@ -104,7 +104,7 @@ package struct ModelSize {
             (entries, limits.tableEntries, "table entries of beacons; divide the venue"),
             (
                 steps, limits.modelSteps,
-                "comparisons of the survey, paths and walkable areas with cells; simplify these"
+                "comparisons with cells; simplify the survey, paths and walkable areas"
             ),
         ]
         return sums.first { $0.count > $0.limit }.map { sum in

@@ -55,13 +55,13 @@ final class LevelFilterTests: XCTestCase {
         }
     }
 
-    func testEvidenceForAnotherNumberOfLevelsIsNotTaken() {
+    func testTheFilterIgnoresEvidenceForAnotherNumberOfLevels() {
         var filter = LevelFilter(elevations: [0, 4])
         filter.observe(evidence: [0, -5, -5], height: nil, after: 1)
         XCTAssertTrue(filter.isEmpty)
     }
 
-    func testALevelWithoutAnyLikelihoodIsNotTheDevices() {
+    func testALevelOfZeroLikelihoodIsImprobable() {
         var filter = LevelFilter(elevations: [0, 4])
         filter.observe(evidence: [-3, -.infinity], height: nil, after: 1)
         XCTAssertGreaterThan(filter.probabilities[0], 0.99)
@@ -80,7 +80,7 @@ final class LevelFilterTests: XCTestCase {
     }
 
     /// Flats have storeys of 2.4 m and more, which a packet may not tell.
-    func testALowStoreyIsClimbedWhereNobodyMeasuredItsHeight() {
+    func testAShortClimbCrossesAStoreyOfUnknownHeight() {
         for metres in [2.4, 2.9, 5] {
             var filter = LevelFilter(floors: [(-1, nil), (0, nil), (1, nil)])
             for _ in 0..<5 { filter.observe(evidence: [-3, 0, -3], height: 100, after: 1) }
@@ -90,7 +90,7 @@ final class LevelFilterTests: XCTestCase {
     }
 
     /// After 5.6 m of climb it is one high storey or two low ones: what is heard decides sooner if nobody measured them.
-    func testWhatIsHeardTellsHowManyStoreysWereClimbedIfNobodyMeasuredThem() {
+    func testEvidenceDecidesHowManyStoreysOfUnknownHeightAClimbCrossed() {
         let probabilities = [nil, 3.5].map { storey in
             var filter = LevelFilter(floors: [(0, storey.map { _ in 0 }), (1, storey), (2, storey.map { 2 * $0 })])
             for _ in 0..<5 { filter.observe(evidence: [0, -3, -3], height: 100, after: 1) }
@@ -101,7 +101,7 @@ final class LevelFilterTests: XCTestCase {
         XCTAssertGreaterThan(probabilities[0], probabilities[1] + 0.15, "\(probabilities)")
     }
 
-    func testAHalfLandingIsNoStoreyWhereItsHeightWasMeasured() {
+    func testAClimbToAHalfLandingDoesNotCrossAStoreyOfKnownHeight() {
         var filter = settled(height: 100)
         climb(&filter, from: 100, by: 1.2)
         XCTAssertGreaterThan(filter.probabilities[0], filter.probabilities[1], "\(filter.probabilities)")
@@ -142,7 +142,7 @@ final class LevelFilterTests: XCTestCase {
         }
     }
 
-    func testABarometerThatNeverRestsIsReadAllTheSame() {
+    func testTheFilterUsesABarometerThatNeverRests() {
         var filter = settled(height: 100)
         for second in 1...90 {
             let height = second < 80 ? 100 + Double(second % 2) : 104
@@ -151,7 +151,7 @@ final class LevelFilterTests: XCTestCase {
         XCTAssertGreaterThan(filter.probabilities[1], 0.5, "\(filter.probabilities)")
     }
 
-    func testAReadingThatIsLateAfterAClimbDoesNotEndTheBarometer() {
+    func testALateReadingAfterAClimbDoesNotDisableTheBarometer() {
         var filter = settled(height: 100)
         for second in 1...8 { filter.observe(evidence: [0, 0, 0], height: 100 + Double(second) / 2, after: 1) }
         filter.observe(evidence: [0, 0, 0], height: nil, after: 1)
@@ -159,7 +159,7 @@ final class LevelFilterTests: XCTestCase {
         XCTAssertGreaterThan(filter.probabilities[1], 0.8, "\(filter.probabilities)")
     }
 
-    func testTheWeathersDriftIsNoClimb() {
+    func testTheFilterDoesNotMistakeWeatherDriftForAClimb() {
         var filter = settled(height: 100)
         for second in 1...300 {
             filter.observe(evidence: [0, -0.5, -0.5], height: 100 + 0.001 * Double(second), after: 1)
@@ -167,14 +167,14 @@ final class LevelFilterTests: XCTestCase {
         XCTAssertGreaterThan(filter.probabilities[0], 0.9, "\(filter.probabilities)")
     }
 
-    func testAWrongStartIsRecoveredFromAlthoughTheHeightStays() {
+    func testTheFilterRecoversFromAWrongStartAtConstantHeight() {
         var filter = LevelFilter(elevations: [0, 4, 8])
         for _ in 0..<3 { filter.observe(evidence: [-4, -4, 0], height: 100, after: 1) }
         for _ in 0..<30 { filter.observe(evidence: [0, -1, -2], height: 100, after: 1) }
         XCTAssertGreaterThan(filter.probabilities[0], 0.9, "\(filter.probabilities)")
     }
 
-    func testASilentBarometerIsForgotten() {
+    func testTheFilterForgetsASilentBarometer() {
         var filter = settled(height: 100)
         for _ in 0..<10 { filter.observe(evidence: [0, -3, -3], height: nil, after: 1) }
         // Another height after the silence is the weather or another sensor, not a climb.
@@ -188,14 +188,14 @@ final class LevelFilterTests: XCTestCase {
         XCTAssertGreaterThan(filter.probabilities[1], 0.9, "\(filter.probabilities)")
     }
 
-    func testBetweenTwoReadingsOfABarometerNobodyChangesLevel() {
+    func testTheLevelDoesNotChangeBetweenTwoBarometerReadings() {
         var filter = settled(height: 100)
         let before = filter.probabilities
         for _ in 0..<4 { filter.observe(evidence: [0, 0, 0], height: nil, after: 1) }
         for (old, new) in zip(before, filter.probabilities) { XCTAssertEqual(new, old, accuracy: 1e-9) }
     }
 
-    func testAClimbDoesNotTellTwoBuildingsApart() {
+    func testAClimbDoesNotDistinguishTwoBuildings() {
         var filter = LevelFilter(elevations: [0, 4, 0, 4])
         for _ in 0..<5 { filter.observe(evidence: [0, -3, 0, -3], height: 100, after: 1) }
         climb(&filter, from: 100, by: 4)
@@ -203,7 +203,7 @@ final class LevelFilterTests: XCTestCase {
         XCTAssertGreaterThan(filter.probabilities[1] + filter.probabilities[3], 0.8)
     }
 
-    func testWhatIsHeardTellsTwoBuildingsOfOneHeightApart() {
+    func testEvidenceDistinguishesTwoBuildingsOfOneHeight() {
         var filter = LevelFilter(elevations: [0, 0])
         for _ in 0..<5 { filter.observe(evidence: [0, -1], height: 100, after: 1) }
         XCTAssertGreaterThan(filter.probabilities[0], 0.9)

@@ -4,7 +4,7 @@ import XCTest
 import IndoorLocalization
 
 final class PressureMeanTests: XCTestCase {
-    func testTheStandardPressureIsTheHeightOfTheSea() {
+    func testTheStandardPressureGivesSeaLevel() {
         expectClose(height(of: [1013.25]), 0, within: 1e-6)
     }
 
@@ -13,11 +13,11 @@ final class PressureMeanTests: XCTestCase {
         expectClose(height(of: [954.61]), 500, within: 0.5)
     }
 
-    func testReadingsAreMeant() {
+    func testTheHeightUsesTheMeanOfTheReadings() {
         expectClose(height(of: [1012, 1014.5]), 0, within: 1e-6)
     }
 
-    func testWhatIsNoPressureIsDropped() {
+    func testTheMeanIgnoresAnInvalidPressure() {
         expectClose(height(of: [1013.25, .nan, 0, -5, 101_325, .infinity]), 0, within: 1e-6)
     }
 
@@ -25,7 +25,7 @@ final class PressureMeanTests: XCTestCase {
         XCTAssertNil(height(of: []))
     }
 
-    func testAHeightIsTakenOnce() {
+    func testDrainingTheHeightRemovesIt() {
         var mean = PressureMean()
         mean.add(1000)
         XCTAssertNotNil(mean.drainHeight())
