@@ -26,8 +26,8 @@ struct BeaconLocator {
         var amplitude: Double { cmath_pow(10, rssi / 20) }
     }
 
-    /// Inner products of a beacon's readings y, of the path loss h from one place for an exponent of 1, and of ones 1, in the
-    /// metric of the readings' inverse covariance.
+    /// Inner products of three vectors in the metric of the readings' inverse covariance: a beacon's readings y, the
+    /// path loss h from a candidate position for an exponent of 1, and ones 1.
     private struct Products {
         var readings: Double
         var readingsOnes: Double

@@ -89,7 +89,7 @@ struct ShadowingRegression {
     /// Minimum number of readings in a group for residuals.
     private static let smallestGroup = 8
 
-    /// Solves the processes.
+    /// Returns the solution of all processes, with the recordings' offsets if they reduce the residuals enough.
     func solve() -> Result {
         let recordings = places.sizes.count
         let telling = (2...Self.recordingLimit).contains(recordings) ? recordings : 0

@@ -7,7 +7,7 @@ import VenueModel
 /// coordinates. Otherwise it aligns the plans at a stair or an elevator of the path graph. Without such a link it
 /// assumes that the coordinates are the same.
 package struct FloorLinks: Sendable {
-    /// A stair, an escalator or an elevator, seen from one of its ends.
+    /// A stair, an escalator or an elevator in one direction.
     package struct Link: Hashable, Sendable {
         /// Indexes of the maps.
         var from: Int

@@ -6,7 +6,7 @@ import VenueModel
 ///
 /// Each table is built on first use. The most recently used tables are kept for all sessions that share this object.
 final class PathLossTables: Sendable {
-    /// One map of the venue.
+    /// The grid and the survey of one map.
     private struct Sheet: Sendable {
         let map: VenueMap
         let grid: MapGrid

@@ -51,7 +51,7 @@ package struct SignalField: Sendable {
         var exponent: Double
     }
 
-    /// The numbers of the measurement model.
+    /// The parameters of the measurement model.
     package let model: SignalModel
     /// The beacons of the field, by index.
     package let beacons: [BeaconIdentity]
