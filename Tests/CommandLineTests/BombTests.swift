@@ -81,7 +81,9 @@ final class BombTests: XCTestCase {
         let map = #"{"id":0,"name":"","level":0,"widthMeters":100000,"heightMeters":100000},"#
         let maps = (1...200).map { map.replacing("\"id\":0", with: "\"id\":\($0)") }.joined()
         let large = Bomb.venue().replacing("[{\"id\": 1,", with: "[\(maps){\"id\": 999,")
-        try run(["replay", "--venue", try bomb.plain("venue.json", large), Self.recording], "its maps have cells")
+        try run(
+            ["replay", "--venue", try bomb.plain("venue.json", large), Self.recording],
+            "map cells; give the map its true size")
     }
 
     // MARK: - From a server

@@ -1,21 +1,23 @@
 import IndoorVocabulary
 import VenueModel
 
-/// The work that a belief about a venue needs before its first position: the venue's check, its tables and its priors.
+/// The work that a belief about a venue requires before the first position: the check of the venue, its tables and its
+/// priors.
 ///
-/// In a large venue that takes a second, for which no session should keep its actor. It is a value: a shell does it in a
-/// task, and its machine receives the result as an event. The result does not depend on where it is done.
+/// In a large venue this work takes a second and must not block the session's actor. The preparation is a value: a
+/// shell runs it in a task, and the state machine receives the result as an event. The result doesn't depend on where
+/// the work runs.
 package struct BeliefPreparation: Hashable, Sendable {
-    /// The venue, as its packet describes it.
+    /// The venue from its packet.
     package let venue: Venue
     /// The settings that apply in the venue.
     package let settings: PositioningSettings
-    /// The readings from before the packet: the belief's first look weighs them.
+    /// The readings that arrived before the packet; the first global update uses them.
     package let readings: [SensorReading]
-    /// The map that the device is on whatever is heard; nil if evidence decides.
+    /// The map to which the belief is locked; nil if the evidence decides.
     package let mapID: MapID?
 
-    /// Describes the work.
+    /// Creates a preparation.
     package init(venue: Venue, settings: PositioningSettings, readings: [SensorReading] = [], mapID: MapID? = nil) {
         self.venue = venue
         self.settings = settings
@@ -23,11 +25,11 @@ package struct BeliefPreparation: Hashable, Sendable {
         self.mapID = mapID
     }
 
-    /// Does the work; returns the belief, or the error of a venue that is too large.
+    /// Runs the preparation; returns the belief, or an error if the venue is too large.
     ///
-    /// The belief observes none of the readings here: they are observed in order, with those that come in the meantime.
+    /// The belief doesn't observe the readings here: the session passes them on later, in order with newer readings.
     ///
-    /// - Parameter makesTables: false leaves the tables to where they are first needed.
+    /// - Parameter makesTables: whether to build the tables now; false defers them to their first use.
     package func run<Belief: PositioningBelief>(
         _ makeBelief: @Sendable (Venue, PositioningSettings) -> Belief, makesTables: Bool = true
     ) -> Result<Belief, LocalizationError> {
@@ -39,10 +41,11 @@ package struct BeliefPreparation: Hashable, Sendable {
 }
 
 extension PositioningEngine {
-    /// Makes the tables that the first looks need: of the beacons that were heard, and of the maps where these can be heard
-    /// and of their walls. The tables are shared; whether they are made here or where they are first needed changes no position.
+    /// Builds the tables that the first global updates need: those of the detected beacons on the maps where they can
+    /// be detected, and those of the walls of these maps. The tables are shared. Building them here rather than on first
+    /// use affects no position.
     ///
-    /// - Parameter mapID: a map that will be in question whatever is heard; nil for none.
+    /// - Parameter mapID: a map that is possible regardless of the evidence; nil for none.
     package func prepareTables(for readings: [SensorReading], on mapID: MapID?) {
         guard settings.method != .trilateration else { return }
         var collector = EvidenceCollector(field: field)

@@ -1,32 +1,33 @@
 import CMath
 
-/// Whether the belief and the last seconds' evidence alone tell the same place.
+/// A test of whether the belief is consistent with the evidence of the last seconds alone.
 ///
-/// If the model holds, they differ no more than their variances do: the belief knows what the last seconds tell, and
-/// more. Where they differ by more, for a while, the belief is surer than it may be: the device is where nobody
-/// surveyed, the map of the radio is old, or the belief has lost the device.
+/// If the model holds, the two positions differ by no more than their variances predict, because the belief includes
+/// the evidence of the last seconds. A persistent larger difference shows that the belief is overconfident: the device
+/// is outside the surveyed area, the radio map is outdated, or the filter has lost the device.
 ///
-/// Source: J. A. Hausman, *Specification Tests in Econometrics*, Econometrica 46(6), 1978: the variance of the difference
-/// between an estimate that uses all there is and one that doesn't is the difference of their variances.
+/// Source: J. A. Hausman, *Specification Tests in Econometrics*, Econometrica 46(6), 1978: the variance of the
+/// difference between an efficient estimate and an inefficient one is the difference of their variances.
 package struct ConsistencyTest: Hashable, Sendable {
     private var ratios = 0.0
     private var weight = 0.0
 
-    /// Seconds after which a look counts little.
+    /// Time constant in seconds of the exponential average.
     private static let memory = 30.0
-    /// A walker's belief may be as wide as what the last seconds tell: at least this share of their variance is expected.
+    /// Lower bound of the expected variance as a share of the latest evidence's variance: a walker's belief can be as
+    /// wide as the latest evidence.
     private static let leastShare = 0.5
 
-    /// Creates a check that has seen nothing.
+    /// Creates a test without comparisons.
     package init() {}
 
-    /// Takes in a look.
+    /// Adds a comparison.
     ///
     /// - Parameters:
-    ///   - difference: metres between both mean places.
-    ///   - latest: variance in m², along both axes together, of what the last seconds tell.
-    ///   - belief: the same of the belief.
-    ///   - seconds: since the look before.
+    ///   - difference: distance in metres between the two mean positions.
+    ///   - latest: variance in m², summed over both axes, from the last seconds' evidence.
+    ///   - belief: variance in m², summed over both axes, of the belief.
+    ///   - seconds: time since the previous comparison.
     package mutating func observe(difference: Double, latest: Double, belief: Double, after seconds: Double) {
         let expected = max(latest - belief, Self.leastShare * latest)
         guard expected > 0, expected.isFinite, difference.isFinite else { return }
@@ -35,6 +36,7 @@ package struct ConsistencyTest: Hashable, Sendable {
         weight = weight * keep + 1
     }
 
-    /// The mean square of the difference against the one that is expected, of the last half minute; 0 before any look.
+    /// The ratio of the mean squared difference to its expected value over the last half minute; 0 before any
+    /// comparison.
     package var ratio: Double { weight > 0 ? ratios / weight : 0 }
 }

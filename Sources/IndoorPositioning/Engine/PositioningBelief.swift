@@ -1,35 +1,35 @@
 import IndoorVocabulary
 
-/// What a session asks of whatever finds places in a venue.
+/// The interface between a session and a position estimator.
 package protocol PositioningBelief: Sendable {
-    /// Makes what a first look at these readings needs, where that is heavy; changes nothing that the belief reports.
+    /// Performs expensive work that the first update with these readings needs; doesn't change the belief.
     ///
-    /// - Parameter mapID: a map that will be in question whatever is heard; nil for none.
+    /// - Parameter mapID: a map that is possible regardless of the evidence; nil for none.
     func prepareTables(for readings: [SensorReading], on mapID: MapID?)
-    /// Takes in a reading.
+    /// Adds a reading.
     mutating func observe(_ reading: SensorReading)
-    /// Brings the belief up to `now`.
+    /// Advances the belief to `now`.
     mutating func advance(to now: Instant)
-    /// How probable each map is; empty before there is any evidence.
+    /// The probability of each map; empty before any evidence.
     var mapProbabilities: [MapID: Double] { get }
-    /// The belief about the place if the device is on that map; nil if there is no evidence for that map.
+    /// Returns the position estimate given that the device is on a map; nil without evidence for the map.
     func estimate(on map: MapID) -> PositioningEngine.Estimate?
-    /// How probable each room of a map is if the device is there, by its place in the list, above 0; empty without
-    /// evidence.
+    /// Returns the probability of each room given that the device is on a map, by room index, for rooms with a
+    /// probability above 0; empty without evidence.
     func roomShares(on map: MapID, in rooms: inout RoomCells) -> [(room: Int, share: Double)]
-    /// Keeps the belief on one map, whatever the evidence; nil, or a map that it does not know, lets evidence decide.
+    /// Locks the belief to one map, regardless of the evidence; nil or an unknown map removes the lock.
     mutating func lock(to map: MapID?)
-    /// How the latest fix was taken in; nil if there was none, or if it told nothing.
+    /// The effect of the latest fix; nil if there was none, or if it was ignored.
     var fixReception: FixReception? { get }
-    /// Begins with what the venue's survey tells of that model of device, if it tells of it.
+    /// Sets the receiver prior of a device model if the venue's survey contains the model.
     mutating func begin(asDevice name: String)
-    /// Begins with what was learned of the device before.
+    /// Sets the priors from an earlier calibration of the device.
     mutating func begin(with calibration: Calibration)
-    /// What was learned of the device; nil if nothing was.
+    /// The learned calibration of the device; nil if there is none.
     var calibration: Calibration? { get }
-    /// Begins with where an earlier session left the device.
+    /// Sets the prior of the position from an earlier session.
     mutating func begin(with place: RestoredPlace)
-    /// Where the device is, map by map, as a memory keeps it; empty before any evidence.
+    /// The position on each map in the form that a session memory stores; empty before any evidence.
     var places: [SessionMemory.Place] { get }
 }
 

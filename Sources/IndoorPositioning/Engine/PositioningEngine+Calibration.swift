@@ -1,19 +1,20 @@
 extension PositioningEngine {
-    /// The errors of readings outlast the filter's steps: what it tells of the offset is taken for this many times its variance.
+    /// Factor on the variance of the learned offset, because the errors of readings are correlated across the filter's
+    /// updates.
     private static let correlation = 2.0
 
-    /// What the engine has learned of the device, by the map that it most believes in; nil before any evidence, and
-    /// for the methods that learn nothing.
+    /// The calibration that the engine has learned on the most probable map; nil before any evidence, and for methods
+    /// that don't learn.
     ///
-    /// The receiver's offset is that of the map's filter. The steps' length is the mean over the particles, each of which
-    /// walks with its own: those that walked into walls or away from the beacons are gone. As all that are left may
-    /// descend from few, they are not taken for surer than what their number of steps can tell.
+    /// The receiver offset is that of the map's particles. The step scale is the weighted mean over the particles:
+    /// resampling has removed the particles whose step scale led them into walls or away from the beacons. The
+    /// remaining particles may descend from few ancestors; the number of steps therefore bounds the certainty.
     package var calibration: Calibration? {
         guard let mapIndex = learnedMapIndex else { return nil }
         var calibration = Calibration()
         let offset = offsets[mapIndex]
         calibration.rssiOffset = min(max(offset.value, -50), 50)
-        // What an earlier session learned stays as sure as it was.
+        // The correlation factor raises the variance at most to that of the prior, which keeps the earlier calibration.
         let most = max(offset.variance, firstReceiver.variance)
         calibration.rssiDeviation = min(min(Self.correlation * offset.variance, most).squareRoot(), 50)
         let (mean, deviation) = filter.stepScale(mapIndex: mapIndex)
@@ -24,7 +25,7 @@ extension PositioningEngine {
 }
 
 extension ParticleFilter {
-    /// Mean and standard deviation of the particles' step lengths on a map, against the detector's.
+    /// Returns the mean and the standard deviation of the particles' step scale on a map.
     func stepScale(mapIndex: Int) -> (mean: Double, deviation: Double) {
         var (weight, sum, squares) = (0.0, 0.0, 0.0)
         for index in particles.range(of: mapIndex) {

@@ -2,20 +2,22 @@ import CMath
 import IndoorVocabulary
 
 extension PositioningEngine {
-    /// Who walks takes the next step within this time in seconds.
+    /// Longest time in seconds between two steps of a walker.
     private static let longestStep = 1.2
-    /// A mean direction of walking that is shorter than this, of 1 if all guesses agree, is none.
+    /// Minimum length of the mean direction vector, which is 1 if all particles agree.
     private static let leastAgreement = 0.3
 
-    /// Guesses that walk in one direction, against all guesses: below this the device may as well stand.
+    /// Minimum share of particles that walk in one direction; below it, the device is as likely to stand.
     private static let leastWalking = 0.5
 
-    /// Where the device moves, in degrees clockwise from the plan's top; nil while it stands or when unclear.
+    /// Returns the course of the device in degrees clockwise from the plan's top; nil while the device stands or if the
+    /// course is unclear.
     ///
-    /// Steps tell it where they are felt, and stand for standing where they are not. Without them it is how the guesses
-    /// move that what is heard has left over; nothing was heard, nothing tells.
+    /// If a motion sensor is available, the steps determine the course, and the absence of steps means that the device
+    /// stands. Otherwise, the course is the mean velocity of the particles, and is reported only if a beacon was
+    /// detected.
     ///
-    /// - Parameter velocity: mean of the map's guesses.
+    /// - Parameter velocity: mean velocity of the map's particles.
     func course(_ velocity: MapPoint, mapIndex: Int) -> Double? {
         guard isMotionSensed || !hasHeard else {
             let agreement = filter.walkingAgreement(mapIndex: mapIndex)
@@ -31,8 +33,8 @@ extension PositioningEngine {
 }
 
 extension ParticleFilter {
-    /// How much of a map's belief walks, and in one direction: 1 if all guesses walk the same way, 0 if they stand or walk
-    /// in all directions.
+    /// Returns the degree to which a map's particles walk in one direction: 1 if all of them do, 0 if they stand or
+    /// walk in all directions.
     func walkingAgreement(mapIndex: Int) -> Double {
         var (all, x, y) = (0.0, 0.0, 0.0)
         for index in particles.range(of: mapIndex) {
@@ -47,7 +49,8 @@ extension ParticleFilter {
         return all > 0 ? cmath_hypot(x, y) / all : 0
     }
 
-    /// Mean of how a map's guesses walk against how the device points, as the vector of that angle; zero without guesses.
+    /// Returns the mean angle between walking direction and device heading on a map, as a vector of length up to 1;
+    /// zero without particles.
     func lean(mapIndex: Int) -> (x: Double, y: Double) {
         var (all, x, y) = (0.0, 0.0, 0.0)
         for index in particles.range(of: mapIndex) {

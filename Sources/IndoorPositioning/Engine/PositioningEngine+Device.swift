@@ -1,30 +1,30 @@
 import CMath
 import VenueModel
 
-/// What the survey told of the device, while it is still to be seen whether that is true.
+/// The receiver prior of a known device model, and the test of whether the device is of that model.
 struct KnownDevice: Sendable {
-    /// What is expected of the device.
+    /// The receiver prior of the named model.
     let told: ReceiverOffset
-    /// What is expected of any.
+    /// The receiver prior of an unknown device.
     let any: ReceiverOffset
-    /// How much more probable what was heard is of the device than of any, as a logarithm.
+    /// Log-likelihood ratio of the named model against an unknown device.
     private(set) var evidence = 0.0
-    /// How often the two were compared.
+    /// The number of comparisons so far.
     private var comparisons = 0
 
-    /// A name in ten is wrong, or of a device in another case: as a logarithm of the odds.
+    /// Prior log-odds of the name: one name in ten is wrong, or the device is in another case.
     private static let trust = 2.2
-    /// Whoever agrees for so many comparisons is the one that he is told to be.
+    /// Number of consistent comparisons after which the model is confirmed.
     private static let enough = 10
 
     init(told: ReceiverOffset, any: ReceiverOffset) {
         (self.told, self.any) = (told, any)
     }
 
-    /// Whether it is still to be seen.
+    /// Whether the model is neither confirmed nor rejected yet.
     var isInQuestion: Bool { comparisons < Self.enough }
 
-    /// Takes in what was heard; returns whether the device is another one.
+    /// Compares both priors on new evidence; returns whether the device is not of the named model.
     mutating func compare(_ heard: Evidence, field: SignalField) -> Bool {
         func probability(_ receiver: ReceiverOffset) -> Double {
             let likelihood = Likelihood(field: field, evidence: heard, receivers: field.maps.map { _ in receiver })
@@ -39,11 +39,7 @@ struct KnownDevice: Sendable {
 }
 
 extension PositioningEngine {
-    /// Begins with what the venue's survey tells of that model of device, if it tells of it. Before any evidence only.
-    ///
-    /// Within the first looks at the venue the engine compares that with what any receiver would hear there, and drops it
-    /// where that is more probable: the name may be wrong, or the device in a pocket. The ratio of both is a Bayes factor.
-    /// Source: R. E. Kass, A. E. Raftery, *Bayes Factors*, JASA 90(430), 1995.
+    /// Sets the receiver prior of a device model if the venue's survey contains it. Call this before any evidence.
     package mutating func begin(asDevice name: String) {
         guard let receiver = devices[name] else { return }
         let any = firstReceiver
@@ -51,7 +47,8 @@ extension PositioningEngine {
         knownDevice = KnownDevice(told: firstReceiver, any: any)
     }
 
-    /// Whether what was heard tells that the device is another one than it was told to be; then any is expected.
+    /// Returns whether the evidence shows that the device is not of the named model; if so, the engine restores the
+    /// prior of an unknown device.
     mutating func isOtherDevice(than snapshot: Evidence) -> Bool {
         guard var known = knownDevice, known.isInQuestion else { return false }
         let isOther = known.compare(snapshot, field: field)
@@ -61,9 +58,9 @@ extension PositioningEngine {
         return true
     }
 
-    /// Begins with what an earlier session learned of the device. Before any evidence only.
+    /// Sets the priors from an earlier calibration of the device. Call this before any evidence.
     ///
-    /// What it learned of the receiver counts, unless the survey tells more of such devices.
+    /// The calibration replaces the receiver prior of the survey only if its uncertainty is smaller.
     package mutating func begin(with calibration: Calibration) {
         let earlier = calibration.later
         if knownDevice == nil || earlier.rssiDeviation * earlier.rssiDeviation < firstReceiver.variance {

@@ -1,8 +1,8 @@
 import VenueModel
 
 extension PositioningEngine {
-    /// Where the device is, map by map, as a memory keeps it; empty before any evidence, and for the methods without
-    /// memory.
+    /// The position on each map in the form that a session memory stores; empty before any evidence, and for methods
+    /// without a filter state.
     package var places: [SessionMemory.Place] {
         guard learnedMapIndex != nil else { return [] }
         let probabilities = mapProbabilities

@@ -2,16 +2,18 @@ import CMath
 import VenueModel
 
 extension PositioningEngine {
-    /// What a second outside all that is walkable leaves of a guess's probability: a fix may lie beside a plan.
+    /// Factor per second on the weight of a particle outside the accessible area. It isn't 0 because a fix can lie
+    /// beside a plan.
     private static let outsideShare = 0.05
 
-    /// Metres of error a metre of way that walls hide: steps that lead into one choose a wrong door, and no beacon tells.
+    /// Additional error in metres per metre walked between walls without beacons: the particles can pass through the
+    /// wrong door, and no beacon corrects them.
     private static let hiddenError = 0.1
 
-    /// Carries a belief that began with a fix on by motion and pressure alone: no beacon was heard so far.
+    /// Continues a belief that began with a fix by dead reckoning: no beacon was detected so far.
     ///
-    /// Without a barometer the floor stays, however long: nothing tells of another one. What was heard once, weighs maps and
-    /// places from then on, and silence too.
+    /// Without a barometer, the floor doesn't change. After the first detected beacon, `advance(to:)` weighs maps and
+    /// positions by the beacons, including missing detections.
     mutating func reckon(after seconds: Double) {
         guard settings.method == .particle, !filter.isEmpty, seconds > 0 else { return }
         if let height = pressure.drainHeight() {
@@ -27,10 +29,10 @@ extension PositioningEngine {
         filter.resampleIfNeeded(mapCount: field.maps.count)
     }
 
-    /// Makes guesses improbable that lie off the plan, or outside its walkable areas.
+    /// Reduces the weights of particles outside the plan or its walkable areas.
     ///
-    /// Beacons tell who has left the building. Without any, a guess that went out where no wall is drawn would be left alone
-    /// by walls, and outlive those inside.
+    /// Beacons show when a device has left the building. Without beacons, a particle that leaves through an unmapped
+    /// wall would meet no further walls and survive the particles inside.
     private mutating func confine(after seconds: Double) {
         let share = Float(cmath_pow(Self.outsideShare, seconds))
         for (mapIndex, sheet) in field.maps.enumerated() where filter.hasParticles(on: mapIndex) {
@@ -40,7 +42,7 @@ extension PositioningEngine {
         }
     }
 
-    /// The radius of a belief that walls have narrowed along a way without any beacon.
+    /// Returns the radius with the error that walls can hide during dead reckoning.
     func reckonedRadius(_ radius: Double, mapIndex: Int) -> Double {
         guard !filter.walls[mapIndex].isEmpty else { return radius }
         let hidden = Self.hiddenError * reckonedWay

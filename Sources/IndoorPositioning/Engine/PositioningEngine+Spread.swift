@@ -3,10 +3,10 @@ import IndoorVocabulary
 import VenueModel
 
 extension PositioningEngine {
-    /// How the error of a point on a map is spread along both axes, as wide as the radius says.
+    /// Returns the error covariance of a point on a map, scaled to the radius.
     func covariance(mapIndex: Int, around point: MapPoint, radius: Double) -> PositionCovariance? {
         guard let shape = filter.covariance(mapIndex: mapIndex, around: point) else { return nil }
-        // What the floor of the radius adds is the same in all directions.
+        // The lower bound of the radius is isotropic.
         let floor = settings.radiusFloor / PositionCovariance.radiusOfDeviation
         let (xx, yy) = (shape.xx + floor * floor, shape.yy + floor * floor)
         let wanted = radius / PositionCovariance.radiusOfDeviation
@@ -15,7 +15,8 @@ extension PositioningEngine {
         return PositionCovariance(xx: xx * scale, xy: shape.xy * scale, yy: yy * scale)
     }
 
-    /// How probable each room of a map is if the device is there, by its place in the list, above 0.
+    /// Returns the probability of each room given that the device is on a map, by room index, for rooms with a
+    /// probability above 0.
     package func roomShares(on map: MapID, in rooms: inout RoomCells) -> [(room: Int, share: Double)] {
         guard settings.method == .particle, !rooms.index.rooms.isEmpty,
             let mapIndex = field.maps.firstIndex(where: { $0.mapID == map })
@@ -32,7 +33,7 @@ extension PositioningEngine {
 }
 
 extension ParticleFilter {
-    /// Covariance of the particles of a map around a point, in m²; nil if they weigh nothing.
+    /// Returns the covariance of a map's particles about a point, in m²; nil if the sum of their weights is zero.
     func covariance(mapIndex: Int, around point: MapPoint) -> PositionCovariance? {
         var (all, xx, xy, yy) = (0.0, 0.0, 0.0, 0.0)
         for index in particles.range(of: mapIndex) {

@@ -2,19 +2,20 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// Turns sensor readings in one venue into a belief about floor and place.
+/// A position estimator for one venue, which converts sensor readings into a belief about floor and position.
 ///
-/// A value with time and randomness as inputs: equal calls give equal results.
+/// The engine is a value with time and randomness as inputs: the same calls give the same results.
 public struct PositioningEngine: Sendable {
-    /// Where the device is on one map, as far as the engine knows.
+    /// The estimated position of the device on one map.
     public struct Estimate: Hashable, Sendable {
-        /// The point with the least error to be expected, in metres.
+        /// The point with the least expected error, in metres.
         public var point: MapPoint
-        /// Metres around `point` within which the truth lies 68 times of 100.
+        /// The 68 % error radius in metres around `point`.
         public var radius: Double
-        /// Covariance of the error of `point`; nil if the method tells none.
+        /// Covariance of the error of `point`; nil if the method doesn't provide one.
         public var covariance: PositionCovariance?
-        /// Where the device moves, in degrees clockwise from the plan's top; nil while it stands or when unclear.
+        /// Course of the device in degrees clockwise from the plan's top; nil while the device stands or if the course
+        /// is unclear.
         public var course: Double?
     }
 
@@ -22,64 +23,66 @@ public struct PositioningEngine: Sendable {
     let settings: PositioningSettings
     private var collector: EvidenceCollector
     var filter: ParticleFilter
-    /// Stairs and elevators, for a belief that is carried on by motion alone.
+    /// Stairs and elevators, for dead reckoning.
     let links: FloorLinks
-    /// Where on the plans it can be, for the same.
+    /// The accessible area of the plans, for dead reckoning.
     var space: FloorSpace
-    /// What was known of the receiver before any evidence.
+    /// The receiver prior before any evidence.
     var firstReceiver: ReceiverOffset
-    /// What the survey tells of models of devices.
+    /// The receiver priors of the device models in the survey.
     let devices: [String: RadioMap.Receiver]
-    /// Whether the device is one of these, as far as what is heard agrees with that; nil without a device.
+    /// The named device model, while the evidence agrees with it; nil without one.
     var knownDevice: KnownDevice?
-    /// By map: each guess of the map has a receiver that fits to it.
+    /// The estimated receiver offset given each map.
     var offsets: [ReceiverOffset]
     private var pedometer = Pedometer()
     private var strides: [(instant: Instant, stride: ParticleFilter.Stride)] = []
-    /// When the latest step was taken, and the device's heading then in radians; nil before any.
+    /// The time of the latest step and the device's heading at that time in radians; nil before any step.
     private(set) var latestStep: (instant: Instant, heading: Double?)?
-    /// Whether steps would be felt, as of the latest advance.
+    /// Whether a motion sensor was available at the latest advance.
     private(set) var isMotionSensed = false
     private(set) var lastAdvance: Instant?
     var levelFilter: LevelFilter
     private var lastLook: Instant?
     var pressure = PressureMean()
-    /// Seconds since the barometer was last asked, while nothing is heard.
+    /// Seconds since the barometer was last read, while no beacon is detected.
     var pressureGap = 0.0
-    /// Metres of steps since the latest fix.
+    /// Distance in metres that the steps since the latest hard fix add up to.
     private(set) var reckonedWay = 0.0
     private var snapshot: Evidence?
     private var memoryless = SnapshotEstimate()
-    /// Whether the belief agrees with the last seconds alone.
+    /// The test of the belief against the evidence of the last seconds.
     private var check = ConsistencyTest()
-    /// Index of the map that the belief is kept on; nil if evidence decides.
+    /// Index of the locked map; nil if the evidence decides.
     private var lockedMapIndex: Int?
-    /// Steps that moved the belief so far.
+    /// Number of steps with a heading so far.
     private var stepCount = 0
-    /// Where an earlier session left the device; nil once something was heard.
+    /// The restored position of an earlier session; nil once a beacon was detected.
     private var restored: RestoredPlace?
-    /// How the latest fix was taken in; nil if there was none, or if it told nothing.
+    /// The effect of the latest fix; nil if there was none, or if it was ignored.
     package private(set) var fixReception: FixReception?
 
-    /// Without a reading of the accelerometer for this long, in seconds, motion is unknown.
+    /// Time in seconds without an accelerometer reading after which the motion is unknown.
     private static let motionTimeout = 1.0
-    /// How strongly a fix speaks for its map, as a logarithm: 400 to 1, or 9 to 1 for a soft one.
+    /// Log-likelihood ratio of a fix's map: 400 to 1, or 9 to 1 for a soft fix.
     private static let fixEvidence = 6.0
     private static let softFixEvidence = 2.2
-    /// Share of the belief that each other map keeps while one is locked: what is heard weighs them on.
+    /// Share of the belief that each other map keeps while one map is locked, so that the evidence continues to weigh
+    /// them.
     private static let unlockedShare = 1e-4
-    /// After so many steps their length is known twice as well: 35 m of way, between places known to within 2.5 m.
+    /// Number of steps that halves the uncertainty of their length: 35 m of walking between positions with an error of
+    /// 2.5 m.
     private static let stepsToHalve = 50.0
-    /// Decibels by which what was learned of the receiver may be wrong where a place is guessed anew.
+    /// Standard deviation in dB that is added to the learned receiver offset for new particles.
     private static let offsetDoubt = 2.0
 
-    /// Creates an engine that knows nothing yet of where in the venue the device is.
+    /// Creates an engine without any evidence of the device's position.
     ///
     /// - Parameters:
-    ///   - venue: where the device is located.
-    ///   - settings: of the engine.
-    ///   - parts: what is used in place of the standard measurement model and prior.
-    ///   - seed: of all that is random; equal seeds give equal estimates.
+    ///   - venue: the venue in which the engine locates the device.
+    ///   - settings: the settings of the engine.
+    ///   - parts: replacements of the standard measurement model and prior.
+    ///   - seed: the seed of all random numbers; the same seed gives the same estimates.
     public init(
         venue: Venue, settings: PositioningSettings = PositioningSettings(),
         parts: PositioningParts = PositioningParts(), seed: UInt64 = 0
@@ -88,7 +91,7 @@ public struct PositioningEngine: Sendable {
         self.init(venue: venue, field: field, settings: settings, seed: seed)
     }
 
-    /// Creates an engine on tables that were made before, to share them between sessions.
+    /// Creates an engine that shares an existing field with other sessions.
     package init(venue: Venue, field: SignalField, settings: PositioningSettings, seed: UInt64) {
         self.field = field
         self.settings = settings
@@ -106,10 +109,10 @@ public struct PositioningEngine: Sendable {
         filter.receivers = offsets
     }
 
-    /// Whether any beacon of the venue was heard.
+    /// Whether any beacon of the venue was detected.
     var hasHeard: Bool { collector.hasHeard }
 
-    /// Takes in a reading; sightings of beacons that the venue doesn't know are ignored.
+    /// Adds a reading; sightings of beacons that the venue doesn't contain are ignored.
     public mutating func observe(_ reading: SensorReading) {
         switch reading {
         case .sighting(let sighting):
@@ -141,7 +144,7 @@ public struct PositioningEngine: Sendable {
     }
 
     private mutating func add(length: Double, heading: Double?, at instant: Instant) {
-        // Where nothing is heard that would tell, a step on stairs is not to lead through the building.
+        // Without beacons, steps on stairs must not move the position across the building.
         let isOnStairs = !hasHeard && levelFilter.isClimbing
         let length = isOnStairs ? min(length, DeadReckoningSettings.usualTread) : length
         strides.append((instant, ParticleFilter.Stride(length: length, heading: heading)))
@@ -150,8 +153,8 @@ public struct PositioningEngine: Sendable {
         latestStep = (instant, heading)
     }
 
-    /// Believes a place given from outside as far as its radius says: before any evidence it is where the device
-    /// begins, later the belief converges to it.
+    /// Applies an external fix with the weight that its radius implies: before any evidence, it is the starting
+    /// position; later, the belief converges to it.
     private mutating func apply(_ fix: Fix) {
         fixReception = nil
         guard settings.method == .particle, fix.radius > 0, ParticleFilter.isWithinReach(fix.point, fix.radius),
@@ -170,36 +173,36 @@ public struct PositioningEngine: Sendable {
             agreement: reception.agreement, belief: reception.belief * min(mapShares[mapIndex], 1))
     }
 
-    /// Keeps the belief on one map, whatever the evidence; nil, or a map that it does not know, lets evidence decide.
+    /// Locks the belief to one map, regardless of the evidence; nil or an unknown map removes the lock.
     package mutating func lock(to map: MapID?) {
         lockedMapIndex = map.flatMap { map in field.maps.firstIndex { $0.mapID == map } }
-        // The next evidence shares the particles out anew.
+        // The next evidence redistributes the particles over the maps.
         lastLook = nil
     }
 
-    /// Begins with where an earlier session left the device. Counts with the first evidence, unless a fix says better.
+    /// Sets the prior of the position from an earlier session. The first evidence uses it, unless a fix arrived before.
     package mutating func begin(with place: RestoredPlace) { restored = place }
 
-    /// The map that the device most probably is on, if anything was learned there.
+    /// The index of the most probable map; nil before any evidence.
     var learnedMapIndex: Int? {
         guard settings.method == .particle, !filter.isEmpty, lastLook != nil else { return nil }
         let shares = mapShares
         return shares.indices.max { shares[$0] < shares[$1] }
     }
 
-    /// Standard deviation of the steps' length that remains after so many steps: half of it after 50.
+    /// Standard deviation of the step scale after the steps so far: half the initial value after 50 steps.
     var stepUncertainty: Double {
         filter.stepDeviation / (1 + Double(stepCount) * 3 / Self.stepsToHalve).squareRoot()
     }
 
-    /// How much of the belief is on each map, in the field's order; sums to 1.
+    /// The share of the belief on each map, in the field's order; sums to 1.
     var mapShares: [Double] {
         guard let lockedMapIndex else { return levelFilter.probabilities }
         let others = Self.unlockedShare * Double(field.maps.count - 1)
         return field.maps.indices.map { $0 == lockedMapIndex ? 1 - others : Self.unlockedShare }
     }
 
-    /// Brings the belief up to `now`, with all that was observed until then.
+    /// Advances the belief to `now` with all readings observed until then.
     public mutating func advance(to now: Instant) {
         let seconds = lastAdvance.map { max(0, $0.duration(to: now).seconds) } ?? 0
         lastAdvance = now
@@ -207,7 +210,7 @@ public struct PositioningEngine: Sendable {
             predict(now, seconds, until: now)
             return reckon(after: seconds)
         }
-        // What was heard counts at the time at which it was, and the belief goes on from there to now.
+        // The readings apply at their mean time; motion then continues the belief from there to now.
         let age = evidence.heard.isEmpty ? 0 : min(max(0, evidence.age), seconds)
         predict(now, seconds - age, until: now.advanced(by: .zero - .seconds(age)))
         defer { predict(now, age, until: now) }
@@ -218,7 +221,7 @@ public struct PositioningEngine: Sendable {
         if isFirst || (lastLook?.duration(to: now).seconds ?? .infinity) >= settings.globalUpdateInterval { look(now) }
     }
 
-    /// The simple methods look at the last seconds alone.
+    /// Updates the estimate of a method that uses only the evidence of the last seconds.
     private mutating func observeWithoutMemory(_ method: PositioningMethod) {
         guard let snapshot, !snapshot.heard.isEmpty else { return }
         switch method {
@@ -228,7 +231,7 @@ public struct PositioningEngine: Sendable {
         }
     }
 
-    /// Moves the particles on by some seconds, and by the steps until an instant.
+    /// Moves the particles by some seconds, and by the steps until an instant.
     private mutating func predict(_ now: Instant, _ seconds: Double, until end: Instant) {
         let taken = strides.prefix { $0.instant <= end }
         defer { strides.removeFirst(taken.count) }
@@ -236,7 +239,7 @@ public struct PositioningEngine: Sendable {
         let never = Instant(nanoseconds: .min)
         let lastReading = max(pedometer.lastReading ?? never, latestStep?.instant ?? never)
         let age = Double(now.nanoseconds) / 1e9 - Double(lastReading.nanoseconds) / 1e9
-        // Where nothing is heard and steps have led so far, none lead nowhere.
+        // During dead reckoning by steps, the absence of steps means that the device stands.
         isMotionSensed = age < Self.motionTimeout || !hasHeard && latestStep != nil
         if isMotionSensed {
             filter.walk(taken.lazy.map(\.stride), seconds: seconds)
@@ -245,8 +248,8 @@ public struct PositioningEngine: Sendable {
         }
     }
 
-    /// Looks at the whole venue with the evidence of the last seconds: for the first map, and for places that got
-    /// lost.
+    /// Performs a global update with the evidence of the last seconds, which initializes the belief and recovers a lost
+    /// position.
     private mutating func look(_ now: Instant) {
         guard let snapshot, !snapshot.heard.isEmpty else { return }
         let isOther = isOtherDevice(than: snapshot)
@@ -263,7 +266,7 @@ public struct PositioningEngine: Sendable {
             share: isOther ? 1 : settings.recoveryShare)
     }
 
-    /// Compares the belief about the place with what the last seconds tell, on the map that is most believed in.
+    /// Compares the belief with the evidence of the last seconds, on the most probable map.
     private mutating func compare(_ latest: GridPosterior, _ now: Instant) {
         guard let mapIndex = learnedMapIndex, let belief = filter.moments(mapIndex: mapIndex),
             let latest = latest.moments(mapIndex: mapIndex, field: field)
@@ -290,10 +293,9 @@ public struct PositioningEngine: Sendable {
         filter.resampleIfNeeded(mapCount: field.maps.count)
     }
 
-    /// Takes over what the particles have learned of the receiver: it is the same one on all maps.
+    /// Updates the receiver offsets from the particles; the receiver is the same on all maps.
     ///
-    /// New guesses of the place begin with what the belief as a whole has learned, less sure than it is: the belief may be
-    /// wrong.
+    /// New particles begin with the mean offset over all maps and a larger variance, because the belief may be wrong.
     private mutating func learnOffsets() {
         let shares = mapShares
         var (all, sum, squares) = (0.0, 0.0, 0.0)
@@ -314,7 +316,7 @@ public struct PositioningEngine: Sendable {
         }
     }
 
-    /// How probable each map is; empty before there is any evidence. Sums to 1 otherwise.
+    /// The probability of each map; empty before any evidence, otherwise sums to 1.
     public var mapProbabilities: [MapID: Double] {
         let shares = settings.method == .particle ? levelFilter.probabilities : memoryless.probabilities
         guard settings.method != .particle || !filter.isEmpty else { return [:] }
@@ -326,7 +328,7 @@ public struct PositioningEngine: Sendable {
         return probabilities
     }
 
-    /// The belief about the place if the device is on that map; nil if there is no evidence for that map.
+    /// Returns the position estimate given that the device is on a map; nil without evidence for the map.
     public func estimate(on map: MapID) -> Estimate? {
         guard let mapIndex = field.maps.firstIndex(where: { $0.mapID == map }) else { return nil }
         if settings.method != .particle {
@@ -345,7 +347,7 @@ public struct PositioningEngine: Sendable {
         }
     }
 
-    /// Metres around a mean within which the truth lies 68 times of 100.
+    /// Returns the 68 % error radius in metres for a variance in m², summed over both axes.
     func radius(variance: Double) -> Double {
         let spread = settings.radiusFactor * PositionCovariance.radiusOfDeviation * (variance / 2).squareRoot()
         return (spread * spread + settings.radiusFloor * settings.radiusFloor).squareRoot()
@@ -353,7 +355,7 @@ public struct PositioningEngine: Sendable {
 }
 
 extension PositioningEngine {
-    /// Creates an engine that shares its tables with others.
+    /// Creates an engine that shares its tables with other engines.
     package init(venue: Venue, tables: SharedTables, settings: PositioningSettings, seed: UInt64) {
         self.init(venue: venue, field: tables.field(of: venue, model: settings.signal), settings: settings, seed: seed)
     }

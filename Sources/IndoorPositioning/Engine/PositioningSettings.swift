@@ -1,43 +1,45 @@
 import IndoorVocabulary
 
-/// How the engine finds the place.
+/// A positioning method.
 public enum PositioningMethod: String, Hashable, Sendable, CaseIterable {
-    /// A particle filter over time: the default and the best.
+    /// A particle filter over time; the default and the most accurate method.
     case particle
-    /// The mean of the grid posterior of the last seconds, without memory.
+    /// The mean of the grid posterior from the last seconds' readings alone.
     case fingerprint
-    /// Robust least squares on the beacons' places, without memory.
+    /// Robust least squares on the beacons' positions, from the last seconds' readings alone.
     case trilateration
 }
 
-/// The engine's settings, with their defaults.
+/// The settings of the positioning engine.
 public struct PositioningSettings: Hashable, Sendable {
-    /// How the place is found.
+    /// The positioning method.
     public var method: PositioningMethod = .particle
     /// Number of particles, from 100 to 1,000,000.
     public var particleCount = 1500
-    /// The measurement model's numbers.
+    /// The parameters of the measurement model.
     public var signal = SignalModel()
-    /// The motion model's numbers.
+    /// The parameters of the motion model.
     public var motion = MotionModel()
-    /// When and how particles are drawn anew.
+    /// The resampling scheme and its threshold.
     public var resampling = Resampling()
-    /// Seconds between two looks at the whole venue for places that the filter may have lost, in [0.1, 60].
+    /// Time in seconds between two global updates, which recover a lost position, in [0.1, 60].
     public var globalUpdateInterval = 2.0
-    /// Share of the particles that such a look replaces, in [0, 1].
+    /// Share of the particles that a global update replaces, in [0, 1].
     public var recoveryShare = 0.03
-    /// How much of the evidence counts for the level, in [0, 10]; 1 takes it as it is. Below 1, as readings that follow each
-    /// other share their errors: a level that is wrong by them alone would be believed after a few.
+    /// Weight of the evidence for the floor, in [0, 10]; 1 uses the full likelihood. The default is below 1 because
+    /// successive readings share their errors: with full weight, the engine would accept a wrong floor after a few
+    /// readings.
     public var levelShare = 0.25
-    /// How much the expectation of places (survey, walkable areas) counts within a second, in [0, 10].
+    /// Weight per second of the position prior (survey, walkable areas), in [0, 10].
     public var priorShare = 0.2
-    /// Metres of error that remain even if the filter is certain, in [0, 1000].
+    /// Lower bound of the error radius in metres, in [0, 1000].
     public var radiusFloor = 0.8
-    /// What the spread of the particles is multiplied with to give a radius, in [0, 100].
+    /// Factor from the spread of the particles to the radius, in [0, 100].
     public var radiusFactor = 1.05
-    /// How soon a belief that disagrees with the last seconds' evidence is doubted, in [0, 100]: its variance is
-    /// multiplied with this and with how far they disagree against what is expected, if that is more than 1. As the
-    /// belief holds the last seconds' evidence, too, half of what is expected is much already. 0 never doubts it.
+    /// Inflation of the radius when the belief disagrees with the last seconds' evidence, in [0, 100]. The variance is
+    /// multiplied by this value times the ratio of the observed to the expected squared difference, if the product is
+    /// more than 1. As the belief includes the last seconds' evidence, a ratio of one half is already large. 0 disables
+    /// the inflation.
     public var radiusInflation = 2.0
 
     /// Creates the settings with their defaults.
@@ -45,7 +47,7 @@ public struct PositioningSettings: Hashable, Sendable {
 }
 
 extension PositioningSettings {
-    /// The settings of the engine, each once.
+    /// The settings of the engine.
     package static let list: [Setting<PositioningSettings>] = {
         var list = ownList
         list += SignalModel.list.map { $0.within("signal", \.signal) }

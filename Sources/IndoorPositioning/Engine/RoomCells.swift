@@ -1,13 +1,13 @@
 import IndoorVocabulary
 import VenueModel
 
-/// Which room each cell of a map's grid lies in, found when it is first asked for.
+/// The room of each grid cell of a map, looked up on first use.
 package struct RoomCells: Sendable {
-    /// The rooms that cells are looked up in.
+    /// The index of the rooms.
     package let index: RoomIndex
     private var sheets: [MapID: Sheet] = [:]
 
-    /// The rooms of one map's cells, by their places in the index.
+    /// The rooms of one map's cells, as positions in the room index.
     private struct Sheet: Sendable {
         var grid: MapGrid
         var places: [Int32]
@@ -16,18 +16,18 @@ package struct RoomCells: Sendable {
     private static let unknown: Int32 = -2
     private static let none: Int32 = -1
 
-    /// Knows no cell yet.
+    /// Creates an empty lookup.
     package init(_ index: RoomIndex) { self.index = index }
 
-    /// Sums up weights of cells by the room that the middle of each cell lies in.
+    /// Sums the weights of cells by the room that contains the center of each cell.
     ///
-    /// - Parameter cells: counted from 1 in the grid; 0 is beyond it.
-    /// - Returns: the rooms by their places in the index, in their order, and the sum of all weights.
+    /// - Parameter cells: the cells, numbered from 1 in the grid; 0 is outside it.
+    /// - Returns: the rooms by their position in the index, in order, and the sum of all weights.
     mutating func sums(
         of cells: [Int32], weights: ArraySlice<Float>, on map: MapID, grid: MapGrid
     ) -> (rooms: [(room: Int, weight: Double)], total: Double) {
         guard !index.rooms.isEmpty else { return ([], 0) }
-        // Moved out and back, so that the places are neither copied nor looked up for each cell.
+        // Moved out and back, so that the entries are neither copied nor looked up for each cell.
         var sheet =
             sheets.removeValue(forKey: map).flatMap { $0.grid == grid ? $0 : nil }
             ?? Sheet(grid: grid, places: Array(repeating: Self.unknown, count: grid.count))

@@ -1,24 +1,24 @@
 import CMath
 import IndoorVocabulary
 
-/// What the last few seconds tell of the place, and nothing before them: the simple methods, to compare with.
+/// A position estimate from the last seconds' readings alone, for the methods without a filter.
 struct SnapshotEstimate: Sendable {
-    /// A place on one map.
+    /// A position on one map.
     struct Place: Hashable, Sendable {
         var point: MapPoint
         /// Sum of the variances along both axes, in m².
         var variance: Double
     }
 
-    /// How probable each map is, in the field's order; empty before there is any evidence.
+    /// The probability of each map, in the field's order; empty before any evidence.
     private(set) var probabilities: [Double] = []
     private var places: [Place?] = []
     private var posterior = GridPosterior()
 
-    /// The place on a map; nil if nothing tells.
+    /// Returns the position on a map; nil without an estimate.
     func place(mapIndex: Int) -> Place? { places.indices.contains(mapIndex) ? places[mapIndex] : nil }
 
-    /// The mean of the grid posterior.
+    /// Computes the mean of the grid posterior.
     mutating func estimateByFingerprint(_ evidence: Evidence, field: SignalField, receivers: [ReceiverOffset]) {
         posterior.weigh(Likelihood(field: field, evidence: evidence, receivers: receivers))
         probabilities = posterior.mapProbabilities
@@ -27,7 +27,8 @@ struct SnapshotEstimate: Sendable {
         }
     }
 
-    /// Robust least squares on the beacons of the map; with too few of them, their mean weighted by amplitude.
+    /// Computes a robust least-squares solution from the beacons of each map; with too few beacons, their mean position
+    /// weighted by amplitude.
     mutating func estimateByTrilateration(_ evidence: Evidence, field: SignalField) {
         var shares: [Double] = []
         places = field.maps.map { map in

@@ -1,25 +1,25 @@
 import CMath
 import IndoorVocabulary
 
-/// The place from which beacons at known places sound as they do: robust nonlinear least squares on RSSI.
+/// A position solver for beacons at known positions: robust nonlinear least squares on RSSI.
 ///
-/// Levenberg–Marquardt on r = P − 10·n·log₁₀ d, with Huber weights. Sources: D. W. Marquardt, *An Algorithm for
-/// Least-Squares Estimation of Nonlinear Parameters*, 1963; P. J. Huber, *Robust Estimation of a Location
+/// The solver uses Levenberg–Marquardt on r = P − 10·n·log₁₀ d, with Huber weights. Sources: D. W. Marquardt, *An
+/// Algorithm for Least-Squares Estimation of Nonlinear Parameters*, 1963; P. J. Huber, *Robust Estimation of a Location
 /// Parameter*, 1964.
 public struct Trilateration: Sendable {
-    /// A beacon with its place and how loud it was.
+    /// The reading of a beacon with a known position.
     public struct Reading: Hashable, Sendable {
-        /// Where the beacon stands.
+        /// Position of the beacon.
         public var point: MapPoint
         /// Height difference between beacon and device in metres.
         public var height: Double
         /// Signal strength at 1 m in dBm.
         public var power: Double
-        /// How fast the signal falls with distance.
+        /// Path-loss exponent.
         public var exponent: Double
-        /// What was heard, in dBm.
+        /// Measured RSSI in dBm.
         public var rssi: Double
-        /// Its standard deviation in dB, above 0.
+        /// Standard deviation of the RSSI in dB, above 0.
         public var deviation: Double
 
         /// Creates a reading.
@@ -36,9 +36,9 @@ public struct Trilateration: Sendable {
         }
     }
 
-    /// A place with its uncertainty.
+    /// A position with its uncertainty.
     public struct Solution: Hashable, Sendable {
-        /// The most fitting place.
+        /// The position with the least residuals.
         public var point: MapPoint
         /// Variance of x in m².
         public var varianceX: Double
@@ -47,15 +47,15 @@ public struct Trilateration: Sendable {
         /// Covariance of x and y in m².
         public var covariance: Double
 
-        /// Metres around `point` within which the truth lies 68 times of 100, if the errors are normal.
+        /// The 68 % error radius in metres around `point`, if the errors are normal.
         public var radius: Double { 1.07 * (varianceX + varianceY).squareRoot() }
     }
 
-    /// Differences beyond this many standard deviations count in proportion, not squared.
+    /// Number of standard deviations beyond which a residual contributes linearly instead of quadratically.
     private static let huber = 1.5
     private static let iterations = 50
 
-    /// The normal equations of one linearisation.
+    /// The normal equations of one linearization.
     private struct Normal {
         var xx = 0.0
         var xy = 0.0
@@ -65,9 +65,9 @@ public struct Trilateration: Sendable {
         var cost = 0.0
     }
 
-    /// Solves for the place; nil with fewer than three readings, or if they leave a direction open.
+    /// Returns the position; nil with fewer than three readings, or if they don't determine both coordinates.
     ///
-    /// - Parameter readings: at least three, of beacons that don't all stand on one line.
+    /// - Parameter readings: at least three, of beacons that aren't all on one line.
     public static func solve(_ readings: [Reading]) -> Solution? {
         guard readings.count >= 3, spanPlane(readings) else { return nil }
         var point = start(readings)
@@ -94,7 +94,8 @@ public struct Trilateration: Sendable {
         return solution(normal, point, count: readings.count)
     }
 
-    /// Whether the beacons stand on more than one line: from a line both sides sound alike.
+    /// Returns whether the beacons are not collinear; the readings of collinear beacons are the same on both sides of
+    /// the line.
     private static func spanPlane(_ readings: [Reading]) -> Bool {
         let mean = readings.reduce(MapPoint(x: 0, y: 0)) { $0 + $1.point } * (1 / Double(readings.count))
         var (xx, xy, yy) = (0.0, 0.0, 0.0)
@@ -104,15 +105,17 @@ public struct Trilateration: Sendable {
             xy += offset.x * offset.y
             yy += offset.y * offset.y
         }
-        // The deviation across the line is at least a thousandth of that along it.
+        // The standard deviation across the line is at least a thousandth of that along it.
         return xx * yy - xy * xy > 1e-6 * (xx + yy) * (xx + yy)
     }
 
-    /// The variances follow from the readings' own; where the readings disagree by more than these, they are larger by that
-    /// ratio. Source: R. T. Birge, *The Calculation of Errors by the Method of Least Squares*, Physical Review 40, 1932.
+    /// Returns the solution with its covariance. The covariance follows from the readings' variances and is scaled up
+    /// if the residuals exceed them. Source: R. T. Birge, *The Calculation of Errors by the Method of Least Squares*,
+    /// Physical Review 40, 1932.
     private static func solution(_ normal: Normal, _ point: MapPoint, count: Int) -> Solution? {
         let determinant = normal.xx * normal.yy - normal.xy * normal.xy
-        // A nearly singular matrix: the beacons stand in one line with the place, and the other side fits as well.
+        // A nearly singular matrix: the beacons and the position are collinear, and the mirrored position fits equally
+        // well.
         guard determinant > 1e-9 * normal.xx * normal.yy, point.x.isFinite, point.y.isFinite else { return nil }
         let disagreement = max(1, normal.cost / Double(max(1, count - 2)))
         return Solution(
@@ -120,7 +123,7 @@ public struct Trilateration: Sendable {
             varianceY: disagreement * normal.xx / determinant, covariance: -disagreement * normal.xy / determinant)
     }
 
-    /// The mean of the beacons' places, weighted by amplitude.
+    /// Returns the mean of the beacons' positions, weighted by amplitude.
     private static func start(_ readings: [Reading]) -> MapPoint {
         let strongest = readings.map { $0.rssi - $0.power }.max() ?? 0
         var sum = MapPoint(x: 0, y: 0)

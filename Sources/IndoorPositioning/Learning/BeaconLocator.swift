@@ -1,55 +1,55 @@
 import CMath
 import IndoorVocabulary
 
-/// Finds where beacons stand whose places nobody told, from how strong the survey heard them.
+/// An estimator of unknown beacon positions from the RSSI of a survey.
 ///
-/// Each beacon may stand anywhere around where it was heard loudest. A place is as probable as it makes the readings, with
-/// path loss from there on and the shadowing of a Gaussian process; power is integrated out. The exponent and the mean
-/// power are those that make all readings together most probable. What is told is the mean of the posterior. The mean of
-/// the places at which a beacon was heard, weighted by amplitude, would put all of them on the way that the surveyor went.
+/// The candidate positions of a beacon surround its strongest readings. The likelihood of a candidate combines path
+/// loss with the shadowing of a Gaussian process; the power is integrated out. The exponent and the mean power maximize
+/// the likelihood of all readings. The result is the posterior mean. The mean of the surveyed places, weighted by
+/// amplitude, would put every beacon on the surveyor's route.
 ///
 /// Source: Y. Bar-Shalom, X. R. Li, T. Kirubarajan, *Estimation with Applications to Tracking and Navigation*, 2001,
 /// section 2.2 (posterior mean); the readings' likelihood: B. Ferris, D. Hähnel, D. Fox, *Gaussian Processes for Signal
 /// Strength-Based Location Estimation*, Robotics: Science and Systems, 2006.
 struct BeaconLocator {
-    /// A reading at a place of the survey.
+    /// A reading at a surveyed place.
     struct Reading {
         var point: MapPoint
-        /// In dBm.
+        /// Mean RSSI in dBm.
         var rssi: Double
-        /// Of how many sightings it is the mean.
+        /// Number of sightings in the mean.
         var count: Int
         /// Standard deviation of the point along each axis in metres.
         var deviation = 0.0
 
-        /// Up to a factor that all readings share.
+        /// Amplitude of the signal, up to a common factor.
         var amplitude: Double { cmath_pow(10, rssi / 20) }
     }
 
-    /// Inner products of a beacon's readings y, of the path loss h from one place for an exponent of 1, and of ones 1, in the
-    /// metric of the readings' inverse covariance.
+    /// Inner products of three vectors in the metric of the readings' inverse covariance: a beacon's readings y, the
+    /// path loss h from a candidate position for an exponent of 1, and ones 1.
     private struct Products {
         var readings: Double
         var readingsOnes: Double
         var ones: Double
-        /// By place.
+        /// The products of each candidate position.
         var places: [(point: MapPoint, readingsLoss: Double, loss: Double, lossOnes: Double)]
     }
 
     let model: SignalModel
 
-    /// A beacon is looked for within this many metres of where it was heard loudest, …
+    /// Radius in metres of the search around a beacon's strongest readings.
     private static let reach = 20.0
-    /// … at places so many metres apart.
+    /// Distance in metres between the candidate positions.
     private static let step = 2.0
-    /// More readings of a beacon than this are thinned out.
+    /// Number of readings of a beacon beyond which they are thinned out.
     private static let readingLimit = 100
-    /// The exponents that are tried.
+    /// The candidate exponents.
     private static let exponents = stride(from: 1.0, through: 4, by: 0.1)
-    /// How often the mean power is found anew.
+    /// Number of iterations for the mean power.
     private static let rounds = 3
 
-    /// The place of each beacon, given its readings on the map that it stands on; nil for one without readings.
+    /// Returns the position of each beacon, given its readings on its own map; nil for a beacon without readings.
     func places(of readings: [[Reading]]) -> [MapPoint?] {
         let beacons = readings.map { products(of: $0.thinned(to: Self.readingLimit)) }
         var best = (evidence: -Double.infinity, exponent: 0.0, power: 0.0)
@@ -67,7 +67,7 @@ struct BeaconLocator {
     }
 
     private func products(of readings: [Reading]) -> Products? {
-        // Power is integrated out apart.
+        // The power is integrated out separately.
         let heard = readings.map { (point: $0.point, deviation: $0.deviation, count: $0.count) }
         guard let center = Self.center(of: readings), let factor = model.covariance(of: heard, constant: 0) else {
             return nil
@@ -90,7 +90,7 @@ struct BeaconLocator {
             })
     }
 
-    /// Where a beacon may stand that is loudest around a point: a disk of even places.
+    /// Returns the candidate positions of a beacon with its strongest readings around a point: an evenly spaced disk.
     private static func candidates(around center: MapPoint) -> [MapPoint] {
         let steps = Int(reach / step)
         return (-steps...steps).flatMap { row in
@@ -100,7 +100,7 @@ struct BeaconLocator {
         }
     }
 
-    /// The mean place of the readings, weighted by amplitude; nil without any.
+    /// Returns the mean position of the readings, weighted by amplitude; nil without readings.
     private static func center(of readings: [Reading]) -> MapPoint? {
         var (weight, x, y) = (0.0, 0.0, 0.0)
         for reading in readings {
@@ -117,16 +117,16 @@ struct BeaconLocator {
         return sum
     }
 
-    /// What the readings of a beacon tell if its power is near a mean and the exponent is known: its mean place and power,
-    /// and how probable the readings are, as a logarithm up to a constant.
+    /// Returns a beacon's posterior mean position and power, given the mean power and the exponent, and the
+    /// log-likelihood of its readings up to a constant.
     private func posterior(
         _ products: Products, _ exponent: Double, _ mean: Double
     ) -> (point: MapPoint, power: Double, evidence: Double) {
-        // Power's precision, from its own spread and from the readings.
+        // The precision of the power, from its prior and from the readings.
         let spread = 1 / (model.powerDeviation * model.powerDeviation)
         let precision = spread + products.ones
         var told = products.places.map { place in
-            // Of the readings less path loss and mean power: the square, and the product with ones.
+            // For the readings minus path loss and mean power: the square, and the product with ones.
             let ones = products.readingsOnes - exponent * place.lossOnes - mean * products.ones
             let square =
                 products.readings + exponent * exponent * place.loss - 2 * exponent * place.readingsLoss

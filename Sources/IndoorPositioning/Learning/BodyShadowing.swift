@@ -1,34 +1,34 @@
 import IndoorVocabulary
 import VenueModel
 
-/// How much the surveyors' bodies took from the beacons behind them.
+/// An estimate of the body shadowing in a survey.
 ///
-/// A body weakens all beacons on its side alike. At each surveyed place the residuals of the readings are taken as a common
-/// offset, a vector whose component along the direction to a beacon adds to its reading, and noise. The variances of vector
-/// and noise are fitted to the products of the residuals by least squares.
+/// A body attenuates all beacons on its side equally. At each surveyed place, the residuals of the readings are modeled
+/// as a common offset, a vector whose component along the direction to a beacon adds to its reading, and noise. The
+/// variances of vector and noise are fitted to the products of the residuals by least squares.
 struct BodyShadowing {
-    /// A beacon as a place hears it.
+    /// A beacon as received at a place.
     private struct Accumulator {
-        /// The beacon's direction, as a vector of length 1.
+        /// Direction of the beacon as a unit vector.
         var x: Double
         var y: Double
-        /// What remains of the reading, in dB.
+        /// Residual of the reading in dB.
         var residual: Double
     }
 
-    /// Variance in dB² of the body's vector along each axis, from 0.
+    /// Variance in dB² of the body-shadowing vector along each axis, at least 0.
     let body: Double
-    /// Variance of what remains beside it, in dB².
+    /// Variance of the noise in dB².
     let noise: Double
 
-    /// Places that hear fewer beacons tell nothing.
+    /// Minimum number of beacons at a place.
     static let fewest = 4
-    /// So many places tell enough.
+    /// Number of places that is sufficient.
     private static let placeLimit = 1000
-    /// With fewer readings of beacons than this, beyond three at each place, nothing is told.
+    /// Minimum number of readings, beyond three at each place, for an estimate.
     private static let smallest = 50
 
-    /// Compares the readings of each place with each other; nil if there are too few.
+    /// Creates the estimate from the residuals of each place; nil if there are too few.
     init?(
         _ residuals: [ShadowingRegression.Residual], beacons: [RadioMap.Beacon], places: SurveyedPlaces
     ) {
@@ -55,7 +55,7 @@ struct BodyShadowing {
             x: planar > 0 ? dx / planar : 0, y: planar > 0 ? dy / planar : 0, residual: residual.value)
     }
 
-    /// Fits the products of a place's residuals, less their mean, with the two variances by least squares.
+    /// Fits the two variances to the products of each place's residuals, minus their mean, by least squares.
     private static func variances(_ places: [[Accumulator]]) -> (body: Double, noise: Double)? {
         var (bb, bn, nn, by, ny) = (0.0, 0.0, 0.0, 0.0, 0.0)
         for accumulators in places {

@@ -2,29 +2,30 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// Finds the distance over which a survey's detection rates are averaged best, and how much path loss has a say in them.
+/// An estimator of the averaging distance of a survey's detection rates and of the weight of the path-loss prediction.
 ///
-/// Where a building's beacons are faint and its survey is thin, rates must come from far around; where survey points lie
-/// close, that would blur what tells them apart. And where listeners stayed for seconds at each place, a beacon that nobody
-/// heard is hardly heard there, whatever path loss expects; where they walked by, that is worth more. So places are left
-/// out, and the numbers are taken with which the others tell best which beacons are heard there: those with the greatest
-/// likelihood of the detections as draws from the beacons' shares, which is how the filter weighs them.
-/// Source: M. Stone, *Cross-Validatory Choice and Assessment of Statistical Predictions*, Journal of the Royal Statistical
-/// Society B 36(2), 1974.
+/// In a building with weak beacons and a sparse survey, the rates must be averaged over a large distance; in a dense
+/// survey, a large distance would blur the differences between places. If the surveyor stayed for seconds at each
+/// place, a missing detection is reliable, whatever path loss predicts; if the surveyor walked past, the prediction
+/// deserves more weight. Both parameters are determined by cross-validation: they maximize the likelihood of the
+/// detections at left-out places, as draws from the beacons' shares of the detection rate, given the other places. The
+/// filter uses the same likelihood.
+/// Source: M. Stone, *Cross-Validatory Choice and Assessment of Statistical Predictions*, Journal of the Royal
+/// Statistical Society B 36(2), 1974.
 struct DetectionRange {
-    /// What the places around one that is left out heard.
+    /// A place near the left-out place.
     private struct Neighbor {
         var place: Int
         var squaredDistance: Double
-        /// Variance of its place along each axis in m².
+        /// Variance of the place along each axis in m².
         var variance: Double
     }
 
-    /// What the survey tells.
+    /// The estimated parameters.
     struct Best: Hashable {
-        /// Metres over which rates are averaged.
+        /// The averaging distance of the rates in metres.
         var length: Double
-        /// The detections that the rate expected from path loss weighs as much as.
+        /// The weight of the rate that path loss predicts, as a number of detections.
         var priorDetections: Double
     }
 
@@ -34,16 +35,16 @@ struct DetectionRange {
     let floorDistance: FloorDistance
     let places: SurveyedPlaces
 
-    /// The distances that are tried, in metres.
+    /// The candidate distances in metres.
     static let lengths = [0.75, 1, 1.5, 2, 3, 4, 6, 8]
-    /// The weights of path loss that are tried, in detections.
+    /// The candidate weights of the path-loss prediction, in detections.
     static let priors = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1]
-    /// Beyond so many lengths a place counts for nothing.
+    /// Number of lengths beyond which a place has no weight.
     private static let reach = 3.0
-    /// So many places are left out, one at a time.
+    /// Number of places that are left out, one at a time.
     private static let tests = 300
 
-    /// The best numbers; nil if no place tells anything of another.
+    /// Returns the best parameters; nil if no place carries information about another.
     func best() -> Best? {
         let curve = DetectionCurve(
             of: beacons, places.fingerprints, exponents: beacons.map { _ in exponent }, model: model)
@@ -77,7 +78,7 @@ struct DetectionRange {
         }
     }
 
-    /// The detections a second that path loss expects of a beacon at a place.
+    /// Returns the detections per second that path loss predicts for a beacon at a place.
     private func rate(
         _ beacon: RadioMap.Beacon, at place: RadioMap.Fingerprint, _ curve: DetectionCurve
     ) -> Double {
@@ -86,7 +87,7 @@ struct DetectionRange {
         return curve.rate(rssi: rssi - floors * model.floorLoss)
     }
 
-    /// How long the neighbours listened, in seconds, and their detections by beacon; the nearer they are the more.
+    /// Returns the listening time of the neighbors in seconds and their detections by beacon, weighted by proximity.
     private func heard(by neighbors: [Neighbor], length: Double) -> (seconds: Double, detections: [Double]) {
         var listening = 0.0
         var heard = [Double](repeating: 0, count: beacons.count)
@@ -102,12 +103,12 @@ struct DetectionRange {
         return (listening, heard)
     }
 
-    /// What a place counts for that is spread over its neighbourhood and over where it may be.
+    /// Returns the weight of a place whose kernel is widened by the uncertainty of its position.
     private static func weight(_ squaredDistance: Double, _ square: Double, _ variance: Double) -> Double {
         square / (square + variance) * cmath_exp(-squaredDistance / (2 * (square + variance)))
     }
 
-    /// The logarithm of the likelihood of what a place heard, from what its neighbours did.
+    /// Returns the log-likelihood of a place's detections given those of its neighbors.
     private func score(
         _ place: Int, _ heard: (seconds: Double, detections: [Double]), _ expected: [Double], priorDetections: Double
     ) -> Double {

@@ -1,30 +1,31 @@
 import VenueModel
 
-/// Finds how much stronger or weaker each model of device hears, from the offsets of its recordings.
+/// An estimator of the receiver offset of each device model, from the offsets of its recordings.
 ///
-/// A model's offset is the mean of its recordings'. How much a recording differs from its model (another pocket, another
-/// unit) is taken as the same for all models, as most have few recordings: a variance with a prior of a few recordings.
+/// A model's offset is the mean over its recordings. The variance of the recordings within a model (another pocket,
+/// another unit) is assumed equal for all models, as most have few recordings; its prior is worth a few recordings.
 /// Source of the estimate with a conjugate prior: A. Gelman et al., *Bayesian Data Analysis*, 3rd edition, 2013,
 /// section 2.6.
 struct DeviceOffsets {
-    /// What was learned of each model, by its name.
+    /// The learned receiver of each model, by name.
     let receivers: [String: RadioMap.Receiver]
 
-    /// How much recordings of one model differ where nothing tells, as a standard deviation in dB: a hand against a
-    /// pocket.
+    /// Prior standard deviation in dB of the recordings within a model, such as a hand against a pocket.
     private static let usualDeviation = 2.0
-    /// So many recordings would tell as much of it.
+    /// Number of recordings that the prior is worth.
     private static let usualCount = 2.0
-    /// No receiver is taken for known better, in dB: another pocket, another unit of the model, a wrong name. On ipin2023 1.3 dB
-    /// would gain 0.06 m, and cost 1.6 m where the device hears by 15 dB weaker than it is said to, 0.4 m where by 8 dB.
+    /// Lower bound of a receiver's standard deviation in dB, for another pocket, another unit of the model, or a wrong
+    /// name. On ipin2023, 1.3 dB would improve the error by 0.06 m; it would worsen the error by 1.6 m if the device's
+    /// true offset is 15 dB below the stated one, and by 0.4 m if it is 8 dB below.
     private static let leastDeviation = 3.0
 
-    /// Learns of recordings.
+    /// Estimates the offsets from recordings.
     ///
     /// - Parameters:
-    ///   - devices: the model that made each recording; nil if unknown.
-    ///   - offsets: how much stronger each recording heard than the mean of all, in dB.
-    ///   - areDetermined: whether the survey determines offsets. Otherwise only a single model is known: it is the mean of all.
+    ///   - devices: the device model of each recording; nil if unknown.
+    ///   - offsets: the receiver offset of each recording relative to the mean of all, in dB.
+    ///   - areDetermined: whether the survey determines the offsets. If not, only a single model has a known offset: it
+    ///     is the mean of all.
     init(_ devices: [String?], offsets: [Double], areDetermined: Bool) {
         var byDevice: [String: [Double]] = [:]
         for (device, offset) in zip(devices, offsets) {
@@ -44,7 +45,7 @@ struct DeviceOffsets {
         let variance = squares / count
         receivers = Dictionary(
             uniqueKeysWithValues: byDevice.map { device, offsets in
-                // That of a new recording about the mean, and of the mean.
+                // The variance of a new recording about the mean plus the variance of the mean.
                 let deviation = (variance * (1 + 1 / Double(offsets.count))).squareRoot()
                 return (
                     device,

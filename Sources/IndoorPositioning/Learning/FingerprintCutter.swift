@@ -1,24 +1,25 @@
 import IndoorVocabulary
 import VenueModel
 
-/// Cuts survey recordings into places with what was heard there.
+/// A converter that cuts survey recordings into fingerprints.
 struct FingerprintCutter {
-    /// Length in seconds of the pieces that a walk is cut into: about two metres of walking.
+    /// Length in seconds of the pieces of a walk: about two metres of walking.
     var window = 2.0
-    /// Shortest listening time in seconds that a stay counts with.
+    /// Minimum listening time in seconds of a stay.
     var shortestStay = 0.5
 
-    /// A piece of a recording: the place and the sightings, by beacon.
+    /// A piece of a recording: the position and the readings by beacon.
     struct Piece {
         var mapID: MapID
         var point: MapPoint
         var duration: Double
         var readings: [BeaconIdentity: (sum: Double, count: Int)]
-        /// Standard deviation of the point along each axis in metres; 0 if somebody told it.
+        /// Standard deviation of the point along each axis in metres; 0 for ground truth.
         var deviation = 0.0
     }
 
-    /// The pieces of a recording, stays first, each in order of time; none without way points.
+    /// Returns the pieces of a recording: first the stays, then the walks, each in chronological order; empty without
+    /// waypoints.
     func pieces(of recording: SurveyRecording) -> [Piece] {
         var pieces: [Piece] = []
         let points = recording.waypoints
@@ -34,7 +35,7 @@ struct FingerprintCutter {
         return pieces + Self.walks(points).flatMap { cut($0, of: recording) }
     }
 
-    /// The way points between which the device walked without standing: the last of each is where it stops.
+    /// Returns the waypoints of each uninterrupted walk; the last waypoint of a walk is its stop.
     private static func walks(_ points: [SurveyRecording.Waypoint]) -> [[SurveyRecording.Waypoint]] {
         var walks: [[SurveyRecording.Waypoint]] = []
         var walk: [SurveyRecording.Waypoint] = []
@@ -47,7 +48,7 @@ struct FingerprintCutter {
         return walks + [walk]
     }
 
-    /// Way points further apart than this, in seconds, have no walk between them: the recording was interrupted.
+    /// Longest time in seconds between two waypoints of a walk; a longer gap is an interruption of the recording.
     private static let longestLeg = 600.0
 
     private func cut(_ walk: [SurveyRecording.Waypoint], of recording: SurveyRecording) -> [Piece] {
@@ -85,12 +86,13 @@ struct FingerprintCutter {
         return Piece(mapID: map, point: point, duration: duration, readings: readings)
     }
 
-    /// A map less probable than this may be another one.
+    /// Minimum probability of the map of a track position.
     private static let leastProbability = 0.9
 
-    /// The pieces of a recording at the places of its track, but for those that are known worse than `limit` metres.
+    /// Returns the pieces of a recording at the positions of its track, without positions whose standard deviation
+    /// exceeds `limit` metres.
     ///
-    /// - Parameter doubt: what the track's radii are multiplied with.
+    /// - Parameter doubt: factor on the track's radii.
     func pieces(
         of recording: SurveyRecording, along track: SmoothedTrack, doubt: Double, atMost limit: Double
     ) -> [Piece] {
@@ -125,7 +127,8 @@ struct FingerprintCutter {
         return low
     }
 
-    /// Where someone was who walked straight and evenly between way points; nil while between two maps.
+    /// Returns the position of a walker who moves straight and at constant speed between waypoints; nil between two
+    /// maps.
     private static func place(on walk: [SurveyRecording.Waypoint], at seconds: Double) -> (
         mapID: MapID, point: MapPoint
     )? {

@@ -1,12 +1,12 @@
 import IndoorVocabulary
 
-/// The normal equations of generalized least squares, gathered group by group.
+/// The normal equations of generalized least squares, accumulated group by group.
 struct NormalEquations {
     private let count: Int
     private var matrix: [Double]
     private var right: [Double]
 
-    /// Creates the equations of `count` unknown effects.
+    /// Creates the equations for `count` unknown effects.
     init(count: Int) {
         self.count = count
         matrix = Array(repeating: 0, count: count * count)
@@ -16,15 +16,15 @@ struct NormalEquations {
     /// Adds a group of readings y with covariance K.
     ///
     /// - Parameters:
-    ///   - effects: the indexes of the effects that these readings have.
-    ///   - columns: by effect, how much of it each reading has: h.
-    ///   - solvedColumns: K⁻¹·h of each.
+    ///   - effects: the indexes of the effects on these readings.
+    ///   - columns: for each effect, the column h of its coefficients in the readings.
+    ///   - solvedColumns: K⁻¹·h of each column.
     ///   - solvedReadings: K⁻¹·y.
     mutating func add(
         _ effects: [Int], _ columns: [[Double]], _ solvedColumns: [[Double]], _ solvedReadings: [Double]
     ) {
         for (row, column) in columns.enumerated() {
-            // Most readings have nothing of most effects.
+            // The columns are sparse.
             let touched = column.indices.filter { column[$0] != 0 }
             for (other, solved) in solvedColumns.enumerated() {
                 matrix[effects[row] * count + effects[other]] += touched.reduce(0) { $0 + column[$1] * solved[$1] }
@@ -33,10 +33,10 @@ struct NormalEquations {
         }
     }
 
-    /// The most probable effects and their variances; nil if they cannot be told from each other.
+    /// Returns the most probable effects and their variances; nil if the equations are singular.
     ///
-    /// - Parameter priors: mean and standard deviation of each effect before any reading; of the first ones, if the others
-    ///   are to be taken as 0.
+    /// - Parameter priors: mean and standard deviation of each effect before any reading. With fewer priors than
+    ///   effects, the remaining effects are fixed at 0.
     func solve(_ priors: [(mean: Double, deviation: Double)]) -> (values: [Double], variances: [Double])? {
         let used = priors.count
         var matrix = (0..<used).flatMap { self.matrix[($0 * count)..<($0 * count + used)] }

@@ -2,28 +2,28 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// Learns a venue's radio from survey recordings: where each beacon stands, how strong it is, and what every
-/// surveyed place adds to that.
+/// A learner that creates a venue's radio map from survey recordings: the beacons' positions and powers, and the
+/// shadowing at every surveyed place.
 ///
-/// Log-distance path loss with a common exponent and a power for each beacon, and over it a Gaussian process for
+/// The model is log-distance path loss with a common exponent and a power for each beacon, plus a Gaussian process for
 /// each beacon and map. Source: B. Ferris, D. Hähnel, D. Fox, *Gaussian Processes for Signal Strength-Based Location
 /// Estimation*, Robotics: Science and Systems, 2006.
 public struct RadioMapLearner: Sendable {
     private let venue: Venue
     private let model: SignalModel
     private var pieces: [FingerprintCutter.Piece] = []
-    /// By piece: which recording it comes from.
+    /// The index of each piece's recording.
     private var recordings: [Int] = []
-    /// By recording: the model of its receiver.
+    /// The receiver model of each recording.
     private var devices: [String?] = []
 
-    /// Creates a learner for a venue; its maps and known beacons are used, not its radio map.
+    /// Creates a learner for a venue. The learner uses the venue's maps and known beacons, but not its radio map.
     public init(venue: Venue, model: SignalModel = SignalModel()) {
         self.venue = venue
         self.model = model
     }
 
-    /// Takes in a recording; one without way points on the venue's maps adds nothing.
+    /// Adds a recording; a recording without waypoints on the venue's maps has no effect.
     public mutating func add(_ recording: SurveyRecording) {
         let maps = Set(venue.maps.map(\.id))
         let added = FingerprintCutter().pieces(of: recording).filter { maps.contains($0.mapID) }
@@ -33,14 +33,16 @@ public struct RadioMapLearner: Sendable {
         devices.append(recording.device)
     }
 
-    /// Takes in a recording without truth, at the places that a smoother has found; its way points are not used.
+    /// Adds a recording without ground truth, at the positions of a smoothed track; the recording's waypoints are not
+    /// used.
     ///
-    /// Places that the smoother is unsure of count for less, and those that it hardly knows for nothing. They teach the
-    /// beacons' places and powers and what is heard where; the numbers of the model are those of the recordings with truth.
+    /// Uncertain positions have less weight, and positions with a very large uncertainty are ignored. These recordings
+    /// contribute to the beacons' positions and powers and to the fingerprints. The recordings with ground truth alone
+    /// determine the parameters of the model.
     /// - Parameters:
-    ///   - recording: without truth.
-    ///   - track: of the recording, found with a radio map of other recordings.
-    ///   - doubt: how many times as far as the smoother expects its places err.
+    ///   - recording: a recording without ground truth.
+    ///   - track: the track of the recording, estimated with a radio map from other recordings.
+    ///   - doubt: factor on the uncertainty of the track.
     public mutating func add(_ recording: SurveyRecording, along track: SmoothedTrack, doubt: Double = 1) {
         let maps = Set(venue.maps.map(\.id))
         let added = FingerprintCutter().pieces(
@@ -52,10 +54,10 @@ public struct RadioMapLearner: Sendable {
         devices.append(recording.device)
     }
 
-    /// The radio map of all that was taken in; nil if there was no place at which a beacon was heard.
+    /// Returns the radio map of all added recordings; nil if no beacon was detected at any place.
     ///
-    /// Takes time with the cube of the readings of a beacon, which are thinned out beyond 400 a map, and of the recordings,
-    /// which are taken as of one receiver beyond 600.
+    /// The time is cubic in the number of readings of a beacon, which are thinned out beyond 400 per map, and in the
+    /// number of recordings, which are treated as made by one receiver beyond 600.
     public func finish() -> RadioMap? {
         let known = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
         let identities = Set(pieces.flatMap(\.readings.keys)).sorted()
@@ -88,7 +90,8 @@ public struct RadioMapLearner: Sendable {
         }
     }
 
-    /// Writes the weights into the readings, as the mean of all receivers would have heard them.
+    /// Stores the weights in the readings and removes the receiver offsets, so that all readings refer to the mean
+    /// receiver.
     private func apply(_ shadowing: ShadowingRegression.Result, to places: inout SurveyedPlaces) {
         for (place, weights) in shadowing.weights.enumerated() {
             let offset = shadowing.offsets[places.recordings[place]]
@@ -99,7 +102,7 @@ public struct RadioMapLearner: Sendable {
         }
     }
 
-    /// Finds the numbers of the model that the survey tells.
+    /// Estimates the model parameters that the survey determines.
     private func fit(
         _ radioMap: inout RadioMap, _ shadowing: ShadowingRegression.Result, _ places: SurveyedPlaces,
         _ floorDistance: FloorDistance
@@ -129,14 +132,14 @@ public struct RadioMapLearner: Sendable {
         radioMap.fit.coverage = places.coverage(length: model.shadowingLength)
         radioMap.fit.supportWidth = support?.width
         radioMap.fit.unsupportedShare = support?.share
-        // Only known places tell in which direction a beacon is.
+        // The direction to a beacon is known only if the beacon's position is.
         let known = Set(venue.beacons.map(\.identity))
         let located = shadowing.residuals.filter { known.contains(radioMap.beacons[$0.beacon].identity) }
         radioMap.fit.bodyDeviation =
             BodyShadowing(located, beacons: radioMap.beacons, places: places)?.body.squareRoot()
     }
 
-    /// Where the beacons stand: as known, else as the survey tells.
+    /// Returns the beacons with their known positions, or with positions estimated from the survey.
     private func locate(
         _ identities: [BeaconIdentity], known: [BeaconIdentity: VenueBeacon], in places: [RadioMap.Fingerprint]
     ) -> [RadioMap.Beacon] {
@@ -164,15 +167,15 @@ public struct RadioMapLearner: Sendable {
         }
     }
 
-    /// A beacon stands on the map on which the amplitudes of its readings sum up to most.
+    /// Returns the sum of the amplitudes of readings; a beacon is assigned to the map with the greatest sum.
     private static func amplitude(_ readings: [BeaconLocator.Reading]) -> Double {
         readings.reduce(0) { $0 + $1.amplitude }
     }
 
     /// Fits the common exponent and each beacon's power by least squares; returns the exponent.
     ///
-    /// Each beacon's mean is taken out before the slope is fitted, so that strong beacons don't tilt it. A beacon
-    /// heard at few places leans on the mean power of all.
+    /// Each beacon's mean is removed before the fit of the slope, so that strong beacons don't bias it. The power of a
+    /// beacon with few readings is shrunk toward the mean power.
     private func fitPathLoss(_ beacons: inout [RadioMap.Beacon], _ places: [RadioMap.Fingerprint]) -> Double {
         var sums = [(count: Double, loss: Double, rssi: Double)](repeating: (0, 0, 0), count: beacons.count)
         var samples: [(beacon: Int, loss: Double, rssi: Double, weight: Double)] = []
@@ -197,7 +200,7 @@ public struct RadioMapLearner: Sendable {
             covariance += sample.weight * deviation * (sample.rssi - sum.rssi / sum.count)
             variance += sample.weight * deviation * deviation
         }
-        // Exponents beyond these bounds come from walls or from beacons outside the surveyed area.
+        // Exponents beyond these bounds are artifacts of walls or of beacons outside the surveyed area.
         let exponent = variance > 0 ? min(max(covariance / variance, 0.8), 4) : model.pathLossExponent
         let total = sums.reduce((0.0, 0.0)) { ($0.0 + $1.count, $0.1 + $1.rssi - exponent * $1.loss) }
         guard total.0 > 0 else { return exponent }
@@ -209,7 +212,7 @@ public struct RadioMapLearner: Sendable {
         return exponent
     }
 
-    /// The path loss from 1 m on for an exponent of 1, in dB and negative.
+    /// Returns the path loss relative to 1 m for an exponent of 1, in dB and negative.
     private func unitLoss(_ beacon: RadioMap.Beacon, _ point: MapPoint) -> Double {
         model.pathLoss(
             power: 0, exponent: 1, planar: beacon.point.distance(to: point), height: model.heightDifference)

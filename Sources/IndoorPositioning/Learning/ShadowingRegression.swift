@@ -1,59 +1,61 @@
 import IndoorVocabulary
 import VenueModel
 
-/// Solves the Gaussian process of each beacon and map, and with it what all of them share: how much a floor takes away,
-/// and how much stronger or weaker each recording's receiver hears.
+/// A regression that solves the Gaussian process of each beacon and map together with the shared effects: the
+/// attenuation of a floor and the receiver offset of each recording.
 ///
-/// A reading is path loss, less the floors between, plus the shadowing of its place, plus the offset of its recording:
-/// another phone, another pocket, another day. The offsets are random effects, whose variance is found by expectation and
-/// maximization. Without them a survey by two phones is a map in which every place contradicts itself.
+/// A reading is path loss, minus the attenuation of the floors between, plus the shadowing of its place, plus the
+/// offset of its recording (another phone, another pocket, another day). The offsets are random effects; their variance
+/// is estimated by expectation maximization. Without them, a survey by two phones would give a map that contradicts
+/// itself everywhere.
 /// Source: N. M. Laird, J. H. Ware, *Random-Effects Models for Longitudinal Data*, Biometrics 38(4), 1982.
 struct ShadowingRegression {
-    /// What was learned.
+    /// The result of the regression.
     struct Result {
-        /// By place and reading: the weight in the Gaussian process, in 1/dB.
+        /// The weight in the Gaussian process by place and reading, in 1/dB.
         var weights: [[Double]]
-        /// By recording: how much stronger it heard than the mean of all, in dB.
+        /// The receiver offset of each recording relative to the mean of all, in dB.
         var offsets: [Double]
-        /// Standard deviation of these offsets in dB; 0 if they could not be told.
+        /// Standard deviation of these offsets in dB; 0 if the survey doesn't determine them.
         var offsetDeviation: Double
-        /// Signal lost through one floor, in dB.
+        /// Attenuation by one floor in dB.
         var floorLoss: Double
-        /// How far readings lie from what all others of their beacon predict.
+        /// The leave-one-out residuals.
         var residuals: [Residual]
-        /// Standard deviation of readings from what the others of the same recording predict, in dB; nil if there are
-        /// too few.
+        /// Standard deviation in dB of readings from the prediction by the other readings of the same recording; nil if
+        /// there are too few.
         var spread: Double?
-        /// The same from what those of other recordings predict.
+        /// Standard deviation in dB of readings from the prediction by other recordings; nil if there are too few.
         ///
-        /// The offset of a recording that is of one place cannot be told from that place's own: at another one it is new.
+        /// The offset of a recording with a single place can't be separated from the shadowing of the place; a new
+        /// recording has a new offset.
         var deviation: Double?
     }
 
-    /// How far a reading lies from what all others of its beacon predict.
+    /// The difference between a reading and its prediction by all other readings of the beacon.
     ///
-    /// Leave-one-out residuals in closed form. Source: C. E. Rasmussen, C. K. I. Williams, *Gaussian Processes for Machine
-    /// Learning*, 2006, equation 5.12.
+    /// Leave-one-out residuals in closed form. Source: C. E. Rasmussen, C. K. I. Williams, *Gaussian Processes for
+    /// Machine Learning*, 2006, equation 5.12.
     struct Residual {
         var place: Int
         var beacon: Int
-        /// In dB.
+        /// Difference in dB.
         var value: Double
-        /// The variance in dB² that the process expects of it.
+        /// Variance in dB² that the process predicts for the difference.
         var variance: Double
     }
 
-    /// A beacon on a map, after its process is solved for each of the effects.
+    /// A beacon on a map with the solution of its process for each effect.
     private struct Group {
         var readings: [(place: Int, reading: Int)]
         var beacon: Int
-        /// Which effects the readings have: the indexes of the columns.
+        /// The indexes of the effects on the readings.
         var effects: [Int]
-        /// K⁻¹·y, with the readings' differences y to path loss.
+        /// K⁻¹·y, where y are the differences between the readings and path loss.
         var solvedReadings: [Double]
         /// K⁻¹·h of each effect's column h.
         var solvedEffects: [[Double]]
-        /// The diagonal of K⁻¹; empty where residuals are not asked for.
+        /// The diagonal of K⁻¹; empty if the group contributes no residuals.
         var precisions: [Double]
     }
 
@@ -63,29 +65,31 @@ struct ShadowingRegression {
     let floorDistance: FloorDistance
     let places: SurveyedPlaces
 
-    /// The common mean and the floors' loss are effects of every recording.
+    /// Number of effects that all recordings share: the common mean and the attenuation of a floor.
     private static let common = 2
-    /// Standard deviation of what all readings may differ from path loss, in dB: as good as unknown.
+    /// Prior standard deviation of the common mean in dB, large enough to be uninformative.
     private static let meanDeviation = 20.0
-    /// How far a building's floors may differ from `SignalModel.floorLoss`, as a standard deviation in dB.
+    /// Prior standard deviation in dB of a building's floor attenuation about `SignalModel.floorLoss`.
     private static let floorDeviation = 10.0
-    /// The offsets' deviation before anything is learned, in dB.
+    /// Initial standard deviation of the offsets, in dB.
     private static let firstDeviation = 3.0
-    /// More recordings than this are taken as of one receiver: the normal equations are cubic in their number.
+    /// Number of recordings beyond which all are treated as made by one receiver: the normal equations are cubic in
+    /// their number.
     private static let recordingLimit = 600
-    /// More readings of one beacon on one map than this are thinned out before the cubic step.
+    /// Number of readings of one beacon on one map beyond which they are thinned out, because the solution is cubic.
     private static let readingLimit = 400
-    /// Offsets that leave this share or more of the readings' deviation are taken as the building's: where walks hardly
-    /// meet, each one's offset would be fitted to the walls that it passes.
+    /// Offsets are used only if they reduce the readings' standard deviation below this share. Otherwise, the
+    /// differences are attributed to the building: if walks hardly overlap, each offset would fit the walls along its
+    /// walk.
     private static let worthwhile = 0.95
-    /// Residuals of so many readings are enough.
+    /// Number of residuals that is sufficient.
     private static let residualLimit = 4000
-    /// Residuals that tell no deviation if there are fewer.
+    /// Minimum number of residuals for an estimate of the standard deviation.
     private static let fewestResiduals = 50
-    /// Readings of a group that tell too little of each other if there are fewer.
+    /// Minimum number of readings in a group for residuals.
     private static let smallestGroup = 8
 
-    /// Solves the processes.
+    /// Returns the solution of all processes, with the recordings' offsets if they reduce the residuals enough.
     func solve() -> Result {
         let recordings = places.sizes.count
         let telling = (2...Self.recordingLimit).contains(recordings) ? recordings : 0
@@ -135,14 +139,14 @@ struct ShadowingRegression {
         return groups
     }
 
-    /// How far a reading is from path loss, as if it were on the beacon's floor.
+    /// Returns the difference between a reading and path loss without floors.
     private func difference(_ entry: (place: Int, reading: Int), _ beacon: Int) -> Double {
         let place = places.fingerprints[entry.place]
         return place.readings[entry.reading].rssi
             - model.expectedRSSI(of: beacons[beacon], exponent: exponent, at: place.point)
     }
 
-    /// The effects that readings have, with the column of each.
+    /// Returns the effects on readings, with the column of each effect.
     private func columns(
         _ readings: [(place: Int, reading: Int)], floors: Int, _ telling: Int
     ) -> (effects: [Int], columns: [[Double]]) {
@@ -156,7 +160,7 @@ struct ShadowingRegression {
         return (effects, columns)
     }
 
-    /// The most probable effects, and the standard deviation of the recordings' offsets.
+    /// Returns the most probable effects and the standard deviation of the recordings' offsets.
     private func effects(_ equations: NormalEquations, _ telling: Int) -> (values: [Double], deviation: Double) {
         let fixed: [(mean: Double, deviation: Double)] = [
             (0, Self.meanDeviation), (model.floorLoss, Self.floorDeviation),
@@ -185,7 +189,7 @@ struct ShadowingRegression {
             offsetDeviation: effects.deviation, floorLoss: max(0, effects.values[1]), residuals: [])
         for group in groups {
             var weights = group.solvedReadings
-            // What all readings differ from path loss is left to the beacons' own constants.
+            // The common mean is left to the beacons' own constants.
             for (effect, column) in zip(group.effects, group.solvedEffects) where effect > 0 {
                 let value = effect == 1 ? result.floorLoss : offsets[effect - Self.common]
                 for index in weights.indices { weights[index] -= column[index] * value }
@@ -205,11 +209,11 @@ struct ShadowingRegression {
         return result
     }
 
-    /// The deviation that makes the residuals as large as they are.
+    /// Returns the standard deviation that explains the size of the residuals.
     private func spread(_ residuals: [Residual]) -> Double? {
         guard residuals.count >= Self.fewestResiduals else { return nil }
         let ratios = residuals.map { abs($0.value) / $0.variance.squareRoot() }.sorted()
-        // 0.6745 is the median of the absolute value of a standard normal number.
+        // 0.6745 is the median of the absolute value of a standard normal variable.
         let stretch = ratios[ratios.count / 2] / 0.6745
         let expected = residuals.map(\.variance).reduce(0, +) / Double(residuals.count)
         let excess = (stretch * stretch - 1) * expected

@@ -1,11 +1,11 @@
 import IndoorVocabulary
 
 extension SignalModel {
-    /// The covariance in dB² of readings of a beacon about path loss, factored: shadowing, the same everywhere, and noise.
+    /// Returns the factored covariance in dB² of a beacon's readings about path loss: shadowing, a constant and noise.
     ///
     /// - Parameters:
-    ///   - readings: where each was heard, how surely so, and of how many sightings it is the mean.
-    ///   - constant: variance in dB² of what all of them differ by.
+    ///   - readings: the position of each reading, its uncertainty, and the number of sightings in the mean.
+    ///   - constant: variance in dB² of the offset that all readings share.
     func covariance(of readings: [(point: MapPoint, deviation: Double, count: Int)], constant: Double) -> Cholesky? {
         let count = readings.count
         var kernel = [Double](repeating: 0, count: count * count)

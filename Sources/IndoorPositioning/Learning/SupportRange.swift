@@ -2,15 +2,16 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// Finds how near people keep to a survey's places, from how near the survey's own walks keep to each other.
+/// An estimator of the width of the survey prior, from the distances between the survey's own walks.
 ///
-/// Places are left out, and the width and the share far from all others are taken under which the left-out ones are the most
-/// probable. Of walks that repeat the same ways both are small; of points all over the place the width is large, and of those
-/// on a regular grid, which are all as far from each other, the share.
-/// Source: M. Stone, *Cross-Validatory Choice and Assessment of Statistical Predictions*, Journal of the Royal Statistical
-/// Society B 36(2), 1974.
+/// The estimator leaves places out and selects the width and the share far from all places that maximize the
+/// probability of the left-out places. Walks that repeat the same routes give a small width and a small share.
+/// Scattered points give a large width. Points of a regular grid, which are all equally far from each other, give a
+/// large share.
+/// Source: M. Stone, *Cross-Validatory Choice and Assessment of Statistical Predictions*, Journal of the Royal
+/// Statistical Society B 36(2), 1974.
 struct SupportRange {
-    /// What was found.
+    /// The estimated parameters.
     struct Result: Hashable {
         /// See `SignalModel.supportWidth`.
         var width: Double
@@ -18,28 +19,28 @@ struct SupportRange {
         var share: Double
     }
 
-    /// Part of the venue's area, and how far from the survey it is.
+    /// Part of the venue's area and its distance from the survey.
     private struct Ring {
-        /// Metres.
+        /// Distance in metres.
         var distance: Double
-        /// Square metres.
+        /// Area in square metres.
         var area: Double
     }
 
-    /// The venue's maps, with the grid of each.
+    /// The grid of each map.
     let grids: [MapID: MapGrid]
     let places: SurveyedPlaces
 
-    /// The widths that are tried, in metres. Nobody keeps to a line more closely than the first.
+    /// The candidate widths in metres. People don't follow a line more closely than the first one.
     static let widths = [0.75, 1, 1.5, 2, 3, 4, 6]
-    /// The shares that are tried.
+    /// The candidate shares.
     static let shares = [0.01, 0.02, 0.05, 0.1, 0.2, 0.4]
-    /// Farther than this many widths from all places, a cell or a place is far.
+    /// Number of widths beyond which a cell or a place is far from the survey.
     private static let reach = 3.0
-    /// So many places are left out, one at a time.
+    /// Number of places that are left out, one at a time.
     private static let tests = 500
 
-    /// The best pair; nil if no place tells anything of another.
+    /// Returns the best pair; nil if no place carries information about another.
     func best() -> Result? {
         let nearest = places.sample(Self.tests).compactMap(distanceToOthers)
         let rings = rings()
@@ -59,7 +60,7 @@ struct SupportRange {
         share + (1 - share) * cmath_exp(-distance * distance / (2 * width * width))
     }
 
-    /// How far a place is from those that may tell of it; nil if there are none on its map.
+    /// Returns the distance from a place to the nearest place that can predict it; nil if its map has none.
     private func distanceToOthers(_ place: Int) -> Double? {
         let point = places.fingerprints[place].point
         var nearest: Double?
@@ -70,7 +71,7 @@ struct SupportRange {
         return nearest
     }
 
-    /// The cells of the surveyed maps.
+    /// Returns the cells of the surveyed maps.
     private func rings() -> [Ring] {
         let farthest = Self.reach * (Self.widths.last ?? 0)
         var rings: [Ring] = []

@@ -2,13 +2,13 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// The places of a survey with what was heard there, and which recording each comes from.
+/// The fingerprints of a survey and their recordings.
 struct SurveyedPlaces {
-    /// The places, recording by recording.
+    /// The fingerprints, recording by recording.
     var fingerprints: [RadioMap.Fingerprint]
-    /// Which recording each place comes from, from 0.
+    /// The index of each place's recording, from 0.
     let recordings: [Int]
-    /// How many places each recording has.
+    /// The number of places of each recording.
     let sizes: [Int]
 
     init(_ fingerprints: [RadioMap.Fingerprint], recordings: [Int]) {
@@ -20,24 +20,25 @@ struct SurveyedPlaces {
         self.sizes = sizes
     }
 
-    /// Share of the recordings that are of a single place.
+    /// Share of the recordings that consist of a single place.
     var shareOfSingles: Double {
         let used = sizes.filter { $0 > 0 }
         return used.isEmpty ? 0 : Double(used.filter { $0 == 1 }.count) / Double(used.count)
     }
 
-    /// Whether one place may tell what to expect at another one that is left out: they are of the same map, and neither of
-    /// the same walk nor of stays at the same point.
+    /// Returns whether one place can predict another one that is left out: both are on the same map, and they belong
+    /// neither to the same walk nor to stays at the same point.
     func isApart(_ other: Int, from place: Int) -> Bool {
         guard fingerprints[other].mapID == fingerprints[place].mapID else { return false }
         if sizes[recordings[place]] > 1 { return recordings[other] != recordings[place] }
         return fingerprints[other].point.distance(to: fingerprints[place].point) > Self.samePoint
     }
 
-    /// How probable it is that another recording goes where this survey knows the radio, in [0, 1).
+    /// Returns the probability that a position of a new recording is within the surveyed area, in [0, 1).
     ///
-    /// Recordings are left out, and it is seen how near their places come to the others'. One more recording, which goes
-    /// anywhere, is counted with them (Laplace's rule of succession), so that few recordings are never taken for all.
+    /// The estimate leaves recordings out and measures the distances from their places to those of the others. It adds
+    /// one uncovered recording to the count (Laplace's rule of succession), so that few recordings never give full
+    /// coverage.
     func coverage(length: Double) -> Double {
         var (covered, all) = (0.0, 0.0)
         for place in sample(500) {
@@ -54,16 +55,16 @@ struct SurveyedPlaces {
         return covered / all / (1 + 1 / Double(sizes.filter { $0 > 0 }.count))
     }
 
-    /// Places nearer to each other than this, in metres, are one.
+    /// Distance in metres below which two places are the same.
     private static let samePoint = 0.01
 
-    /// Some of the places that are known for sure, evenly spread: all, or about `limit`.
+    /// Returns an evenly spaced sample of the places with ground truth: all of them, or about `limit`.
     func sample(_ limit: Int) -> [Int] {
         let known = fingerprints.indices.filter { fingerprints[$0].deviation == 0 }
         return stride(from: 0, to: known.count, by: max(1, known.count / limit)).map { known[$0] }
     }
 
-    /// How far a point may be from a place, in metres, as far as that is known.
+    /// Returns the distance in metres from a point to a place, less the place's uncertainty.
     func distance(from point: MapPoint, to place: Int) -> Double {
         max(0, fingerprints[place].point.distance(to: point) - fingerprints[place].deviation)
     }

@@ -1,45 +1,45 @@
 import CMath
 import IndoorVocabulary
 
-/// What was heard during a stretch of time, ready to be weighed against places.
+/// The readings of a time interval, prepared for weighing.
 package struct Evidence: Sendable {
-    /// A beacon that was heard.
+    /// The readings of one detected beacon.
     package struct Heard: Sendable {
         /// Index in the signal field.
         package var beacon: Int
         /// Mean RSSI in dBm.
         package var rssi: Float
-        /// Variance in dB² of the mean by fast fading.
+        /// Variance in dB² of the mean due to fast fading.
         var variance: Float
-        /// Share of the evidence that counts: less for repeated and for irrelevant readings.
+        /// Weight of the RSSI as evidence, in [0, 1]: below 1 for repeated and 0 for irrelevant readings.
         package var share: Float
-        /// How many independent detections this counts as.
+        /// The equivalent number of independent detections.
         var draws: Float
     }
 
-    /// Length of the stretch in seconds.
+    /// Length of the interval in seconds.
     var duration: Float
-    /// How long ago it was heard, as a mean over the readings, in seconds.
+    /// Mean age of the readings in seconds.
     var age = 0.0
-    /// The beacons that were heard, the strongest first.
+    /// The detected beacons, the strongest first.
     package var heard: [Heard]
 
-    /// Orders what was heard, the strongest first.
+    /// Sorts the beacons, the strongest first.
     mutating func order() { heard.sort { ($0.rssi, $1.beacon) > ($1.rssi, $0.beacon) } }
 }
 
-/// Gathers sightings into evidence.
+/// A collector that combines sightings into evidence.
 package struct EvidenceCollector: Sendable {
     private struct Accumulator: Sendable {
         var sum = 0.0
         var count = 0
-        /// Sum of the readings' instants in seconds since the stretch began.
+        /// Sum of the readings' times in seconds since the start of the interval.
         var times = 0.0
         var lastUsed: Instant?
-        /// RSSI and time of each, the oldest first; only where their number is limited.
+        /// RSSI and time of each reading, the oldest first; used only if their number is limited.
         var kept: [(rssi: Double, time: Double)] = []
 
-        /// Takes in a reading and forgets the oldest ones beyond the limit.
+        /// Adds a reading and discards the oldest readings beyond the limit.
         mutating func keep(_ rssi: Double, _ time: Double, newest limit: Int) {
             kept.append((rssi, time))
             if kept.count > limit { kept.removeFirst(kept.count - limit) }
@@ -49,14 +49,14 @@ package struct EvidenceCollector: Sendable {
         }
     }
 
-    /// One reading kept for the window from which a lost filter starts anew.
+    /// A reading in the window from which a lost filter restarts.
     private struct Reading: Sendable {
         var instant: Instant
         var beacon: Int
         var rssi: Double
     }
 
-    /// Length of that window in seconds: as long as a walker stays within a few metres.
+    /// Length of the window in seconds, during which a walker stays within a few metres.
     static let window = 4.0
 
     private let model: SignalModel
@@ -71,13 +71,13 @@ package struct EvidenceCollector: Sendable {
         accumulators = Array(repeating: Accumulator(), count: field.beacons.count)
     }
 
-    /// Whether anything was heard since the last call of `drain`.
+    /// Whether no beacon was detected since the last call of `drain`.
     package var isEmpty: Bool { accumulators.allSatisfy { $0.count == 0 } }
 
-    /// Whether anything was heard at all.
+    /// Whether any beacon was ever detected.
     package var hasHeard: Bool { start != nil }
 
-    /// Takes in one reading of a beacon, by its index in the field.
+    /// Adds a reading of a beacon, identified by its index in the field.
     package mutating func add(beacon: Int, rssi: Double, at instant: Instant) {
         start = start ?? instant
         let time = (lastDrain ?? start ?? instant).duration(to: instant).seconds
@@ -92,12 +92,12 @@ package struct EvidenceCollector: Sendable {
         recent.append(Reading(instant: instant, beacon: beacon, rssi: rssi))
     }
 
-    /// The evidence since the last call, which it takes away; nil before anything was heard at all.
+    /// Returns and removes the evidence since the last call; nil before the first reading.
     package mutating func drain(at now: Instant) -> Evidence? {
         guard let start else { return nil }
         let since = lastDrain ?? start
         lastDrain = now
-        // A first reading stands for the moment around it; no stretch is empty.
+        // The minimum gives an interval with a single reading a positive length.
         let duration = max(since.duration(to: now).seconds, 0.5)
         forget(before: now)
         let means = recentMeans()
@@ -131,7 +131,7 @@ package struct EvidenceCollector: Sendable {
         Float(model.fastFading * model.fastFading / Double(min(count, model.readingCap)))
     }
 
-    /// Mean and number of the readings of the window, by beacon.
+    /// Returns the mean and the number of the readings in the window, by beacon.
     private func recentMeans() -> [Int: (mean: Double, count: Int)] {
         var sums: [Int: (sum: Double, count: Int)] = [:]
         for reading in recent {
@@ -141,14 +141,14 @@ package struct EvidenceCollector: Sendable {
         return sums.mapValues { ($0.sum / Double($0.count), $0.count) }
     }
 
-    /// The RSSI in dBm of the weakest beacon whose RSSI still counts.
+    /// Returns the RSSI in dBm of the weakest beacon within the beacon limit.
     private func weakestRelevant(_ means: [Int: (mean: Double, count: Int)]) -> Double {
         guard means.count > model.beaconLimit else { return -.infinity }
         guard model.beaconLimit > 0 else { return .infinity }
         return means.values.map(\.mean).sorted(by: >)[model.beaconLimit - 1]
     }
 
-    /// All evidence of the last few seconds as one, as if nothing were known before; nil if nothing was heard.
+    /// Returns the evidence of the whole window, regardless of earlier calls; nil if the window is empty.
     package func snapshot(at now: Instant) -> Evidence? {
         guard let start, !recent.isEmpty else { return nil }
         let means = recentMeans()
@@ -166,7 +166,7 @@ package struct EvidenceCollector: Sendable {
         return evidence
     }
 
-    /// Makes room for one more reading of a beacon in the window.
+    /// Discards the oldest reading of a beacon if the window has reached the reading limit.
     private mutating func forgetOldest(of beacon: Int) {
         let indices = recent.indices.filter { recent[$0].beacon == beacon }
         guard indices.count >= model.readingLimit, let oldest = indices.first else { return }

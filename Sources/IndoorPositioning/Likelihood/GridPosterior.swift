@@ -1,27 +1,27 @@
 import CMath
 import IndoorVocabulary
 
-/// How probable each cell of each map is, from evidence and expectation alone.
+/// The posterior probability of each cell of each map, from the evidence and the prior alone.
 package struct GridPosterior: Sendable {
     /// The cells' weights, map by map.
     private var weights: [Float] = []
-    /// Where each map's cells are in `weights`.
+    /// The range of each map's cells in `weights`.
     private var ranges: [Range<Int>] = []
     /// The sum of each map's weights.
     private var totals: [Double] = []
-    /// Logarithm of the probability of each map, up to a common constant; minus infinity where nothing of what is heard
-    /// can be heard.
+    /// Logarithm of the probability of each map, up to a common constant; minus infinity for a map on which none of the
+    /// received beacons can be detected.
     package private(set) var mapEvidence: [Double] = []
-    /// Room for what each cell of a map would know of the receiver.
+    /// Scratch memory for the receiver states of a map's cells.
     private var states = ReceiverStates()
 
-    /// Creates a posterior that knows nothing of any map.
+    /// Creates an empty posterior.
     package init() {}
 
-    /// Weighs the evidence on every cell.
+    /// Creates the posterior of the evidence.
     package init(_ likelihood: Likelihood) { weigh(likelihood) }
 
-    /// Weighs other evidence on every cell, in the same memory.
+    /// Recomputes the posterior for other evidence and reuses the memory.
     package mutating func weigh(_ likelihood: Likelihood) {
         let field = likelihood.field
         ranges.removeAll(keepingCapacity: true)
@@ -53,7 +53,7 @@ package struct GridPosterior: Sendable {
         }
     }
 
-    /// Adds what the receivers of the cells of a map make of what is heard.
+    /// Adds the likelihood of the readings in each cell of a map, given the receiver state of the cell.
     private mutating func hear(_ likelihood: Likelihood, mapIndex index: Int) {
         let range = ranges[index]
         states.resize(to: range.count)
@@ -61,7 +61,8 @@ package struct GridPosterior: Sendable {
         likelihood.hear(grid: &states, first: range.lowerBound, sums: &weights, mapIndex: index)
     }
 
-    /// Mean place on a map, and the sum of the variances along both axes in m²; nil if nothing is probable there.
+    /// Returns the mean position on a map and the sum of the variances along both axes in m²; nil if the map has no
+    /// probability.
     package func moments(mapIndex index: Int, field: SignalField) -> (mean: MapPoint, variance: Double)? {
         guard ranges.indices.contains(index), totals[index] > 0 else { return nil }
         let grid = field.maps[index].grid
@@ -77,7 +78,7 @@ package struct GridPosterior: Sendable {
         return (mean, max(0, variance) * grid.cellSize * grid.cellSize)
     }
 
-    /// How probable each map is, in the field's order; sums to 1.
+    /// The probability of each map, in the field's order; sums to 1.
     var mapProbabilities: [Double] {
         let best = mapEvidence.max() ?? 0
         let shares = mapEvidence.map { cmath_exp($0 - best) }
@@ -85,7 +86,7 @@ package struct GridPosterior: Sendable {
         return shares.map { $0 / sum }
     }
 
-    /// Multiplies the weight of each cell of a map with a factor above 0.
+    /// Multiplies the weight of each cell of a map by a factor above 0.
     mutating func multiply(mapIndex: Int, by factor: (_ cell: Int) -> Float) {
         let before = totals[mapIndex]
         var sum = 0.0
@@ -97,7 +98,7 @@ package struct GridPosterior: Sendable {
         mapEvidence[mapIndex] = sum > 0 && before > 0 ? mapEvidence[mapIndex] + cmath_log(sum / before) : -.infinity
     }
 
-    /// Draws cells of a map in proportion to their probability, evenly spread over it.
+    /// Draws cells of a map in proportion to their probability, by systematic sampling.
     func draw(_ count: Int, mapIndex: Int, using generator: inout SeededGenerator) -> [Int] {
         guard totals[mapIndex] > 0, count > 0 else { return [] }
         let step = totals[mapIndex] / Double(count)

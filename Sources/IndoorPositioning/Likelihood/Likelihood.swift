@@ -1,33 +1,34 @@
 import CMath
 import IndoorVocabulary
 
-/// Weighs evidence against places of a signal field, and lets the receiver's state be learned of it.
+/// The likelihood of evidence at points of a signal field; computing it also updates the receiver states.
 ///
-/// Each heard beacon counts by Student's t distribution of the difference to the table, whose variance holds what is not
-/// known of the receiver. Which beacons were heard, and
-/// which were not though they could have been, counts as draws from the shares that the beacons have of all detections
-/// at a place: a receiver that listens half the time hears half of everything, but the same shares.
+/// The likelihood has two parts. The RSSI of each detected beacon follows Student's t distribution about the table's
+/// value; its variance includes the uncertainty of the receiver state. The detected beacons are draws from a
+/// distribution in which each beacon's probability is its share of the total detection rate at the point: a receiver
+/// that listens half the time detects half of all advertisements, but in the same proportions.
 /// Source of the t distribution as robust noise: K. L. Lange, R. J. A. Little, J. M. G. Taylor, *Robust Statistical
 /// Modeling Using the t Distribution*, JASA 84(408), 1989.
 package struct Likelihood {
-    /// What one heard beacon comes to on one map.
+    /// The likelihood terms of one detected beacon on one map.
     package struct Terms: Sendable {
-        /// Variance of the reading in dB², but for the table's.
+        /// Variance of the reading in dB², without the table's variance.
         package var variance: Float
-        /// The logarithm of its likelihood outside the beacon's table.
+        /// Logarithm of the likelihood outside the beacon's table.
         package var outside: Float
     }
 
     let field: SignalField
-    /// What was heard, the strongest first: the surest readings tell of the receiver before the others are weighed.
+    /// The evidence, the strongest beacon first: the most reliable readings update the receiver state before the others
+    /// are weighed.
     package let evidence: Evidence
-    /// What is known of the receiver, if it is on that map; by map.
+    /// The receiver prior by map, given that the device is on that map.
     let receivers: [ReceiverOffset]
 
-    /// Logarithm of the detections a second of a beacon where it should not be heard.
+    /// Logarithm of the detections per second of a beacon where it is not expected.
     private let unheard: Float
 
-    /// Weighs evidence against a field.
+    /// Creates the likelihood of evidence in a field.
     package init(field: SignalField, evidence: Evidence, receivers: [ReceiverOffset]) {
         self.field = field
         self.evidence = evidence
@@ -35,9 +36,9 @@ package struct Likelihood {
         unheard = cmath_logf(Float(field.unheardRate))
     }
 
-    /// Adds the logarithm of how probable it is to hear these beacons and no others, at some cells.
+    /// Adds the log-likelihood of detecting exactly these beacons, for some cells.
     ///
-    /// - Parameter cells: index of each cell in the map's grid, -1 beyond it; equal in number to `sums`.
+    /// - Parameter cells: index of each cell in the map's grid, -1 outside it; as many elements as `sums`.
     package func addRates(to sums: inout [Float], mapIndex index: Int, cells: [Int32]) {
         guard field.isSurveyed else { return }
         let map = field.maps[index]
@@ -54,7 +55,7 @@ package struct Likelihood {
         cmath_subtract_cells(draws, map.logRate, map.outsideRate, cells, cells.count, &sums)
     }
 
-    /// Adds the same for every cell of a map, whose sums begin at `first`.
+    /// Adds the same log-likelihood for every cell of a map, whose sums begin at `first`.
     package func addRates(toGrid sums: inout [Float], first: Int = 0, mapIndex index: Int) {
         guard field.isSurveyed else { return }
         let map = field.maps[index]
@@ -73,9 +74,9 @@ package struct Likelihood {
         cmath_subtract(draws, map.logRate, first, map.grid.count, &sums)
     }
 
-    /// Adds the logarithm of the likelihood of what is heard at the middle of every cell of a map.
+    /// Adds the log-likelihood of the readings at the center of every cell of a map.
     ///
-    /// - Parameter states: of the receiver at each cell.
+    /// - Parameter states: the receiver state of each cell.
     package func hear(grid states: inout ReceiverStates, first: Int, sums: inout [Float], mapIndex index: Int) {
         let grid = field.maps[index].grid
         states.withPointers { receivers in
@@ -119,13 +120,13 @@ package struct Likelihood {
             first_row: Int32(table.rows.lowerBound), rows: Int32(table.rows.count), draw: draw, outside: unheard)
     }
 
-    /// Where a heard beacon is.
+    /// Returns the position of a detected beacon.
     package func place(of heard: Evidence.Heard) -> MapPoint { field.transmitters[heard.beacon].point }
 
-    /// The numbers of the measurement model.
+    /// The parameters of the measurement model.
     package var model: SignalModel { field.model }
 
-    /// What a heard beacon comes to on a map.
+    /// Returns the likelihood terms of a detected beacon on a map.
     package func terms(_ heard: Evidence.Heard, mapIndex: Int) -> Terms {
         let receiver = receivers[mapIndex]
         let variance = Float(field.readingDeviation * field.readingDeviation) + heard.variance
@@ -135,39 +136,39 @@ package struct Likelihood {
         return Terms(variance: variance, outside: heard.share * outside)
     }
 
-    /// Beyond this many degrees of freedom, Student's t is normal to within 0.02 even at five deviations, while the
-    /// loop in C, which takes differences of logarithms, loses its digits.
+    /// The largest number of degrees of freedom. Beyond it, the log density differs from the normal one by less than
+    /// 0.02 even at five standard deviations, while the C loop, which subtracts logarithms, loses precision.
     private static let mostFreedom = 1e4
 
-    /// The degrees of freedom.
+    /// The degrees of freedom of Student's t distribution.
     private var freedom: Float { Float(min(field.model.degreesOfFreedom, Self.mostFreedom)) }
 
     private func density(difference: Float, variance: Float) -> Float {
         -(freedom + 1) / 2 * cmath_log1pf(difference * difference / (freedom * variance)) - cmath_logf(variance) / 2
     }
 
-    /// How many draws a heard beacon counts as.
+    /// Returns the number of draws that a detected beacon represents.
     private func draw(_ heard: Evidence.Heard) -> Float { Float(field.model.detectionWeight) * heard.draws }
 
-    /// How many draws there were in all.
+    /// The total number of draws.
     private var draws: Float { evidence.heard.reduce(0) { $0 + draw($1) } }
 }
 
 extension Likelihood {
-    /// So many beacons are not heard together where none of them is expected: each one costs a place five nats and more, as
-    /// what is heard there are others.
+    /// The number of detected beacons from which a map without any of them is ruled out: each unexpected beacon costs
+    /// five nats or more.
     private static let decisiveCount = 8
 
-    /// Whether the device may be on a map: something of what is heard can be heard there, or nowhere at all, or too little
-    /// is heard to tell.
+    /// Returns whether the device can be on a map. This is the case if one of the detected beacons can be detected
+    /// there, if none of them can be detected on any map, or if too few beacons were detected to decide.
     ///
-    /// Tables of maps that are out of the question are never made.
+    /// The engine never builds the tables of a map that is ruled out.
     func isInQuestion(mapIndex: Int) -> Bool {
         evidence.heard.count < Self.decisiveCount || canHear(mapIndex)
             || !field.maps.indices.contains { $0 != mapIndex && canHear($0) }
     }
 
-    /// Whether something of what is heard can be heard on a map.
+    /// Returns whether any of the detected beacons can be detected on a map.
     func canHear(_ mapIndex: Int) -> Bool {
         let tables = field.maps[mapIndex].tables
         return evidence.heard.contains { tables[$0.beacon] != nil }

@@ -2,7 +2,7 @@ import CMath
 import IndoorVocabulary
 
 extension GridPosterior {
-    /// Weighs the cells with what is remembered of the place, too: a mixture of it and of anywhere in the venue.
+    /// Weighs the cells by a restored position: a mixture of that position and a uniform distribution over the venue.
     package mutating func weigh(_ memory: RestoredPlace, field: SignalField, motion: MotionModel, at now: Instant) {
         let trust = memory.trust(at: now)
         guard trust > 0, let shares = memory.probabilities(of: field.maps.map(\.mapID), at: now) else { return }
@@ -21,23 +21,23 @@ extension GridPosterior {
     }
 }
 
-/// How densely the device is expected on a map, per m² of what may be walked on.
+/// The expected density of the device on a map, per m² of accessible area.
 private struct RememberedDensity {
-    /// The map's m², each cell as far as somebody is expected there.
+    /// The area of the map in m², with each cell weighted by the prior.
     let area: Double
     private let place: SessionMemory.Place?
     /// The inverse of the covariance.
     private let inverse: (x: Double, y: Double, mixed: Double)
-    /// What the normal distribution is multiplied with.
+    /// Normalization factor of the normal distribution.
     private let scale: Double
 
-    /// A map without a place, or with one beside the plan, is expected evenly.
+    /// Creates the density of a map; it is uniform if the map has no saved position, or one outside the plan.
     init(_ place: SessionMemory.Place?, spread: Double, share: Double, on map: SignalField.MapField) {
         let cell = map.grid.cellSize * map.grid.cellSize
         let prior = map.prior
         let area = prior.reduce(0.0) { $0 + Double($1) } * cell
         self.area = area
-        // A cell is not finer than that.
+        // The variance of a position within a cell is the lower bound.
         let least = spread + cell / 12
         let (x, y, mixed) = ((place?.varianceX ?? 0) + least, (place?.varianceY ?? 0) + least, place?.covariance ?? 0)
         let determinant = max(x * y - mixed * mixed, least * least)
@@ -50,7 +50,7 @@ private struct RememberedDensity {
                     * Self.bell(place.point, inverse, map.grid.center(of: index))
             }
         }
-        // Below that the place lies so far beside the plan that the numbers tell nothing.
+        // Below this mass, the position lies so far outside the plan that the density has no meaning.
         let isThere = mass > 1e-9 * area
         self.place = isThere ? place : nil
         scale = isThere ? share / mass : area > 0 ? share / area : 0

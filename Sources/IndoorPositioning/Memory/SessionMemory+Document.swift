@@ -1,18 +1,18 @@
 import IndoorVocabulary
 
-/// Why a document is no memory.
+/// The reason why a session memory document is invalid.
 public enum SessionMemoryError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// A value is missing, or is not what it has to be there.
+    /// A value is missing or invalid.
     case invalid(path: String, expected: String)
 
     public var description: String {
         switch self {
-        case .invalid(let path, let expected): "\(path) must be \(expected); start without it"
+        case .invalid(let path, let expected): "\(path) must be \(expected); discard the memory"
         }
     }
 }
 
-// As a document, to be kept between sessions.
+// The document form, for storage between sessions.
 extension SessionMemory {
     /// The memory as a JSON object; durations are in seconds.
     public var document: JSONValue {
@@ -63,7 +63,7 @@ extension SessionMemory.Stay {
 }
 
 extension SessionMemory.Place {
-    /// Metres: no building is larger.
+    /// Largest coordinate in metres: no building is larger.
     private static let farthest = 1e6
 
     fileprivate var document: JSONValue {
@@ -83,7 +83,9 @@ extension SessionMemory.Place {
             varianceY: try reader.number("varianceY", in: 0...square),
             covariance: try reader.number("covariance", in: -square...square))
         guard covariance * covariance <= varianceX * varianceY * (1 + 1e-9) else {
-            throw .invalid(path: reader.path + ".covariance", expected: "at most what the variances allow")
+            throw .invalid(
+                path: reader.path + ".covariance",
+                expected: "at most the square root of varianceX · varianceY in magnitude")
         }
     }
 }
@@ -112,9 +114,9 @@ extension JSONValue {
     fileprivate static func whole(_ number: Int) -> JSONValue { .number(Double(number)) }
 }
 
-/// An object of the document, and where in it that is.
+/// A reader for an object of the document, with the object's path.
 private struct MemoryReader {
-    /// Seconds that a memory can be old: a thousand years.
+    /// Largest age in seconds: a thousand years.
     static let longest = 3.2e10
 
     let path: String
@@ -143,7 +145,7 @@ private struct MemoryReader {
 
     func text(_ name: String) throws(SessionMemoryError) -> String {
         guard case .string(let text)? = members[name] else {
-            throw .invalid(path: "\(path).\(name)", expected: "a text")
+            throw .invalid(path: "\(path).\(name)", expected: "a string")
         }
         return text
     }

@@ -1,26 +1,26 @@
 import IndoorVocabulary
 
-/// What a session knows of its device, to be kept while no session is on and given to the next one.
+/// The saved state of a session, which the next session can restore.
 ///
-///     let memory = await localizer.suspend()             // stops, and no room or fence is left
-///     …                                                  // kept in a file, say, while the program does not run
-///     await next.restore(memory, after: .seconds(40))   // before its start
+///     let memory = await localizer.suspend()             // stops without leaving any room or fence
+///     …                                                  // for example, stored in a file between program runs
+///     await next.restore(memory, after: .seconds(40))    // before the next session starts
 ///
-/// A memory never makes a position by itself: it says where a device probably is that is heard from again.
+/// A memory produces no position by itself: it is the prior of the position when the device next detects a beacon.
 public struct SessionMemory: Hashable, Sendable {
-    /// Where on one map the device is, if it is there.
+    /// The position of the device on one map, given that the device is on that map.
     public struct Place: Hashable, Sendable {
         /// The map.
         public var mapID: MapID
-        /// How probable it is that the device is on that map, in [0, 1].
+        /// The probability that the device is on the map, in [0, 1].
         public var probability: Double
-        /// The mean of the places, in metres.
+        /// The mean position in metres.
         public var point: MapPoint
-        /// Their variance along x, in m², from 0.
+        /// Variance along x in m², at least 0.
         public var varianceX: Double
-        /// Their variance along y, in m², from 0.
+        /// Variance along y in m², at least 0.
         public var varianceY: Double
-        /// Their covariance in m²; its square is at most the product of the variances.
+        /// Covariance in m²; its square is at most the product of the variances.
         public var covariance: Double
 
         /// Creates a place.
@@ -39,9 +39,10 @@ public struct SessionMemory: Hashable, Sendable {
 
     /// A room or fence that the device is in.
     public struct Presence<ID: Hashable & Sendable>: Hashable, Sendable {
-        /// The area's number within its venue, or the name of the application's geofence.
+        /// The area's number in its venue, or the name of the application's geofence.
         public var id: ID
-        /// Whether its entry was told; that of a fence left a moment before is not.
+        /// Whether the session reported the entry. It doesn't report an entry shortly after an exit from the same
+        /// fence.
         public var isTold: Bool
 
         /// Creates a presence.
@@ -51,11 +52,11 @@ public struct SessionMemory: Hashable, Sendable {
         }
     }
 
-    /// A fence that was left.
+    /// A fence that the device left.
     public struct Departure<ID: Hashable & Sendable>: Hashable, Sendable {
-        /// The fence's number within its venue, or the name of the application's geofence.
+        /// The fence's number in its venue, or the name of the application's geofence.
         public var id: ID
-        /// How long before the moment that the memory is of.
+        /// The time between the exit and the saved state.
         public var ago: Duration
 
         /// Creates a departure.
@@ -65,13 +66,13 @@ public struct SessionMemory: Hashable, Sendable {
         }
     }
 
-    /// What is known of the device in a venue.
+    /// The state of the device in a venue.
     public struct Stay: Hashable, Sendable {
         /// The venue.
         public var venueID: VenueID
-        /// The edition of its packet; places and areas of another edition tell nothing.
+        /// The version of the venue packet; positions and areas of another version are not valid.
         public var venueVersion: Int
-        /// The place on each map; empty if nothing was heard yet.
+        /// The position on each map; empty before the first detected beacon.
         public var places: [Place]
         /// The rooms that the device is in.
         public var rooms: [Presence<Int>]
@@ -79,12 +80,12 @@ public struct SessionMemory: Hashable, Sendable {
         public var fences: [Presence<Int>]
         /// The geofences of the application that the device is in.
         public var geofences: [Presence<String>]
-        /// Fences that were left so lately that entering them again is silent.
+        /// Fences that the device left so recently that the session doesn't report a new entry.
         public var departures: [Departure<Int>]
-        /// The same of the application's geofences.
+        /// The same for the application's geofences.
         public var geofenceDepartures: [Departure<String>]
 
-        /// The map that the device most probably is on; nil if nothing was heard yet.
+        /// The most probable map of the device; nil before the first detected beacon.
         public var mapID: MapID? {
             places.max { ($0.probability, $1.mapID.rawValue) < ($1.probability, $0.mapID.rawValue) }?.mapID
         }
@@ -106,11 +107,12 @@ public struct SessionMemory: Hashable, Sendable {
         }
     }
 
-    /// The venue that the device is in, and where in it; nil if it is in none.
+    /// The state in the current venue; nil if the device is in no venue.
     public var stay: Stay?
-    /// What was learned of the device itself; nil if nothing was.
+    /// The learned calibration of the device; nil if there is none.
     public var calibration: Calibration?
-    /// How old this was already when the memory was taken: a session that hears nothing hands on what it was given.
+    /// The age of the state when the memory was saved: a session that detects no beacon passes on the memory that it
+    /// restored.
     public var age: Duration
 
     /// Creates a memory.
@@ -120,7 +122,7 @@ public struct SessionMemory: Hashable, Sendable {
         self.age = age
     }
 
-    /// The memory some time later; a clock that was set back makes nothing younger.
+    /// Returns the memory with a greater age; a negative duration doesn't reduce the age.
     package func aged(by duration: Duration) -> SessionMemory {
         var memory = self
         memory.age = max(.zero, age) + max(.zero, duration)

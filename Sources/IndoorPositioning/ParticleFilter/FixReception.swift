@@ -1,13 +1,14 @@
 import VenueModel
 
-/// How the filter took in a place that was given from outside.
+/// The effect of an external position fix on the filter.
 public struct FixReception: Hashable, Sendable {
-    /// How well the belief until then fits to it: 0 if it is nowhere near, 1 if it is certain of the very place, about 0.5 if
-    /// it is as uncertain as the fix; nil if there was no belief on that map.
+    /// Agreement of the belief before the fix with the fix: 0 if they don't overlap, 1 if the belief is certain of the
+    /// fix's position, about 0.5 if the belief is as uncertain as the fix; nil without a belief on that map.
     public var agreement: Double?
-    /// Share of the belief that rests on it from now on, in [0, 1].
+    /// Share of the belief after the fix that relies on the fix, in [0, 1].
     ///
-    /// Of a hard fix, what its floor is believed; of a soft one, also how probable it is that it is no mistake.
+    /// For a hard fix, this is the probability of its floor; for a soft fix, it also includes the probability that the
+    /// fix is correct.
     public var belief: Double
 
     /// Creates a reception.
@@ -17,12 +18,12 @@ public struct FixReception: Hashable, Sendable {
     }
 }
 
-/// What became of a place that was given from outside.
+/// The outcome of an external position fix.
 public enum FixOutcome: Hashable, Sendable {
-    /// The device is not located yet: that begins with this place.
+    /// The session has no position yet and keeps the fix as the starting position.
     case kept
-    /// The filter took it in.
+    /// The filter applied the fix.
     case taken(FixReception)
-    /// It tells nothing, for that reason: what was known stays.
+    /// The filter ignored the fix for the given reason; the belief is unchanged.
     case ignored(FixError)
 }

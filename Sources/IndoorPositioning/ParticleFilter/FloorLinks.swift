@@ -1,12 +1,13 @@
 import IndoorVocabulary
 import VenueModel
 
-/// How places of one floor plan go over into those of another.
+/// Transforms between floor-plan coordinate systems.
 ///
-/// Plans may have frames of their own. Where both are georeferenced they meet on Earth; else a stair or an elevator of the
-/// path graph lies at the same place on both; else they are taken to lie above each other.
+/// Each plan can have its own coordinate system. If both plans are georeferenced, the transform uses geographic
+/// coordinates. Otherwise it aligns the plans at a stair or an elevator of the path graph. Without such a link it
+/// assumes that the coordinates are the same.
 package struct FloorLinks: Sendable {
-    /// A stair, an escalator or an elevator, seen from one of its ends.
+    /// A stair, an escalator or an elevator in one direction.
     package struct Link: Hashable, Sendable {
         /// Indexes of the maps.
         var from: Int
@@ -16,11 +17,11 @@ package struct FloorLinks: Sendable {
         var end: MapPoint
     }
 
-    /// All of them, in both directions.
+    /// All links, in both directions.
     package let links: [Link]
     private let transforms: [GeoTransform?]
 
-    /// Finds them for the maps of a venue, by their places in its list.
+    /// Creates the links of a venue; maps are identified by their index in the venue.
     package init(venue: Venue) {
         transforms = venue.maps.map { try? $0.geoTransform() }
         var indexes: [MapID: Int] = [:]
@@ -38,10 +39,10 @@ package struct FloorLinks: Sendable {
         self.links = links
     }
 
-    /// The links that lead from a map to another one.
+    /// Returns the links from one map to another.
     func links(from: Int, to: Int) -> [Link] { links.filter { $0.from == from && $0.to == to } }
 
-    /// The place on a map above or below a place of another one.
+    /// Returns the point on a map that lies above or below a point of another map.
     package func place(of point: MapPoint, from: Int, to: Int) -> MapPoint {
         if let there = transforms[from], let here = transforms[to] {
             return here.point(at: there.coordinate(at: point))

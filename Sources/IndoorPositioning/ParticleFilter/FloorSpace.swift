@@ -1,33 +1,33 @@
 import IndoorVocabulary
 import VenueModel
 
-/// Where on the plans of a venue somebody can be at all: on the plan, and in its walkable areas where it has some.
+/// The accessible area of each floor plan: the plan itself or, if the plan has walkable areas, these areas.
 ///
-/// The areas are looked at cell by cell, when a map is first asked for; a cell of which some part is walkable is.
+/// The areas are rasterized when a map is first used; a cell that is partly walkable is accessible.
 struct FloorSpace: Sendable {
-    /// One map's plan.
+    /// The plan of one map.
     private struct Sheet: Sendable {
         var map: VenueMap
         var areas: [Area]
-        /// Whether somebody can be in a cell; empty before it is asked for, and without areas.
+        /// Whether each cell is accessible; empty before the first use, and for a plan without areas.
         var isOpen: [Bool] = []
     }
 
     private var sheets: [Sheet]
 
-    /// Takes the plans of a venue, in the order of its maps.
+    /// Creates the space of a venue's plans, in the order of its maps.
     init(venue: Venue) {
         sheets = venue.maps.map {
             Sheet(map: $0, areas: $0.walkable.map(Area.polygon))
         }
     }
 
-    /// Whether a place from outside is near enough to a map's plan.
+    /// Returns whether an external fix is near enough to a map's plan.
     func allows(_ fix: Fix, on mapIndex: Int) -> Bool { fix.problem(on: sheets[mapIndex].map) == nil }
 
-    /// Looks at a map's areas, if that was not done before.
+    /// Rasterizes a map's areas on the first call.
     ///
-    /// - Parameter grid: the map's, always the same.
+    /// - Parameter grid: the map's grid, the same in every call.
     mutating func survey(_ mapIndex: Int, by grid: MapGrid) {
         guard sheets[mapIndex].isOpen.isEmpty, !sheets[mapIndex].areas.isEmpty else { return }
         let areas = sheets[mapIndex].areas
@@ -44,7 +44,7 @@ struct FloorSpace: Sendable {
         }
     }
 
-    /// Whether somebody can be at that place of a map.
+    /// Returns whether a point of a map is accessible.
     func contains(_ point: MapPoint, mapIndex: Int, by grid: MapGrid) -> Bool {
         let sheet = sheets[mapIndex]
         guard sheet.map.distanceOff(to: point) == 0 else { return false }

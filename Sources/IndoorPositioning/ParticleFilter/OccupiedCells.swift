@@ -1,20 +1,20 @@
 import CMath
 import IndoorVocabulary
 
-/// The cells of one map's grid that particles are in, each once.
+/// The distinct grid cells of one map that contain particles.
 ///
-/// Many particles share few cells, once they know where they are: what depends on the cell alone is found once.
+/// A converged filter has many particles in few cells, so that values that depend only on the cell are computed once.
 struct OccupiedCells: Sendable {
-    /// Indexes in the grid, in the order of the first particle in each; -1 is all that lies outside.
+    /// Cell indexes in the grid, in the order of the first particle in each; -1 stands for the area outside the grid.
     private(set) var cells: [Int32] = []
-    /// The place in `cells` of each particle's cell, in the particles' order.
+    /// The index in `cells` of each particle's cell, in the particles' order.
     private(set) var slots: [Int32] = []
 
-    /// Finds the cells of some particles.
+    /// Finds the cells of the particles in a range.
     ///
     /// - Parameters:
-    ///   - lookup: room for the search, all -1 before and after.
-    ///   - all: takes the cell of each particle, counted from 1; 0 is outside.
+    ///   - lookup: scratch memory for the search, all -1 before and after.
+    ///   - all: receives the cell of each particle, numbered from 1; 0 is outside the grid.
     mutating func find(
         _ particles: ParticleFilter.Particles, _ range: Range<Int>, grid: MapGrid, lookup: inout [Int32],
         all: inout [Int32]
@@ -25,7 +25,7 @@ struct OccupiedCells: Sendable {
         cmath_cells(&place, range.lowerBound, range.count, particles.x, particles.y, &slots)
         all.resize(to: range.count, with: 0)
         for index in 0..<range.count { all[index] = slots[index] }
-        // One more than there are cells may be written to.
+        // The loop writes one element past the last cell.
         cells.resize(to: min(range.count, grid.count + 1) + 1, with: 0)
         let count = cmath_find_slots(range.count, &slots, &lookup, &cells)
         cells.resize(to: count, with: 0)
@@ -33,7 +33,7 @@ struct OccupiedCells: Sendable {
 }
 
 extension MapGrid {
-    /// Where the grid lies, for a loop in C.
+    /// The position and size of the grid, for a C loop.
     var cells: cmath_grid {
         cmath_grid(
             left: Float(origin.x), top: Float(origin.y), scale: 1 / Float(cellSize), columns: Int32(columns),

@@ -2,19 +2,20 @@ import CMath
 import IndoorVocabulary
 
 extension ParticleFilter {
-    /// A map gets particles from another one once it is this probable, and loses them below the second number.
+    /// The probability at which an empty map receives particles from another map, and the one below which a map loses
+    /// its particles.
     private static let settled = 0.05
     private static let abandoned = 0.005
-    /// Metres from the end of a stair or an elevator, as a standard deviation, at which people are found who took it: the
-    /// barometer tells with a delay of some steps.
+    /// Standard deviation in metres of the distance between the end of a stair or an elevator and the people who used
+    /// it: the barometer detects the change with a delay of some steps.
     private static let linkDeviation = 4.0
-    /// Share of the people who change floors where no link is known.
+    /// Share of people who change floors at an unknown link.
     private static let unknownLinks = 0.1
 
-    /// Whether there are guesses on a map.
+    /// Returns whether a map has particles.
     func hasParticles(on mapIndex: Int) -> Bool { !particles.range(of: mapIndex).isEmpty }
 
-    /// Multiplies the weights of those of a map's particles that lie at such places.
+    /// Multiplies the weights of those particles of a map whose position satisfies a predicate.
     mutating func weigh(mapIndex: Int, by share: Float, where isMeant: (MapPoint) -> Bool) {
         for index in particles.range(of: mapIndex)
         where isMeant(MapPoint(x: Double(particles.x[index]), y: Double(particles.y[index]))) {
@@ -22,10 +23,10 @@ extension ParticleFilter {
         }
     }
 
-    /// Shares the particles out to the maps as these are probable, without anything that is heard: who comes to another
-    /// map was on one before, above or below, and most probably took the stairs or the elevator.
+    /// Distributes the particles over the maps by probability, without beacon evidence. A new map receives particles
+    /// from a map above or below, preferably near stairs and elevators.
     ///
-    /// - Parameter probabilities: of each map; sums to 1.
+    /// - Parameter probabilities: the probability of each map; sums to 1.
     mutating func carry(to probabilities: [Double], by links: FloorLinks) {
         let members = probabilities.indices.map { particles.range(of: $0) }
         let stay = probabilities.indices.map { mapIndex in
@@ -51,7 +52,7 @@ extension ParticleFilter {
         setMapShares(probabilities)
     }
 
-    /// Puts copies of another map's particles to where they are on this one.
+    /// Transforms particles copied from another map to the coordinates of this map.
     private mutating func move(_ range: Range<Int>, from: Int, to: Int, by links: FloorLinks) {
         let ends = links.links(from: from, to: to).map(\.end)
         for index in range {

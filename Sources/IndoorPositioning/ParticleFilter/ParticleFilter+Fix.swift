@@ -2,32 +2,33 @@ import CMath
 import IndoorVocabulary
 
 extension ParticleFilter {
-    /// Metres: no building is larger, and `Float` tells centimetres there.
+    /// Largest coordinate in metres: no building is larger, and `Float` still resolves centimetres.
     private static let farthest = 1e6
-    /// Chance that a soft fix is a mistake: one of ten, such as a name plate read at the wrong door.
+    /// Probability that a soft fix is wrong: one in ten, such as a name plate read at the wrong door.
     private static let mistake = 0.1
-    /// A guess can't be less probable than this by one fix, as an exponent.
+    /// Largest negative exponent by which one fix reduces a particle's weight.
     private static let limit = 60.0
 
-    /// Whether a place and its uncertainty, in metres, are ones that the filter can compute with.
+    /// Returns whether a position and its uncertainty, in metres, are within the numeric range of the filter.
     package static func isWithinReach(_ point: MapPoint, _ deviation: Double) -> Bool {
         abs(point.x) <= farthest && abs(point.y) <= farthest && deviation <= farthest
     }
 
-    /// Applies a place given from outside: a hard one draws particles to it, a soft one weighs them.
+    /// Applies an external position fix: a hard fix draws new particles, a soft fix weighs the existing ones.
     ///
-    /// A hard fix is believed: half of the map's particles are drawn from it, the others are those that it leaves
-    /// probable, and the fewer the less they agree with it. A soft fix may be wrong: a guess far from it stays as probable
-    /// as if it were a mistake, which lies anywhere on the map. Without particles on the map both draw all of them.
+    /// A hard fix is trusted. At least half of the map's particles are drawn from it. The others are resampled from the
+    /// existing particles, and fewer of them are kept if they disagree with the fix. A soft fix can be wrong: a
+    /// particle far from it keeps the probability that the fix is an error, which is uniform over the map. If the map
+    /// has no particles, either kind of fix draws all of them.
     ///
-    /// A place farther than 1000 km from the map's origin, or less certain than that, tells nothing and is ignored.
+    /// The filter ignores a fix that is farther than 1000 km from the map's origin or less certain than that.
     ///
     /// - Parameters:
     ///   - deviation: standard deviation along each axis, in metres, above 0.
-    ///   - mapIndex: index of the map that the place is on.
-    ///   - probabilities: of each map, the place taken into account; sums to 1.
-    ///   - area: of the map in m², for a soft fix; nil for a hard one.
-    /// - Returns: how well the belief agreed with it, and how much of that map's belief rests on it.
+    ///   - mapIndex: index of the fix's map.
+    ///   - probabilities: the probability of each map given the fix; sums to 1.
+    ///   - area: the area of the map in m² for a soft fix; nil for a hard one.
+    /// - Returns: the agreement of the belief with the fix, and the share of the map's belief that relies on the fix.
     @discardableResult package mutating func applyFix(
         at point: MapPoint, deviation: Double, mapIndex: Int, probabilities: [Double], area: Double? = nil
     ) -> FixReception {
@@ -44,7 +45,7 @@ extension ParticleFilter {
             draw(around: point, deviation: deviation, mapIndex: mapIndex, probabilities: probabilities, agreement)
             return FixReception(agreement: agreement, belief: 1)
         }
-        // Density of a place anywhere on the map, against that of the fix at its middle.
+        // Density of the uniform distribution over the map, relative to that of the fix at its center.
         let anywhere = min(1, 2 * .pi * deviation * deviation / area)
         for index in there {
             particles.weight[index] *= Float(
@@ -55,7 +56,7 @@ extension ParticleFilter {
         return FixReception(agreement: agreement, belief: right / (right + Self.mistake * anywhere))
     }
 
-    /// How probable the fix is if the device is where a particle is, against where the fix is.
+    /// Returns the likelihood of the fix at a particle's position, relative to that at the position of the fix.
     private func likeness(_ index: Int, _ point: MapPoint, _ deviation: Double) -> Double {
         let (dx, dy) = (Double(particles.x[index]) - point.x, Double(particles.y[index]) - point.y)
         return cmath_exp(-min((dx * dx + dy * dy) / (2 * deviation * deviation), Self.limit))
@@ -77,14 +78,14 @@ extension ParticleFilter {
                 resample(spare.range(of: index), count: wanted, at: &next, mapIndex: index, weight: even)
                 continue
             }
-            // Of a belief that is elsewhere nothing is kept: half of it would draw the mean halfway back.
+            // A belief elsewhere is discarded; keeping half of it would move the mean halfway back.
             let kept = there.isEmpty ? 0 : Int(Double(wanted) * min(0.5, agreement ?? 0))
             resample(there, count: kept, at: &next, mapIndex: mapIndex, weight: even)
             for _ in kept..<wanted {
                 place(&next, around: point, deviation: deviation, mapIndex: mapIndex, weight: even)
             }
         }
-        // A map without particles gets none.
+        // A map without particles stays without particles.
         particles.resize(to: next)
     }
 }

@@ -3,7 +3,7 @@ import IndoorVocabulary
 import VenueModel
 
 extension ParticleFilter {
-    /// Moves the particles as somebody moves whom no motion sensor watches.
+    /// Moves the particles by the motion model, for a device without motion sensors.
     package mutating func drift(seconds: Double) {
         let keep = Float(cmath_exp(-seconds / motion.velocityTime))
         var step = cmath_drift(
@@ -16,7 +16,7 @@ extension ParticleFilter {
             standing_wander: Float(motion.standingWander * seconds.squareRoot()))
         for mapIndex in walls.indices {
             let range = particles.range(of: mapIndex)
-            // Walls are sorted where somebody may meet them.
+            // The wall index of a map is built only if particles can meet the walls.
             guard !range.isEmpty else { continue }
             let walls = walls[mapIndex].table
             withUnsafePointer(to: walls.grid) { grid in
@@ -29,22 +29,22 @@ extension ParticleFilter {
         }
     }
 
-    /// Lets time pass for what the particles know of the receiver.
+    /// Adds the process noise of some seconds to the particles' receiver states.
     package mutating func passReceivers(seconds: Double, _ model: SignalModel) {
         particles.receivers.pass(
             seconds: seconds, wander: model.receiverOffsetDeviation > 0 ? model.receiverWander : 0,
             bodyVariance: model.bodyDeviation * model.bodyDeviation, bodyTime: model.bodyTime)
     }
 
-    /// The chance of what happens at some rate a second to happen within some seconds, of 2³².
+    /// Returns the probability, scaled by 2³², of an event with a rate per second to occur within some seconds.
     private static func chance(rate: Double, _ seconds: Double) -> UInt32 {
         let chance = (1 - cmath_exp(-seconds * rate)) * 0x1p32
         return chance > 0 ? UInt32(min(chance, Double(UInt32.max))) : 0
     }
 
-    /// Moves the particles by measured steps over a time of `seconds`; no steps mean that the device stands.
+    /// Moves the particles by measured steps during `seconds`; without steps, the device stands.
     ///
-    /// Steps that nobody makes, longer than 10 m, are ignored.
+    /// Steps longer than 10 m are ignored as implausible.
     package mutating func walk(_ strides: some Sequence<Stride>, seconds: Double) {
         let root = Float(seconds.squareRoot())
         var step = cmath_walk(

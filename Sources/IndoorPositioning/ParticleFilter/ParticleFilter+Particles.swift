@@ -2,51 +2,52 @@ import CMath
 import IndoorVocabulary
 
 extension ParticleFilter {
-    /// The state of each particle, one array a quantity; map by map, in the maps' order.
+    /// The states of all particles, with one array per quantity, grouped by map in the maps' order.
     package struct Particles: Sendable {
         var x: [Float] = []
         var y: [Float] = []
         var velocityX: [Float] = []
         var velocityY: [Float] = []
-        /// Direction of walking less that of the device, in radians.
+        /// Direction of walking relative to the device's heading, in radians.
         var bias: [Float] = []
-        /// Step length against the detector's.
+        /// Ratio of the step length to the detector's estimate.
         var scale: [Float] = []
         var isWalking: [Bool] = []
-        /// Index into the field's maps; never falls.
+        /// Index of the map in the field; non-decreasing.
         var mapIndex: [Int32] = []
         var weight: [Float] = []
-        /// What each knows of the receiver.
+        /// The receiver state of each particle.
         var receivers = ReceiverStates()
 
         var count: Int { x.count }
 
-        /// Creates no particles.
+        /// Creates an empty set of particles.
         package init() {}
 
-        /// Particles at some points, of one map and weight, that know no more of the receiver than that.
+        /// Replaces the particles by ones at the given points, with equal map and weight and with the prior receiver
+        /// state.
         package mutating func place(_ points: [MapPoint], _ receiver: ReceiverOffset) {
             resize(to: points.count)
             for (index, point) in points.enumerated() { (x[index], y[index]) = (Float(point.x), Float(point.y)) }
             forget(receiver)
         }
 
-        /// Lets all know no more of the receiver than that.
+        /// Resets the receiver state of all particles to the prior.
         package mutating func forget(_ receiver: ReceiverOffset) { receivers.begin(0..<count, with: receiver) }
 
-        /// Hands places and receivers to a loop in C.
+        /// Passes positions and receiver states to a C loop.
         @inline(__always)
         mutating func hear(_ body: (_ x: [Float], _ y: [Float], _ receivers: cmath_receivers) -> Void) {
             receivers.withPointers { body(x, y, $0) }
         }
 
-        /// The particles on a map.
+        /// Returns the range of the particles on a map.
         func range(of wanted: Int) -> Range<Int> { firstIndex(from: wanted)..<firstIndex(from: wanted + 1) }
 
-        /// The indexes of the particles on each map, in order.
+        /// Returns the indexes of the particles on each map, in order.
         func members(mapCount: Int) -> [[Int]] { (0..<mapCount).map { Array(range(of: $0)) } }
 
-        /// The first particle on that map or a later one.
+        /// Returns the index of the first particle on the map or a later map.
         private func firstIndex(from wanted: Int) -> Int {
             var (low, high) = (0, mapIndex.count)
             while low < high {
@@ -56,10 +57,10 @@ extension ParticleFilter {
             return low
         }
 
-        /// The sum of the weights of some particles.
+        /// Returns the sum of the weights in a range.
         func weight(of range: Range<Int>) -> Float { evenness(range).sum }
 
-        /// The sum of some particles' weights, the sum of the weights' squares, and the number of the particles.
+        /// Returns the sum of the weights in a range, the sum of their squares, and the number of particles.
         func evenness(_ range: Range<Int>) -> (sum: Float, squares: Float, count: Int) {
             var sums: (sum: Float, squares: Float) = (0, 0)
             withUnsafeMutableBytes(of: &sums) { sums in
@@ -69,7 +70,7 @@ extension ParticleFilter {
             return (sums.sum, sums.squares, range.count)
         }
 
-        /// Makes room for that many particles; the memory of more is kept.
+        /// Resizes the arrays to `count` particles; larger memory is kept.
         mutating func resize(to count: Int) {
             x.resize(to: count, with: 0)
             y.resize(to: count, with: 0)
@@ -83,7 +84,7 @@ extension ParticleFilter {
             receivers.resize(to: count)
         }
 
-        /// Overwrites particles from `start` on with copies of others, all on one map and with the same weight.
+        /// Overwrites the particles from `start` on with copies of others, all with the same map and weight.
         mutating func replace(
             from start: Int, with other: Particles, _ picks: [Int32], mapIndex: Int, weight even: Float
         ) {
@@ -102,7 +103,7 @@ extension ParticleFilter {
             }
         }
 
-        /// Overwrites particles with others as they are.
+        /// Overwrites the particles in a range with the same particles of another set.
         mutating func replace(_ range: Range<Int>, with other: Particles) {
             for index in range {
                 x[index] = other.x[index]
@@ -118,10 +119,10 @@ extension ParticleFilter {
             receivers.replace(range, with: other.receivers)
         }
 
-        /// Chooses among some particles in proportion to their weights, evenly spread over them; evenly among all where
-        /// none of them weighs anything.
+        /// Picks particles of a range in proportion to their weights, by systematic sampling; uniformly if all weights
+        /// are zero.
         ///
-        /// - Parameter start: where to begin, as a share of the distance between two choices, in [0, 1).
+        /// - Parameter start: the offset of the first pick as a share of the distance between two picks, in [0, 1).
         func pick(_ count: Int, of range: Range<Int>, start: Float, into picks: inout [Int32]) {
             guard count > 0, !range.isEmpty else { return picks.resize(to: 0, with: 0) }
             let total = weight(of: range)

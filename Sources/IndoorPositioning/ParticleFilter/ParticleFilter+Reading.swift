@@ -2,11 +2,11 @@ import CMath
 import IndoorVocabulary
 
 extension ParticleFilter {
-    /// Weighs the particles map by map with what is heard, and lets their receivers learn of it. A map's share of all
-    /// weight stays.
+    /// Weighs the particles of each map by the likelihood of the readings and updates their receiver states. Each map
+    /// keeps its share of the total weight.
     ///
-    /// - Parameter fill: adds to a sum for each cell that particles are in; -1 is all that lies outside the grid.
-    /// - Returns: the logarithm of each map's likelihood; minus infinity for a map without particles.
+    /// - Parameter fill: adds to a sum for each occupied cell; -1 stands for the area outside the grid.
+    /// - Returns: the log-likelihood of each map; minus infinity for a map without particles.
     package mutating func weigh(
         _ likelihood: Likelihood, fill: (_ mapIndex: Int, _ cells: [Int32], _ sums: inout [Float]) -> Void
     ) -> [Double] {
@@ -32,15 +32,15 @@ extension ParticleFilter {
         return evidence
     }
 
-    /// Weighs the particles of a map with the logarithms in `sums`.
+    /// Weighs the particles of a map by the logarithms in `sums`.
     private mutating func weigh(_ members: Range<Int>) -> Double {
         guard let best = sums.max(), best.isFinite else { return -.infinity }
         cmath_exp_below(&sums, best, sums.count)
         let before = particles.weight(of: members)
-        // The floor keeps every guess alive for the case that the evidence is an outlier as a whole.
+        // The lower bound keeps every particle alive in case the evidence as a whole is an outlier.
         for index in sums.indices { particles.weight[members.lowerBound + index] *= sums[index] + 1e-6 }
         let after = particles.weight(of: members)
-        // The map's sum stays.
+        // The map's total weight doesn't change.
         let scale = before / after
         guard scale.isFinite else {
             for index in members { particles.weight[index] = before / Float(members.count) }
@@ -50,7 +50,7 @@ extension ParticleFilter {
         return Double(best) + cmath_log(Double(after / before))
     }
 
-    /// Lets the receivers of some particles learn of evidence that the particles were drawn from.
+    /// Updates the receiver states of particles by the evidence that the particles were drawn from.
     mutating func teach(_ members: Range<Int>, mapIndex: Int, _ likelihood: Likelihood) {
         guard !members.isEmpty else { return }
         var place = likelihood.field.maps[mapIndex].grid.cells
@@ -60,12 +60,12 @@ extension ParticleFilter {
         likelihood.hear(&particles, members, mapIndex: mapIndex, cells: heardCells, sums: &sums)
     }
 
-    /// What the particles of a map know of the receiver's offset, in dB and dB²; nil without particles.
+    /// Returns the mean of the receiver offset on a map in dB and its variance in dB²; nil without particles.
     package func receiverOffset(mapIndex: Int) -> (mean: Double, variance: Double)? {
         particles.receivers.offset(of: particles.range(of: mapIndex), weights: particles.weight)
     }
 
-    /// Gives each map its share of all weight.
+    /// Sets each map's share of the total weight.
     package mutating func setMapShares(_ probabilities: [Double]) {
         for (mapIndex, probability) in probabilities.enumerated() {
             let members = particles.range(of: mapIndex)
@@ -75,7 +75,8 @@ extension ParticleFilter {
         }
     }
 
-    /// Mean place, sum of the variances along both axes in m², and mean velocity on a map; nil without particles.
+    /// Returns the mean position, the sum of the variances along both axes in m², and the mean velocity on a map; nil
+    /// without particles.
     package func moments(mapIndex: Int) -> (mean: MapPoint, variance: Double, velocity: MapPoint)? {
         let range = particles.range(of: mapIndex)
         var sums = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -94,9 +95,9 @@ extension ParticleFilter {
 }
 
 extension Likelihood {
-    /// Adds the logarithm of the likelihood of what is heard at some particles, whose receivers learn of it.
+    /// Adds the log-likelihood of the readings at each particle of a range and updates the particles' receiver states.
     ///
-    /// - Parameter cells: of the particles of the range, counted from 1 in the map's grid; 0 is beyond it.
+    /// - Parameter cells: the cell of each particle in the range, numbered from 1 in the map's grid; 0 is outside it.
     package func hear(
         _ particles: inout ParticleFilter.Particles, _ range: Range<Int>, mapIndex index: Int, cells: [Int32],
         sums: inout [Float]

@@ -1,9 +1,9 @@
 import IndoorVocabulary
 
 extension ParticleFilter {
-    /// Draws from the particles set aside in proportion to their weights, spread over them as the scheme says.
+    /// Resamples particles of `spare` in proportion to their weights, by the configured scheme.
     ///
-    /// - Parameter next: where the first one is put; becomes the place after the last.
+    /// - Parameter next: the index of the first new particle; the index after the last one on return.
     mutating func resample(_ members: Range<Int>, count: Int, at next: inout Int, mapIndex: Int, weight: Float) {
         guard count > 0, !members.isEmpty else { return }
         switch resampling.scheme {
@@ -14,7 +14,7 @@ extension ParticleFilter {
         next += count
     }
 
-    /// Draws the particles of a map anew in proportion to their weights, where these have become too uneven.
+    /// Resamples the particles of each map whose effective sample size is too small.
     package mutating func resampleIfNeeded(mapCount: Int) {
         guard (0..<mapCount).contains(where: { isUneven(particles.evenness(particles.range(of: $0))) }) else { return }
         swap(&particles, &spare)
@@ -32,15 +32,15 @@ extension ParticleFilter {
         }
     }
 
-    /// Whether so few of the particles count that they are to be drawn anew.
+    /// Returns whether the effective sample size is below the threshold.
     private func isUneven(_ sums: (sum: Float, squares: Float, count: Int)) -> Bool {
         sums.sum * sums.sum < sums.squares * Float(sums.count) * Float(resampling.effectiveShare)
     }
 }
 
 extension ParticleFilter.Particles {
-    /// Chooses among some particles in proportion to their weights, one at random within each of `count` equal shares of
-    /// all weight; evenly among all where none of them weighs anything.
+    /// Picks particles of a range in proportion to their weights, one at random within each of `count` equal shares of
+    /// the total weight; uniformly if all weights are zero.
     func pick(_ count: Int, of range: Range<Int>, using generator: inout SeededGenerator, into picks: inout [Int32]) {
         guard count > 0, !range.isEmpty else { return picks.resize(to: 0, with: 0) }
         let total = range.reduce(0.0) { $0 + Double(weight[$1]) }
@@ -51,7 +51,7 @@ extension ParticleFilter.Particles {
         var sum = Double(weight[index])
         for draw in 0..<count {
             let next = (Double(draw) + generator.uniform()) * share
-            // Rounding must not choose one that weighs nothing, nor go beyond the last.
+            // Rounding must not pick a particle of weight zero, nor go beyond the last one.
             while sum <= next, index + 1 < range.upperBound {
                 index += 1
                 sum += Double(weight[index])

@@ -2,58 +2,60 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// Many guesses of where the device is, on all maps at once: moved as people move, weighed by evidence.
+/// A particle filter over the position of the device on all maps, with a motion model and sensor evidence.
 ///
 /// Source: N. J. Gordon, D. J. Salmond, A. F. M. Smith, *Novel Approach to Nonlinear/Non-Gaussian Bayesian State
-/// Estimation*, IEE Proceedings F 140(2), 1993; new guesses from the evidence itself: S. Lenser, M. Veloso, *Sensor
+/// Estimation*, IEE Proceedings F 140(2), 1993; particles drawn from the evidence: S. Lenser, M. Veloso, *Sensor
 /// Resetting Localization for Poorly Modelled Mobile Robots*, ICRA 2000.
 package struct ParticleFilter: Sendable {
-    /// A displacement that sensors measured.
+    /// A displacement measured by the motion sensors.
     package struct Stride: Hashable, Sendable {
-        /// Metres.
+        /// Length in metres.
         package var length: Double
-        /// Course of the device in radians clockwise from the plan's top; nil if unknown.
+        /// Heading of the device in radians clockwise from the plan's top; nil if unknown.
         package var heading: Double?
 
-        /// Whether somebody may have made it; a broken sensor tells other things, too.
+        /// Whether a person can have made the displacement; a faulty sensor reports implausible ones.
         var isPlausible: Bool { (0...10).contains(length) && heading?.isFinite ?? true }
     }
 
-    /// Fewest particles on a map, however improbable it is: what is to be told of it needs some.
+    /// Minimum number of particles on a map, which the estimate on an improbable map needs.
     private static let fewest = 100
 
-    /// On a map less probable than this all are drawn anew: who comes there was elsewhere before.
+    /// The probability of a map below which all its particles are drawn from the evidence, because a device that comes
+    /// there was elsewhere before.
     private static let remote = 0.02
 
     var particles = Particles()
-    /// The particles before they are drawn anew; what it holds tells nothing, but its memory is used again.
+    /// The particles before resampling. Between calls only the allocated memory is of use.
     var spare = Particles()
     var picks: [Int32] = []
-    /// The strides of a step, as the loop in C takes them.
+    /// The strides of an update, in the form of the C loop.
     var strides: [cmath_stride] = []
     var generator: SeededGenerator
     let motion: MotionModel
     let walls: [WallIndex]
     let resampling: Resampling
-    /// The cells of the particles when these were last weighed, by map.
+    /// The occupied cells at the last weighing, by map.
     var occupied: [OccupiedCells] = []
     var lookup: [Int32] = []
     var sums: [Float] = []
     var evidence: [Double] = []
-    /// What is known of the receiver before a guess of the place, by map.
+    /// The receiver prior of new particles, by map.
     package var receivers: [ReceiverOffset]
     var heardCells: [Int32] = []
     var cellSums: [Float] = []
     /// Number of particles.
     package let count: Int
-    /// Mean and standard deviation of the step length of new particles, against the detector's.
+    /// Mean and standard deviation of new particles' step scale: the ratio of the step length to the detector's
+    /// estimate.
     var stepMean = 1.0
     var stepDeviation: Double
 
-    /// Whether there are particles at all.
+    /// Whether the filter has no particles.
     package var isEmpty: Bool { particles.count == 0 }
 
-    /// Creates a filter without particles for the maps whose walls are given in order.
+    /// Creates a filter without particles; `walls` contains the walls of each map in order.
     package init(
         walls: [WallIndex], motion: MotionModel, resampling: Resampling = Resampling(), count: Int, seed: UInt64
     ) {
@@ -66,11 +68,12 @@ package struct ParticleFilter: Sendable {
         generator = SeededGenerator(seed: seed)
     }
 
-    /// Shares the particles out to the maps as these are probable, and renews some from the grid posterior.
+    /// Distributes the particles over the maps by probability, and draws some of them from the grid posterior.
     ///
     /// - Parameters:
-    ///   - probabilities: of each map; sums to 1.
-    ///   - share: of the particles of a map that are drawn anew, in [0, 1]; on a map without particles all are.
+    ///   - probabilities: the probability of each map; sums to 1.
+    ///   - share: the share of a map's particles that are drawn from the posterior, in [0, 1]; all of them on a map
+    ///     without particles.
     package mutating func redistribute(
         to probabilities: [Double], posterior: GridPosterior, likelihood: Likelihood, share: Double
     ) {
@@ -90,22 +93,22 @@ package struct ParticleFilter: Sendable {
             }
             teach(first..<next, mapIndex: mapIndex, likelihood)
         }
-        // A map on which nothing is probable has no cells to draw.
+        // A map whose posterior is zero everywhere yields no particles.
         particles.resize(to: next)
     }
 
-    /// Makes `spare` of the particles, to draw new ones from them, and room for these.
+    /// Moves the particles to `spare` as the source of resampling, and resizes `particles` for the new ones.
     mutating func setAside(makingRoomFor probabilities: [Double]) {
         swap(&particles, &spare)
         particles.resize(to: probabilities.reduce(0) { $0 + wanted($1) })
     }
 
-    /// How many particles a map of that probability gets.
+    /// Returns the number of particles for a map of the given probability.
     func wanted(_ probability: Double) -> Int {
         max(Self.fewest, Int((probability * Double(count)).rounded()))
     }
 
-    /// Puts a particle somewhere in a cell, moving in any way.
+    /// Places a particle at random in a cell, with a random velocity.
     private mutating func place(_ next: inout Int, cell: Int, mapIndex: Int, field: SignalField, weight: Float) {
         let grid = field.maps[mapIndex].grid
         let center = grid.center(of: cell)
@@ -114,7 +117,7 @@ package struct ParticleFilter: Sendable {
         place(&next, at: point, mapIndex: mapIndex, weight: weight)
     }
 
-    /// Puts a particle near a point, moving in any way.
+    /// Places a particle near a point, with a random velocity.
     mutating func place(_ next: inout Int, around point: MapPoint, deviation: Double, mapIndex: Int, weight: Float) {
         let (dx, dy) = generator.normalPair()
         place(&next, at: point + MapPoint(x: dx, y: dy) * deviation, mapIndex: mapIndex, weight: weight)
@@ -140,19 +143,21 @@ package struct ParticleFilter: Sendable {
 }
 
 extension ParticleFilter {
-    /// Steps from the mean toward the median: two more change the mean error on no data set by more than 1 cm.
+    /// Number of iterations from the mean toward the median: two more change the mean error on no data set by more than
+    /// 1 cm.
     private static let medianSteps = 4
-    /// Metres within which a particle pulls less than farther ones: a guess is no point.
+    /// Softening distance in metres, within which a particle's pull is reduced: a particle represents an area, not a
+    /// point.
     private static let medianSoftness = 0.3
 
-    /// The point on a map with the least mean distance to the particles, which is the least error to be expected.
+    /// Returns the geometric median of a map's particles, the point that minimizes the expected error.
     ///
-    /// Where the belief is of one place it is the mean. Where it is of two, the mean lies between them, where the device is
-    /// not; this point lies by the more probable one.
+    /// If the belief has one mode, the median equals the mean. If the belief has two modes, the mean lies between them,
+    /// far from the device; the median lies near the more probable mode.
     /// Source: E. Weiszfeld, *Sur le point pour lequel la somme des distances de n points donnés est minimum*, Tôhoku
     /// Mathematical Journal 43, 1937.
     ///
-    /// - Parameter mean: the mean place of the map's particles.
+    /// - Parameter mean: the mean position of the map's particles.
     package func median(mapIndex: Int, from mean: MapPoint) -> MapPoint {
         let range = particles.range(of: mapIndex)
         var center = mean

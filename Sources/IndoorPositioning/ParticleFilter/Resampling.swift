@@ -1,36 +1,38 @@
 import IndoorVocabulary
 
-/// When and how the filter draws its particles anew in proportion to their weights.
+/// The resampling scheme of the particle filter and its threshold.
 public struct Resampling: Hashable, Sendable {
-    /// How the draws are spread over the weights.
+    /// A resampling scheme.
     ///
-    /// Either takes each particle as often as its weight says, on average.
+    /// On average, each scheme draws every particle in proportion to its weight.
     public enum Scheme: String, Hashable, Sendable, CaseIterable {
-        /// One random number; the draws lie at equal distances. The default: it adds the least chance, and is the fastest.
+        /// One random number with equally spaced draws. This is the default: it has the lowest variance and is the
+        /// fastest.
         ///
         /// Source: J. Carpenter, P. Clifford, P. Fearnhead, *Improved Particle Filter for Nonlinear Problems*, IEE
         /// Proceedings Radar 146(1), 1999.
         case systematic
-        /// A random number for each draw, within an equal share of the weight: free of the errors that equal distances
-        /// make when weights follow a pattern.
+        /// One random number per draw, within an equal share of the total weight. It avoids the errors of equally
+        /// spaced draws when the weights follow a pattern.
         ///
         /// Source: G. Kitagawa, *Monte Carlo Filter and Smoother for Non-Gaussian Nonlinear State Space Models*, Journal of
         /// Computational and Graphical Statistics 5(1), 1996.
         case stratified
     }
 
-    /// How the draws are spread over the weights.
+    /// The resampling scheme.
     public var scheme: Scheme = .systematic
-    /// A map's particles are drawn anew when fewer than this share of them count, in [0, 1]; 0 means never.
+    /// Effective sample size, as a share of a map's particles in [0, 1], below which the particles are resampled; 0
+    /// means never.
     ///
-    /// As many count as (Σw)² / Σw². Source: A. Kong, J. S. Liu, W. H. Wong, *Sequential Imputations and Bayesian
-    /// Missing Data Problems*, Journal of the American Statistical Association 89(425), 1994.
+    /// The effective sample size is (Σw)² / Σw². Source: A. Kong, J. S. Liu, W. H. Wong, *Sequential Imputations and
+    /// Bayesian Missing Data Problems*, Journal of the American Statistical Association 89(425), 1994.
     public var effectiveShare = 0.5
 
-    /// Creates the default: systematic, when fewer than half of the particles count.
+    /// Creates the default: systematic resampling at an effective sample size below half of the particles.
     public init() {}
 
-    /// Creates a way to resample.
+    /// Creates resampling settings.
     public init(scheme: Scheme, effectiveShare: Double = 0.5) {
         self.scheme = scheme
         self.effectiveShare = effectiveShare
@@ -38,7 +40,7 @@ public struct Resampling: Hashable, Sendable {
 }
 
 extension Resampling {
-    /// When and how particles are drawn anew, each setting once.
+    /// The settings of resampling.
     package static let list: [Setting<Resampling>] = [
         .choice(
             "scheme", \.scheme, fromWorst: [.stratified, .systematic],

@@ -1,37 +1,39 @@
 import IndoorVocabulary
 
-/// What a device has learned of itself while it was carried about: how its radio hears, and how long a step is.
+/// The learned properties of a device: its receiver offset and the length of the user's step.
 ///
-///     let stored = try Calibration(document)              // of an earlier session
+///     let stored = try Calibration(document)              // from an earlier session
 ///     await localizer.setCalibration(stored)
 ///     …
-///     let document = await localizer.calibration.document  // to be kept
+///     let document = await localizer.calibration.document  // to be stored
 ///
-/// A localizer learns in the background, whenever it locates by particles. It begins each session with what it was given or
-/// has learned before, and takes it for less sure than it was: another pocket, other shoes.
+/// A localizer learns in the background while it uses the particle filter. It begins each session with the calibration
+/// that it was given or learned before, and increases the uncertainty, because the user may carry the device elsewhere
+/// or wear other shoes.
 public struct Calibration: Hashable, Sendable {
-    /// How far a calibration can be relied on.
+    /// The quality of a calibration.
     public enum Quality: Int, Hashable, Sendable, CaseIterable, Comparable {
-        /// The radio's offset is not known to within 1.5 dB.
+        /// The standard deviation of the receiver offset is more than 1.5 dB.
         case poor
-        /// The radio's offset is known to within 1.5 dB.
+        /// The standard deviation of the receiver offset is at most 1.5 dB.
         case ok
-        /// The radio's offset is known to within 1 dB, the length of a step to within 8 %.
+        /// The standard deviations are at most 1 dB for the receiver offset and 8 % for the step length.
         case excellent
 
         public static func < (left: Quality, right: Quality) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// Decibels by which the device hears stronger than the one that the venue's map was made with, in [-50, 50].
+    /// Receiver offset: the difference in dB between the RSSI of this device and that of the radio map's receiver, in
+    /// [-50, 50].
     public var rssiOffset: Double
     /// Standard deviation of `rssiOffset` in dB, in [0, 50].
     public var rssiDeviation: Double
-    /// Length of a step against what the step detector says, in [0.4, 2.5].
+    /// Ratio of the true step length to the step detector's estimate, in [0.4, 2.5].
     public var stepScale: Double
     /// Standard deviation of `stepScale`, in [0, 1].
     public var stepDeviation: Double
 
-    /// Creates a calibration that knows what everybody knows.
+    /// Creates a calibration with the default priors.
     public init() {
         let (signal, motion) = (SignalModel(), MotionModel())
         rssiOffset = 0
@@ -40,15 +42,15 @@ public struct Calibration: Hashable, Sendable {
         stepDeviation = motion.stepScale
     }
 
-    /// How far it can be relied on.
+    /// The quality of the calibration.
     public var quality: Quality {
         if rssiDeviation > 1.5 { return .poor }
         return rssiDeviation <= 1 && stepDeviation <= 0.08 ? .excellent : .ok
     }
 
-    /// What of it holds in the next session.
+    /// The calibration with the uncertainty for the next session.
     ///
-    /// The offset changes by 1 dB with the pocket, a step by 3 % with the shoes.
+    /// The pocket changes the offset by 1 dB, and the shoes change the step length by 3 %.
     var later: Calibration {
         var later = self
         later.rssiDeviation = (rssiDeviation * rssiDeviation + 1).squareRoot()
@@ -57,23 +59,23 @@ public struct Calibration: Hashable, Sendable {
     }
 }
 
-/// Why a document is no calibration.
+/// The reason why a calibration document is invalid.
 public enum CalibrationError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The document is not an object of numbers by name.
     case notAnObject
-    /// A number is missing, or not in its range.
+    /// A number is missing or out of range.
     case invalidNumber(String, ClosedRange<Double>)
 
     public var description: String {
         switch self {
-        case .notAnObject: "a calibration is an object of numbers; give what Calibration.document was"
+        case .notAnObject: "the calibration must be an object of numbers; use the value of Calibration.document"
         case .invalidNumber(let name, let range):
-            "\(name) must be a number in [\(range.lowerBound), \(range.upperBound)]; correct it, or calibrate anew"
+            "\(name) must be a number in [\(range.lowerBound), \(range.upperBound)]; correct it, or discard the calibration"
         }
     }
 }
 
-// As a document, to be kept between sessions.
+// The document form, for storage between sessions.
 extension Calibration {
     private static let fields:
         [(name: String, path: WritableKeyPath<Calibration, Double> & Sendable, range: ClosedRange<Double>)] = [
@@ -81,7 +83,7 @@ extension Calibration {
             ("stepScale", \.stepScale, 0.4...2.5), ("stepDeviation", \.stepDeviation, 0...1),
         ]
 
-    /// The calibration as an object of its numbers by name.
+    /// The calibration as a JSON object of numbers by name.
     public var document: JSONValue {
         .object(Dictionary(uniqueKeysWithValues: Self.fields.map { ($0.name, .number(self[keyPath: $0.path])) }))
     }

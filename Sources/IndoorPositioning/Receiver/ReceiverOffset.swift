@@ -1,21 +1,20 @@
-/// What is known of how much stronger this receiver hears than the one that the map was made with: another phone, another
-/// pocket.
+/// The estimated offset of this receiver relative to the receiver of the radio map, which depends on the device and how
+/// it is carried.
 package struct ReceiverOffset: Hashable, Sendable {
     /// The offset in dB.
     package private(set) var value = 0.0
-    /// Its variance in dB².
+    /// Variance of the offset in dB².
     package private(set) var variance: Double
-    /// Variance in dB² along each axis of the vector by which the body of whoever carries the device weakens the beacons
-    /// behind it.
+    /// Variance in dB² along each axis of the body-shadowing vector: the user's body attenuates the beacons behind it.
     package private(set) var bodyVariance: Double
 
-    /// Creates an offset of zero, with standard deviations in dB; if the first is 0, it stays zero.
+    /// Creates an offset of zero with standard deviations in dB. If `deviation` is 0, the offset stays zero.
     package init(deviation: Double, bodyDeviation: Double = 0) {
         variance = deviation * deviation
         bodyVariance = bodyDeviation * bodyDeviation
     }
 
-    /// Takes over what was learned, if the offset is to be learned at all.
+    /// Sets the offset to a learned value, unless the offset is fixed at zero.
     package mutating func begin(value: Double, deviation: Double) {
         guard variance > 0 else { return }
         self.value = value

@@ -1,23 +1,24 @@
 import CMath
 
-/// What each of many guesses of the place knows of the receiver: its offset and the body's shadow, with their covariance.
+/// The receiver state of each particle: offset and body shadowing, with their covariance.
 ///
-/// A guess that is right learns the receiver as it is; a wrong one is contradicted by the next beacons. So offset and place
-/// are found together: the RSSIs of the beacons among each other tell the place, and their mean the offset.
+/// A particle at the true position learns the true receiver state; further readings contradict a particle elsewhere.
+/// The filter thus estimates offset and position jointly: the differences between the beacons' RSSI determine the
+/// position, and their mean the offset.
 /// Source: A. Doucet, N. de Freitas, K. Murphy, S. Russell, *Rao-Blackwellised Particle Filtering for Dynamic Bayesian
 /// Networks*, UAI 2000.
 package struct ReceiverStates: Sendable {
-    /// Mean of offset, body x and body y, and the covariance's six numbers: each of `room` values.
+    /// The means of offset, body x and body y, and the six elements of the covariance: `room` values each.
     private var values: [Float] = []
     private var room = 0
     private static let fields = 9
 
     package private(set) var count = 0
 
-    /// Creates states of no guesses.
+    /// Creates an empty set of states.
     package init() {}
 
-    /// Makes room for that many; those that remain stay as they are.
+    /// Resizes the set to `count` states; the existing ones keep their values.
     mutating func resize(to count: Int) {
         self.count = count
         guard count > room else { return }
@@ -29,7 +30,7 @@ package struct ReceiverStates: Sendable {
         room = count
     }
 
-    /// Sets some to what is known beforehand.
+    /// Sets the states in a range to the prior.
     mutating func begin(_ range: Range<Int>, with prior: ReceiverOffset) {
         for field in 0..<Self.fields { fill(field, range, with: 0) }
         fill(0, range, with: Float(prior.value))
@@ -42,7 +43,7 @@ package struct ReceiverStates: Sendable {
         for index in range { values[field * room + index] = value }
     }
 
-    /// Overwrites states from `start` on with copies of others.
+    /// Overwrites the states from `start` on with copies of other states.
     mutating func replace(from start: Int, with other: ReceiverStates, _ picks: [Int32]) {
         precondition(start + picks.count <= count, "no room for \(picks.count) states from \(start) on")
         for field in 0..<Self.fields {
@@ -53,14 +54,14 @@ package struct ReceiverStates: Sendable {
         }
     }
 
-    /// Overwrites some states with others as they are.
+    /// Overwrites the states in a range with the same states of another set.
     mutating func replace(_ range: Range<Int>, with other: ReceiverStates) {
         for field in 0..<Self.fields {
             for index in range { values[field * room + index] = other.values[field * other.room + index] }
         }
     }
 
-    /// Mean and variance of the offset over guesses with weights; nil if these weigh nothing.
+    /// Returns the weighted mean and variance of the offset; nil if the sum of the weights is zero.
     func offset(of range: Range<Int>, weights: [Float]) -> (mean: Double, variance: Double)? {
         var (all, sum, squares) = (0.0, 0.0, 0.0)
         for index in range {
@@ -74,7 +75,7 @@ package struct ReceiverStates: Sendable {
         return (mean, max(0, squares / all - mean * mean))
     }
 
-    /// Hands the states to a loop in C.
+    /// Passes the states to a C loop.
     @inline(__always)
     mutating func withPointers(_ body: (cmath_receivers) -> Void) {
         let room = room
@@ -88,12 +89,12 @@ package struct ReceiverStates: Sendable {
         }
     }
 
-    /// Lets time pass.
+    /// Increases the uncertainty of all states by the process noise of some seconds.
     ///
     /// - Parameters:
-    ///   - wander: decibels that the offset wanders within a second.
-    ///   - bodyVariance: of the body's shadow along each axis, in dB².
-    ///   - bodyTime: seconds over which a body faces one way.
+    ///   - wander: random walk of the offset, in dB per square root of a second.
+    ///   - bodyVariance: variance of body shadowing along each axis, in dB².
+    ///   - bodyTime: time in seconds during which the body keeps its direction.
     mutating func pass(seconds: Double, wander: Double, bodyVariance: Double, bodyTime: Double) {
         let keep = cmath_exp(-seconds / bodyTime)
         let count = count
@@ -105,7 +106,7 @@ package struct ReceiverStates: Sendable {
 }
 
 extension Array {
-    /// Removes elements from the end, or appends more, but keeps the memory.
+    /// Removes elements from the end or appends copies of `element`; keeps the allocated memory.
     mutating func resize(to count: Int, with element: Element) {
         if count < self.count {
             removeLast(self.count - count)

@@ -2,18 +2,19 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// How often beacons are heard, by how strong path loss expects them: what a survey tells of places where it was not.
+/// The detection rate of beacons as a function of the RSSI that path loss predicts, learned from a survey.
 ///
-/// Without it, a place where nobody surveyed would be one where nothing is heard, and the device never there. The curve
-/// rises with the RSSI, by the pool-adjacent-violators algorithm.
+/// The curve supplies the expected rate for places outside the survey. Without it, the rate there would be zero, and
+/// the filter would rule these places out. The curve is non-decreasing in the RSSI, by the pool-adjacent-violators
+/// algorithm.
 /// Source: M. Ayer, H. D. Brunk, G. M. Ewing, W. T. Reid, E. Silverman, *An Empirical Distribution Function for
 /// Sampling with Incomplete Information*, Annals of Mathematical Statistics 26(4), 1955.
 struct DetectionCurve: Sendable {
-    /// Listening at places that expect a beacon alike.
+    /// The listening time and the detections at places with a similar predicted RSSI.
     private struct Pool: Sendable {
         var detections = 0.0
         var seconds = 0.0
-        /// How many bins they are.
+        /// The number of bins in the pool.
         var bins = 1
 
         var rate: Double { seconds > 0 ? detections / seconds : 0 }
@@ -28,19 +29,19 @@ struct DetectionCurve: Sendable {
     private var pools = Array(repeating: Pool(), count: DetectionCurve.bins)
     private var rates: [Double] = []
 
-    /// Adds what a place heard of a beacon.
+    /// Adds the detections of a beacon at a place.
     ///
     /// - Parameters:
-    ///   - detections: number of them, 0 if it was silent.
-    ///   - seconds: of listening.
-    ///   - rssi: the RSSI in dBm expected there by path loss.
+    ///   - detections: the number of detections, 0 if there were none.
+    ///   - seconds: the listening time.
+    ///   - rssi: the RSSI in dBm that path loss predicts there.
     mutating func add(detections: Double, seconds: Double, rssi: Double) {
         let bin = Self.bin(rssi)
         pools[bin].detections += detections
         pools[bin].seconds += seconds
     }
 
-    /// Makes the curve of all that was added; nowhere lower than `floor` detections a second.
+    /// Computes the curve from all added detections, with at least `floor` detections per second everywhere.
     mutating func finish(floor: Double) {
         var merged: [Pool] = []
         for var pool in pools {
@@ -55,33 +56,34 @@ struct DetectionCurve: Sendable {
         rates = merged.flatMap { Array(repeating: max(floor, $0.rate), count: $0.bins) }
     }
 
-    /// Detections a second where that RSSI in dBm is expected.
+    /// Returns the detections per second at a predicted RSSI in dBm.
     func rate(rssi: Double) -> Double { rates[Self.bin(rssi)] }
 
-    /// The lowest RSSI in dBm at which beacons are heard more often than `rate` times a second; nil if never.
+    /// Returns the lowest RSSI in dBm at which the detection rate exceeds `rate` per second; nil if it never does.
     func faintest(above rate: Double) -> Double? {
         rates.firstIndex { $0 > rate }.map { Self.lowest + Double($0) * Self.width }
     }
 
-    /// The bins of one beacon's RSSIs, by distance: a survey of a large venue compares millions of pairs, each of which would
-    /// take a logarithm.
+    /// The RSSI bins of one beacon by distance. A survey of a large venue compares millions of pairs; the lookup by
+    /// distance avoids a logarithm for each.
     private struct RSSIBins {
         private let point: MapPoint
         private let height: Double
-        /// Squares of distances in m², falling: as far as each bin's lower edge is reached, from the second bin on.
+        /// The squared distances in m², in descending order, at which the RSSI falls to the lower edge of each bin,
+        /// from the second bin on.
         private var reaches: [Double]
 
         init(of beacon: RadioMap.Beacon, exponent: Double, model: SignalModel) {
             point = beacon.point
             height = model.heightDifference * model.heightDifference
-            // A little more, so that a RSSI at an edge belongs to the bin above in spite of rounding.
+            // The margin keeps an RSSI at an edge in the bin above in spite of rounding.
             reaches = (1..<DetectionCurve.bins).map { bin in
                 let edge = DetectionCurve.lowest + Double(bin) * DetectionCurve.width
                 return (1 + 1e-12) * cmath_pow(10, (beacon.power - edge) / (5 * exponent))
             }
         }
 
-        /// The bin of the RSSI that path loss expects at a point of the beacon's map.
+        /// Returns the bin of the RSSI that path loss predicts at a point of the beacon's map.
         func bin(at place: MapPoint) -> Int {
             let (x, y) = (place.x - point.x, place.y - point.y)
             let square = x * x + y * y + height
@@ -101,16 +103,16 @@ struct DetectionCurve: Sendable {
 }
 
 extension DetectionCurve {
-    /// The curve of a survey: each of its places against each beacon of the same map.
+    /// Creates the curve of a survey from each pair of a place and a beacon on the same map.
     ///
-    /// - Parameter exponents: path-loss exponent of each beacon.
+    /// - Parameter exponents: the path-loss exponent of each beacon.
     init(
         of beacons: [RadioMap.Beacon], _ places: [RadioMap.Fingerprint], exponents: [Double], model: SignalModel
     ) {
         self.init()
         let byMap = Dictionary(grouping: beacons.indices, by: { beacons[$0].mapID })
         let bins = beacons.indices.map { RSSIBins(of: beacons[$0], exponent: exponents[$0], model: model) }
-        // Detections of each beacon at a place, of which all but a few are none.
+        // Detections of each beacon at the current place; -1 for the beacons without any.
         var counts = [Int](repeating: -1, count: beacons.count)
         for place in places {
             let seconds = min(place.duration, model.rateDurationCap)

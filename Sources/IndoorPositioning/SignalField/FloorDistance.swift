@@ -1,7 +1,7 @@
 import IndoorVocabulary
 import VenueModel
 
-/// How many floors lie between the maps of a venue.
+/// The number of floors between the maps of a venue.
 struct FloorDistance: Sendable {
     private let levels: [MapID: Int]
 
@@ -9,8 +9,8 @@ struct FloorDistance: Sendable {
         levels = Dictionary(maps.map { ($0.id, $0.level) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The number of floors that a signal from one map to another goes through: none within a map, at least one to any
-    /// other, such as of another building with the same level.
+    /// Returns the number of floors that a signal from one map to another passes: 0 within a map, and at least 1 to any
+    /// other map, such as one with the same level in another building.
     func floors(from home: MapID, to map: MapID) -> Int {
         guard home != map else { return 0 }
         guard let from = levels[home], let to = levels[map] else { return 1 }

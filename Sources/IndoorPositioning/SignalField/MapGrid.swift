@@ -1,7 +1,7 @@
 import IndoorVocabulary
 import VenueModel
 
-/// A regular grid of square cells over a part of a map.
+/// A regular grid of square cells over part of a map.
 package struct MapGrid: Hashable, Sendable {
     /// The corner of the first cell with the smallest coordinates, in metres.
     package let origin: MapPoint
@@ -15,7 +15,7 @@ package struct MapGrid: Hashable, Sendable {
     /// Number of cells.
     package var count: Int { columns * rows }
 
-    /// More cells than this, such as of a plan in millimetres, would cost gigabytes: they are made larger then.
+    /// The maximum number of cells. A plan in millimetres, say, would need gigabytes; its cells are enlarged instead.
     private static let limit = 250_000.0
 
     /// Creates the grid that covers the box between two corners, with cells of at least `cellSize` metres.
@@ -27,19 +27,19 @@ package struct MapGrid: Hashable, Sendable {
         rows = max(1, Self.whole((height / self.cellSize).rounded(.up), upTo: Int(Self.limit)))
     }
 
-    /// The number within `0...limit`; 0 for what is no number.
+    /// Returns the number clamped to `0...limit`; 0 for NaN.
     private static func whole(_ number: Double, upTo limit: Int) -> Int {
         number > 0 ? Int(min(number, Double(limit))) : 0
     }
 
-    /// The middle of a cell.
+    /// Returns the center of a cell.
     package func center(of cell: Int) -> MapPoint {
         MapPoint(
             x: origin.x + (Double(cell % columns) + 0.5) * cellSize,
             y: origin.y + (Double(cell / columns) + 0.5) * cellSize)
     }
 
-    /// The cell that contains the point; nil outside the grid.
+    /// Returns the cell that contains the point; nil outside the grid.
     package func cell(at point: MapPoint) -> Int? {
         let column = ((point.x - origin.x) / cellSize).rounded(.down)
         let row = ((point.y - origin.y) / cellSize).rounded(.down)
@@ -47,7 +47,7 @@ package struct MapGrid: Hashable, Sendable {
         return Int(row) * columns + Int(column)
     }
 
-    /// The columns and rows whose cells' middles lie within `radius` metres of the point along both axes.
+    /// Returns the columns and rows whose cell centers lie within `radius` metres of the point along both axes.
     package func block(around point: MapPoint, radius: Double) -> (columns: Range<Int>, rows: Range<Int>) {
         (
             Self.range(point.x - origin.x, radius, cellSize, columns),
@@ -65,12 +65,14 @@ package struct MapGrid: Hashable, Sendable {
 }
 
 extension MapGrid {
-    /// Cells of a map that are aimed at, for a metre or less in a house; between 0.5 and 1.5 m each.
+    /// The target number of cells on a map, which gives cells of up to a metre in a house; the cell edge stays between
+    /// 0.5 and 1.5 m.
     private static let cellTarget = 6000.0
-    /// No beacon is heard from farther away than this, in metres.
+    /// The longest distance in metres at which a beacon can be detected.
     static let longestRange = 100.0
 
-    /// Covers the plan, and what of the survey and the beacons lies beyond it; not a beacon too far off to be heard.
+    /// Creates a grid that covers the plan and all surveyed places and beacons outside it, except for beacons that are
+    /// too far away to be detected.
     init(of map: VenueMap, in venue: Venue) {
         var low = MapPoint(x: 0, y: 0)
         var high = MapPoint(x: map.width, y: map.height)

@@ -2,34 +2,34 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// What a survey heard on one map, beacon by beacon.
+/// The survey readings on one map, grouped by beacon.
 struct MapSurvey: Sendable {
-    /// What was heard of a beacon at a place.
+    /// The reading of a beacon at a surveyed place.
     struct Heard {
         var point: MapPoint
         /// Standard deviation of the point along each axis, in metres.
         var deviation: Double
-        /// Seconds of listening.
+        /// Listening time in seconds.
         var duration: Double
         var reading: RadioMap.Reading
     }
 
     private struct Entry: Sendable {
-        /// Index of the place in the radio map, and of the reading there.
+        /// Indexes of the place in the radio map and of the reading in the place.
         var place: Int32
         var reading: Int32
     }
 
-    /// Where the entries of each beacon begin; the last one is their number.
+    /// The index of each beacon's first entry; the last element is the number of entries.
     private let starts: [Int32]
     private let entries: [Entry]
-    /// Seconds of listening that count at each cell; empty without a survey.
+    /// The effective listening time in seconds at each cell; empty without a survey.
     let exposure: [Float]
 
-    /// Sorts what was heard on a map by beacon, in the order of the places; of two readings of one at a place the first
-    /// counts.
+    /// Creates the survey of a map: its readings by beacon, in the order of the places. If a place has two readings of
+    /// one beacon, the first one is used.
     ///
-    /// - Parameter count: of the beacons; readings of others are left out.
+    /// - Parameter count: the number of beacons; readings of other beacons are ignored.
     init(of map: MapID, grid: MapGrid, in radioMap: RadioMap?, beacons count: Int, model: SignalModel) {
         let all = radioMap?.fingerprints ?? []
         let places = all.indices.filter { all[$0].mapID == map }
@@ -73,12 +73,12 @@ struct MapSurvey: Sendable {
         }
     }
 
-    /// Whether a beacon was heard anywhere on the map.
+    /// Returns whether the survey detected a beacon anywhere on the map.
     func hasHeard(_ beacon: Int) -> Bool { starts[beacon] < starts[beacon + 1] }
 
-    /// What was heard of a beacon, place by place.
+    /// Returns the readings of a beacon, place by place.
     ///
-    /// - Parameter radioMap: the one that this was made of.
+    /// - Parameter radioMap: the radio map that this survey was created from.
     func readings(of beacon: Int, in radioMap: RadioMap?) -> [Heard] {
         guard let radioMap else { return [] }
         return entries[Int(starts[beacon])..<Int(starts[beacon + 1])].map { entry in
@@ -91,13 +91,13 @@ struct MapSurvey: Sendable {
 }
 
 extension MapGrid {
-    /// Adds `amount` at a point, and less around it as a normal curve falls, to the values of some cells.
+    /// Adds a Gaussian kernel of height `amount` around a point to the values of some cells.
     ///
-    /// What lies at an uncertain point is spread over where it may be.
+    /// The uncertainty of the point widens the kernel.
     /// - Parameters:
-    ///   - length: the curve's standard deviation in metres.
-    ///   - deviation: of the point along each axis, in metres.
-    ///   - cells: the columns and rows whose values there are, row by row.
+    ///   - length: the standard deviation of the kernel in metres.
+    ///   - deviation: the standard deviation of the point along each axis, in metres.
+    ///   - cells: the columns and rows that `values` covers, row by row.
     func spread(
         _ point: MapPoint, _ amount: Float, length: Double, deviation: Double = 0,
         over cells: (columns: Range<Int>, rows: Range<Int>), _ values: inout [Float]

@@ -2,13 +2,13 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// What a beacon sounds like at a point.
+/// The expected signal of a beacon at a point.
 public struct SignalExpectation: Hashable, Sendable {
     /// Expected RSSI in dBm.
     public var rssi: Double
-    /// How uncertain that is, as a variance in dB², from 0; fast fading and the receiver come on top.
+    /// Variance in dB² of the expected RSSI, at least 0, without fast fading and the receiver's offset.
     public var variance: Double
-    /// Detections a second, above 0; nil if unknown.
+    /// Detections per second, above 0; nil if unknown.
     public var rate: Double?
 
     /// Creates an expectation.
@@ -19,33 +19,33 @@ public struct SignalExpectation: Hashable, Sendable {
     }
 }
 
-/// Tells what beacons sound like at the points of a venue.
+/// A model of the signal that beacons produce at the points of a venue.
 ///
-/// The engine asks once for each beacon and cell of a map's grid and works on the answers, so that a slow model costs
-/// time when the engine is made and none later. `SurveyedPathLoss` is the standard one; it has tables, which the engine
-/// takes for the beacons that are heard.
+/// The engine evaluates the model once for each beacon and each cell of a map's grid and stores the results. A slow
+/// model therefore costs time when the engine is created and none later. The standard model, `SurveyedPathLoss`,
+/// provides tables, which the engine uses directly for the detected beacons.
 public protocol MeasurementModel: Sendable {
-    /// What a beacon sounds like at a point; nil where it cannot be heard.
+    /// Returns the expected signal of a beacon at a point; nil where the beacon cannot be detected.
     ///
-    /// Detections a second count only if they are told wherever an RSSI is; otherwise silence says nothing. An RSSI that
-    /// is no finite number counts as nil.
+    /// The engine uses detection rates only if the model returns a rate together with every RSSI; otherwise, a missing
+    /// detection carries no information. The engine treats an RSSI that isn't finite as nil.
     ///
     /// - Parameters:
-    ///   - beacon: where it is mounted, with the power at 1 m in dBm and the path-loss exponent that the survey, the
-    ///     venue or the settings tell, in this order; neither is nil.
-    ///   - point: in metres, within the map's grid.
-    ///   - mapID: the map that the point lies on, maybe another one than the beacon's.
+    ///   - beacon: the beacon with its position, its power at 1 m in dBm and its path-loss exponent. Power and exponent
+    ///     come from the survey, the venue or the settings, in this order, and are never nil.
+    ///   - point: a point within the map's grid, in metres.
+    ///   - mapID: the map of the point, which can differ from the beacon's map.
     func expectation(of beacon: VenueBeacon, at point: MapPoint, on mapID: MapID) -> SignalExpectation?
 }
 
-/// A measurement model that has tables already, or a faster way to them than cell by cell.
+/// A measurement model that provides tables faster than evaluation cell by cell.
 protocol TabulatedMeasurement: MeasurementModel {
-    /// The tables of some beacons on a map's grid; nil if the model's grid is another one.
+    /// Returns the tables of the beacons on a map's grid; nil if the model uses another grid.
     func tables(of beacons: [VenueBeacon], on mapID: MapID, grid: MapGrid) -> SignalTables?
 }
 
 extension MeasurementModel {
-    /// The tables of some beacons on a map's grid.
+    /// Returns the tables of the beacons on a map's grid.
     func makeTables(
         of beacons: [VenueBeacon], on mapID: MapID, grid: MapGrid, model: SignalModel
     ) -> SignalTables {
@@ -58,7 +58,8 @@ extension MeasurementModel {
         return SignalTables(beacons.map { sample($0, on: mapID, grid: grid, model: model, unheard: unheard) })
     }
 
-    /// Asks for every cell; the table is the smallest rectangle around the answers, nil without any.
+    /// Evaluates the model for every cell; returns the smallest rectangle that contains all results, or nil without
+    /// any.
     private func sample(
         _ beacon: VenueBeacon, on mapID: MapID, grid: MapGrid, model: SignalModel, unheard: Float
     ) -> SignalField.Table? {
@@ -72,7 +73,7 @@ extension MeasurementModel {
         let columns = answers.map { $0.cell % grid.columns }
         guard let first = answers.first, let last = answers.last, let left = columns.min(), let right = columns.max()
         else { return nil }
-        // What lies within the rectangle and cannot be heard is as all that lies outside.
+        // Cells in the rectangle where the beacon cannot be detected get the values that apply outside the table.
         var table = SignalField.Table(
             columns: left..<right + 1, rows: first.cell / grid.columns..<last.cell / grid.columns + 1, mean: [],
             variance: [], logRate: [])
@@ -94,17 +95,18 @@ extension MeasurementModel {
 }
 
 extension SignalExpectation {
-    /// dB²: nobody knows less.
+    /// The largest variance in dB²; a larger one adds no information.
     static let mostVariance = 1e6
-    /// Detections a second: a million seconds and more without one are no different.
+    /// The lowest rate in detections per second; lower rates make no practical difference.
     private static let leastRate = 1e-9
 
-    /// Whether the numbers are ones to compute with.
+    /// Whether the numbers are valid for computation.
     var isUsable: Bool { abs(rssi) <= 1000 && !variance.isNaN && !(rate?.isNaN ?? false) }
 
-    /// The logarithm of detections a second, as tables hold it.
+    /// Returns the logarithm of a detection rate, as the tables store it.
     static func logarithm(of rate: Double) -> Float { Float(cmath_log(min(max(rate, leastRate), 1e9))) }
 
-    /// Detections a second from what tables hold: in double precision, so that the way back gives the same bits.
+    /// Returns the detection rate of a stored logarithm, in double precision, so that the round trip gives the same
+    /// bits.
     static func rate(ofLogarithm logarithm: Float) -> Double { cmath_exp(Double(logarithm)) }
 }

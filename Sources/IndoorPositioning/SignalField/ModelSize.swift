@@ -2,10 +2,10 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// What it takes to make the tables of a venue, estimated before they are made.
+/// An estimate of the memory and time that a venue's tables require, computed before the tables are built.
 ///
-/// A small packet may describe a large model: 50,000 maps take 260 KB as a packet, and gigabytes as tables. These are made
-/// where they are needed, but all of them may be.
+/// A small packet can describe a large model: 50,000 maps occupy 260 KB in a packet and gigabytes in tables. The engine
+/// builds tables on demand, but a session can demand all of them.
 package struct ModelSize {
     private let venue: Venue
     private let limits: InputLimits
@@ -17,17 +17,19 @@ package struct ModelSize {
     private var wallCells = 0
     private var steps = 0
 
-    /// Why the venue is too large for positioning, where in its document, and what to do; nil if it isn't.
+    /// Returns the reason why the venue is too large for positioning, its path in the document and a remedy; nil if the
+    /// venue is within the limits.
     ///
-    /// Takes time in proportion to the venue's document, and stops at the first limit.
+    /// The time is proportional to the size of the venue's document. The check stops at the first limit that is
+    /// exceeded.
     package static func problem(of venue: Venue, limits: InputLimits = .standard) -> (path: String, message: String)? {
         if let problem = countProblem(of: venue, limits) { return problem }
         var size = ModelSize(venue: venue, limits: limits)
         return size.problem()
     }
 
-    /// The smallest cell edge in metres with which the tables of all beacons on their own floors stay within half of
-    /// the limit: cells of venues with very many beacons are larger.
+    /// Returns the smallest cell edge in metres at which the tables of all beacons on their own floors stay within half
+    /// of the limit. Venues with very many beacons have larger cells.
     static func leastCellSize(of venue: Venue, limits: InputLimits = .standard) -> Double {
         let model = SignalModel()
         let areas = Dictionary(
@@ -42,7 +44,7 @@ package struct ModelSize {
         return (max(placed, surveyed) / Double(limits.tableEntries / 2)).squareRoot()
     }
 
-    /// Metres at which a beacon may be heard.
+    /// Returns the distance in metres up to which a beacon can be detected.
     private static func range(power: Double, exponent: Double) -> Double {
         let range = cmath_pow(10, (power - Double(SignalField.inaudible)) / (10 * exponent))
         return min(max(range, 1), MapGrid.longestRange)
@@ -94,16 +96,19 @@ package struct ModelSize {
         return nil
     }
 
-    /// The first limit that is exceeded up to here.
+    /// The first limit that the maps counted so far exceed.
     private var firstExcess: String? {
         let sums: [(count: Int, limit: Int, what: String)] = [
-            (cells, limits.cells, "give it its true size in metres, or divide the venue: its maps have cells"),
-            (wallCells, limits.wallCells, "simplify the walls, or divide the venue: they lie in cells"),
-            (entries, limits.tableEntries, "divide the venue: its beacons may be heard in cells"),
-            (steps, limits.modelSteps, "simplify the survey, paths and walkable areas: they compare with cells"),
+            (cells, limits.cells, "map cells; give the map its true size in metres, or divide the venue"),
+            (wallCells, limits.wallCells, "cells of walls; simplify the walls, or divide the venue"),
+            (entries, limits.tableEntries, "table entries of beacons; divide the venue"),
+            (
+                steps, limits.modelSteps,
+                "comparisons with cells; simplify the survey, paths and walkable areas"
+            ),
         ]
         return sums.first { $0.count > $0.limit }.map { sum in
-            "makes the model larger than a session may hold; \(sum.what), \(sum.count) up to here, of at most \(sum.limit)"
+            "makes the model too large: \(sum.count) exceeds the limit of \(sum.limit) \(sum.what)"
         }
     }
 
@@ -113,7 +118,7 @@ package struct ModelSize {
 
     private static func count(_ block: Block) -> Int { block.columns.count * block.rows.count }
 
-    /// Adds the cells at which each beacon may be heard, and those that a survey is compared with.
+    /// Adds the cells in which each beacon can be detected, and the cells that the survey is compared with.
     private mutating func addTables(on map: VenueMap, _ grid: MapGrid, _ places: [RadioMap.Fingerprint]) {
         var blocks: [Int: Block] = [:]
         for place in places {
@@ -169,7 +174,8 @@ package struct ModelSize {
 }
 
 extension LocalizationError {
-    /// A venue whose model would be larger than a session may hold; nil if it isn't.
+    /// Creates the error for a venue whose model is larger than a session can hold; nil if the venue is within the
+    /// limits.
     package init?(tooLarge venue: Venue) {
         guard let problem = ModelSize.problem(of: venue) else { return nil }
         self.init(

@@ -2,11 +2,11 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// The tables of `SurveyedPathLoss`: the law and the Gaussian process over it, and detections a second.
+/// The tables of `SurveyedPathLoss`: path loss, the Gaussian process over it, and detection rates.
 ///
-/// Each is made when it is first asked for, and those that were used last are kept for all who share them.
+/// Each table is built on first use. The most recently used tables are kept for all sessions that share this object.
 final class PathLossTables: Sendable {
-    /// One map of the venue.
+    /// The grid and the survey of one map.
     private struct Sheet: Sendable {
         let map: VenueMap
         let grid: MapGrid
@@ -15,18 +15,18 @@ final class PathLossTables: Sendable {
 
     private let radioMap: RadioMap?
     private let model: SignalModel
-    /// The beacons as path loss knows them.
+    /// The beacons with their path-loss parameters.
     let transmitters: [RadioMap.Beacon]
     private let exponents: [Double]
     private let isSurveyed: Bool
-    /// How often beacons are heard where nobody surveyed.
+    /// The detection rates away from the survey.
     private let detection: Once<DetectionCurve>
     private let floorDistance: FloorDistance
     private let sheets: [Sheet]
     private let sheetsByMap: [MapID: Int]
     private let cache: TableCache
 
-    /// Beyond this many shadowing lengths a reading says nothing of shadowing.
+    /// Beyond this many shadowing lengths, a reading carries no information about shadowing.
     private static let reach = 4.0
 
     init(venue: Venue, transmitters list: TransmitterList, model: SignalModel, cache: TableCache = TableCache()) {
@@ -50,21 +50,21 @@ final class PathLossTables: Sendable {
             venue.maps.indices.map { (venue.maps[$0].id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Whether the tables tell how often beacons are heard.
+    /// Whether the tables contain detection rates.
     var tellRates: Bool { isSurveyed || isExpected }
 
-    /// Whether detections are expected of path loss alone.
+    /// Whether detection rates are predicted from path loss alone.
     private var isExpected: Bool { radioMap == nil && model.detectionWeight > 0 }
 
-    /// The sheet of a map, if there is one, and the map's grid.
+    /// Returns the index of a map's sheet and the map's grid; nil for an unknown map.
     func sheet(of map: MapID) -> (index: Int, grid: MapGrid)? { sheetsByMap[map].map { ($0, sheets[$0].grid) } }
 
-    /// The table of a beacon on a sheet; nil where it cannot be heard.
+    /// Returns the table of a beacon on a sheet; nil if the beacon cannot be detected there.
     func table(_ index: Int, sheet: Int) -> SignalField.Table? {
         cache.table(sheet * transmitters.count + index) { make(index, sheets[sheet]) }
     }
 
-    /// Whether a beacon has a table on a sheet.
+    /// Returns whether a beacon has a table on a sheet.
     func isHeard(_ index: Int, sheet: Int) -> Bool {
         let sheet = sheets[sheet]
         guard !isNeverHeard(index, sheet) else { return false }
@@ -72,7 +72,7 @@ final class PathLossTables: Sendable {
         return !block.columns.isEmpty && !block.rows.isEmpty
     }
 
-    /// Adds the detections a second of a beacon to sums over a sheet's grid; keeps no table for it.
+    /// Adds the detections per second of a beacon to the sums over a sheet's grid, without storing its table.
     func addRates(of index: Int, sheet: Int, to total: inout [Float], unheard: Float) {
         let sheet = sheets[sheet]
         guard isExpected, !isSurveyed else {
@@ -93,7 +93,7 @@ final class PathLossTables: Sendable {
         isSurveyed ? sheet.survey.value.readings(of: index, in: radioMap) : []
     }
 
-    /// Whether the survey heard a beacon, but not on this map.
+    /// Returns whether the survey detected a beacon, but not on this map.
     private func isNeverHeard(_ index: Int, _ sheet: Sheet) -> Bool {
         isSurveyed && index < radioMap?.beacons.count ?? 0 && transmitters[index].mapID != sheet.map.id
             && !sheet.survey.value.hasHeard(index)
@@ -125,14 +125,14 @@ final class PathLossTables: Sendable {
         return table
     }
 
-    /// How often a usual receiver hears a beacon, by its level in dBm.
+    /// The detection probability of a typical receiver as a function of the RSSI in dBm.
     private var sensitivity: cmath_sensitivity {
         cmath_sensitivity(level: Float(model.sensitivity), width: Float(model.sensitivityWidth))
     }
 
     private func loss(of index: Int, on map: VenueMap) -> cmath_path_loss {
         let beacon = transmitters[index]
-        // A logarithm to base 10 of the distance's square, five times the exponent.
+        // The slope applies to the natural logarithm of the squared distance: 10·n·log₁₀ d = 5·n·ln d² / ln 10.
         return cmath_path_loss(
             power: Float(beacon.power - floorLoss(beacon, map)),
             slope: Float(5 * exponents[index] / 2.302_585_092_994_046),
@@ -143,7 +143,8 @@ final class PathLossTables: Sendable {
         model.floorLoss * Double(floorDistance.floors(from: beacon.mapID, to: map.id))
     }
 
-    /// The cells at which a beacon may be heard: around where the survey heard it, or where path loss allows it.
+    /// Returns the cells in which a beacon can be detected: those around its surveyed readings, or those within the
+    /// range that path loss predicts.
     private func extent(
         _ index: Int, _ sheet: Sheet, _ readings: [MapSurvey.Heard]
     ) -> (columns: Range<Int>, rows: Range<Int>) {
@@ -153,14 +154,14 @@ final class PathLossTables: Sendable {
             let exponent = radioMap?.pathLossExponent ?? model.pathLossExponent
             let range = cmath_pow(
                 10, (beacon.power - floorLoss(beacon, sheet.map) - Double(SignalField.inaudible)) / (10 * exponent))
-            // Through so many floors not even the place below the beacon hears it.
+            // The floors attenuate the signal so much that it cannot be detected even directly below the beacon.
             guard isHome || range >= 1 else { return (0..<0, 0..<0) }
             return grid.block(around: beacon.point, radius: min(max(range, 1), MapGrid.longestRange))
         }
         var columns = grid.columns..<grid.columns
         var rows = grid.rows..<grid.rows
         let reach = Self.reach * model.shadowingLength
-        // Also where nobody surveyed, if it may be heard there more often than any other beacon.
+        // Unsurveyed cells are included if the expected detection rate there exceeds that of an unexpected beacon.
         if isHome, let faintest = detection.value.faintest(above: 2 * model.unheardRate(of: transmitters.count)) {
             let range = cmath_pow(10, (beacon.power - faintest) / (10 * exponents[index]))
             let block = grid.block(around: beacon.point, radius: min(max(range, 1), MapGrid.longestRange))
@@ -175,12 +176,13 @@ final class PathLossTables: Sendable {
         return (columns, rows)
     }
 
-    /// The range over two, of which the second one may be empty.
+    /// Returns the smallest range that contains both ranges; the second one may be empty.
     private static func hull(_ one: Range<Int>, _ other: Range<Int>) -> Range<Int> {
         min(other.lowerBound, one.lowerBound)..<(other.isEmpty ? one.upperBound : max(other.upperBound, one.upperBound))
     }
 
-    /// Adds the Gaussian process's mean; its variance is the one that the best single reading leaves, an upper bound.
+    /// Adds the mean of the Gaussian process. The variance is that given the best single reading, which is an upper
+    /// bound.
     private func addShadowing(_ table: inout SignalField.Table, _ grid: MapGrid, _ readings: [MapSurvey.Heard]) {
         guard !readings.isEmpty else {
             let deviation = Float(isSurveyed ? model.shadowing : model.unsurveyedDeviation)
@@ -191,7 +193,7 @@ final class PathLossTables: Sendable {
         let constant = model.powerDeviation * model.powerDeviation
         let all = amplitude + constant
         let offset = Float(readings.reduce(0) { $0 + $1.reading.weight } * constant)
-        // However far away a reading is, it tells the beacon's power.
+        // A reading at any distance constrains the beacon's power.
         let least = readings.reduce(Double.infinity) { min($0, surveyVariance($1)) }
         for cell in table.mean.indices { table.mean[cell] += offset }
         table.variance = Array(repeating: Float(all - constant * constant / (all + least)), count: table.mean.count)
@@ -215,10 +217,10 @@ final class PathLossTables: Sendable {
         model.surveyVariance(count: heard.reading.count, deviation: heard.deviation)
     }
 
-    /// What the survey heard around a cell, and as little as it may tell what path loss expects there.
+    /// Returns the detection rates that combine the survey around each cell with the rate that path loss predicts.
     ///
-    /// The expectation counts as a gamma distribution's few detections: little against any listening where the beacon
-    /// is expected, and all there is where nobody listened.
+    /// The prediction is a gamma prior worth few detections: it has little influence where the beacon is expected and
+    /// the surveyor listened, and it is the only information where the surveyor didn't listen.
     private func rates(_ table: SignalField.Table, _ sheet: Sheet, _ readings: [MapSurvey.Heard]) -> [Float] {
         let (grid, survey, detection) = (sheet.grid, sheet.survey.value, detection.value)
         let curve = table.mean.map { Float(detection.rate(rssi: Double($0))) }

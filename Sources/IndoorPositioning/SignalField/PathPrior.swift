@@ -2,20 +2,21 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// Expects people along the venue's paths, and lets them leave these.
+/// A prior that concentrates around the venue's paths and still allows positions away from them.
 ///
 /// The weight is s + (1 − s)·exp(−d² / 2w²), where `d` is the distance to the nearest path in metres, `w` the width of
-/// the paths and `s` the share that remains far from all. A way to another floor counts with its end on each map. On a
-/// map without paths the weight is 1 everywhere.
+/// the paths and `s` the weight far from all paths. A path to another floor contributes its end on each map. On a map
+/// without paths the weight is 1 everywhere.
 ///
-/// A soft form of snapping to a graph: L. Liao, D. Fox, J. Hightower, H. Kautz, D. Schulz, *Voronoi Tracking: Location
-/// Estimation Using Sparse and Noisy Sensor Data*, IROS 2003, keep particles on the graph altogether.
+/// This is a soft form of snapping to a graph. Source: L. Liao, D. Fox, J. Hightower, H. Kautz, D. Schulz, *Voronoi
+/// Tracking: Location Estimation Using Sparse and Noisy Sensor Data*, IROS 2003, which restricts the particles to the
+/// graph.
 public struct PathPrior: MapPrior, TabulatedPrior {
     private struct Piece: Sendable {
         var from: MapPoint
         var to: MapPoint
 
-        /// Metres to the nearest point of the piece.
+        /// Returns the distance in metres to the nearest point of the piece.
         func distance(to point: MapPoint) -> Double {
             let (way, offset) = (to - from, point - from)
             let square = way.x * way.x + way.y * way.y
@@ -28,15 +29,15 @@ public struct PathPrior: MapPrior, TabulatedPrior {
     private let width: Double
     private let offPathShare: Double
 
-    /// Beyond this many widths from a path the share alone remains.
+    /// Beyond this many widths from a path, the weight is `offPathShare`.
     private static let reach = 4.0
 
-    /// Creates the prior of a graph; edges whose nodes it doesn't have are ignored.
+    /// Creates the prior of a path graph; edges with unknown nodes are ignored.
     ///
     /// - Parameters:
-    ///   - paths: the venue's ways.
-    ///   - width: metres from a path within which people are expected on it, as a standard deviation; at least 0.01.
-    ///   - offPathShare: how likely a place far from all paths is, against one on a path, in [0.001, 1].
+    ///   - paths: the path graph of the venue.
+    ///   - width: standard deviation in metres of people's distance from a path; at least 0.01.
+    ///   - offPathShare: the weight of a point far from all paths, relative to a point on a path, in [0.001, 1].
     public init(paths: PathGraph, width: Double = 1.5, offPathShare: Double = 0.1) {
         let nodes = Dictionary(paths.nodes.map { ($0.id, $0) }, uniquingKeysWith: { first, _ in first })
         var pieces: [MapID: [Piece]] = [:]
@@ -54,7 +55,7 @@ public struct PathPrior: MapPrior, TabulatedPrior {
         self.offPathShare = offPathShare > 0.001 ? min(offPathShare, 1) : 0.001
     }
 
-    /// Linear in the number of the map's edges.
+    /// Returns the weight of a point; the time is linear in the number of the map's edges.
     public func weight(at point: MapPoint, on mapID: MapID) -> Double {
         guard let pieces = pieces[mapID] else { return 1 }
         return weight(distance: pieces.reduce(Double.infinity) { min($0, $1.distance(to: point)) })
@@ -81,7 +82,7 @@ public struct PathPrior: MapPrior, TabulatedPrior {
         return offPathShare + (1 - offPathShare) * cmath_exp(-distance * distance / (2 * width * width))
     }
 
-    /// The range from the beginning of the first to the end of the last.
+    /// Returns the smallest range that contains both ranges.
     private static func hull(_ one: Range<Int>, _ other: Range<Int>) -> Range<Int> {
         min(one.lowerBound, other.lowerBound)..<max(one.upperBound, other.upperBound)
     }

@@ -1,17 +1,18 @@
-/// The parts of the engine that a program may bring itself.
+/// The parts of the engine that a program can replace.
 ///
-/// A part is asked when the engine is made, once for each cell of each map; the filter works on the answers. So a part
-/// costs nothing while the engine runs. How people move and when particles are drawn anew are values in the settings:
+/// When the engine is created, it evaluates each part once for each cell of each map; the filter works on the results.
+/// A part therefore costs nothing while the engine runs. The motion model and the resampling scheme are settings:
 /// `MotionModel` and `Resampling`.
 public struct PositioningParts: Sendable {
-    /// What beacons sound like; nil means `SurveyedPathLoss` of the venue, with the settings' numbers.
+    /// The measurement model; nil means `SurveyedPathLoss` of the venue, with the values of the settings.
     ///
-    /// The method `PositioningMethod.trilateration` needs distances and keeps to path loss in any case.
+    /// The method `PositioningMethod.trilateration` needs distances and always uses path loss.
     public var measurement: (any MeasurementModel)?
-    /// Where people are expected; nil means `SurveyPrior` of the venue, times `PathPrior` if the settings ask for it.
+    /// The prior of the position; nil means `SurveyPrior` of the venue, multiplied by `PathPrior` if the settings
+    /// enable it.
     public var prior: (any MapPrior)?
 
-    /// Creates parts; what is nil is the standard one.
+    /// Creates a set of parts; nil selects the standard part.
     public init(measurement: (any MeasurementModel)? = nil, prior: (any MapPrior)? = nil) {
         self.measurement = measurement
         self.prior = prior

@@ -1,10 +1,10 @@
 import IndoorVocabulary
 import VenueModel
 
-/// The tables that positioning makes of venues, for all sessions of a program that are given the same object.
+/// A store of positioning tables that several sessions share.
 ///
-/// A session makes tables where it needs them: of the floors in question and the beacons that it hears. Sessions that
-/// share them make each once, and hold it once. Positions do not depend on who else shares them.
+/// A session builds only the tables that it needs: those of the possible floors and the detected beacons. Sessions that
+/// share a store build and hold each table once. Sharing doesn't affect positions.
 public final class SharedTables: Sendable {
     private struct Entry: Sendable {
         var venue: Venue
@@ -12,17 +12,17 @@ public final class SharedTables: Sendable {
         var field: SignalField
     }
 
-    /// The venue that was asked for last comes last.
+    /// The most recently requested venue comes last.
     private let entries = Guarded<[Entry]>([])
     private let capacity: Int
 
-    /// Creates an object without tables.
+    /// Creates an empty store.
     ///
-    /// - Parameter venueCount: how many venues' tables it holds, at least 1; of more, those that were asked for last. Each may
-    ///   take some 70 MB.
+    /// - Parameter venueCount: the number of venues whose tables the store holds, at least 1. Beyond that number, the
+    ///   store discards the least recently requested venue. A venue can occupy about 70 MB.
     public init(venueCount: Int = 4) { capacity = max(1, venueCount) }
 
-    /// The tables of a venue with these settings, the same ones for each call with equal values.
+    /// Returns the tables of a venue with these settings; calls with equal values return the same tables.
     func field(of venue: Venue, model: SignalModel) -> SignalField {
         entries.withLock { entries in
             let known = entries.firstIndex { $0.venue.id == venue.id && $0.model == model && $0.venue == venue }

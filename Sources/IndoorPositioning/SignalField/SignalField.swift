@@ -1,23 +1,23 @@
 import IndoorVocabulary
 import VenueModel
 
-/// What each beacon should sound like at each place of a venue: tables that the filter looks up.
+/// Lookup tables of the expected signal of each beacon at each point of a venue.
 ///
-/// What the standard parts tell is made where it is first asked for: a map's when something is heard that is heard
-/// there, a beacon's when it is heard. All copies share it.
+/// The field evaluates the standard parts on demand: those of a map when the receiver detects a beacon that can be
+/// detected there, those of a beacon when the receiver detects it. All copies share the results.
 package struct SignalField: Sendable {
-    /// One beacon on one map: a rectangle of the map's cells.
+    /// The table of one beacon on one map: a rectangle of the map's cells.
     package struct Table: Sendable {
         package let columns: Range<Int>
         package let rows: Range<Int>
         /// Expected RSSI in dBm, cell by cell.
         package var mean: [Float]
-        /// Variance in dB² of that expectation.
+        /// Variance in dB² of the expected RSSI.
         package var variance: [Float]
-        /// Logarithm of the detections a second; empty without a survey.
+        /// Logarithm of the detections per second; empty without a survey.
         package var logRate: [Float]
 
-        /// The index of a cell of the map's grid within this table; nil outside.
+        /// Returns the index in this table of a cell of the map's grid; nil outside the table.
         @inline(__always)
         func index(column: Int, row: Int) -> Int? {
             guard columns.contains(column), rows.contains(row) else { return nil }
@@ -25,24 +25,24 @@ package struct SignalField: Sendable {
         }
     }
 
-    /// One map of the venue.
+    /// The tables of one map of the venue.
     package struct MapField: Sendable {
         package let mapID: MapID
         package let grid: MapGrid
-        /// By beacon index; nil where the beacon cannot be heard anywhere on this map.
+        /// The tables by beacon index; nil where the beacon cannot be detected anywhere on this map.
         package let tables: SignalTables
         let priors: Once<[Float]>
         let totalRates: Once<[Float]>
-        /// How expected it is to find somebody in a cell, against the best cell: in (0, 1].
+        /// The prior of each cell relative to the most probable cell, in (0, 1].
         package var prior: [Float] { priors.value }
-        /// Logarithm of the detections a second of all beacons together, by cell; empty without a survey. Made when it is
-        /// first asked for, as the prior.
+        /// Logarithm of the detections per second of all beacons together, by cell; empty without a survey. Built, like
+        /// the prior, on first use.
         package var logRate: [Float] { totalRates.value }
-        /// The same beyond the grid.
+        /// The same logarithm outside the grid.
         package var outsideRate: Float
     }
 
-    /// A beacon as path loss knows it.
+    /// The path-loss parameters of a beacon.
     struct Transmitter: Hashable, Sendable {
         var mapID: MapID
         var point: MapPoint
@@ -51,11 +51,11 @@ package struct SignalField: Sendable {
         var exponent: Double
     }
 
-    /// The numbers of the measurement model.
+    /// The parameters of the measurement model.
     package let model: SignalModel
-    /// The beacons with a table, by index.
+    /// The beacons of the field, by index.
     package let beacons: [BeaconIdentity]
-    /// The same beacons' places and powers.
+    /// The positions and powers of the same beacons.
     let transmitters: [Transmitter]
     /// The index of each beacon.
     package let indexes: [BeaconIdentity: Int]
@@ -63,20 +63,21 @@ package struct SignalField: Sendable {
     package let maps: [MapField]
     /// The walls of each map.
     package let walls: [WallIndex]
-    /// Standard deviation of a mean reading from the table, in dB: what the survey told and what it could not see.
+    /// Standard deviation of a mean reading from the table, in dB: the survey's own value and the deviation that a
+    /// survey cannot measure.
     package let readingDeviation: Double
-    /// Standard deviation of a mean reading from path loss alone, in dB: that of a reading, and the shadowing.
+    /// Standard deviation of a mean reading from path loss alone, in dB: that of a reading combined with the shadowing.
     let pathLossDeviation: Double
-    /// Whether detection rates are known: from a survey, or expected of path loss where there is none.
+    /// Whether detection rates are known, either from a survey or, without one, from path loss.
     package let isSurveyed: Bool
-    /// Detections a second of a beacon where it should not be heard.
+    /// Detections per second assumed for a beacon where it is not expected.
     var unheardRate: Double { model.unheardRate(of: beacons.count) }
 
-    /// Expected RSSI in dBm where a beacon has no table: below what receivers hear.
+    /// Expected RSSI in dBm where a beacon has no table: below the sensitivity of receivers.
     static let inaudible: Float = -103
 
-    /// Creates the field of a venue from its radio map and its beacons' places, or from other parts, which are asked here for
-    /// every cell.
+    /// Creates the field of a venue from its radio map and its beacons' positions, or from the given parts, which are
+    /// evaluated here for every cell.
     package init(venue: Venue, model: SignalModel = SignalModel(), parts: PositioningParts = PositioningParts()) {
         let asSet = model
         let model = asSet.fitted(to: venue.radioMap)
@@ -98,9 +99,10 @@ package struct SignalField: Sendable {
 }
 
 extension SignalField {
-    /// What a beacon sounds like at a point, in dBm and dB²; nil on a map that the field has none of, or beyond its grid.
+    /// Returns the expected RSSI of a beacon at a point in dBm, and its variance in dB²; nil on a map that the field
+    /// doesn't contain, or outside the map's grid.
     ///
-    /// - Parameter beacon: by its index.
+    /// - Parameter beacon: the beacon's index.
     package func expectation(of beacon: Int, at point: MapPoint, on mapID: MapID) -> (rssi: Double, variance: Double)? {
         guard let map = maps.first(where: { $0.mapID == mapID }), let cell = map.grid.cell(at: point) else {
             return nil

@@ -2,18 +2,19 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// Makes the tables of a `SignalField` from the parts.
+/// A builder that makes the tables of a `SignalField` from the positioning parts.
 struct SignalFieldBuilder {
     let venue: Venue
     let model: SignalModel
-    /// The beacons as the parts are asked about them.
+    /// The beacons in the form that the parts receive.
     let beacons: [VenueBeacon]
     let measurement: any MeasurementModel
     let prior: any MapPrior
-    /// Whether the prior is not the standard one.
+    /// Whether the program supplies its own prior.
     let isOwnPrior: Bool
 
-    /// - Parameter model: as it is set, without what the survey tells: each part takes that itself, and only once.
+    /// - Parameter model: the configured model, without the survey's values: each part applies these itself, exactly
+    ///   once.
     init(venue: Venue, transmitters: TransmitterList, model: SignalModel, parts: PositioningParts) {
         self.venue = venue
         self.model = model.fitted(to: venue.radioMap)
@@ -30,7 +31,7 @@ struct SignalFieldBuilder {
             by: PathPrior(paths: paths, width: model.pathWidth, offPathShare: 1 - model.pathShare))
     }
 
-    /// The maps' tables, in the venue's order, and whether detection rates are known.
+    /// Returns the tables of the maps in the venue's order, and whether detection rates are known.
     func maps() -> (maps: [SignalField.MapField], isSurveyed: Bool) {
         let grids = venue.maps.map { MapGrid(of: $0, in: venue) }
         var tables = zip(venue.maps, grids).map { map, grid in
@@ -46,7 +47,7 @@ struct SignalFieldBuilder {
             let rates = Once {
                 isSurveyed ? tables.totalRate(grid, none: none, unheard: unheard).map { cmath_logf($0) } : []
             }
-            // A program's own part is asked now, and costs nothing while the engine runs.
+            // A prior of the program is evaluated now, so that it costs nothing while the engine runs.
             if isOwnPrior { _ = priors.value }
             return SignalField.MapField(
                 mapID: map, grid: grid, tables: tables, priors: priors, totalRates: rates,

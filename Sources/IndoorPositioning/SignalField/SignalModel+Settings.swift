@@ -1,7 +1,7 @@
 import IndoorVocabulary
 
 extension SignalModel {
-    /// The numbers of the measurement model, each once.
+    /// The settings of the measurement model.
     package static let list: [Setting<SignalModel>] = pathLossList + readingList + rateList
 
     private static let pathLossList: [Setting<SignalModel>] = [

@@ -2,105 +2,107 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// The numbers of the measurement model, with their reasons.
+/// The parameters of the measurement model.
 ///
-/// Found on the surveys of ten public data sets by leaving places out; none is tuned to one building.
+/// The defaults were determined by cross-validation on the surveys of ten public data sets; none is tuned to one
+/// building.
 public struct SignalModel: Hashable, Sendable {
-    /// Path-loss exponent where no survey tells another.
+    /// Path-loss exponent, unless a survey determines it.
     public var pathLossExponent = 2.4
-    /// Signal strength at 1 m in dBm where neither the venue nor a survey tells another.
+    /// Signal strength at 1 m in dBm, unless the venue or a survey determines it.
     public var defaultPower = -62.0
-    /// Signal lost through one floor, in dB, where no survey tells another.
+    /// Attenuation by one floor in dB, unless a survey determines it.
     public var floorLoss = 15.0
-    /// Height difference between device and beacon in metres, where unknown.
+    /// Height difference between device and beacon in metres, used where it is unknown.
     public var heightDifference = 0.5
 
-    /// Standard deviation of what a place adds to the path loss (shadowing), in dB.
+    /// Standard deviation of shadowing, in dB.
     public var shadowing = 4.0
-    /// Distance in metres over which shadowing stays alike.
+    /// Correlation length of shadowing, in metres.
     public var shadowingLength = 8.0
     /// Standard deviation of a beacon's power from its learned value, in dB.
     public var powerDeviation = 5.0
-    /// Standard deviation of a survey reading beyond fast fading, in dB.
+    /// Standard deviation of a survey reading in addition to fast fading, in dB.
     public var surveyNoise = 1.5
-    /// Standard deviation of one reading by fast fading and advertising channel, in dB.
+    /// Standard deviation of one reading due to fast fading and the advertising channel, in dB.
     public var fastFading = 2.5
-    /// More readings than this at one place don't make the mean any better.
+    /// Number of readings at one place beyond which the mean becomes no more accurate.
     public var readingCap = 10
-    /// Shadowing that remains where there is no survey, in dB.
+    /// Standard deviation of shadowing without a survey, in dB.
     public var unsurveyedDeviation = 5.0
 
-    /// Standard deviation of a mean reading from the table, in dB, where no survey tells.
+    /// Standard deviation of a mean reading from the table, in dB, unless a survey determines it.
     public var readingDeviation = 3.0
-    /// What comes on top after the survey, in dB: another body, orientation, people, doors.
+    /// Standard deviation of later changes that a survey cannot measure, in dB: another body, orientation, people,
+    /// doors.
     public var unseenDeviation = 2.0
     /// Degrees of freedom of Student's t distribution of the readings.
     public var degreesOfFreedom = 16.0
-    /// Only the RSSI of this many strongest beacons counts, which bounds the time that a step takes.
+    /// Number of strongest beacons whose RSSI is used, which bounds the time of an update.
     public var beaconLimit = 64
-    /// The same where there is no survey: the errors of the far beacons come from the same walls, which no map knows, so that
-    /// many of them would outvote the near ones.
+    /// The same number without a survey. The errors of far beacons come from the same unmapped walls, so that many far
+    /// beacons would outweigh the near ones.
     public var unsurveyedBeaconLimit = 16
-    /// Of each beacon, only the newest this many readings count for a position. By default all of them do: readings count for
-    /// 4 s at most, and the mean of many is less noisy than that of the last twelve.
+    /// Number of newest readings of each beacon that a position uses. The default is unlimited: readings are used for 4
+    /// s at most, and the mean of many is less noisy than the mean of the last twelve.
     public var readingLimit = SignalModel.unlimited
-    /// Readings of one beacon closer in time than this share their shadowing, in seconds.
+    /// Correlation time of the shadowing in one beacon's readings, in seconds.
     public var correlationTime = 1.0
 
-    /// Distance in metres over which detection rates are averaged, where no survey tells another.
+    /// Distance in metres over which detection rates are averaged, unless a survey determines it.
     public var rateLength = 1.5
-    /// Longest listening time, in seconds, that a survey place counts with in detection rates.
+    /// Longest listening time, in seconds, that one surveyed place contributes to detection rates.
     public var rateDurationCap = 4.0
-    /// The rate expected from path loss weighs as much as this many detections that the survey heard, if that tells no
-    /// other number, …
+    /// Weight of the detection rate that path loss predicts, as a number of surveyed detections, unless a survey
+    /// determines it.
     public var ratePriorDetections = 0.1
-    /// … but no more than this many seconds of its listening.
+    /// Upper bound of that weight, in seconds of listening.
     public var ratePrior = 2.0
-    /// Detections a second assumed, of all beacons together, where the survey heard none and path loss is too high.
+    /// Detections per second of all beacons together, assumed where the survey detected none and path loss is too high.
     public var unheardRate = 0.05
-    /// RSSI in dBm at which half of what a beacon sends is heard, where no survey tells.
+    /// RSSI in dBm at which half of a beacon's advertisements are detected, without a survey.
     public var sensitivity = -85.0
-    /// Decibels around the sensitivity over which beacons cease to be heard, as the scale of a logistic function.
+    /// Width in dB of the transition around the sensitivity, as the scale of a logistic function.
     public var sensitivityWidth = 4.0
-    /// Share of the detection evidence that is believed where no survey tells; 0 leaves silence out there.
+    /// Weight of the detection evidence without a survey; 0 ignores missing detections there.
     public var unsurveyedDetectionWeight = 0.5
-    /// Detections a second assumed there, of all beacons together, where path loss expects none.
+    /// Detections per second of all beacons together, assumed without a survey where path loss predicts none.
     public var unsurveyedRate = 0.4
-    /// Share of the detection evidence that is believed.
+    /// Weight of the detection evidence.
     public var detectionWeight = 1.0
 
-    /// Standard deviation of the receiver's offset from the one that the map was made with, in dB.
+    /// Standard deviation in dB of the receiver's offset from the receiver of the radio map.
     public var receiverOffsetDeviation = 9.0
 
-    /// Decibels that the receiver's offset wanders within a second.
+    /// Random walk of the receiver's offset, in dB per square root of a second.
     public var receiverWander = 0.1
-    /// How many times its variance a reading's error counts for in the estimate of the receiver's offset; above 1, as
-    /// successive readings share a part of their error.
+    /// Factor on a reading's error variance in the estimate of the receiver's offset; above 1 because successive
+    /// readings share a part of their error.
     public var receiverCaution = 1.0
-    /// Standard deviation along each axis, in dB, of what the body of whoever carries the device takes from the beacons
-    /// behind, where no survey tells.
+    /// Standard deviation of body shadowing along each axis, in dB, unless a survey determines it.
     public var bodyDeviation = 2.0
-    /// Seconds over which that body faces one way.
+    /// Time in seconds during which the body keeps its direction.
     public var bodyTime = 6.0
 
-    /// Width in metres of the band around the survey's places within which people are expected, where these don't tell.
+    /// Width in metres of the band around the surveyed places in which people are expected, unless the survey
+    /// determines it.
     public var supportWidth = 2.0
-    /// How likely a place far from the survey is, against one on it, where its places don't tell.
+    /// Prior weight of a point far from the survey, relative to a surveyed point, unless the survey determines it.
     public var unsupportedShare = 0.02
-    /// How much people are expected to keep to the venue's paths, in [0, 0.999]: a place far from them is `1 - pathShare`
-    /// times as likely as one on them. 0 leaves the paths out.
+    /// Degree to which people keep to the venue's paths, in [0, 0.999]: a point far from all paths has the weight
+    /// `1 - pathShare` relative to a point on a path. 0 disables the path prior.
     public var pathShare = 0.0
-    /// Metres from a path within which people are expected on it, as a standard deviation.
+    /// Standard deviation in metres of people's distance from a path.
     public var pathWidth = 1.5
 
-    /// More readings than any beacon sends while they count.
+    /// A limit above the number of readings that any beacon sends within the window.
     static let unlimited = 1_000_000
 
-    /// Creates the model with its default numbers.
+    /// Creates the model with its default parameters.
     public init() {}
 
-    /// The model with the numbers that a venue's survey tells, or with those for a venue without a survey; to be asked of a
-    /// model as it is set, not of one that this has given.
+    /// Returns the model with the parameters that a venue's survey determines, or with those for a venue without a
+    /// survey. Call it on a configured model, not on its own result.
     func fitted(to radioMap: RadioMap?) -> SignalModel {
         var model = self
         guard let fit = radioMap?.fit else {
@@ -116,23 +118,23 @@ public struct SignalModel: Hashable, Sendable {
         model.unsupportedShare = fit.unsupportedShare ?? unsupportedShare
         model.bodyDeviation = fit.bodyDeviation ?? bodyDeviation
         if let coverage = fit.coverage {
-            // Where the survey was not, silence tells no more than without one.
+            // Outside the survey, a missing detection carries no more information than without a survey.
             let rest = 1 - coverage
             model.detectionWeight = coverage * detectionWeight + rest * min(detectionWeight, unsurveyedDetectionWeight)
             model.unheardRate = coverage * unheardRate + rest * max(unheardRate, unsurveyedRate)
         }
-        // Whoever sets it to 0 knows that the receiver is the survey's.
+        // The value 0 states that the receiver is that of the survey.
         if receiverOffsetDeviation > 0 {
             model.receiverOffsetDeviation = max(receiverOffsetDeviation, fit.receiverDeviation ?? 0)
         }
         return model
     }
 
-    /// Detections a second of one of `count` beacons where it should not be heard: in a venue with many beacons each is as
-    /// much rarer, or all of them together would seem to be heard everywhere.
+    /// Returns the detections per second of one of `count` beacons where it is not expected. The total rate is fixed:
+    /// each beacon of a venue with many beacons gets a smaller share.
     func unheardRate(of count: Int) -> Double { unheardRate / Double(max(1, count)) }
 
-    /// Correlation of shadowing at two places `distance` metres apart: Matérn with ν = 3/2.
+    /// Returns the correlation of shadowing at two points `distance` metres apart: Matérn with ν = 3/2.
     ///
     /// Source: C. E. Rasmussen, C. K. I. Williams, *Gaussian Processes for Machine Learning*, 2006, eq. 4.17.
     func shadowingCorrelation(distance: Double) -> Double {
@@ -140,12 +142,12 @@ public struct SignalModel: Hashable, Sendable {
         return (1 + scaled) * cmath_exp(-scaled)
     }
 
-    /// Variance in dB² of a mean of `count` survey readings about the field, if the place is known to within `deviation`
-    /// metres along each axis.
+    /// Returns the variance in dB² of a mean of `count` survey readings about the signal field, if the place has a
+    /// standard deviation of `deviation` metres along each axis.
     ///
-    /// An error of the place is one of the reading: as large as the field is steep there, by shadowing and, as far away as
-    /// that reaches, by path loss. Source: A. McHutchon, C. E. Rasmussen, *Gaussian Process Training with Input Noise*,
-    /// NIPS 2011.
+    /// An error of the place causes an error of the reading in proportion to the slope of the field, which has two
+    /// parts: shadowing, and path loss at the shadowing length. Source: A. McHutchon, C. E. Rasmussen, *Gaussian
+    /// Process Training with Input Noise*, NIPS 2011.
     func surveyVariance(count: Int, deviation: Double = 0) -> Double {
         let reading = surveyNoise * surveyNoise + fastFading * fastFading / Double(min(max(count, 1), readingCap))
         guard deviation > 0 else { return reading }
@@ -154,13 +156,13 @@ public struct SignalModel: Hashable, Sendable {
         return reading + slope * deviation * deviation
     }
 
-    /// The RSSI in dBm that path loss expects of a beacon at a point of its own map.
+    /// Returns the RSSI in dBm that path loss predicts for a beacon at a point of the beacon's map.
     func expectedRSSI(of beacon: RadioMap.Beacon, exponent: Double, at point: MapPoint) -> Double {
         pathLoss(
             power: beacon.power, exponent: exponent, planar: point.distance(to: beacon.point), height: heightDifference)
     }
 
-    /// The mean RSSI in dBm of a beacon with `power` at 1 m, `planar` metres away in the plan.
+    /// Returns the mean RSSI in dBm of a beacon with `power` at 1 m, at a horizontal distance of `planar` metres.
     func pathLoss(power: Double, exponent: Double, planar: Double, height: Double) -> Double {
         power - 5 * exponent * cmath_log10(planar * planar + height * height)
     }

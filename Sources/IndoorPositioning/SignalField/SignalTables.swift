@@ -1,13 +1,14 @@
 import CMath
 import IndoorVocabulary
 
-/// The tables of all beacons on one map, by the beacons' indexes in the field.
+/// The tables of all beacons on one map, by beacon index in the field.
 ///
-/// Those of the standard model are made when a beacon is first heard; those of other models when the field is.
+/// The standard model builds a beacon's table when the beacon is first detected. The tables of other models are built
+/// together with the field.
 package struct SignalTables: RandomAccessCollection, Sendable {
     private enum Source: Sendable {
         case made([SignalField.Table?])
-        /// The index of each beacon in the model; nil if it is the same one.
+        /// The index of each beacon in the model; nil if the indexes are the same.
         case pathLoss(PathLossTables, sheet: Int, indexes: [Int?]?)
     }
 
@@ -16,22 +17,22 @@ package struct SignalTables: RandomAccessCollection, Sendable {
     package let endIndex: Int
     package var startIndex: Int { 0 }
 
-    /// Tables that are there already.
+    /// Creates a collection of tables that are already built.
     init(_ tables: [SignalField.Table?]) {
         source = .made(tables)
         endIndex = tables.count
     }
 
-    /// The tables of the standard model on one of its sheets.
+    /// Creates a collection of the standard model's tables on one of its sheets.
     ///
-    /// - Parameter indexes: of the beacons in the model, nil for one that it doesn't know.
+    /// - Parameter indexes: the index of each beacon in the model; nil for a beacon that the model doesn't contain.
     init(_ tables: PathLossTables, sheet: Int, indexes: [Int?]) {
         let isSame = indexes.count == tables.transmitters.count && indexes.indices.allSatisfy { indexes[$0] == $0 }
         source = .pathLoss(tables, sheet: sheet, indexes: isSame ? nil : indexes)
         endIndex = indexes.count
     }
 
-    /// The table of a beacon; nil where it cannot be heard anywhere on the map.
+    /// The table of a beacon; nil if the beacon cannot be detected anywhere on the map.
     package subscript(beacon: Int) -> SignalField.Table? {
         var table = table(beacon)
         if !hasRates { table?.logRate = [] }
@@ -47,7 +48,7 @@ package struct SignalTables: RandomAccessCollection, Sendable {
         }
     }
 
-    /// Whether there is any table.
+    /// Whether any beacon has a table.
     var hasTables: Bool {
         switch source {
         case .made(let tables): tables.contains { $0 != nil }
@@ -59,7 +60,7 @@ package struct SignalTables: RandomAccessCollection, Sendable {
         }
     }
 
-    /// Whether all of them tell how often beacons are heard.
+    /// Whether every table contains detection rates.
     var tellRates: Bool {
         switch source {
         case .made(let tables): tables.allSatisfy { !($0?.logRate.isEmpty ?? false) }
@@ -67,18 +68,18 @@ package struct SignalTables: RandomAccessCollection, Sendable {
         }
     }
 
-    /// The same tables, which don't tell how often beacons are heard.
+    /// The same tables without detection rates.
     var withoutRates: SignalTables {
         var tables = self
         tables.hasRates = false
         return tables
     }
 
-    /// Detections a second of all beacons, cell by cell.
+    /// Returns the detections per second of all beacons together, cell by cell.
     ///
     /// - Parameters:
-    ///   - none: detections where no beacon has a table.
-    ///   - unheard: detections of one beacon outside its table.
+    ///   - none: the total rate where no beacon has a table.
+    ///   - unheard: the rate of one beacon outside its table.
     func totalRate(_ grid: MapGrid, none: Float, unheard: Float) -> [Float] {
         var total = [Float](repeating: none, count: grid.count)
         switch source {
@@ -95,7 +96,7 @@ package struct SignalTables: RandomAccessCollection, Sendable {
 }
 
 extension SignalField.Table {
-    /// Adds the detections a second to sums over the map's grid.
+    /// Adds the detections per second to the sums over the map's grid.
     func addRates(to total: inout [Float], _ grid: MapGrid, unheard: Float) {
         guard !columns.isEmpty, !rows.isEmpty else { return }
         var rectangle = grid.rectangle(columns, rows, from: grid.origin, stride: grid.columns)
@@ -105,9 +106,9 @@ extension SignalField.Table {
 }
 
 extension MapGrid {
-    /// Some of the cells as seen from a point, for a loop in C.
+    /// Returns a rectangle of cells relative to a point, for a C loop.
     ///
-    /// - Parameter stride: columns of the array that holds their values.
+    /// - Parameter stride: the number of columns in the array that holds the cells' values.
     func rectangle(
         _ columns: Range<Int>, _ rows: Range<Int>, from point: MapPoint, stride: Int
     ) -> cmath_rectangle {

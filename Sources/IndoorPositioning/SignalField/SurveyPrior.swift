@@ -2,11 +2,11 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// Expects people where the survey was and within walkable areas: the standard prior.
+/// The standard prior, which is highest near surveyed places and within walkable areas.
 ///
-/// Around each surveyed place the weight falls as a normal curve of `SignalModel.supportWidth` metres, down to
-/// `SignalModel.unsupportedShare` far from all of them. Outside a map's walkable areas it is multiplied with that share
-/// once more. Without a survey and without walkable areas it is 1.
+/// The weight falls with the distance from the nearest surveyed place as a Gaussian with a standard deviation of
+/// `SignalModel.supportWidth` metres, down to `SignalModel.unsupportedShare` far from all places. Outside a map's
+/// walkable areas it is multiplied by this share once more. Without a survey and walkable areas it is 1.
 public struct SurveyPrior: MapPrior, TabulatedPrior {
     private struct Sheet: Sendable {
         var places: [(point: MapPoint, deviation: Double)]
@@ -32,7 +32,8 @@ public struct SurveyPrior: MapPrior, TabulatedPrior {
         width = model.supportWidth
     }
 
-    /// Linear in the number of the map's surveyed places and of its walkable areas' corners.
+    /// Returns the weight of a point; the time is linear in the number of the map's surveyed places and the number of
+    /// corners of its walkable areas.
     public func weight(at point: MapPoint, on mapID: MapID) -> Double {
         var weight = isSurveyed ? share : 1
         guard let sheet = sheets[mapID] else { return Double(weight) }

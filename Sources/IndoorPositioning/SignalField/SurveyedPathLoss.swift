@@ -1,12 +1,12 @@
 import IndoorVocabulary
 import VenueModel
 
-/// The standard measurement model: path loss, and what the survey heard as a Gaussian process over it.
+/// The standard measurement model: path loss, corrected by a Gaussian process over the survey's readings.
 ///
-/// Detections a second come from the survey, too, and where it was not from how strong path loss expects a beacon.
-/// Sources: B. Ferris, D. Hähnel, D. Fox, *Gaussian Processes for Signal Strength-Based Location Estimation*, Robotics:
-/// Science and Systems, 2006. It stands in tables, each made when its beacon is first asked for, so that one model may be
-/// made out of another at no cost.
+/// Detection rates also come from the survey; away from the survey, the model predicts them from the RSSI that path
+/// loss expects. The model builds each beacon's table on first use, so that creating one model from another is cheap.
+/// Source: B. Ferris, D. Hähnel, D. Fox, *Gaussian Processes for Signal Strength-Based Location Estimation*, Robotics:
+/// Science and Systems, 2006.
 public struct SurveyedPathLoss: MeasurementModel, TabulatedMeasurement {
     private let tables: PathLossTables
     private let indexes: [BeaconIdentity: Int]
@@ -20,10 +20,11 @@ public struct SurveyedPathLoss: MeasurementModel, TabulatedMeasurement {
             transmitters.beacons.enumerated().map { ($1.identity, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// What the beacon with that identity sounds like in the cell that contains the point, an edge of 0.5 to 1.5 m; nil for
-    /// beacons, maps and places of which nothing is known.
+    /// Returns the expected signal of a beacon in the cell that contains the point; nil for unknown beacons, maps and
+    /// points.
     ///
-    /// The first question about a beacon on a map takes time in proportion to the surveyed area around it.
+    /// A cell is 0.5 to 1.5 m wide. The first call for a beacon on a map takes time proportional to the surveyed area
+    /// around the beacon.
     public func expectation(of beacon: VenueBeacon, at point: MapPoint, on mapID: MapID) -> SignalExpectation? {
         guard let (sheet, grid) = tables.sheet(of: mapID), let cell = grid.cell(at: point),
             let index = indexes[beacon.identity], let table = tables.table(index, sheet: sheet),

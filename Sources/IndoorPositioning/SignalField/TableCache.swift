@@ -1,12 +1,12 @@
 import IndoorVocabulary
 
-/// The tables that were used last, as many as fit into some bytes, for all sessions in a venue.
+/// A cache of the most recently used tables, limited in bytes, that all sessions in a venue share.
 ///
-/// A table that no longer fits is made again when it is next asked for, and comes to the same bits: what a session reports
-/// does not depend on what others asked for before.
+/// A table that was evicted is rebuilt on the next request, bit for bit the same: the output of a session doesn't
+/// depend on the requests of other sessions.
 final class TableCache: Sendable {
     private struct Entry: Sendable {
-        /// Nil for a beacon that cannot be heard on the map, which is worth knowing, too.
+        /// Nil for a beacon that cannot be detected on the map; the cache stores this result too.
         var table: SignalField.Table?
         var lastUse: UInt64
     }
@@ -23,14 +23,14 @@ final class TableCache: Sendable {
             return entries.values[index].table
         }
 
-        /// Keeps a table, and drops those that were not used for longest if there are too many.
+        /// Stores a table, and evicts the least recently used tables if the capacity is exceeded.
         mutating func insert(_ table: SignalField.Table?, _ key: Int, capacity: Int) {
             guard entries[key] == nil else { return }
             uses += 1
             entries[key] = Entry(table: table, lastUse: uses)
             bytes += TableCache.size(of: table)
             guard bytes > capacity else { return }
-            // So many at once that finding the oldest costs little for each.
+            // Many tables are evicted at once, which spreads the cost of sorting over them.
             for (key, entry) in entries.sorted(by: { $0.value.lastUse < $1.value.lastUse }) {
                 guard bytes > capacity / 4 * 3, entries.count > 1 else { break }
                 bytes -= TableCache.size(of: entry.table)
@@ -39,25 +39,25 @@ final class TableCache: Sendable {
         }
     }
 
-    /// Bytes that a venue's tables take at most: those of 5,000 beacons in an office, of 800 in halls where each is heard
-    /// 70 m around.
+    /// The default limit in bytes for a venue's tables: enough for 5,000 beacons in an office, or for 800 beacons in
+    /// halls where each is detected within 70 m.
     static let usualCapacity = 64 << 20
-    /// Bytes of an entry beside its cells: the key, three arrays' headers.
+    /// The bytes of an entry in addition to its cells: the key and the headers of three arrays.
     private static let overhead = 200
 
     private let state = Guarded(State())
     private let capacity: Int
 
-    /// Creates a cache of tables with at most `capacity` bytes.
+    /// Creates a cache that holds at most `capacity` bytes of tables.
     init(capacity: Int = TableCache.usualCapacity) { self.capacity = capacity }
 
-    /// Bytes that its tables take.
+    /// The bytes that the stored tables occupy.
     var bytes: Int { state.withLock { $0.bytes } }
 
-    /// The table with that key, made if it is not there.
+    /// Returns the table with the key, and makes it if it is missing.
     func table(_ key: Int, make: () -> SignalField.Table?) -> SignalField.Table? {
         if let known = state.withLock({ $0.find(key) }) { return known }
-        // Not under the lock: other sessions go on. Two may make the same table, and the first one is kept.
+        // Made outside the lock, so that other sessions don't wait. If two make the same table, the first one is kept.
         let table = make()
         state.withLock { $0.insert(table, key, capacity: capacity) }
         return table

@@ -1,12 +1,12 @@
 import VenueModel
 
-/// A venue's beacons as path loss knows them.
+/// The beacons of a venue with their path-loss parameters.
 struct TransmitterList: Sendable {
-    /// Surveyed beacons first, in the radio map's order, then those that the survey did not hear.
+    /// The surveyed beacons in the radio map's order, then the beacons that the survey did not detect.
     let beacons: [RadioMap.Beacon]
-    /// Path-loss exponent of each.
+    /// The path-loss exponent of each beacon.
     let exponents: [Double]
-    /// Whether there was a survey.
+    /// Whether the venue has a survey.
     let isSurveyed: Bool
 
     init(venue: Venue, model: SignalModel) {
@@ -15,7 +15,7 @@ struct TransmitterList: Sendable {
         var seen = heard
         let silent = venue.beacons.filter { seen.insert($0.identity).inserted }
         let known = Dictionary(venue.beacons.map { ($0.identity, $0) }, uniquingKeysWith: { first, _ in first })
-        // The survey's beacons tell how far off such powers are.
+        // The mean error of the configured powers, estimated from the surveyed beacons.
         let shift =
             surveyed.isEmpty
             ? 0
@@ -35,7 +35,7 @@ struct TransmitterList: Sendable {
         isSurveyed = !surveyed.isEmpty
     }
 
-    /// The same, as measurement models are asked about them.
+    /// The same beacons in the form that measurement models receive.
     var venueBeacons: [VenueBeacon] {
         zip(beacons, exponents).map { beacon, exponent in
             VenueBeacon(

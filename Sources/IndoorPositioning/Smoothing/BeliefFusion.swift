@@ -2,39 +2,41 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// Multiplies what the past and what the future say of a place.
+/// A fusion of the beliefs from the past and from the future readings into one belief.
 ///
-/// The prior that both contain is even over the map, so that the product need not be divided by it. Both beliefs are sets of guesses; as densities they are sums of normal distributions around these, and so is their
-/// product, a term for each pair. Source: E. B. Sudderth, A. T. Ihler, W. T. Freeman, A. S. Willsky, *Nonparametric
-/// Belief Propagation*, CVPR 2003; the width: B. W. Silverman, *Density Estimation for Statistics and Data Analysis*,
-/// 1986, section 4.3.
+/// Both beliefs contain a prior that is uniform over the map, so that their product need not be divided by it. Each
+/// belief is a set of particles, which represents a sum of normal distributions around them. The product is also such a
+/// sum, with a term for each pair. Source: E. B. Sudderth, A. T. Ihler, W. T. Freeman, A. S. Willsky, *Nonparametric
+/// Belief Propagation*, CVPR 2003; the bandwidth: B. W. Silverman, *Density Estimation for Statistics and Data
+/// Analysis*, 1986, section 4.3.
 struct BeliefFusion {
-    /// What both say together about a map.
+    /// The fused belief about one map.
     struct MapBelief: Sendable {
         /// Index in the field.
         var index: Int
-        /// How probable the map is, up to a common factor.
+        /// The probability of the map, up to a common factor.
         var probability: Double
-        /// Mean place if the device is on that map.
+        /// Mean position, given that the device is on the map.
         var point: MapPoint
         /// Sum of the variances along both axes in m².
         var variance: Double
     }
 
-    /// By map of the field.
+    /// The walls of each map in the field's order.
     let walls: [WallIndex]
 
-    /// Guesses further apart than this many widths don't meet.
+    /// Number of bandwidths beyond which a pair of particles is ignored.
     private static let reach = 3.5
-    /// Bounds of the widths in metres: a guess is no point, and modes must not blur into each other.
+    /// Bounds of the bandwidth in metres: a particle represents an area, and separate modes must not merge.
     private static let narrowest = 0.25
     private static let widest = 1.2
-    /// Share of the variance gained that is not believed: the same walls bend what is heard before and after.
+    /// Share of the variance reduction that is discarded: the same walls distort the readings before and after.
     private static let shared = 0.25
-    /// Density in 1/m² with which a lost device turns up anywhere.
+    /// Density in 1/m² of a lost device, uniform over the map.
     private static let anywhere = 1e-5
 
-    /// The maps that both hold possible; if one knows nothing, those of the other.
+    /// Returns the fused beliefs of the maps that both samples contain; if one sample is empty, the beliefs of the
+    /// other.
     func callAsFunction(_ past: BeliefSample, _ future: BeliefSample) -> [MapBelief] {
         if past.maps.isEmpty { return future.maps.map(Self.alone) }
         if future.maps.isEmpty { return past.maps.map(Self.alone) }
@@ -50,7 +52,7 @@ struct BeliefFusion {
         MapBelief(index: map.index, probability: map.probability, point: map.mean, variance: map.variance)
     }
 
-    /// Weighted sums of places.
+    /// Weighted sums of positions.
     private struct Sums {
         var weight = 0.0
         var x = 0.0
@@ -68,7 +70,7 @@ struct BeliefFusion {
 
     private func product(_ before: BeliefSample.MapBelief, _ after: BeliefSample.MapBelief) -> MapBelief {
         let (first, second) = (Self.width(before), Self.width(after))
-        // The variance of the distance between two guesses of one place.
+        // The variance of the distance between two particles of the same position.
         let total = first * first + second * second
         var sums = meetings(before, after, first: first, second: second)
         let pairs = Double(before.guesses.count * after.guesses.count)
@@ -83,7 +85,8 @@ struct BeliefFusion {
             point: mean, variance: spread + Self.shared * max(0, min(before.variance, after.variance) - spread))
     }
 
-    /// The pairs of guesses that may be of one place, each where its two normal distributions multiply to.
+    /// Sums the pairs of particles that can represent the same position; each pair is placed at the mean of the product
+    /// of its two normal distributions.
     private func meetings(
         _ before: BeliefSample.MapBelief, _ after: BeliefSample.MapBelief, first: Double, second: Double
     ) -> Sums {

@@ -1,8 +1,8 @@
 import IndoorVocabulary
 
-/// An engine's belief at one instant, thinned to few equally weighted guesses on each map.
+/// An engine's belief at one instant, thinned to a few equally weighted particles on each map.
 struct BeliefSample: Sendable {
-    /// A guess.
+    /// A particle's position.
     struct Guess: Hashable, Sendable {
         /// Metres from the plan's left edge.
         var x: Float
@@ -14,9 +14,9 @@ struct BeliefSample: Sendable {
     struct MapBelief: Sendable {
         /// Index in the field.
         var index: Int
-        /// How probable the map is.
+        /// The probability of the map.
         var probability: Double
-        /// Guesses of the place, if the device is on that map.
+        /// Particles, given that the device is on the map.
         var guesses: [Guess]
         /// Mean of the belief.
         var mean: MapPoint
@@ -24,18 +24,18 @@ struct BeliefSample: Sendable {
         var variance: Double
     }
 
-    /// The maps that are not too improbable to count; empty before any evidence.
+    /// The maps above the minimum probability; empty before any evidence.
     var maps: [MapBelief]
 
-    /// A map less probable than this is left out.
+    /// Minimum probability of a map; less probable maps are omitted.
     private static let leastProbability = 1e-4
-    /// Fewest guesses on a map that is not left out.
+    /// Minimum number of particles on a map that isn't omitted.
     private static let fewest = 24
 
 }
 
 extension BeliefSample {
-    /// Thins an engine's particles to about `count` guesses, drawn evenly over their weights.
+    /// Creates a sample of about `count` particles of an engine, drawn by systematic sampling.
     init(of engine: PositioningEngine, count: Int) {
         let particles = engine.filter.particles
         let probabilities = engine.levelFilter.probabilities

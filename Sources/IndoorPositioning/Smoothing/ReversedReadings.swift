@@ -1,21 +1,21 @@
 import IndoorVocabulary
 
-/// A recording's readings in a form that can be taken in from its end: steps in place of accelerations.
+/// The readings of a recording in a form that can be processed in reverse: steps in place of accelerations.
 ///
-/// Who walks from here to there, seen backwards, walks from there to here with the back turned: steps turn round,
-/// everything else stays.
+/// A walk seen in reverse leads from the goal to the start, so that the heading of each step is turned by 180°. All
+/// other readings stay the same.
 struct ReversedReadings: Sendable {
-    /// What the engine would have taken in, ordered by instant.
+    /// The readings for the engine, ordered by instant.
     private var readings: [SensorReading] = []
     private var pedometer = Pedometer()
     private var lastMark: Instant?
 
-    /// Seconds between two signs that the accelerometer was there: shorter than the engine's patience.
+    /// Time in seconds between two markers of an active accelerometer, shorter than the engine's motion timeout.
     private static let markInterval = 0.4
-    /// What a resting accelerometer says.
+    /// The reading of a resting accelerometer.
     private static let rest = Vector3(x: 0, y: 0, z: 9.80665)
 
-    /// Takes in the recording's next reading.
+    /// Adds the recording's next reading.
     mutating func append(_ reading: SensorReading) {
         switch reading {
         case .sighting, .pressure, .fix:
@@ -42,7 +42,7 @@ struct ReversedReadings: Sendable {
         readings.append(.step(turned))
     }
 
-    /// Takes away the last reading if it is later than `instant`.
+    /// Removes and returns the last reading if it is later than `instant`.
     mutating func removeLast(after instant: Instant) -> SensorReading? {
         guard let last = readings.last, last.instant > instant else { return nil }
         return readings.removeLast()
@@ -50,6 +50,6 @@ struct ReversedReadings: Sendable {
 }
 
 extension Pedometer {
-    /// Course of the device in degrees clockwise from the plan's top; nil if unknown.
+    /// Heading of the device in degrees clockwise from the plan's top; nil if unknown.
     fileprivate var degrees: Double? { heading.map { $0 * 180 / .pi } }
 }

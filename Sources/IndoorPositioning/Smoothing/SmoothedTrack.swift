@@ -1,28 +1,29 @@
 import IndoorVocabulary
 
-/// Where a device was during a recording, with all of the recording's evidence.
+/// The track of a device during a recording, estimated from all of the recording's readings.
 public struct SmoothedTrack: Sendable {
-    /// The place at one instant.
+    /// The estimated position at one instant.
     public struct Look: Hashable, Sendable {
-        /// When.
+        /// The instant of the estimate.
         public var instant: Instant
         /// The most probable map.
         public var mapID: MapID
-        /// How probable that map is, in [0, 1].
+        /// The probability of the map, in [0, 1].
         public var probability: Double
-        /// Where on that map, with a radius of 68 %.
+        /// The position on the map, with its 68 % radius.
         public var estimate: PositioningEngine.Estimate
     }
 
-    /// Ordered by instant, half a second apart where readings were.
+    /// The estimates, ordered by instant and half a second apart wherever there are readings.
     public let looks: [Look]
 
-    /// Without a reading for longer than this, in seconds, nothing is told until the next.
+    /// Longest gap in seconds between readings across which the track interpolates.
     static let longestGap = 600.0
 
-    /// The place at an instant: between two looks on one map it is interpolated, between two maps the nearer look counts.
+    /// Returns the position at an instant, interpolated between two estimates on one map. Between two maps, it returns
+    /// the nearer estimate.
     ///
-    /// Nil before the first look, after the last, and in a silence of more than ten minutes.
+    /// Nil before the first estimate, after the last one, and in a gap of more than ten minutes.
     public func look(at instant: Instant) -> Look? {
         guard let first = looks.first, let last = looks.last, instant >= first.instant, instant <= last.instant else {
             return nil

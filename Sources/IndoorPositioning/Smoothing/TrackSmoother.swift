@@ -1,24 +1,24 @@
 import IndoorVocabulary
 import VenueModel
 
-/// Finds where a device was during a recording, each instant with all of the recording's evidence.
+/// A smoother that estimates the track of a device from all of a recording's readings.
 ///
 ///     var smoother = TrackSmoother(venue: office)
 ///     for reading in readings { smoother.observe(reading) }
 ///     let track = smoother.finish()
 ///     track.look(at: instant)
 ///
-/// A two-filter smoother: the engine runs through the recording from its beginning, then a second one from its end, and
-/// at each look the two beliefs are multiplied. What a walker does is as probable backwards as forwards (``MotionModel``),
-/// so the second engine is the same engine on reversed time. Why not backward simulation or a grid: see the page on the
-/// positioning model. Sources: D. C. Fraser, J. E. Potter, *The Optimum Linear Smoother as a Combination of Two Optimum
-/// Linear Filters*, IEEE Transactions on Automatic Control 14(4), 1969; with particles: G. Kitagawa, *Monte Carlo Filter
-/// and Smoother for Non-Gaussian Nonlinear State Space Models*, Journal of Computational and Graphical Statistics 5(1),
-/// 1996, and M. Briers, A. Doucet, S. Maskell, *Smoothing Algorithms for State-Space Models*, Annals of the Institute of
-/// Statistical Mathematics 62, 2010.
+/// This is a two-filter smoother. One engine processes the recording from its beginning, a second one from its end, and
+/// the smoother multiplies the two beliefs every half second. The motion model is reversible in time (``MotionModel``),
+/// so that the second engine is the same engine on reversed time. The page on the positioning model compares this
+/// method with backward simulation and a grid. Sources: D. C. Fraser, J. E. Potter, *The Optimum Linear Smoother as a
+/// Combination of Two Optimum Linear Filters*, IEEE Transactions on Automatic Control 14(4), 1969; with particles: G.
+/// Kitagawa, *Monte Carlo Filter and Smoother for Non-Gaussian Nonlinear State Space Models*, Journal of Computational
+/// and Graphical Statistics 5(1), 1996, and M. Briers, A. Doucet, S. Maskell, *Smoothing Algorithms for State-Space
+/// Models*, Annals of the Institute of Statistical Mathematics 62, 2010.
 ///
-/// Memory grows with the recording: about 16 MB an hour for the looks, and 150 bytes for each sighting. It takes twice
-/// the time of the engine alone, and a little more.
+/// Memory grows with the recording: about 16 MB per hour for the beliefs, and 150 bytes for each sighting. Smoothing
+/// takes slightly more than twice the time of the engine alone.
 public struct TrackSmoother: Sendable {
     private let field: SignalField
     private let venue: Venue
@@ -31,18 +31,18 @@ public struct TrackSmoother: Sendable {
     private var nextLook: Instant?
     private var last: Instant?
 
-    /// Time between two looks.
+    /// Time between two estimates.
     private static let interval = Duration.milliseconds(500)
-    /// Guesses kept of each look.
+    /// Number of particles stored per estimate.
     static let guesses = 256
 
-    /// Creates a smoother of a recording in a venue.
+    /// Creates a smoother for a recording in a venue.
     ///
     /// - Parameters:
-    ///   - venue: where the recording was made, with its radio map if there is one.
-    ///   - settings: of both engines; whatever the method, the particle filter is used.
-    ///   - device: the model of the device that made the recording, as in ``LocalizationSettings/device``; nil if unknown.
-    ///   - seed: of all that is random; equal seeds give equal tracks.
+    ///   - venue: the venue of the recording, with its radio map if there is one.
+    ///   - settings: the settings of both engines; the smoother uses the particle filter regardless of the method.
+    ///   - device: the model of the recording device, as in ``LocalizationSettings/device``; nil if unknown.
+    ///   - seed: the seed of all random numbers; the same seed gives the same track.
     public init(
         venue: Venue, settings: PositioningSettings = PositioningSettings(), device: String? = nil, seed: UInt64 = 0
     ) {
@@ -51,7 +51,7 @@ public struct TrackSmoother: Sendable {
             seed: seed)
     }
 
-    /// Creates a smoother on tables that were made before.
+    /// Creates a smoother that shares an existing field.
     package init(
         venue: Venue, field: SignalField, settings: PositioningSettings, device: String? = nil, seed: UInt64
     ) {
@@ -65,7 +65,8 @@ public struct TrackSmoother: Sendable {
         if let device { forward.begin(asDevice: device) }
     }
 
-    /// Takes in the recording's next reading; one that is earlier than the last counts as simultaneous with it.
+    /// Adds the recording's next reading; a reading that is earlier than the last one is treated as simultaneous with
+    /// it.
     public mutating func observe(_ reading: SensorReading) {
         var reading = reading
         reading.instant = max(last ?? reading.instant, reading.instant)
@@ -89,7 +90,7 @@ public struct TrackSmoother: Sendable {
         past.append((instant, BeliefSample(of: forward, count: Self.guesses)))
     }
 
-    /// Ends the recording with its last reading; without a beacon of the venue the track is empty.
+    /// Ends the recording and returns its track; the track is empty if no beacon of the venue was detected.
     public consuming func finish() -> SmoothedTrack {
         guard let end = last else { return SmoothedTrack(looks: []) }
         look(at: end)

@@ -64,7 +64,7 @@ final class ModelSizeTests: XCTestCase {
         var walkable = maps(1, width: 1_000, height: 1_000)
         walkable[0].walkable = Array(repeating: area, count: 3_000)
         let cases: [(venue: Venue, path: String, reason: String)] = [
-            (Venue(id: 1, name: "", maps: maps(40, width: 1_000, height: 1_000)), "$.maps[32]", "maps have cells"),
+            (Venue(id: 1, name: "", maps: maps(40, width: 1_000, height: 1_000)), "$.maps[32]", "map cells"),
             (
                 Venue(id: 1, name: "", maps: maps(1, walls: Array(repeating: cross, count: 2_000))), "$.maps[0]",
                 "walls"

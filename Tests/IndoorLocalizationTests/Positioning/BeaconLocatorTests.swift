@@ -6,21 +6,21 @@ import IndoorLocalization
 final class BeaconLocatorTests: XCTestCase {
     private static let seed: UInt64 = 21
 
-    func testABeaconBesideTheWayIsFoundWhereItStands() throws {
+    func testTheLocatorFindsABeaconBesideTheRoute() throws {
         let beacon = MapPoint(x: 12, y: 9)
         let readings = Self.readings(of: beacon, at: Self.bend, deviation: 2)
         let found = try XCTUnwrap(Self.places(of: [readings])[0])
         XCTAssertEqual(found.distance(to: beacon), 0, accuracy: 3, "seed \(Self.seed)")
     }
 
-    func testBesideAStraightWayBothSidesAreAsLikely() throws {
+    func testBothSidesOfAStraightRouteAreEquallyLikely() throws {
         let readings = Self.readings(of: MapPoint(x: 12, y: 9), at: Self.line, deviation: 2)
         let found = try XCTUnwrap(Self.places(of: [readings])[0])
         XCTAssertEqual(found.x, 12, accuracy: 3, "seed \(Self.seed)")
         XCTAssertEqual(found.y, 0, accuracy: 1, "seed \(Self.seed)")
     }
 
-    func testItIsNearerThanTheMeanOfWhereTheBeaconsWereHeard() {
+    func testTheLocatorIsMoreAccurateThanTheWeightedMean() {
         var generator = SeededGenerator(seed: Self.seed)
         let beacons = (0..<20).map { _ in
             MapPoint(x: 4 + 24 * generator.uniform(), y: -6 + 24 * generator.uniform())
@@ -34,18 +34,18 @@ final class BeaconLocatorTests: XCTestCase {
         XCTAssertLessThan(errors[10], 0.7 * means[10], "seed \(Self.seed)")
     }
 
-    func testABeaconHeardOnceIsThere() throws {
+    func testABeaconDetectedOnceIsAtItsReading() throws {
         let reading = BeaconLocator.Reading(point: MapPoint(x: 3, y: 4), rssi: -70, count: 1)
         let found = try XCTUnwrap(Self.places(of: [[reading]])[0])
         XCTAssertEqual(found.distance(to: MapPoint(x: 3, y: 4)), 0, accuracy: 1e-6)
     }
 
-    func testABeaconNeverHeardIsNowhere() {
+    func testABeaconWithoutReadingsHasNoPosition() {
         XCTAssertEqual(Self.places(of: [[]]), [nil])
         XCTAssertEqual(Self.places(of: []), [])
     }
 
-    func testManyReadingsAreThinnedOutEvenly() throws {
+    func testThinningKeepsReadingsEvenly() throws {
         let beacon = MapPoint(x: 12, y: 9)
         let many = (0..<900).map { Self.bend[$0 * Self.bend.count / 900] }
         let readings = Self.readings(of: beacon, at: many, deviation: 3)

@@ -10,48 +10,48 @@ final class BodyShadowingTests: XCTestCase {
 
     override func setUp() { print("seed \(Self.seed)") }
 
-    func testABodysVarianceIsFound() throws {
+    func testTheEstimateFindsTheVarianceOfBodyShadowing() throws {
         // A vector of 4 dB in a direction of its own at each place: 8 dB² along each axis.
         let body = try XCTUnwrap(Self.shadowing(amplitude: 4))
         XCTAssertEqual(body.body, 8, accuracy: 0.3 * 8)
         XCTAssertEqual(body.noise, 4, accuracy: 0.3 * 4)
     }
 
-    func testAsFewBeaconsAsCountTellTheSame() throws {
+    func testTheMinimumNumberOfBeaconsGivesTheSameVariance() throws {
         // Their mean, which is taken from each, holds a fourth of the noise.
         let body = try XCTUnwrap(Self.shadowing(amplitude: 4, beacons: BodyShadowing.fewest, places: 1000))
         XCTAssertEqual(body.body, 8, accuracy: 0.15 * 8)
         XCTAssertEqual(body.noise, 4, accuracy: 0.15 * 4)
     }
 
-    func testWithoutABodyThereIsNoVariance() throws {
+    func testWithoutBodyShadowingTheVarianceIsZero() throws {
         let body = try XCTUnwrap(Self.shadowing(amplitude: 0))
         XCTAssertLessThan(body.body, 0.3)
         XCTAssertEqual(body.noise, 4, accuracy: 0.3 * 4)
     }
 
-    func testWhatIsCommonToAPlaceIsNoBody() throws {
+    func testACommonOffsetOfAPlaceIsNotBodyShadowing() throws {
         let body = try XCTUnwrap(Self.shadowing(amplitude: 0, common: 10))
         XCTAssertLessThan(body.body, 0.3)
         XCTAssertEqual(body.noise, 4, accuracy: 0.3 * 4)
     }
 
-    func testFewerThanFourBeaconsTellNothing() {
+    func testFewerThanFourBeaconsGiveNoEstimate() {
         XCTAssertNil(Self.shadowing(amplitude: 4, beacons: 3))
         XCTAssertNotNil(Self.shadowing(amplitude: 4, beacons: 4))
     }
 
-    func testBeaconsOfOtherMapsTellNoDirection() {
+    func testTheEstimateIgnoresBeaconsOfOtherMaps() {
         XCTAssertNil(Self.shadowing(amplitude: 4, map: Stage.gallery))
     }
 
-    func testTooFewPlacesTellNothing() {
+    func testTooFewPlacesGiveNoEstimate() {
         // 17 beacons beyond three at each of two places.
         XCTAssertNil(Self.shadowing(amplitude: 4, places: 2))
         XCTAssertNotNil(Self.shadowing(amplitude: 4, places: 3))
     }
 
-    func testBeaconsThatStandWhereTheDeviceIsHaveNoDirection() {
+    func testBeaconsAtTheDevicesPositionHaveNoDirection() {
         // All at one place, and the place there: nothing tells a body from noise.
         let beacons = (0..<20).map { Self.beacon($0, at: MapPoint(x: 5, y: 5), on: Stage.hall) }
         let places = (0..<10).map { _ in Self.place(MapPoint(x: 5, y: 5)) }

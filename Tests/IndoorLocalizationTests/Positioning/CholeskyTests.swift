@@ -2,7 +2,7 @@ import IndoorLocalization
 import XCTest
 
 final class CholeskyTests: XCTestCase {
-    func testTheSolutionOfTwoEquationsIsTheOneByHand() throws {
+    func testTheSolutionOfTwoEquationsMatchesTheManualOne() throws {
         // 4x + 2y = 10 and 2x + 3y = 9: x = 1.5, y = 2.
         let factor = try XCTUnwrap(Cholesky([4, 2, 2, 3], order: 2))
         let solution = factor.solve([10, 9])
@@ -10,7 +10,7 @@ final class CholeskyTests: XCTestCase {
         XCTAssertEqual(solution[1], 2, accuracy: 1e-12)
     }
 
-    func testWhatIsWhitenedHasTheProductsOfTheInverse() throws {
+    func testWhitenedVectorsHaveTheProductsOfTheInverse() throws {
         for seed in UInt64(1)...20 {
             var generator = SeededGenerator(seed: seed)
             let order = 1 + Int(seed) % 9
@@ -23,19 +23,19 @@ final class CholeskyTests: XCTestCase {
         }
     }
 
-    func testTheInverseDiagonalOfTwoByTwoIsTheOneByHand() throws {
+    func testTheInverseDiagonalOfTwoByTwoMatchesTheManualOne() throws {
         // The inverse of [4 2; 2 3] is [3 -2; -2 4] / 8.
         let diagonal = try XCTUnwrap(Cholesky([4, 2, 2, 3], order: 2)).inverseDiagonal()
         XCTAssertEqual(diagonal[0], 0.375, accuracy: 1e-12)
         XCTAssertEqual(diagonal[1], 0.5, accuracy: 1e-12)
     }
 
-    func testOnlyTheLowerTriangleIsRead() throws {
+    func testTheFactorizationReadsOnlyTheLowerTriangle() throws {
         let solution = try XCTUnwrap(Cholesky([4, 999, 2, 3], order: 2)).solve([10, 9])
         XCTAssertEqual(solution[0], 1.5, accuracy: 1e-12)
     }
 
-    func testRandomEquationsAreSolved() throws {
+    func testTheFactorSolvesRandomEquations() throws {
         for seed in UInt64(1)...30 {
             var generator = SeededGenerator(seed: seed)
             let order = 1 + Int(seed) % 12
@@ -49,7 +49,7 @@ final class CholeskyTests: XCTestCase {
         }
     }
 
-    func testManyRightSidesAreSolvedToTheLastBitAsEachByItself() throws {
+    func testSolvingManyRightSidesGivesTheBitsOfSolvingEach() throws {
         for seed in UInt64(1)...20 {
             var generator = SeededGenerator(seed: seed)
             let order = 1 + Int(seed) % 9
@@ -59,7 +59,7 @@ final class CholeskyTests: XCTestCase {
         }
     }
 
-    func testTheInverseDiagonalIsWhatSolvingForUnitVectorsGives() throws {
+    func testTheInverseDiagonalMatchesTheSolutionsForUnitVectors() throws {
         for seed in UInt64(1)...20 {
             var generator = SeededGenerator(seed: seed)
             let order = 1 + Int(seed) % 9

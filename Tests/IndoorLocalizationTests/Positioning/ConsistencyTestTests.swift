@@ -3,35 +3,35 @@ import XCTest
 import IndoorLocalization
 
 final class ConsistencyTestTests: XCTestCase {
-    func testBeforeAnyLookNothingDisagrees() {
+    func testBeforeAnyComparisonTheRatioIsZero() {
         XCTAssertEqual(ConsistencyTest().ratio, 0)
     }
 
-    func testADifferenceCountsAgainstTheDifferenceOfTheVariances() {
+    func testTheRatioComparesADifferenceWithTheDifferenceOfTheVariances() {
         // Of 10 m² the belief explains 4: 6 m² are expected.
         let check = Self.check(differences: [3], latest: 10, belief: 4)
         XCTAssertEqual(check.ratio, 9.0 / 6, accuracy: 1e-12)
     }
 
-    func testAWideBeliefLeavesHalfTheVarianceExpected() {
+    func testTheExpectedVarianceIsAtLeastHalfThatOfTheLatestEvidence() {
         for belief in [6.0, 10, 50] {
             XCTAssertEqual(Self.check(differences: [3], latest: 10, belief: belief).ratio, 9.0 / 5, accuracy: 1e-12)
         }
     }
 
-    func testSeveralLooksCountAsTheirMean() {
+    func testTheRatioIsTheMeanOfSeveralComparisons() {
         let check = Self.check(differences: [0, 3, 0, 3], latest: 10, belief: 1, pause: 0)
         XCTAssertEqual(check.ratio, 0.5, accuracy: 1e-12)
     }
 
-    func testAfterTwoMinutesOfAgreementADisagreementIsForgotten() {
+    func testTheTestForgetsADisagreementAfterTwoMinutesOfAgreement() {
         let lost = [Double](repeating: 20, count: 15)
         XCTAssertEqual(Self.check(differences: lost, latest: 10, belief: 1).ratio, 400.0 / 9, accuracy: 1e-9)
         let found = Self.check(differences: lost + [Double](repeating: 1, count: 60), latest: 10, belief: 1)
         XCTAssertLessThan(found.ratio, 1)
     }
 
-    func testWhatIsNoNumberIsLeftOut() {
+    func testTheTestIgnoresInvalidNumbers() {
         var check = Self.check(differences: [3], latest: 10, belief: 1)
         let before = check
         check.observe(difference: .nan, latest: 10, belief: 1, after: 2)
@@ -40,7 +40,7 @@ final class ConsistencyTestTests: XCTestCase {
         XCTAssertEqual(check, before)
     }
 
-    func testARestingReceiverIsHardlyEverDoubted() {
+    func testARestingReceiverHardlyInflatesTheRadius() {
         let doubted = (UInt64(1)...20).filter { seed in
             Self.radius(doubt: 2, seed: seed, places: [MapPoint(x: 8, y: 11)])
                 != Self.radius(doubt: 0, seed: seed, places: [MapPoint(x: 8, y: 11)])
@@ -48,7 +48,7 @@ final class ConsistencyTestTests: XCTestCase {
         XCTAssertLessThanOrEqual(doubted.count, 2, "seeds \(doubted) of 1...20")
     }
 
-    func testWhoseEvidenceContradictsItselfGetsALargerRadius() throws {
+    func testContradictoryEvidenceInflatesTheRadius() throws {
         // Heard in two corners in turns: no model explains that.
         let corners = [MapPoint(x: 3, y: 4), MapPoint(x: 16, y: 15)]
         for seed in UInt64(1)...5 {

@@ -6,7 +6,7 @@ import IndoorLocalization
 final class CourseTests: XCTestCase {
     private typealias Stage = PositioningStage
 
-    func testWhoStandsForAMinuteHasNoCourse() {
+    func testADeviceThatStandsForAMinuteHasNoCourse() {
         for seed in UInt64(1)...6 {
             var receiver = HallReceiver(at: MapPoint(x: 8, y: 11), seed: seed)
             for second in 1...60 {
@@ -17,7 +17,7 @@ final class CourseTests: XCTestCase {
         }
     }
 
-    func testWhoWalksHasTheCourseOfTheWay() {
+    func testAWalkerHasTheCourseOfTheWalk() {
         for (from, to, expected) in [
             (MapPoint(x: 2, y: 10), MapPoint(x: 18, y: 10), 90.0), (MapPoint(x: 9, y: 18), MapPoint(x: 9, y: 2), 0),
         ] {
@@ -38,7 +38,7 @@ final class CourseTests: XCTestCase {
         }
     }
 
-    func testWhoStopsHasNoCourseBeforeLong() {
+    func testAWalkerLosesTheCourseSoonAfterStopping() {
         var receiver = HallReceiver(at: MapPoint(x: 2, y: 10), seed: 2)
         for second in 1...12 {
             receiver.place = MapPoint(x: 2 + 1.2 * Double(second), y: 10)

@@ -26,7 +26,7 @@ final class DetectionCurveTests: XCTestCase {
         XCTAssertEqual(curve.rate(rssi: -60), 2, accuracy: 1e-12)
     }
 
-    func testLevelsThatNobodyListenedAtHaveTheRateBelowThem() {
+    func testLevelsWithoutListeningHaveTheRateOfTheLevelBelow() {
         var curve = DetectionCurve()
         curve.add(detections: 5, seconds: 10, rssi: -80)
         curve.finish(floor: 0.003)
@@ -59,7 +59,7 @@ final class DetectionCurveTests: XCTestCase {
         XCTAssertEqual(curve.rate(rssi: -60), 1, accuracy: 1e-12, "4 detections in 2 + 2 s")
     }
 
-    func testWhereNobodySurveyedABeaconIsExpectedAsPathLossSays() throws {
+    func testOutsideTheSurveyTheRateFollowsPathLoss() throws {
         let map = MapID(rawValue: 1)
         let beacons = [5.0, 45].enumerated().map { index, x in
             VenueBeacon(
@@ -93,7 +93,7 @@ final class DetectionCurveTests: XCTestCase {
         XCTAssertGreaterThan(try rate(44), Float(-1), "as often as the near one where that was surveyed")
     }
 
-    func testEachPairOfAPlaceAndABeaconCountsAtTheLevelThatPathLossExpects() {
+    func testEachPairOfAPlaceAndABeaconContributesAtItsPredictedLevel() {
         var generator = SeededGenerator(seed: 8)
         let map = MapID(rawValue: 1)
         let model = SignalModel()

@@ -6,7 +6,7 @@ import IndoorLocalization
 final class DetectionRangeTests: XCTestCase {
     private typealias Stage = PositioningStage
 
-    func testWherePlacesAreDenseAndRoomsSharpRatesAreAveragedOverLittle() throws {
+    func testDensePlacesWithSharpRatesGiveAShortLength() throws {
         // Rooms of 2 m along a corridor, each with a beacon that nobody hears outside; four points in each.
         let beacons = (0..<10).map { Self.beacon($0, at: MapPoint(x: 2 * Double($0) + 1, y: 5)) }
         let places = (0..<40).map { index in
@@ -17,7 +17,7 @@ final class DetectionRangeTests: XCTestCase {
         XCTAssertLessThanOrEqual(length, 1)
     }
 
-    func testWhereWalksAreSparseAndRatesSmoothTheyAreAveragedOverMuch() throws {
+    func testSparseWalksWithSmoothRatesGiveALongLength() throws {
         // Four walks along 120 m with faint beacons, each heard for tens of metres but seldom: about two at a place.
         let seed: UInt64 = 5
         print("seed \(seed)")
@@ -39,7 +39,7 @@ final class DetectionRangeTests: XCTestCase {
         XCTAssertGreaterThanOrEqual(length, 4)
     }
 
-    func testWhereNobodyHearsWhatIsNearPathLossHasNoSay() throws {
+    func testMissingDetectionsNearBeaconsGivePathLossLittleWeight() throws {
         // Pairs of beacons on two sides of a wall: a place hears the one of its own side alone, as loud as the other.
         let places = (0..<80).map { index in
             Self.place(MapPoint(x: 1.5 * Double(index), y: 5), heard: [(index / 2 % 2, 8)])
@@ -49,7 +49,7 @@ final class DetectionRangeTests: XCTestCase {
         XCTAssertEqual(best.priorDetections, DetectionRange.priors[0])
     }
 
-    func testWhereSurveysAreThinPathLossHasASay() throws {
+    func testASparseSurveyGivesPathLossWeight() throws {
         // Two walks that pass half the places each; what is heard falls with distance, as path loss expects.
         let seed: UInt64 = 9
         var generator = SeededGenerator(seed: seed)
@@ -66,14 +66,14 @@ final class DetectionRangeTests: XCTestCase {
         XCTAssertGreaterThanOrEqual(best.priorDetections, 0.1, "seed \(seed)")
     }
 
-    func testOneWalkTellsNothing() {
+    func testOneWalkGivesNoResult() {
         let places = (0..<20).map { Self.place(MapPoint(x: Double($0), y: 5), heard: [(0, 3)]) }
         let beacons = [Self.beacon(0, at: MapPoint(x: 5, y: 5))]
         XCTAssertNil(Self.best(beacons, places, recordings: places.map { _ in 0 }))
         XCTAssertNotNil(Self.best(beacons, places, recordings: places.indices.map { $0 % 2 }))
     }
 
-    func testPlacesFarFromEachOtherTellNothing() {
+    func testPlacesFarFromEachOtherGiveNoResult() {
         let beacons = [Self.beacon(0, at: MapPoint(x: 5, y: 5))]
         for (gap, tells) in [(25.0, false), (23.0, true)] {
             let places = (0..<4).map { Self.place(MapPoint(x: gap * Double($0), y: 5), heard: [(0, 3)]) }
@@ -81,13 +81,13 @@ final class DetectionRangeTests: XCTestCase {
         }
     }
 
-    func testPlacesWhereNothingWasHeardTellNothing() {
+    func testPlacesWithoutDetectionsGiveNoResult() {
         let places = (0..<20).map { Self.place(MapPoint(x: Double($0), y: 5), heard: []) }
         let beacons = [Self.beacon(0, at: MapPoint(x: 5, y: 5))]
         XCTAssertNil(Self.best(beacons, places, recordings: Array(places.indices)))
     }
 
-    func testNoPlacesTellNothing() {
+    func testAnEmptySurveyGivesNoResult() {
         XCTAssertNil(Self.best([Self.beacon(0, at: MapPoint(x: 5, y: 5))], [], recordings: []))
     }
 

@@ -6,7 +6,7 @@ import IndoorLocalization
 final class DeviceOffsetsTests: XCTestCase {
     private typealias Stage = PositioningStage
 
-    func testASurveyTellsHowMuchStrongerEachOfItsDevicesHears() throws {
+    func testASurveyDeterminesTheOffsetOfEachDevice() throws {
         var (weak, strong) = (Stage.survey(noise: 2, seed: 21), Stage.survey(noise: 2, seed: 22))
         (weak.device, strong.device) = ("weak phone", "strong phone")
         for index in strong.sightings.indices { strong.sightings[index].rssi += 9 }
@@ -17,7 +17,7 @@ final class DeviceOffsetsTests: XCTestCase {
         XCTAssertEqual(second.offset + first.offset, 0, accuracy: 1)
     }
 
-    func testTheOnlyDeviceOfASurveyHearsAsTheMapSays() throws {
+    func testTheOnlyDeviceOfASurveyHasOffsetZero() throws {
         var recording = Stage.survey(noise: 2, seed: 21)
         recording.device = "phone"
         let device = try XCTUnwrap(Self.learn([recording])?.fit.devices["phone"])
@@ -25,23 +25,23 @@ final class DeviceOffsetsTests: XCTestCase {
         XCTAssertGreaterThanOrEqual(device.deviation, 3, "the next pocket is another one")
     }
 
-    func testRecordingsThatNameNoDeviceTellOfNone() throws {
+    func testRecordingsWithoutADeviceGiveNoOffsets() throws {
         XCTAssertEqual(try XCTUnwrap(Self.learn([Stage.survey(noise: 2, seed: 21)])).fit.devices, [:])
     }
 
-    func testWhereOffsetsAreNotToldOneOfSeveralDevicesIsNotTheMean() {
+    func testUndeterminedOffsetsGiveNoneOfSeveralDevicesAnOffset() {
         XCTAssertEqual(DeviceOffsets(["a", "b"], offsets: [0, 0], areDetermined: false).receivers, [:])
         XCTAssertEqual(DeviceOffsets(["a", nil], offsets: [0, 0], areDetermined: false).receivers, [:])
     }
 
-    func testADeviceIsTheMeanOfItsRecordings() throws {
+    func testTheOffsetOfADeviceIsTheMeanOfItsRecordings() throws {
         let receivers = DeviceOffsets(["a", "b", "a", nil], offsets: [4, -3, 6, 50], areDetermined: true).receivers
         XCTAssertEqual(receivers.keys.sorted(), ["a", "b"])
         XCTAssertEqual(try XCTUnwrap(receivers["a"]).offset, 5, accuracy: 1e-12)
         XCTAssertEqual(try XCTUnwrap(receivers["b"]).offset, -3, accuracy: 1e-12)
     }
 
-    func testTheMoreRecordingsOfADeviceDifferTheLessSureItIs() throws {
+    func testTheDeviationGrowsWithTheSpreadOfTheRecordings() throws {
         func deviation(_ offsets: [Double]) throws -> Double {
             let devices = [String?](repeating: "a", count: offsets.count)
             return try XCTUnwrap(DeviceOffsets(devices, offsets: offsets, areDetermined: true).receivers["a"]).deviation

@@ -9,13 +9,13 @@ final class EvidenceCollectorTests: XCTestCase {
 
     override func setUp() { collector = EvidenceCollector(field: Stage.packetField) }
 
-    func testBeforeAnythingWasHeardThereIsNoEvidence() {
+    func testBeforeTheFirstReadingThereIsNoEvidence() {
         XCTAssertNil(collector.drain(at: Instant(seconds: 1)))
         XCTAssertNil(collector.snapshot(at: Instant(seconds: 1)))
         XCTAssertTrue(collector.isEmpty)
     }
 
-    func testAFirstReadingCountsWhole() throws {
+    func testAFirstReadingHasFullWeight() throws {
         hear(2, -60, at: 1)
         let heard = try XCTUnwrap(collector.drain(at: Instant(seconds: 1))?.heard.first)
         XCTAssertEqual(heard.beacon, 2)
@@ -24,7 +24,7 @@ final class EvidenceCollectorTests: XCTestCase {
         XCTAssertEqual(heard.draws, 1)
     }
 
-    func testAReadingSoonAfterAnotherCountsLess() throws {
+    func testAReadingSoonAfterAnotherHasLessWeight() throws {
         hear(2, -60, at: 0)
         _ = collector.drain(at: .zero)
         hear(2, -60, at: 0.5)
@@ -33,7 +33,7 @@ final class EvidenceCollectorTests: XCTestCase {
         XCTAssertEqual(share, 0.3935, accuracy: 1e-3)
     }
 
-    func testAReadingLongAfterAnotherCountsWhole() throws {
+    func testAReadingLongAfterAnotherHasFullWeight() throws {
         hear(2, -60, at: 0)
         _ = collector.drain(at: .zero)
         hear(2, -60, at: 20)
@@ -41,27 +41,27 @@ final class EvidenceCollectorTests: XCTestCase {
         XCTAssertEqual(share, 1, accuracy: 1e-4)
     }
 
-    func testReadingsOfOneStretchAreMeantAndFadeLess() throws {
+    func testTheCollectorAveragesTheReadingsOfAnIntervalWithLessFading() throws {
         for (index, rssi) in [-60.0, -64, -62, -66].enumerated() { hear(0, rssi, at: Double(index) * 0.1) }
         let heard = try XCTUnwrap(collector.drain(at: Instant(seconds: 0.5))?.heard.first)
         XCTAssertEqual(heard.rssi, -63, accuracy: 1e-4)
         XCTAssertEqual(heard.variance, 6.25 / 4, accuracy: 1e-4)
     }
 
-    func testWhatWasTakenIsGone() throws {
+    func testDrainingRemovesTheReadings() throws {
         hear(0, -60, at: 0)
         _ = collector.drain(at: .zero)
         XCTAssertTrue(collector.isEmpty)
         XCTAssertEqual(collector.drain(at: Instant(seconds: 1))?.heard.count, 0)
     }
 
-    func testTheStretchIsTheTimeSinceTheLastOne() throws {
+    func testAnIntervalBeginsAtTheLastDrain() throws {
         hear(0, -60, at: 0)
         _ = collector.drain(at: .zero)
         expectClose(collector.drain(at: Instant(seconds: 3)).map { Double($0.duration) }, 3, within: 1e-6)
     }
 
-    func testNoStretchIsEmpty() throws {
+    func testAnIntervalHasAMinimumLength() throws {
         hear(0, -60, at: 5)
         expectClose(collector.drain(at: Instant(seconds: 5)).map { Double($0.duration) }, 0.5, within: 1e-6)
     }
@@ -92,27 +92,27 @@ final class EvidenceCollectorTests: XCTestCase {
         expectClose(collector.drain(at: Instant(seconds: 2))?.age, 0.75, within: 1e-9)
     }
 
-    func testTheAgeOfTheFirstStretchIsTheMeanToo() {
+    func testTheAgeOfTheFirstIntervalIsTheMeanToo() {
         hear(0, -60, at: 5)
         hear(0, -60, at: 5.5)
         expectClose(collector.drain(at: Instant(seconds: 5.5))?.age, 0.25, within: 1e-9)
     }
 
-    func testWhatWasHeardJustNowHasNoAge() {
+    func testANewReadingHasAgeZero() {
         hear(0, -60, at: 3)
         expectClose(collector.drain(at: Instant(seconds: 3))?.age, 0, within: 1e-9)
         hear(1, -60, at: 8)
         expectClose(collector.drain(at: Instant(seconds: 8))?.age, 0, within: 1e-9)
     }
 
-    func testSilenceHasNoAge() {
+    func testEvidenceWithoutReadingsHasAgeZero() {
         hear(0, -60, at: 0)
         _ = collector.drain(at: .zero)
         XCTAssertEqual(collector.drain(at: Instant(seconds: 4))?.age, 0)
     }
 
     /// Behaviour §1.1, row beaconListMaxSize: only so many readings of a beacon count, the newest.
-    func testOnlyTheNewestReadingsOfABeaconCountUpToTheLimit() throws {
+    func testTheCollectorUsesOnlyTheNewestReadingsOfABeacon() throws {
         var model = SignalModel()
         model.readingLimit = 3
         collector = EvidenceCollector(field: SignalField(venue: Stage.venue, model: model))
@@ -130,12 +130,12 @@ final class EvidenceCollectorTests: XCTestCase {
         XCTAssertEqual(collector.snapshot(at: Instant(seconds: 1))?.heard.map(\.rssi), [mean, -70])
     }
 
-    func testWithoutALimitAllReadingsOfTheWindowCount() {
+    func testWithoutALimitTheCollectorUsesAllReadingsOfTheWindow() {
         for second in 0..<40 { hear(0, second < 20 ? -60 : -80, at: Double(second) / 10) }
         XCTAssertEqual(collector.snapshot(at: Instant(seconds: 3.9))?.heard.map(\.rssi), [-70])
     }
 
-    func testOnlyTheStrongestBeaconsRSSICounts() throws {
+    func testTheCollectorUsesOnlyTheRSSIOfTheStrongestBeacons() throws {
         var model = SignalModel()
         model.beaconLimit = 3
         collector = EvidenceCollector(field: SignalField(venue: Stage.venue, model: model))
@@ -146,7 +146,7 @@ final class EvidenceCollectorTests: XCTestCase {
         XCTAssertEqual(collector.snapshot(at: .zero)?.heard.map(\.share), [1, 1, 1, 0, 0, 0, 0, 0])
     }
 
-    func testWithABeaconLimitOfNoneNoRSSICounts() throws {
+    func testWithABeaconLimitOfZeroTheCollectorUsesNoRSSI() throws {
         var model = SignalModel()
         model.beaconLimit = 0
         collector = EvidenceCollector(field: SignalField(venue: Stage.venue, model: model))
@@ -156,14 +156,14 @@ final class EvidenceCollectorTests: XCTestCase {
         XCTAssertEqual(heard.draws, 1)
     }
 
-    func testTheFirstInstantOfAllCountsAsAnyOther() {
+    func testTheCollectorAcceptsTheEarliestInstant() {
         let first = Instant(nanoseconds: .min)
         collector.add(beacon: 0, rssi: -60, at: first)
         XCTAssertEqual(collector.drain(at: first)?.heard.map(\.beacon), [0])
         XCTAssertEqual(collector.snapshot(at: first)?.heard.map(\.beacon), [0])
     }
 
-    func testTheSnapshotHasAllOfTheWindow() throws {
+    func testTheSnapshotContainsAllReadingsOfTheWindow() throws {
         hear(0, -60, at: 0)
         _ = collector.drain(at: .zero)
         hear(0, -64, at: 3)
@@ -174,7 +174,7 @@ final class EvidenceCollectorTests: XCTestCase {
         XCTAssertEqual(snapshot.heard.map(\.draws), [1, 1])
     }
 
-    func testTheSnapshotForgetsWhatIsOlderThanTheWindow() {
+    func testTheSnapshotOmitsReadingsOlderThanTheWindow() {
         hear(0, -60, at: 0)
         hear(1, -70, at: 5)
         _ = collector.drain(at: Instant(seconds: 5))

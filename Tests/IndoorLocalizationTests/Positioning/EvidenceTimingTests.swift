@@ -7,7 +7,7 @@ final class EvidenceTimingTests: XCTestCase {
     private typealias Stage = PositioningStage
     private static let start = MapPoint(x: 7, y: 10)
 
-    func testStepsAfterWhatWasHeardGoOnFromThere() throws {
+    func testStepsAfterAReadingMoveTheBeliefOnFromThere() throws {
         let (early, late) = (try Self.end(heardAt: 0.1), try Self.end(heardAt: 1.95))
         let way = 2.8
         XCTAssertEqual(early.x, Self.start.x + way, accuracy: 0.5)
@@ -15,7 +15,7 @@ final class EvidenceTimingTests: XCTestCase {
         XCTAssertGreaterThan(early.x, late.x + 0.3)
     }
 
-    func testAStepIsTakenOnce() throws {
+    func testTheEngineAppliesAStepOnce() throws {
         var engine = Self.engine()
         for half in 1...8 {
             let instant = Instant(seconds: Double(half) / 2)

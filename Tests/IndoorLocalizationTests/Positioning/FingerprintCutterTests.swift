@@ -16,12 +16,12 @@ final class FingerprintCutterTests: XCTestCase {
         expectClose(pieces.last?.duration, 7, within: 1e-9)
     }
 
-    func testAStayOfNoTimeCountsAsTheShortest() {
+    func testAStayOfZeroLengthHasTheMinimumDuration() {
         let pieces = cutter.pieces(of: recording([hold(at: 3, x: 1)], end: 3))
         XCTAssertEqual(pieces.map(\.duration), [cutter.shortestStay])
     }
 
-    func testAStayHasItsSightingsAndNoOthers() {
+    func testAStayContainsOnlyItsOwnSightings() {
         let heard = [heard(at: 1, -50), heard(at: 9, -60), heard(at: 11, -90)]
         let pieces = cutter.pieces(of: recording([hold(at: 0, x: 1), hold(at: 10, x: 5)], heard, end: 12))
         let reading = pieces.first?.readings[PositioningStage.identity(0)]
@@ -29,13 +29,13 @@ final class FingerprintCutterTests: XCTestCase {
         expectClose(reading?.sum, -110, within: 1e-9)
     }
 
-    func testASightingWithoutSignalStrengthIsLeftOut() {
+    func testTheCutterOmitsASightingWithoutRSSI() {
         let heard = [heard(at: 1, 127), heard(at: 2, .nan), heard(at: 3, -70)]
         let pieces = cutter.pieces(of: recording([hold(at: 0, x: 1)], heard, end: 5))
         XCTAssertEqual(pieces.first?.readings[PositioningStage.identity(0)]?.count, 1)
     }
 
-    func testAnInterruptionOfYearsIsNoWalk() {
+    func testAnInterruptionOfYearsEndsAWalk() {
         let points = [walk(at: 0, x: 0), walk(at: 4, x: 4), walk(at: 1e9, x: 8), walk(at: 1e9 + 4, x: 12)]
         XCTAssertEqual(cutter.pieces(of: recording(points)).map(\.duration), [2, 2, 2, 2])
     }
@@ -50,12 +50,12 @@ final class FingerprintCutterTests: XCTestCase {
         XCTAssertEqual(pieces.map { ($0.point.x * 1000).rounded() / 1000 }, [1, 3, 5, 7, 9])
     }
 
-    func testTheRestOfAWalkShorterThanHalfAPieceIsLeftOut() {
+    func testTheCutterOmitsARemainderShorterThanHalfAPiece() {
         let pieces = cutter.pieces(of: recording([walk(at: 0, x: 0), walk(at: 4.9, x: 10)]))
         XCTAssertEqual(pieces.count, 2)
     }
 
-    func testAPieceBetweenTwoMapsIsLeftOut() {
+    func testTheCutterOmitsAPieceBetweenTwoMaps() {
         let points = [
             walk(at: 0, x: 0), walk(at: 4, x: 4), walk(at: 8, x: 4, on: PositioningStage.gallery),
             walk(at: 12, x: 8, on: PositioningStage.gallery),
@@ -71,7 +71,7 @@ final class FingerprintCutterTests: XCTestCase {
         XCTAssertEqual(places, [2, 6, 8])
     }
 
-    func testNobodyWalksDuringAStay() {
+    func testAStayContainsNoPiecesOfAWalk() {
         let points = [walk(at: 0, x: 0), hold(at: 4, x: 4), walk(at: 10, x: 4), walk(at: 14, x: 8)]
         let pieces = cutter.pieces(of: recording(points))
         XCTAssertEqual(pieces.map { ($0.point.x * 1000).rounded() / 1000 }.sorted(), [1, 3, 4, 5, 7])
@@ -81,7 +81,7 @@ final class FingerprintCutterTests: XCTestCase {
         XCTAssertTrue(cutter.pieces(of: recording([], [heard(at: 1, -50)])).isEmpty)
     }
 
-    func testASingleWaypointOfAWalkIsNoPiece() {
+    func testASingleWaypointGivesNoPiece() {
         XCTAssertTrue(cutter.pieces(of: recording([walk(at: 1, x: 2)], [heard(at: 1, -50)], end: 9)).isEmpty)
     }
 

@@ -11,32 +11,32 @@ final class FloorDistanceTests: XCTestCase {
         Stage.map(1, level: -1), Stage.map(2, level: 0), Stage.map(3, level: 0), Stage.map(4, level: 7),
     ])
 
-    func testWithinAMapThereIsNoFloor() {
+    func testASignalWithinAMapPassesNoFloor() {
         for map in [1, 2, 3, 4] as [MapID] { XCTAssertEqual(distance.floors(from: map, to: map), 0, "\(map)") }
     }
 
-    func testBetweenMapsThereAreAsManyFloorsAsTheirLevelsDiffer() {
+    func testTheFloorsBetweenMapsAreTheDifferenceOfTheirLevels() {
         XCTAssertEqual(distance.floors(from: 1, to: 2), 1)
         XCTAssertEqual(distance.floors(from: 1, to: 4), 8)
         XCTAssertEqual(distance.floors(from: 4, to: 1), 8)
     }
 
-    func testBetweenMapsOfTheSameLevelThereIsOne() {
+    func testASignalBetweenMapsOfTheSameLevelPassesOneFloor() {
         XCTAssertEqual(distance.floors(from: 2, to: 3), 1)
     }
 
-    func testToAMapThatTheVenueDoesNotHaveThereIsOne() {
+    func testASignalToAnUnknownMapPassesOneFloor() {
         XCTAssertEqual(distance.floors(from: 4, to: 99), 1)
         XCTAssertEqual(distance.floors(from: 99, to: 4), 1)
         XCTAssertEqual(distance.floors(from: 99, to: 99), 0)
     }
 
-    func testOfTwoMapsWithOneIdentityTheFirstCounts() {
+    func testTheFirstOfTwoMapsWithOneIdentityApplies() {
         let twice = FloorDistance([Stage.map(1, level: 0), Stage.map(1, level: 9), Stage.map(2, level: 3)])
         XCTAssertEqual(twice.floors(from: 1, to: 2), 3)
     }
 
-    func testLevelsWithoutSenseAreFarApart() {
+    func testExtremeLevelsAreFarApart() {
         let wild = FloorDistance([Stage.map(1, level: .min), Stage.map(2, level: .max), Stage.map(3, level: 0)])
         XCTAssertEqual(wild.floors(from: 1, to: 2), .max)
         XCTAssertEqual(wild.floors(from: 2, to: 1), .max)

@@ -34,7 +34,7 @@ final class GridPosteriorTests: XCTestCase {
         }
     }
 
-    func testNoDrawsAreNoCells() {
+    func testZeroDrawsReturnNoCells() {
         var generator = SeededGenerator(seed: 1)
         let posterior = GridPosterior(
             Stage.likelihood(Stage.packetField, Stage.evidence(at: MapPoint(x: 5, y: 5)), receiver: Stage.offset()))
@@ -48,7 +48,7 @@ final class GridPosteriorTests: XCTestCase {
         XCTAssertGreaterThan(posterior.mapEvidence[0], posterior.mapEvidence[1] + 2)
     }
 
-    func testALevelOfTwiceTheAreaThatFitsAlikeHasTwiceTheEvidence() {
+    func testALevelWithTwiceTheMatchingAreaHasTwiceTheEvidence() {
         var venue = Stage.venue
         venue.maps = [Stage.map(), Stage.map(Stage.gallery, level: 1)]
         venue.maps[1].height = 40
@@ -61,7 +61,7 @@ final class GridPosteriorTests: XCTestCase {
     }
 
     /// A receiver that hears everything weaker or stronger hears it at the same place.
-    func testAReceiverThatHearsAllWeakerIsFoundWhereItIs() throws {
+    func testThePosteriorLocatesAReceiverWithAnOffset() throws {
         let place = MapPoint(x: 13, y: 7)
         for field in [Stage.packetField, Stage.surveyedField] {
             let receivers = [Stage.offset(deviation: 9, bodyDeviation: 2)]
@@ -80,7 +80,7 @@ final class GridPosteriorTests: XCTestCase {
         }
     }
 
-    func testAReceiverThatIsTheSurveysIsTakenAtItsWord() throws {
+    func testThePosteriorTrustsTheRSSIOfTheSurveysReceiver() throws {
         // One beacon alone: 15 dB more are nearer to it, unless the receiver may be the reason.
         var evidence = Stage.evidence(at: MapPoint(x: 8, y: 8), beacons: [0])
         evidence.heard[0].rssi += 15
@@ -94,7 +94,7 @@ final class GridPosteriorTests: XCTestCase {
         XCTAssertGreaterThan(try distance(deviation: 20), 6)
     }
 
-    func testTheSameMemoryServesForOtherEvidence() {
+    func testThePosteriorReusesItsMemoryForOtherEvidence() {
         let (here, there) = (Stage.evidence(at: MapPoint(x: 3, y: 3)), Stage.evidence(at: MapPoint(x: 16, y: 14)))
         let receivers = [Stage.offset(deviation: 9, bodyDeviation: 2), Stage.offset(deviation: 9, bodyDeviation: 2)]
         var posterior = GridPosterior(Likelihood(field: Stage.twoFloorField, evidence: here, receivers: receivers))

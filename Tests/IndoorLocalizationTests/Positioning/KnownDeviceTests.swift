@@ -14,7 +14,7 @@ final class KnownDeviceTests: XCTestCase {
         return venue
     }()
 
-    func testTheEngineBeginsWithWhatTheSurveyTellsOfTheDevice() {
+    func testTheEngineBeginsWithTheSurveysReceiverPriorOfTheDevice() {
         let receiver = Self.receiver(named: "weak phone", seed: 1)
         for offset in receiver.engine.offsets + receiver.engine.filter.receivers {
             XCTAssertEqual(offset.value, -12)
@@ -22,20 +22,20 @@ final class KnownDeviceTests: XCTestCase {
         }
     }
 
-    func testOfAnotherDeviceTheEngineExpectsAnything() {
+    func testTheEngineUsesTheGeneralPriorForAnUnknownDevice() {
         let receiver = Self.receiver(named: "another phone", seed: 1)
         let wide = receiver.engine.field.model.receiverOffsetDeviation
         XCTAssertEqual(receiver.engine.offsets.map(\.value), [0])
         XCTAssertEqual(receiver.engine.offsets.map(\.variance), [wide * wide])
     }
 
-    func testNoDeviceIsExpectedMoreWidelyThanAnyIs() {
+    func testADevicePriorIsNeverWiderThanTheGeneralPrior() {
         let receiver = Self.receiver(named: "odd phone", seed: 1)
         let wide = receiver.engine.field.model.receiverOffsetDeviation
         XCTAssertEqual(receiver.engine.offsets.map(\.variance), [wide * wide])
     }
 
-    func testAKnownDeviceIsLocatedBetterInItsFirstSecond() {
+    func testTheEngineLocatesAKnownDeviceBetterInTheFirstSecond() {
         func mean(_ name: String) -> Double {
             (UInt64(1)...30).reduce(0) { sum, seed in
                 var receiver = Self.receiver(named: name, seed: seed, shift: -12)
@@ -48,7 +48,7 @@ final class KnownDeviceTests: XCTestCase {
     }
 
     /// The name is wrong, or the phone is another one of that name: 15 dB off what is expected to within 2 dB.
-    func testADeviceThatHearsOtherwiseThanTheSurveyToldIsFoundAgain() {
+    func testTheEngineRecoversFromAWrongDeviceName() {
         func mean(_ name: String, _ shift: Double) -> Double {
             (UInt64(1)...12).reduce(0) { sum, seed in
                 var receiver = Self.receiver(named: name, seed: seed, shift: shift)
@@ -62,7 +62,7 @@ final class KnownDeviceTests: XCTestCase {
         }
     }
 
-    func testACalibrationThatIsSurerThanTheSurveyCounts() {
+    func testTheEngineUsesACalibrationThatIsMoreCertainThanTheSurvey() {
         var receiver = Self.receiver(named: "weak phone", seed: 1)
         var calibration = Calibration()
         (calibration.rssiOffset, calibration.rssiDeviation) = (-9, 0.5)
@@ -70,7 +70,7 @@ final class KnownDeviceTests: XCTestCase {
         XCTAssertEqual(receiver.engine.offsets.map(\.value), [-9])
     }
 
-    func testACalibrationThatKnowsLessThanTheSurveyDoesNot() {
+    func testTheEngineIgnoresACalibrationThatIsLessCertainThanTheSurvey() {
         var receiver = Self.receiver(named: "weak phone", seed: 1)
         var calibration = Calibration()
         calibration.stepScale = 1.25

@@ -159,7 +159,7 @@ final class LevelFilterTests: XCTestCase {
         XCTAssertGreaterThan(filter.probabilities[1], 0.8, "\(filter.probabilities)")
     }
 
-    func testTheWeathersDriftIsNoClimb() {
+    func testTheFilterDoesNotMistakeWeatherDriftForAClimb() {
         var filter = settled(height: 100)
         for second in 1...300 {
             filter.observe(evidence: [0, -0.5, -0.5], height: 100 + 0.001 * Double(second), after: 1)
@@ -174,7 +174,7 @@ final class LevelFilterTests: XCTestCase {
         XCTAssertGreaterThan(filter.probabilities[0], 0.9, "\(filter.probabilities)")
     }
 
-    func testASilentBarometerIsForgotten() {
+    func testTheFilterForgetsASilentBarometer() {
         var filter = settled(height: 100)
         for _ in 0..<10 { filter.observe(evidence: [0, -3, -3], height: nil, after: 1) }
         // Another height after the silence is the weather or another sensor, not a climb.

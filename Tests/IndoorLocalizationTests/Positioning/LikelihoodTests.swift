@@ -26,7 +26,7 @@ final class LikelihoodTests: XCTestCase {
         }
     }
 
-    func testCellByCellAndForTheWholeGridTheSumsAreTheSame() {
+    func testTheSumsOfSingleCellsAndOfTheWholeGridAreTheSame() {
         let receiver = Stage.offset(deviation: 9, bodyDeviation: 2)
         for field in Self.fields {
             for seed in UInt64(1)...5 {
@@ -39,7 +39,7 @@ final class LikelihoodTests: XCTestCase {
         }
     }
 
-    func testTheSumsOfBeforeAreKept() {
+    func testTheLikelihoodAddsToTheExistingSums() {
         let (field, place) = (Stage.surveyedField, MapPoint(x: 5, y: 5))
         let sums = Self.sums(field, Stage.evidence(at: place), [place, place], before: [100, 0])
         XCTAssertEqual(sums[0] - sums[1], 100, accuracy: 1e-3)
@@ -54,7 +54,7 @@ final class LikelihoodTests: XCTestCase {
         }
     }
 
-    func testTheReceiversOffsetIsTakenOff() {
+    func testTheLikelihoodSubtractsTheReceiverOffset() {
         var receiver = Stage.offset(deviation: 6)
         receiver.begin(value: 8, deviation: 2)
         var loud = Stage.evidence(at: MapPoint(x: 5, y: 5))
@@ -69,7 +69,7 @@ final class LikelihoodTests: XCTestCase {
     }
 
     /// A receiver of which nothing is known hears beacons of some RSSIs; only their differences tell the place.
-    func testTheLessIsKnownOfTheReceiverTheLessTheLevelTells() {
+    func testAnUncertainReceiverOffsetReducesTheWeightOfTheRSSI() {
         let places = [MapPoint(x: 5, y: 5), MapPoint(x: 15, y: 15)]
         let evidence = Stage.evidence(at: places[0], beacons: [0])
         let advantages = [0.0, 3, 9, 30].map { deviation in
@@ -81,7 +81,7 @@ final class LikelihoodTests: XCTestCase {
         XCTAssertLessThan(advantages[3], 0.5)
     }
 
-    func testABodyMayTakeFromTheBeaconsBehindIt() {
+    func testBodyShadowingExplainsWeakBeaconsOnOneSide() {
         // Beacons to the left are weaker, those to the right stronger, by more than noise explains.
         let place = MapPoint(x: 10, y: 10)
         var evidence = Stage.evidence(at: place)
@@ -103,7 +103,7 @@ final class LikelihoodTests: XCTestCase {
         XCTAssertEqual(likelihood.place(of: heard[0]), Stage.beaconPoints[5])
     }
 
-    func testWhatAReadingCountsAsIsToldWithoutItsTable() throws {
+    func testTheTermsOfAReadingDoNotDependOnItsTable() throws {
         var evidence = Stage.evidence(at: MapPoint(x: 5, y: 5), beacons: [2])
         (evidence.heard[0].variance, evidence.heard[0].share, evidence.heard[0].draws) = (4, 0.5, 0.25)
         let likelihood = Stage.likelihood(
@@ -120,14 +120,14 @@ final class LikelihoodTests: XCTestCase {
         XCTAssertEqual(Double(terms.outside), 0.5 * density, accuracy: 1e-3)
     }
 
-    func testAReadingThatCountsForNothingTellsNothingOfDistance() {
+    func testAReadingOfWeightZeroCarriesNoInformationAboutDistance() {
         var evidence = Stage.evidence(at: MapPoint(x: 5, y: 5), beacons: [0])
         evidence.heard[0].share = 0
         let sums = Self.grid(Stage.uncountedField, evidence)
         XCTAssertEqual(Set(sums), [0])
     }
 
-    func testHalfAReadingTellsHalfAsMuch() {
+    func testAReadingOfHalfTheWeightCarriesHalfTheInformation() {
         let places = [MapPoint(x: 5, y: 5), MapPoint(x: 15, y: 15)]
         let receiver = Stage.offset(deviation: 0)
         var evidence = Stage.evidence(at: places[0], beacons: [0, 1, 2])
@@ -140,7 +140,7 @@ final class LikelihoodTests: XCTestCase {
         XCTAssertEqual(half[0] - half[1], (whole[0] - whole[1]) / 2, accuracy: 0.01)
     }
 
-    func testAReceiverThatHearsHalfOfEverythingWeighsPlacesAlike() throws {
+    func testAReceiverThatDetectsHalfOfAllAdvertisementsWeighsPlacesEqually() throws {
         let places = [MapPoint(x: 5, y: 5), MapPoint(x: 15, y: 15)]
         func ratio(every interval: Double) throws -> Float {
             var collector = EvidenceCollector(field: Stage.surveyedField)
@@ -157,7 +157,7 @@ final class LikelihoodTests: XCTestCase {
         XCTAssertEqual(try ratio(every: 0.05), try ratio(every: 0.1), accuracy: 0.01)
     }
 
-    func testABeaconHeardWhereTheSurveyNeverHeardItSpeaksAgainstThePlace() throws {
+    func testADetectionWhereTheSurveyHadNoneMakesAPlaceLessProbable() throws {
         var venue = Stage.surveyedVenue
         var map = try XCTUnwrap(venue.radioMap)
         for index in map.fingerprints.indices where map.fingerprints[index].point.x > 10 {

@@ -4,13 +4,13 @@ import XCTest
 final class MapGridTests: XCTestCase {
     private let grid = MapGrid(from: MapPoint(x: -1, y: 2), to: MapPoint(x: 3, y: 5), cellSize: 0.5)
 
-    func testItCoversTheBox() {
+    func testAGridCoversItsBox() {
         XCTAssertEqual(grid.columns, 8)
         XCTAssertEqual(grid.rows, 6)
         XCTAssertEqual(grid.count, 48)
     }
 
-    func testABoxThatNoWholeCellsFillIsCoveredToo() {
+    func testAGridCoversABoxOfFractionalCells() {
         let grid = MapGrid(from: MapPoint(x: 0, y: 0), to: MapPoint(x: 1.01, y: 1), cellSize: 0.5)
         XCTAssertEqual(grid.columns, 3)
         XCTAssertEqual(grid.rows, 2)
@@ -48,7 +48,7 @@ final class MapGridTests: XCTestCase {
         for point in points { XCTAssertNil(grid.cell(at: point), "\(point)") }
     }
 
-    func testABlockHasTheCellsWithinItsRadiusAlongBothAxes() {
+    func testABlockContainsTheCellsWithinItsRadiusAlongBothAxes() {
         let seed: UInt64 = 9
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<200 {
@@ -78,7 +78,7 @@ final class MapGridTests: XCTestCase {
         XCTAssertNotNil(grid.cell(at: MapPoint(x: 999_999, y: 999_999)))
     }
 
-    func testABlockAroundWhatIsNoPlaceIsEmpty() {
+    func testABlockAroundAnInvalidPointIsEmpty() {
         XCTAssertTrue(grid.block(around: MapPoint(x: .nan, y: 3), radius: 5).columns.isEmpty)
         XCTAssertTrue(grid.block(around: MapPoint(x: 0, y: 3), radius: .nan).rows.isEmpty)
     }

@@ -8,20 +8,20 @@ final class NormalEquationsTests: XCTestCase {
     /// As good as no prior.
     private static let unknown: Prior = (0, 1e5)
 
-    func testTwoEffectsOfThreeReadingsAreTheOnesByHand() throws {
+    func testTwoEffectsOfThreeReadingsMatchTheManualSolution() throws {
         // a = 1, a + b = 5 and b = 4 agree. HᵀH = [2 1; 1 2], whose inverse has 2/3 on its diagonal.
         let solution = try XCTUnwrap(Self.threeReadings(1, 5, 4).solve([Self.unknown, Self.unknown]))
         expectEqual(solution.values, [1, 4])
         expectEqual(solution.variances, [2.0 / 3, 2.0 / 3])
     }
 
-    func testReadingsThatDisagreeAreMetInTheLeastSquares() throws {
+    func testTheSolutionOfInconsistentReadingsIsTheLeastSquaresFit() throws {
         // Hᵀy = [7; 10]: a = (2·7 - 10) / 3, b = (2·10 - 7) / 3.
         let solution = try XCTUnwrap(Self.threeReadings(1, 6, 4).solve([Self.unknown, Self.unknown]))
         expectEqual(solution.values, [4.0 / 3, 13.0 / 3])
     }
 
-    func testCorrelatedReadingsCountByTheInverseOfTheirCovariance() throws {
+    func testCorrelatedReadingsHaveTheWeightOfTheirInverseCovariance() throws {
         // K = [2 1; 1 2], K⁻¹ = [2 -1; -1 2] / 3. One effect with h = (1, 0) and y = (4, 3):
         // hᵀK⁻¹h = 2/3 and hᵀK⁻¹y = (2·4 - 3) / 3, so that 5/2 with variance 3/2.
         var equations = NormalEquations(count: 1)
@@ -31,7 +31,7 @@ final class NormalEquationsTests: XCTestCase {
         expectEqual(solution.variances, [1.5])
     }
 
-    func testAPriorCountsAsAReading() throws {
+    func testAPriorHasTheWeightOfAReading() throws {
         var equations = NormalEquations(count: 1)
         equations.add([0], [[1]], [[1]], [5])
         // A reading of 5 ± 1 and a prior of 3 ± 1.
@@ -50,7 +50,7 @@ final class NormalEquationsTests: XCTestCase {
         expectEqual(solution.variances, [4, 1])
     }
 
-    func testGroupsAreGatheredAtTheirEffects() throws {
+    func testGroupsContributeToTheirEffects() throws {
         var equations = NormalEquations(count: 3)
         equations.add([2, 0], [[1, 0], [0, 1]], [[1, 0], [0, 1]], [8, 2])
         equations.add([0], [[1]], [[1]], [4])
@@ -60,21 +60,21 @@ final class NormalEquationsTests: XCTestCase {
         expectEqual(solution.variances, [0.5, 1, 1])
     }
 
-    func testTheEffectsWithoutPriorAreTakenAsNone() throws {
+    func testEffectsWithoutAPriorAreZero() throws {
         // a = 1 and a = 5, as if b were 0.
         let solution = try XCTUnwrap(Self.threeReadings(1, 5, 4).solve([Self.unknown]))
         expectEqual(solution.values, [3])
         expectEqual(solution.variances, [0.5])
     }
 
-    func testEffectsThatNothingTellsApartHaveNoSolution() {
+    func testInseparableEffectsHaveNoSolution() {
         var equations = NormalEquations(count: 2)
         equations.add([0, 1], [[1], [1]], [[1], [1]], [2])
         XCTAssertNil(equations.solve([(0, .infinity), (0, .infinity)]))
         XCTAssertNil(NormalEquations(count: 1).solve([(0, .infinity)]))
     }
 
-    func testAPriorWithoutDoubtIsNoDivisionByZero() throws {
+    func testAPriorOfZeroDeviationDoesNotDivideByZero() throws {
         let solution = try XCTUnwrap(Self.threeReadings(1, 5, 4).solve([(2, 0), Self.unknown]))
         XCTAssertEqual(solution.values[0], 2, accuracy: 1e-4)
         XCTAssertEqual(solution.values[1], 3.5, accuracy: 1e-4)

@@ -6,7 +6,7 @@ import IndoorLocalization
 final class OccupiedCellsTests: XCTestCase {
     private static let grid = MapGrid(from: MapPoint(x: -1, y: 2), to: MapPoint(x: 19, y: 12), cellSize: 0.7)
 
-    func testEachParticleHasTheCellThatTheGridTells() {
+    func testEachParticleHasTheCellOfItsGrid() {
         let seed: UInt64 = 21
         let particles = Self.particles(count: 2000, seed: seed)
         var occupied = OccupiedCells()
@@ -25,7 +25,7 @@ final class OccupiedCellsTests: XCTestCase {
         XCTAssertTrue(occupied.cells.contains(-1))
     }
 
-    func testTheRoomForTheSearchIsLeftAsItWas() {
+    func testTheSearchRestoresItsScratchMemory() {
         var occupied = OccupiedCells()
         var (lookup, all): ([Int32], [Int32]) = ([], [])
         for seed in UInt64(1)...3 {

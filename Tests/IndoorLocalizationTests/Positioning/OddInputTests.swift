@@ -41,12 +41,12 @@ final class OddInputTests: XCTestCase {
         }
     }
 
-    func testAVenueWithoutAnything() {
+    func testTheEngineAcceptsAnEmptyVenue() {
         run(Venue(id: 1, name: "nothing", maps: [], beacons: []))
         run(Venue(id: 1, name: "nothing", maps: [Stage.map()], beacons: []))
     }
 
-    func testMapsOfAnySize() {
+    func testTheEngineAcceptsMapsOfAnySize() {
         for size in Self.wild {
             var venue = Self.surveyedVenue
             venue.maps[0].width = size
@@ -56,7 +56,7 @@ final class OddInputTests: XCTestCase {
         }
     }
 
-    func testBeaconsAnywhere() {
+    func testTheEngineAcceptsBeaconsAnywhere() {
         for number in Self.wild {
             for survey in [nil, Self.surveyedVenue.radioMap] {
                 var venue = Stage.venue
@@ -69,7 +69,7 @@ final class OddInputTests: XCTestCase {
         }
     }
 
-    func testRadioMapsOfAnyNumbers() {
+    func testTheEngineAcceptsRadioMapsWithAnyNumbers() {
         for number in Self.wild {
             for spoil in [
                 { $0.beacons[0].point = MapPoint(x: number, y: number) }, { $0.beacons[0].power = number },
@@ -87,7 +87,7 @@ final class OddInputTests: XCTestCase {
         }
     }
 
-    func testFitsOfAnyNumbers() {
+    func testTheEngineAcceptsFitsWithAnyNumbers() {
         for number in Self.wild + [1e300, 1e-300, .leastNonzeroMagnitude, 1e6, 1e-6] {
             for (index, spoil) in [
                 { $0.floorLoss = number }, { $0.rateLength = number }, { $0.supportWidth = number },
@@ -103,7 +103,7 @@ final class OddInputTests: XCTestCase {
         }
     }
 
-    func testMapsOfAnyLevel() {
+    func testTheEngineAcceptsMapsOfAnyLevel() {
         for level in [Int.min, -1_000_000, 1_000_000, .max] {
             var venue = Self.surveyedVenue
             venue.maps.append(Stage.map(Stage.gallery, level: level))
@@ -113,7 +113,7 @@ final class OddInputTests: XCTestCase {
         }
     }
 
-    func testSurveysOfMapsOfAnyLevel() throws {
+    func testTheLearnerAcceptsMapsOfAnyLevel() throws {
         for level in [Int.min, -1_000_000, 1_000_000, .max] {
             var venue = Stage.venue
             venue.maps[0].level = level > 0 ? -2 : 2
@@ -126,7 +126,7 @@ final class OddInputTests: XCTestCase {
         }
     }
 
-    func testARadioMapThatNamesABeaconTwiceOrNone() throws {
+    func testTheEngineAcceptsARadioMapWithDuplicateOrMissingBeacons() throws {
         var venue = Self.surveyedVenue
         let first = try XCTUnwrap(venue.radioMap?.beacons.first)
         venue.radioMap?.beacons[1] = first
@@ -137,7 +137,7 @@ final class OddInputTests: XCTestCase {
         run(venue)
     }
 
-    func testSettingsOfAnyNumber() {
+    func testTheEngineAcceptsSettingsWithAnyNumber() {
         for number in Self.wild {
             for (index, spoil) in Self.spoils(number).enumerated() {
                 var settings = PositioningSettings()
@@ -148,7 +148,7 @@ final class OddInputTests: XCTestCase {
         }
     }
 
-    func testAnyNumberOfBeaconsThatCount() {
+    func testTheEngineAcceptsAnyBeaconLimit() {
         for limit in [Int.min, -1, 0, 1, .max] {
             var settings = PositioningSettings()
             settings.signal.beaconLimit = limit

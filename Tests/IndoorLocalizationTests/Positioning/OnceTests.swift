@@ -14,14 +14,14 @@ final class OnceTests: XCTestCase {
         }
     }
 
-    func testAValueIsMadeWhenItIsFirstAskedFor() {
+    func testOnceMakesItsValueOnFirstUse() {
         let count = Count()
         let once = Once { count.next() }
         XCTAssertEqual(count.value, 0)
         XCTAssertEqual([once.value, once.value], [1, 1])
     }
 
-    func testManyAtATimeGetTheSameValue() async {
+    func testConcurrentReadersGetTheSameValue() async {
         let count = Count()
         let once = Once { count.next() }
         let values = await withTaskGroup(of: Int.self) { group in

@@ -8,7 +8,7 @@ final class ParticleFilterTests: XCTestCase {
     private typealias Stride = ParticleFilter.Stride
     private static let wall = [MapPoint(x: 10, y: -5), MapPoint(x: 10, y: 25)]
 
-    func testItBeginsWithoutParticles() {
+    func testANewFilterHasNoParticles() {
         let filter = Self.empty(count: 500)
         XCTAssertTrue(filter.isEmpty)
         XCTAssertNil(filter.moments(mapIndex: 0))
@@ -43,7 +43,7 @@ final class ParticleFilterTests: XCTestCase {
         XCTAssertEqual(filter.particles.x.filter { $0 < 50 }.count, 200)
     }
 
-    func testOnARemoteLevelAllAreDrawnFromTheEvidence() {
+    func testOnARemoteLevelTheFilterDrawsAllParticlesFromTheEvidence() {
         for (share, fresh) in [(0.1, [99, 100]), (0, [0, 0])] {
             var filter = Self.empty(count: 1000, mapCount: 2)
             Self.redistribute(&filter, to: [0.99, 0.01])
@@ -66,7 +66,7 @@ final class ParticleFilterTests: XCTestCase {
         XCTAssertEqual(Self.weight(filter, of: 1), 0.4, accuracy: 1e-3, "seed \(seed)")
     }
 
-    func testWeighingTellsEachLevelsMeanLikelihood() {
+    func testWeighingReturnsEachLevelsMeanLikelihood() {
         var filter = Self.empty(count: 400, mapCount: 2)
         Self.redistribute(&filter, to: [0.5, 0.5])
         // On map 1, half of the particles are in one cell, the others in another one.
@@ -94,7 +94,7 @@ final class ParticleFilterTests: XCTestCase {
         XCTAssertEqual(evidence[1], -.infinity)
     }
 
-    func testWeighingAsksOnceForEachCellThatParticlesAreIn() {
+    func testWeighingEvaluatesEachOccupiedCellOnce() {
         var filter = Self.cloud(at: MapPoint(x: 5.3, y: 7.1), count: 3)
         filter.particles.x[2] = -50
         var asked: [Int32] = []
@@ -148,20 +148,20 @@ final class ParticleFilterTests: XCTestCase {
         XCTAssertEqual(filter.particles.x, before)
     }
 
-    func testAWallStopsWhoWalksIntoIt() {
+    func testAWallStopsAParticle() {
         var filter = Self.cloud(at: MapPoint(x: 9.5, y: 10), count: 300, walls: [Self.wall])
         filter.walk([Stride(length: 2, heading: .pi / 2)], seconds: 1)
         XCTAssertEqual(filter.particles.x.filter { $0 > 10 }.count, 0)
     }
 
-    func testWhoWalksIntoAWallIsLessProbableNotImpossible() {
+    func testAParticleThatHitsAWallBecomesLessProbableButNotImpossible() {
         var filter = Self.cloud(at: MapPoint(x: 9.5, y: 10), count: 300, walls: [Self.wall])
         let before = filter.particles.weight[0]
         filter.walk([Stride(length: 4, heading: .pi / 2)], seconds: 1)
         for weight in filter.particles.weight { XCTAssertEqual(weight, before * 0.3, accuracy: before * 1e-3) }
     }
 
-    func testWithoutAWallEverybodyPasses() {
+    func testWithoutAWallAllParticlesPass() {
         var filter = Self.cloud(at: MapPoint(x: 9.5, y: 10), count: 300)
         filter.walk([Stride(length: 2, heading: .pi / 2)], seconds: 1)
         XCTAssertGreaterThan(filter.particles.x.filter { $0 > 10 }.count, 290)
@@ -209,7 +209,7 @@ final class ParticleFilterTests: XCTestCase {
         XCTAssertEqual(moved.reduce(0, +) / Double(moved.count), 1.19, accuracy: 0.08)
     }
 
-    func testWhoStandsHardlyMoves() {
+    func testAStandingParticleHardlyMoves() {
         var filter = Self.cloud(at: MapPoint(x: 10, y: 10), count: 1000)
         filter.drift(seconds: 1)
         let standing = filter.particles.x.indices.filter { !filter.particles.isWalking[$0] }
@@ -240,7 +240,7 @@ final class ParticleFilterTests: XCTestCase {
         XCTAssertEqual(moments.variance, 3, accuracy: 1e-5)
     }
 
-    func testTheMedianOfTwoPlacesLiesByTheMoreProbableOne() throws {
+    func testTheMedianOfTwoModesLiesNearTheMoreProbableOne() throws {
         var filter = Self.cloud(at: MapPoint(x: 0, y: 0), count: 100)
         for index in 60..<100 { filter.particles.x[index] = 20 }
         let mean = try XCTUnwrap(filter.moments(mapIndex: 0)).mean
@@ -248,7 +248,7 @@ final class ParticleFilterTests: XCTestCase {
         XCTAssertEqual(filter.median(mapIndex: 0, from: mean).x, 0, accuracy: 3)
     }
 
-    func testTheMedianOfOnePlaceIsTheMean() throws {
+    func testTheMedianOfOneModeIsTheMean() throws {
         let seed: UInt64 = 5
         var generator = SeededGenerator(seed: seed)
         var filter = Self.cloud(at: MapPoint(x: 7, y: 3), count: 1000)
@@ -282,14 +282,14 @@ final class ParticleFilterTests: XCTestCase {
         XCTAssertLessThan(cost(median), cost(mean) - 0.05, "seed \(seed)")
     }
 
-    func testTheMedianOfParticlesThatAreNowhereIsTheMeanItBeganWith() {
+    func testTheMedianOfParticlesWithoutAPositionIsTheInitialMean() {
         var filter = Self.cloud(at: MapPoint(x: 5, y: 5), count: 3)
         filter.particles.weight = [0, 0, 0]
         let start = MapPoint(x: 2, y: 1)
         XCTAssertEqual(filter.median(mapIndex: 0, from: start), start)
     }
 
-    func testParticlesThatAreNowhereAreOutsideTheMap() {
+    func testParticlesWithoutAPositionAreOutsideTheMap() {
         for wild in [Float.nan, .infinity, -.infinity, 1e30] {
             var filter = Self.cloud(at: MapPoint(x: 5, y: 5), count: 3)
             filter.particles.x[1] = wild
@@ -299,7 +299,7 @@ final class ParticleFilterTests: XCTestCase {
         }
     }
 
-    func testAFixBeyondAllBuildingsIsIgnored() {
+    func testTheFilterIgnoresAFixBeyondItsRange() {
         var filter = Self.cloud(at: MapPoint(x: 5, y: 5), count: 300)
         for (place, deviation) in [(1e300, 1.0), (1e30, 1), (5, .infinity), (.nan, 1)] {
             filter.applyFix(
@@ -308,7 +308,7 @@ final class ParticleFilterTests: XCTestCase {
         XCTAssertTrue(filter.particles.x.allSatisfy { $0 == 5 })
     }
 
-    func testAStepThatNobodyMakesIsIgnored() throws {
+    func testTheFilterIgnoresAnImplausibleStep() throws {
         var filter = Self.cloud(at: MapPoint(x: 5, y: 5), count: 300)
         let wild = [
             Stride(length: 1e300, heading: 0), Stride(length: .nan, heading: 0), Stride(length: 1, heading: .infinity),

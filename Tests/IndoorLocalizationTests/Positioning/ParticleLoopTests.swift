@@ -10,13 +10,13 @@ final class ParticleLoopTests: XCTestCase {
     private static let seed: UInt64 = 17
 
     /// Equal seeds give equal bytes, on whatever processor.
-    func testAllKindsOfVectorsMoveParticlesToTheSameBits() {
+    func testAllVectorLevelsMoveParticlesToTheSameBits() {
         for level in Self.levels {
             XCTAssertEqual(Self.journey(level), Self.journey(0), "level \(level)")
         }
     }
 
-    func testAllKindsOfVectorsSumUpToTheSameBits() {
+    func testAllVectorLevelsGiveTheSameSums() {
         let particles = Self.crowd(count: 999)
         func bits(_ level: Int32) -> [UInt64] {
             var (sums, squares) = ([Double](repeating: 0, count: 6), [Float](repeating: 0, count: 2))
@@ -69,7 +69,7 @@ final class ParticleLoopTests: XCTestCase {
         }
     }
 
-    func testTheSumAndThatOfTheSquaresAreOfTheRangeAlone() {
+    func testTheSumsIncludeOnlyTheRange() {
         for count in [0, 1, 15, 16, 17, 250] {
             let values = (0..<count + 4).map { Float($0 + 1) }
             let part = values[3..<3 + count]
@@ -83,7 +83,7 @@ final class ParticleLoopTests: XCTestCase {
         }
     }
 
-    func testEachIsPickedAsOftenAsItsWeightSaysGiveOrTakeOne() {
+    func testTheLoopPicksEachParticleByItsWeightWithinOne() {
         let particles = Self.crowd(count: 700)
         let total = particles.weight[100...].reduce(0, +)
         for (wanted, start) in [(1, 0), (37, 0.5), (600, 0.999), (5000, 0.01)] as [(Int, Float)] {
@@ -100,7 +100,7 @@ final class ParticleLoopTests: XCTestCase {
         }
     }
 
-    func testWhereNobodyWeighsAnythingAllArePickedAlike() {
+    func testZeroWeightsGiveUniformPicks() {
         var particles = Self.crowd(count: 50)
         for index in 0..<50 { particles.weight[index] = 0 }
         var picks: [Int32] = []
@@ -108,7 +108,7 @@ final class ParticleLoopTests: XCTestCase {
         XCTAssertEqual(picks, (0..<20).map { Int32(10 + 2 * $0) })
     }
 
-    func testWhoBeginsAndStopsToWalkIsAsManyAsTheRatesSay() {
+    func testParticlesStartAndStopAtTheGivenRates() {
         var filter = Self.filter(Self.crowd(count: 20_000))
         for index in 0..<20_000 { filter.particles.isWalking[index] = index < 10_000 }
         filter.drift(seconds: 1)
@@ -121,7 +121,7 @@ final class ParticleLoopTests: XCTestCase {
             Double(walking[10_000...].filter { $0 }.count) / 1e4, 1 - exp(-motion.startRate), accuracy: 0.016)
     }
 
-    func testWhoWalksTakesAnotherWayAsOftenAsTheRateSays() {
+    func testWalkingParticlesTurnAtTheGivenRate() {
         var motion = MotionModel()
         (motion.stopRate, motion.velocityTime) = (0, 1e9)
         for (rate, seconds) in [(0.0, 1.0), (0.5, 1), (0.5, 0.25), (3, 1)] {
@@ -143,7 +143,7 @@ final class ParticleLoopTests: XCTestCase {
         }
     }
 
-    func testWhoStandsKeepsTheWayItWouldTake() {
+    func testStandingParticlesKeepTheirVelocity() {
         var motion = MotionModel()
         (motion.startRate, motion.turnRate) = (0, 100)
         var filter = ParticleFilter(walls: [WallIndex(walls: [])], motion: motion, count: 100, seed: Self.seed)

@@ -18,32 +18,32 @@ final class PathPriorTests: XCTestCase {
         ])
     private let prior = PathPrior(paths: paths, width: 2, offPathShare: 0.1)
 
-    func testOnAnEdgeAPlaceIsFullyExpected() {
+    func testAPointOnAnEdgeHasFullWeight() {
         for x in [2, 6.5, 12] { XCTAssertEqual(prior.weight(at: MapPoint(x: x, y: 5), on: Stage.hall), 1, "x \(x)") }
     }
 
-    func testBesideAnEdgeTheWeightFallsAsANormalCurve() {
+    func testTheWeightBesideAnEdgeIsGaussian() {
         // 2 m are one width: 0.1 + 0.9·exp(−1/2).
         XCTAssertEqual(prior.weight(at: MapPoint(x: 6, y: 7), on: Stage.hall), 0.1 + 0.9 * exp(-0.5), accuracy: 1e-12)
         XCTAssertEqual(prior.weight(at: MapPoint(x: 6, y: 1), on: Stage.hall), 0.1 + 0.9 * exp(-2), accuracy: 1e-12)
     }
 
-    func testBeyondAnEndTheDistanceIsThatOfTheEnd() {
+    func testTheDistanceBeyondAnEndIsThatToTheEnd() {
         XCTAssertEqual(
             prior.weight(at: MapPoint(x: 15, y: 9), on: Stage.hall), 0.1 + 0.9 * exp(-25.0 / 8), accuracy: 1e-12)
     }
 
-    func testFarFromAllPathsTheShareRemains() {
+    func testPointsFarFromAllPathsHaveTheOffPathShare() {
         XCTAssertEqual(prior.weight(at: MapPoint(x: 6, y: 19), on: Stage.hall), 0.1)
     }
 
-    func testAWayToAnotherFloorCountsWithItsEndThere() {
+    func testAPathToAnotherFloorContributesItsEndOnThatFloor() {
         XCTAssertEqual(prior.weight(at: MapPoint(x: 13, y: 6), on: Stage.gallery), 1)
         XCTAssertEqual(
             prior.weight(at: MapPoint(x: 13, y: 4), on: Stage.gallery), 0.1 + 0.9 * exp(-0.5), accuracy: 1e-12)
     }
 
-    func testOnAMapWithoutPathsAllPlacesAreAlike() {
+    func testAllPointsOfAMapWithoutPathsHaveEqualWeight() {
         XCTAssertEqual(prior.weight(at: MapPoint(x: 6, y: 19), on: 99), 1)
         let grid = MapGrid(from: MapPoint(x: 0, y: 0), to: MapPoint(x: 3, y: 3), cellSize: 1)
         XCTAssertEqual(Set(prior.makeWeights(on: 99, grid: grid)), [1])
@@ -59,7 +59,7 @@ final class PathPriorTests: XCTestCase {
         }
     }
 
-    func testANumberOutOfRangeCountsAsTheNearestInRange() {
+    func testThePriorClampsParametersToTheirRange() {
         let far = MapPoint(x: 6, y: 19)
         for (share, expected) in [(0, 0.001), (-1, 0.001), (Double.nan, 0.001), (2, 1)] {
             let prior = PathPrior(paths: Self.paths, width: 0, offPathShare: share)
@@ -68,7 +68,7 @@ final class PathPriorTests: XCTestCase {
         }
     }
 
-    func testTheSettingPutsThePathsIntoTheTables() throws {
+    func testTheSettingEnablesThePathPrior() throws {
         var venue = Stage.venue
         venue.paths = Self.paths
         XCTAssertEqual(Set(SignalField(venue: venue).maps[0].prior), [1], "by default, paths are left out")
@@ -82,7 +82,7 @@ final class PathPriorTests: XCTestCase {
         XCTAssertEqual(Set(SignalField(venue: venue, model: model).maps[0].prior), [1])
     }
 
-    func testAProductIsAsExpectedAsItsFactorsTogether() {
+    func testAProductMultipliesTheWeightsOfItsFactors() {
         let point = MapPoint(x: 6, y: 7)
         let product = prior.multiplied(by: prior)
         XCTAssertEqual(product.weight(at: point, on: Stage.hall), pow(0.1 + 0.9 * exp(-0.5), 2), accuracy: 1e-12)

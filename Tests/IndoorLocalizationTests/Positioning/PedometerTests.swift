@@ -48,17 +48,17 @@ final class PedometerTests: XCTestCase {
         return try XCTUnwrap(engine.estimate(on: PositioningStage.hall)).point
     }
 
-    func testTheEngineCountsAStepOnceThatIsReportedAndDetected() throws {
+    func testTheEngineCountsAReportedAndDetectedStepOnce() throws {
         let walked = try end(of: Self.both)
         XCTAssertEqual(walked.x - Self.begin.x, 28, accuracy: 3, "40 steps of 0.7 m, not 80")
         XCTAssertEqual(try end(of: Self.reports()).x, walked.x, accuracy: 2, "as from reports alone")
     }
 
-    func testTheEngineCountsStepsThatAreDetectedAlone() throws {
+    func testTheEngineCountsStepsThatAreOnlyDetected() throws {
         XCTAssertEqual(try end(of: Self.samples()).x - Self.begin.x, 40 * 0.63, accuracy: 4, "5 m/s² of swing each")
     }
 
-    func testASmootherCountsAStepOnceThatIsReportedAndDetected() {
+    func testASmootherCountsAReportedAndDetectedStepOnce() {
         var readings = ReversedReadings()
         for reading in Self.both { readings.append(reading) }
         var steps = 0

@@ -22,7 +22,7 @@ final class PositionSpreadTests: XCTestCase {
         XCTAssertEqual(try XCTUnwrap(PositionCovariance(xx: 1, xy: 0, yy: 9).ellipse()).direction, 0, accuracy: 1e-9)
     }
 
-    func testTheEllipseHoldsAsManyErrorsAsItSays() throws {
+    func testTheEllipseContainsItsStatedShareOfErrors() throws {
         var generator = SeededGenerator(seed: 4)
         let covariance = PositionCovariance(xx: 9, xy: 3, yy: 4)
         for probability in [0.3, 0.68, 0.95] {
@@ -41,7 +41,7 @@ final class PositionSpreadTests: XCTestCase {
         }
     }
 
-    func testWhatIsNoCovarianceHasNoEllipse() {
+    func testAnInvalidCovarianceHasNoEllipse() {
         XCTAssertNil(PositionCovariance(xx: 1, xy: 2, yy: 1).ellipse())
         XCTAssertNil(PositionCovariance(xx: .nan, xy: 0, yy: 1).ellipse())
         for probability in [0, 1, -0.5, 2, .nan] {
@@ -76,7 +76,7 @@ final class PositionSpreadTests: XCTestCase {
         return outputs.compactMap { if case .position(let position) = $0.content { position } else { nil } }
     }
 
-    func testTheRoomsOfAPositionAreThoseThatItMayBeIn() throws {
+    func testAPositionListsTheRoomsThatItCanBeIn() throws {
         let last = try XCTUnwrap(positions(of: Self.venue()).last)
         // The beacons hang above the wall between both: neither is sure.
         XCTAssertEqual(Set(last.rooms.map(\.name)), ["left", "right"])
@@ -86,7 +86,7 @@ final class PositionSpreadTests: XCTestCase {
         for room in last.rooms { XCTAssertGreaterThan(room.probability, 0.2, "\(last.rooms)") }
     }
 
-    func testARoomWithoutAShapeOrOnAnotherFloorIsNoneOfThem() throws {
+    func testAPositionOmitsRoomsWithoutAShapeOrOnOtherFloors() throws {
         for position in positions(of: Self.venue()) {
             XCTAssertTrue(Set(position.rooms.map(\.id)).isSubset(of: [1, 2]), "\(position.rooms)")
         }
@@ -107,7 +107,7 @@ final class PositionSpreadTests: XCTestCase {
     }
 
     /// A long corridor whose beacons stand in a row: across it little is known.
-    func testTheEllipseIsLongWhereThePlaceIsUnsure() throws {
+    func testTheEllipseIsLongAlongTheUncertainDirection() throws {
         var filter = ParticleFilter(walls: [WallIndex(walls: [])], motion: MotionModel(), count: 400, seed: 1)
         let points = (0..<400).map { MapPoint(x: 10 + Double($0 % 20) / 2, y: 5 + Double($0 / 20) / 20) }
         filter.particles.place(points, ReceiverOffset(deviation: 0))

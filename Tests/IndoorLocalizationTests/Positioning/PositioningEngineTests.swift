@@ -14,14 +14,14 @@ final class PositioningEngineTests: XCTestCase {
         XCTAssertNil(engine.estimate(on: Stage.hall))
     }
 
-    func testOfAMapThatTheVenueDoesNotHaveThereIsNoEstimate() {
+    func testAnUnknownMapHasNoEstimate() {
         var receiver = HallReceiver(at: Self.middle, seed: 1)
         receiver.listen()
         XCTAssertNotNil(receiver.estimate)
         XCTAssertNil(receiver.engine.estimate(on: 99))
     }
 
-    func testAReceiverAtRestIsFoundWithinTwoMetresInTenSeconds() {
+    func testTheEngineLocatesAReceiverAtRestWithinTwoMetresInTenSeconds() {
         let errors = Self.restingReceivers.map(\.error).sorted()
         print("errors of 40 seeds in metres: median \(errors[20]), 75 % \(errors[29]), largest \(errors[39])")
         XCTAssertLessThan(errors[20], 1.5, "median, seeds 1...40")
@@ -30,7 +30,7 @@ final class PositioningEngineTests: XCTestCase {
         XCTAssertLessThan(errors[39], 4, "all, seeds 1...40")
     }
 
-    func testTheRadiusHoldsAboutTwoThirdsOfTheTime() {
+    func testTheRadiusContainsTheTruePositionAboutTwoThirdsOfTheTime() {
         let held = Self.restingReceivers.filter { $0.error <= $0.estimate?.radius ?? 0 }.count
         print("the radius held in \(held) of 40 seeds")
         // The engine does not know that nobody walks, so the radius may hold more often.
@@ -43,7 +43,7 @@ final class PositioningEngineTests: XCTestCase {
         }
     }
 
-    func testAKidnappedReceiverIsFoundAgain() {
+    func testTheEngineRelocatesAKidnappedReceiver() {
         for seed in UInt64(1)...3 {
             var receiver = HallReceiver(at: MapPoint(x: 3, y: 4), seed: seed)
             receiver.listen(seconds: 8)
@@ -54,7 +54,7 @@ final class PositioningEngineTests: XCTestCase {
         }
     }
 
-    func testWhatIsNoSignalStrengthChangesNothing() {
+    func testAnInvalidRSSIChangesNothing() {
         let plain = Self.journey(seed: 3)
         let spoiled = Self.journey(seed: 3) { engine, seconds in
             for rssi in [Double.nan, 127, 0, 20, -128, .infinity, -.infinity] {
@@ -65,7 +65,7 @@ final class PositioningEngineTests: XCTestCase {
         XCTAssertEqual(plain, spoiled)
     }
 
-    func testUnknownBeaconsAreIgnored() {
+    func testTheEngineIgnoresUnknownBeacons() {
         let spoiled = Self.journey(seed: 3) { engine, seconds in
             engine.observe(Self.sighting(Stage.identity(500), -40, at: seconds))
         }
@@ -90,7 +90,7 @@ final class PositioningEngineTests: XCTestCase {
         XCTAssertEqual(receiver.engine.mapProbabilities.count, 2)
     }
 
-    func testTheFloorOfTheBeaconsIsTheProbableOne() {
+    func testTheFloorOfTheBeaconsIsTheMostProbable() {
         for seed in UInt64(1)...5 {
             var receiver = Self.betweenFloors(seed: seed)
             receiver.listen(seconds: 6)
@@ -98,7 +98,7 @@ final class PositioningEngineTests: XCTestCase {
         }
     }
 
-    func testAFixSaysWhereTheDeviceBegins() throws {
+    func testAFixSetsTheStartingPosition() throws {
         var receiver = HallReceiver(at: Self.middle, seed: 1)
         receiver.observe(Self.fix(MapPoint(x: 4, y: 5), radius: 1))
         let estimate = try XCTUnwrap(receiver.estimate)
@@ -115,7 +115,7 @@ final class PositioningEngineTests: XCTestCase {
         XCTAssertLessThan(receiver.estimate?.point.distance(to: place) ?? 99, before / 2)
     }
 
-    func testAFixThatIsNoPlaceIsIgnored() {
+    func testTheEngineIgnoresAnInvalidFix() {
         var receiver = HallReceiver(at: Self.middle, seed: 1)
         receiver.listen()
         let before = receiver.estimate
@@ -160,7 +160,7 @@ final class PositioningEngineTests: XCTestCase {
         XCTAssertEqual(point.distance(to: Stage.beaconPoints[4]), 0, accuracy: 1e-6)
     }
 
-    func testTheSimpleMethodsKnowNothingBeforeEvidence() {
+    func testTheSimpleMethodsHaveNoEstimateBeforeEvidence() {
         for method in [PositioningMethod.fingerprint, .trilateration] {
             var receiver = HallReceiver(at: Self.middle, seed: 1, method: method)
             receiver.observe(Self.fix(Self.middle, radius: 1))

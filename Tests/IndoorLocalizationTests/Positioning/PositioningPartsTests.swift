@@ -38,7 +38,7 @@ final class PositioningPartsTests: XCTestCase {
         func weight(at point: MapPoint, on mapID: MapID) -> Double { (point.x < 10) == isLeft ? 1 : 0.001 }
     }
 
-    func testADeviceIsFoundWithAModelThatContradictsPathLoss() {
+    func testTheEngineLocatesADeviceWithAModelThatContradictsPathLoss() {
         let place = MapPoint(x: 6, y: 13)
         let parts = PositioningParts(measurement: Contrary())
         let rssi: (MapPoint) -> Double = { -90 + 1.5 * $0.distance(to: place) }
@@ -80,7 +80,7 @@ final class PositioningPartsTests: XCTestCase {
         }
     }
 
-    func testTheSurveyedTablesAreTheLawAndTheSumOfAllReadings() throws {
+    func testTheSurveyedTablesArePathLossPlusTheSumOfAllReadings() throws {
         let model = SignalModel()
         let map = try XCTUnwrap(Stage.surveyedVenue.radioMap)
         let field = Stage.surveyedField.maps[0]
@@ -127,7 +127,7 @@ final class PositioningPartsTests: XCTestCase {
         XCTAssertGreaterThan(Set(map.prior).count, 10)
     }
 
-    func testWhereABeaconCannotBeHeardItsTableIsAsWhatLiesOutside() throws {
+    func testATableHasTheOutsideValuesWhereItsBeaconCannotBeDetected() throws {
         let field = Self.field { _, point in
             abs(point.x - 10) > 6 && point.y < 10 ? SignalExpectation(rssi: -70, variance: 4, rate: 2) : nil
         }
@@ -144,13 +144,13 @@ final class PositioningPartsTests: XCTestCase {
         XCTAssertEqual(exp(Double(table.logRate[0])), 2, accuracy: 1e-6)
     }
 
-    func testABeaconThatIsHeardNowhereHasNoTable() {
+    func testABeaconThatIsDetectedNowhereHasNoTable() {
         let field = Self.field { _, _ in nil }
         XCTAssertTrue(field.maps[0].tables.allSatisfy { $0 == nil })
         XCTAssertFalse(field.isSurveyed)
     }
 
-    func testRatesThatAreNotToldEverywhereDoNotCount() {
+    func testTheEngineIgnoresIncompleteRates() {
         let field = Self.field { beacon, _ in
             SignalExpectation(rssi: -70, variance: 4, rate: beacon.identity == Stage.identity(0) ? nil : 1)
         }
@@ -159,7 +159,7 @@ final class PositioningPartsTests: XCTestCase {
         XCTAssertTrue(field.maps[0].tables.allSatisfy { $0?.logRate.isEmpty ?? false })
     }
 
-    func testNumbersThatAreNoneAreNoSignal() {
+    func testTheEngineTreatsInvalidNumbersAsNoSignal() {
         let odd: [SignalExpectation] = [
             SignalExpectation(rssi: .nan, variance: 4), SignalExpectation(rssi: .infinity, variance: 4),
             SignalExpectation(rssi: -70, variance: .nan), SignalExpectation(rssi: -70, variance: 4, rate: .nan),
@@ -169,7 +169,7 @@ final class PositioningPartsTests: XCTestCase {
         }
     }
 
-    func testAModelIsToldPowerAndExponentOfEachBeacon() {
+    func testAModelReceivesThePowerAndTheExponentOfEachBeacon() {
         let told = Self.field { beacon, point in
             guard let power = beacon.measuredPower, let exponent = beacon.pathLossExponent else { return nil }
             return SignalExpectation(rssi: power - exponent, variance: 0)
@@ -177,7 +177,7 @@ final class PositioningPartsTests: XCTestCase {
         for table in told.maps[0].tables { XCTAssertEqual(table?.mean.first, Float(Stage.power - Stage.exponent)) }
     }
 
-    func testAPriorThatIsNoNumberLeavesThePlacePossible() {
+    func testANaNPriorLeavesThePlacePossible() {
         struct Odd: MapPrior {
             let value: Double
             func weight(at point: MapPoint, on mapID: MapID) -> Double { value }

@@ -6,7 +6,7 @@ final class RadioMapLearnerTests: XCTestCase {
     private typealias Stage = PositioningStage
     private static let powers = [-60.0, -57, -63, -66, -59, -70, -61, -64]
 
-    func testTheExponentIsLearned() throws {
+    func testTheLearnerEstimatesTheExponent() throws {
         for exponent in [1.6, 2.2, 3] {
             let recording = Stage.survey(exponent: exponent, noise: 2, seed: 1)
             let map = try XCTUnwrap(Self.learn([recording]))
@@ -14,14 +14,14 @@ final class RadioMapLearnerTests: XCTestCase {
         }
     }
 
-    func testEachBeaconsPowerIsLearned() throws {
+    func testTheLearnerEstimatesEachBeaconsPower() throws {
         let map = try XCTUnwrap(Self.learn([Stage.survey(powers: Self.powers, noise: 2, seed: 2)]))
         for (index, beacon) in map.beacons.enumerated() {
             XCTAssertEqual(beacon.power, Self.powers[index], accuracy: 1.5, "beacon \(index)")
         }
     }
 
-    func testABeaconHeardOnceLeansOnThePowerOfAll() throws {
+    func testThePowerOfABeaconDetectedOnceIsShrunkTowardTheMean() throws {
         var recording = Stage.survey(powers: [-60, -60, -60, -60, -60, -60, -60, -40], noise: 0, seed: 2)
         recording.sightings.removeAll { $0.beacon == Stage.identity(7) && $0.instant > Instant(seconds: 4) }
         let map = try XCTUnwrap(Self.learn([recording]))
@@ -29,12 +29,12 @@ final class RadioMapLearnerTests: XCTestCase {
         XCTAssertEqual(map.beacons[7].power, -50, accuracy: 0.5)
     }
 
-    func testAKnownBeaconStaysWhereThePacketSays() throws {
+    func testAKnownBeaconKeepsThePositionOfThePacket() throws {
         let map = try XCTUnwrap(Self.learn([Stage.survey(noise: 2, seed: 2)]))
         XCTAssertEqual(map.beacons.map(\.point), Stage.beaconPoints)
     }
 
-    func testABeaconOfUnknownPlaceAmidTheSurveyIsFoundWithinTwoMetres() throws {
+    func testTheLearnerLocatesAnUnknownBeaconWithinTwoMetres() throws {
         let places = [MapPoint(x: 10, y: 10), MapPoint(x: 8, y: 12), MapPoint(x: 11, y: 7)]
         var venue = Stage.venue
         venue.beacons = []
@@ -44,7 +44,7 @@ final class RadioMapLearnerTests: XCTestCase {
         }
     }
 
-    func testABeaconOfUnknownMapIsPutWhereItIsLoudest() throws {
+    func testTheLearnerAssignsAnUnknownBeaconToTheMapOfItsStrongestReadings() throws {
         var venue = Stage.twoFloors
         venue.beacons = []
         var upstairs = Stage.survey(of: [MapPoint(x: 10, y: 10)], on: Stage.gallery, noise: 1, seed: 4)
@@ -58,14 +58,14 @@ final class RadioMapLearnerTests: XCTestCase {
         XCTAssertEqual(map.beacons.map(\.mapID), [Stage.gallery])
     }
 
-    func testWithoutPlacesThereIsNoMap() {
+    func testWithoutPlacesTheLearnerReturnsNoMap() {
         var recording = Stage.survey(noise: 2, seed: 6)
         recording.waypoints = []
         XCTAssertNil(Self.learn([recording]))
         XCTAssertNil(Self.learn([]))
     }
 
-    func testPlacesWhereNothingIsHeardAreNoMap() {
+    func testWithoutDetectionsTheLearnerReturnsNoMap() {
         var recording = Stage.survey(noise: 2, seed: 6)
         recording.sightings = []
         XCTAssertNil(Self.learn([recording]))
@@ -76,13 +76,13 @@ final class RadioMapLearnerTests: XCTestCase {
         XCTAssertEqual(Self.learn([recording]), Self.learn([recording]))
     }
 
-    func testPlacesOnMapsThatTheVenueDoesNotHaveAreIgnored() {
+    func testTheLearnerIgnoresPlacesOnUnknownMaps() {
         let known = Stage.survey(noise: 2, seed: 8)
         let unknown = Stage.survey(on: 99, noise: 2, seed: 9)
         XCTAssertEqual(Self.learn([known, unknown]), Self.learn([known]))
     }
 
-    func testEveryPlaceKeepsWhatWasHeardThere() throws {
+    func testEveryPlaceKeepsItsReadings() throws {
         let map = try XCTUnwrap(Self.learn([Stage.survey(noise: 0, seed: 1)]))
         XCTAssertEqual(map.fingerprints.count, 100)
         for place in map.fingerprints {
@@ -95,7 +95,7 @@ final class RadioMapLearnerTests: XCTestCase {
         }
     }
 
-    func testAnExactWorldLeavesNothingForTheGaussianProcess() throws {
+    func testExactPathLossLeavesNoShadowing() throws {
         let map = try XCTUnwrap(Self.learn([Stage.survey(noise: 0, seed: 1)]))
         XCTAssertEqual(map.pathLossExponent, Stage.exponent, accuracy: 0.01)
         for place in map.fingerprints {
@@ -109,7 +109,7 @@ final class RadioMapLearnerTests: XCTestCase {
         XCTAssertGreaterThan(noisy, quiet + 1)
     }
 
-    func testTheBodyOfWhoeverSurveysIsLearned() throws {
+    func testTheLearnerEstimatesTheSurveyorsBodyShadowing() throws {
         for (amplitude, range) in [(0.0, 0.0...1.2), (6, 2.5...5.5)] {
             var recording = Stage.survey(noise: 1, seed: 12)
             var generator = SeededGenerator(seed: 12)
@@ -128,7 +128,7 @@ final class RadioMapLearnerTests: XCTestCase {
         }
     }
 
-    func testTooFewReadingsTellNoDeviation() throws {
+    func testTooFewReadingsGiveNoReadingDeviation() throws {
         var recording = Stage.survey(of: [MapPoint(x: 10, y: 10)], noise: 2, seed: 1)
         recording.waypoints = Array(recording.waypoints.prefix(20))
         recording.sightings = Array(recording.sightings.prefix(80))

@@ -10,7 +10,7 @@ final class ReceiverLearningTests: XCTestCase {
     private static let wrong = MapPoint(x: 6, y: 15)
     private static let receiver = Stage.offset(deviation: 9, bodyDeviation: 2)
 
-    func testAtTheRightPlaceTheOffsetIsLearnedAndTheWrongOneIsContradicted() throws {
+    func testReadingsTeachTheOffsetAtTheTruePlaceAndContradictAWrongPlace() throws {
         for field in [Stage.packetField, Stage.surveyedField] {
             var particles = ParticleFilter.Particles()
             particles.place([Self.right, Self.wrong], Self.receiver)
@@ -23,7 +23,7 @@ final class ReceiverLearningTests: XCTestCase {
         }
     }
 
-    func testEachReadingMakesItSurer() throws {
+    func testEachReadingReducesTheVariance() throws {
         var particles = ParticleFilter.Particles()
         particles.place([Self.right], Self.receiver)
         var before = try Self.offset(&particles, 0).variance
@@ -37,7 +37,7 @@ final class ReceiverLearningTests: XCTestCase {
         }
     }
 
-    func testWhereAllReceiversAreAlikeNothingIsLearned() throws {
+    func testAPriorWithoutVarianceLearnsNothing() throws {
         var model = SignalModel()
         (model.receiverOffsetDeviation, model.bodyDeviation) = (0, 0)
         var filter = Self.filter(at: [Self.right], Stage.offset(deviation: 0))
@@ -48,7 +48,7 @@ final class ReceiverLearningTests: XCTestCase {
         XCTAssertEqual(Self.fields(&filter.particles, 0), Array(repeating: 0, count: 9))
     }
 
-    func testAnOutlierCountsLessThanInProportion() throws {
+    func testTheWeightOfAnOutlierGrowsSublinearly() throws {
         func moved(by difference: Float, deviation: Double) throws -> Double {
             var particles = ParticleFilter.Particles()
             particles.place([Self.right], Stage.offset(deviation: deviation))
@@ -64,7 +64,7 @@ final class ReceiverLearningTests: XCTestCase {
         XCTAssertLessThan(try moved(by: 80, deviation: 1), try moved(by: 10, deviation: 1))
     }
 
-    func testOneOutlierHardlyMovesWhatIsKnown() throws {
+    func testOneOutlierHardlyMovesTheOffset() throws {
         var particles = ParticleFilter.Particles()
         particles.place([Self.right], Self.receiver)
         for _ in 0..<30 { Self.hear(Self.evidence(shift: 4), &particles) }
@@ -73,7 +73,7 @@ final class ReceiverLearningTests: XCTestCase {
         XCTAssertEqual(try Self.offset(&particles, 0).mean, before, accuracy: 0.3)
     }
 
-    func testTheBodyIsLearnedAsAVector() throws {
+    func testReadingsTeachBodyShadowingAsAVector() throws {
         // To the right everything is 5 dB stronger, to the left as much weaker.
         var evidence = Self.evidence(shift: 0)
         for index in evidence.heard.indices {
@@ -89,7 +89,7 @@ final class ReceiverLearningTests: XCTestCase {
         XCTAssertEqual(fields[2], 0, accuracy: 1)
     }
 
-    func testABeaconOfAnotherFloorTellsNothingOfTheBody() {
+    func testABeaconOfAnotherFloorTeachesNothingAboutTheBody() {
         var particles = ParticleFilter.Particles()
         particles.place([Self.right], Self.receiver)
         let likelihood = Stage.likelihood(Stage.twoFloorField, Self.evidence(shift: -6), receiver: Self.receiver)
@@ -103,7 +103,7 @@ final class ReceiverLearningTests: XCTestCase {
         XCTAssertEqual(fields[8], 4)
     }
 
-    func testTimeMakesItLessSure() throws {
+    func testTimeIncreasesTheVariance() throws {
         var model = SignalModel()
         model.receiverWander = 0.1
         var filter = Self.filter(at: [Self.right], Stage.offset(deviation: 3))
@@ -112,7 +112,7 @@ final class ReceiverLearningTests: XCTestCase {
         XCTAssertEqual(try Self.offset(&filter.particles, 0).variance, 10, accuracy: 1e-4)
     }
 
-    func testWhoTurnsRoundIsKnownAsBefore() {
+    func testBodyShadowingReturnsToThePriorWithTime() {
         var model = SignalModel()
         (model.bodyDeviation, model.bodyTime) = (2, 6)
         var filter = Self.filter(at: [Self.right], Self.receiver)
@@ -131,7 +131,7 @@ final class ReceiverLearningTests: XCTestCase {
         XCTAssertEqual(atLast[0], later[0], "the offset stays")
     }
 
-    func testTimeInPartsIsTimeAtOnce() {
+    func testSeveralTimeStepsEqualOneLongStep() {
         let model = SignalModel()
         var filter = Self.filter(at: [Self.right], Self.receiver)
         Self.hear(Self.evidence(shift: -8), &filter.particles)
@@ -143,7 +143,7 @@ final class ReceiverLearningTests: XCTestCase {
         }
     }
 
-    func testTheFiltersOffsetIsThatOfAllItsGuesses() throws {
+    func testTheFiltersOffsetIsTheWeightedMeanOfItsParticles() throws {
         var filter = Self.filter(at: [Self.right, Self.wrong], Self.receiver)
         XCTAssertNil(Self.filter(at: [], Self.receiver).receiverOffset(mapIndex: 0))
         Self.hear(Self.evidence(shift: -12), &filter.particles)
@@ -157,7 +157,7 @@ final class ReceiverLearningTests: XCTestCase {
         XCTAssertNil(filter.receiverOffset(mapIndex: 1))
     }
 
-    func testWeighingLetsTheParticlesLearn() throws {
+    func testWeighingUpdatesTheParticlesReceivers() throws {
         var filter = Self.filter(at: Array(repeating: Self.right, count: 50), Self.receiver)
         let likelihood = Stage.likelihood(
             Stage.packetField, Self.evidence(shift: -12), receiver: Self.receiver)
@@ -165,7 +165,7 @@ final class ReceiverLearningTests: XCTestCase {
         XCTAssertEqual(try XCTUnwrap(filter.receiverOffset(mapIndex: 0)).mean, -12, accuracy: 2)
     }
 
-    func testWhoIsDrawnAgainTakesItsReceiverAlong() throws {
+    func testAResampledParticleKeepsItsReceiver() throws {
         let places = (0..<10).map { MapPoint(x: 2 * Double($0), y: 9) }
         var filter = Self.filter(at: places, Self.receiver)
         Self.hear(Self.evidence(shift: -12), &filter.particles)
@@ -176,7 +176,7 @@ final class ReceiverLearningTests: XCTestCase {
         for index in 0..<10 { XCTAssertEqual(Self.fields(&filter.particles, index), expected, "particle \(index)") }
     }
 
-    func testWhoIsDrawnFromEvidenceHasLearnedOfItAndTheOthersKeepWhatTheyKnow() throws {
+    func testOnlyParticlesDrawnFromTheEvidenceLearnFromIt() throws {
         var filter = Self.filter(at: Array(repeating: Self.right, count: 1000), Self.receiver)
         for _ in 0..<30 { Self.hear(Self.evidence(shift: 10), &filter.particles) }
         let known = try Self.offset(&filter.particles, 0).mean
@@ -190,7 +190,7 @@ final class ReceiverLearningTests: XCTestCase {
         XCTAssertEqual(fresh.reduce(0, +) / Double(fresh.count), -12, accuracy: 2)
     }
 
-    func testMoreRoomLeavesWhatIsKnown() {
+    func testResizingKeepsTheExistingStates() {
         var particles = ParticleFilter.Particles()
         particles.place([Self.right, Self.wrong], Self.receiver)
         Self.hear(Self.evidence(shift: -12), &particles)

@@ -84,7 +84,7 @@ final class ReceiverLoopTests: XCTestCase {
         var bits: [[UInt32]] { (fields + [sums]).map { $0.map(\.bitPattern) } }
     }
 
-    func testEachGuessIsWeighedAndLearnsAsTheFormulasSay() {
+    func testEachStateFollowsTheFormulas() {
         for (seed, isDirected) in [(UInt64(1), true), (2, false)] {
             var table = ReceiverReference.Table(seed: seed)
             table.directed = isDirected ? 1 : 0
@@ -108,7 +108,7 @@ final class ReceiverLoopTests: XCTestCase {
         }
     }
 
-    func testOneReadingAfterAnotherIsAsTheFormulasSay() {
+    func testSuccessiveReadingsFollowTheFormulas() {
         let tables = (UInt64(10)..<18).map { ReceiverReference.Table(seed: $0) }
         let guesses = Guesses(count: 300, cells: 1..<ReceiverReference.Table.cells + 1, seed: 9)
         for level in Self.levels {
@@ -130,7 +130,7 @@ final class ReceiverLoopTests: XCTestCase {
         }
     }
 
-    func testSomeGuessesAreHeardAndTheOthersStayAsTheyAre() {
+    func testAReadingUpdatesOnlyTheStatesOfItsRange() {
         let table = ReceiverReference.Table(seed: 4)
         let guesses = Guesses(count: 600, cells: 1..<ReceiverReference.Table.cells + 1, seed: 4)
         for level in Self.levels {
@@ -148,7 +148,7 @@ final class ReceiverLoopTests: XCTestCase {
         }
     }
 
-    func testTheGridHearsWhatGuessesAtTheMiddleOfItsCellsHear() {
+    func testAGridAgreesWithParticlesAtItsCellCenters() {
         let state = State(fields: [1.5, -0.5, 0.25, 81, 2, -1, 4, 0.5, 5])
         for seed in UInt64(5)...7 {
             let table = ReceiverReference.Table(seed: seed)
@@ -162,7 +162,7 @@ final class ReceiverLoopTests: XCTestCase {
         }
     }
 
-    func testAbsurdReadingsLeaveAllNumbersNumbers() {
+    func testExtremeReadingsKeepAllNumbersFinite() {
         for rssi in [-1e30, 1e30] as [Float] {
             var table = ReceiverReference.Table(seed: 8)
             table.rssi = rssi
@@ -173,7 +173,7 @@ final class ReceiverLoopTests: XCTestCase {
         }
     }
 
-    func testManyReadingsLeaveTheVariancesAboveNothing() {
+    func testManyReadingsKeepTheVariancesPositive() {
         var guesses = Guesses(count: 200, cells: 1..<ReceiverReference.Table.cells + 1, seed: 11)
         for turn in 0..<500 { guesses.hear(cmath_vector_level(), ReceiverReference.Table(seed: UInt64(turn % 20))) }
         for index in guesses.x.indices {
@@ -182,7 +182,7 @@ final class ReceiverLoopTests: XCTestCase {
         }
     }
 
-    func testTimeLetsTheOffsetWanderAndTheBodyTurn() {
+    func testTimeAddsNoiseToTheOffsetAndResetsTheBody() {
         let guesses = Guesses(count: 777, cells: 0..<1, seed: 12)
         for level in Self.levels {
             var aged = guesses
@@ -199,7 +199,7 @@ final class ReceiverLoopTests: XCTestCase {
     }
 
     /// Equal seeds give equal bytes, on whatever processor.
-    func testAllKindsOfVectorsComeToTheSameBits() {
+    func testAllVectorLevelsGiveTheSameBits() {
         let table = ReceiverReference.Table(seed: 13)
         let guesses = Guesses(count: 1003, cells: 0..<ReceiverReference.Table.cells + 1, seed: 13)
         func bits(_ level: Int32) -> [[UInt32]] {

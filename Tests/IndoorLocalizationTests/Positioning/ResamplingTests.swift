@@ -10,7 +10,7 @@ final class ResamplingTests: XCTestCase {
         return index % 7 == 0 ? 0 : 0.1 + Float(index % 5)
     }
 
-    func testEitherSchemeTakesEachParticleAsOftenAsItsWeightSays() {
+    func testBothSchemesDrawParticlesInProportionToTheirWeights() {
         let repeats = 4000
         let total = Self.weights.reduce(0, +)
         for scheme in Resampling.Scheme.allCases {
@@ -47,7 +47,7 @@ final class ResamplingTests: XCTestCase {
         XCTAssertLessThan(errors[.systematic] ?? .infinity, errors[.stratified] ?? 0, "seed 5")
     }
 
-    func testWhatWeighsNothingIsNeverTaken() {
+    func testNoSchemeDrawsAParticleOfWeightZero() {
         var generator = SeededGenerator(seed: 3)
         for scheme in Resampling.Scheme.allCases {
             for _ in 0..<200 {
@@ -58,7 +58,7 @@ final class ResamplingTests: XCTestCase {
         }
     }
 
-    func testWithoutAnyWeightAllAreTakenAlike() {
+    func testZeroWeightsGiveUniformDraws() {
         var particles = ParticleFilter.Particles()
         particles.resize(to: 10)
         var generator = SeededGenerator(seed: 1)
@@ -67,7 +67,7 @@ final class ResamplingTests: XCTestCase {
         XCTAssertEqual(picks, Array(0..<10))
     }
 
-    func testTheShareThatCountsDecidesWhenParticlesAreDrawnAnew() {
+    func testTheEffectiveShareDecidesWhenTheFilterResamples() {
         // Half weigh three times as much as the others: (Σw)² / Σw² is 80 of 100.
         for (share, isDrawn) in [(0, false), (0.5, false), (0.79, false), (0.81, true), (1, true)] {
             for scheme in Resampling.Scheme.allCases {
@@ -83,7 +83,7 @@ final class ResamplingTests: XCTestCase {
         }
     }
 
-    func testStratifiedDrawsReachTheEngine() {
+    func testTheEngineUsesTheStratifiedScheme() {
         let place = MapPoint(x: 7, y: 12)
         let (systematic, stratified) = (Self.estimate(at: place, .systematic), Self.estimate(at: place, .stratified))
         expectClose(stratified?.point.distance(to: place), 0, within: 2, "seed 1")

@@ -2,7 +2,7 @@ import IndoorLocalization
 import XCTest
 
 final class RotationTests: XCTestCase {
-    func testTheLengthIsPythagorass() {
+    func testTheLengthFollowsPythagoras() {
         XCTAssertEqual(Vector3(x: 2, y: 3, z: 6).length, 7, accuracy: 1e-12)
     }
 
@@ -21,18 +21,18 @@ final class RotationTests: XCTestCase {
         expect(turned, Vector3(x: 1, y: 0, z: 0))
     }
 
-    func testALongQuaternionTurnsLikeAUnitOne() {
+    func testANonUnitQuaternionTurnsLikeAUnitQuaternion() {
         var long = Self.turn(degrees: 90, about: Vector3(x: 0, y: 0, z: 1))
         (long.w, long.z) = (long.w * 7, long.z * 7)
         expect(long.rotate(Vector3(x: 1, y: 2, z: 3)), Vector3(x: -2, y: 1, z: 3))
     }
 
-    func testAQuaternionOfZerosTurnsNothing() {
+    func testAZeroQuaternionTurnsNothing() {
         let vector = Vector3(x: 1, y: 2, z: 3)
         XCTAssertEqual(Quaternion(w: 0, x: 0, y: 0, z: 0).rotate(vector), vector)
     }
 
-    func testRandomTurnsKeepLengthsAndTheConjugateTurnsBack() {
+    func testRotationsKeepLengthsAndConjugatesReverseThem() {
         let seed: UInt64 = 5
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<100 {

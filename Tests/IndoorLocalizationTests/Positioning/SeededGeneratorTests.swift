@@ -5,7 +5,7 @@ final class SeededGeneratorTests: XCTestCase {
     private let seed: UInt64 = 20_26
     private let count = 20_000
 
-    func testTheFirstNumbersAreSplitMixs() {
+    func testTheFirstNumbersMatchSplitMix() {
         // Seed 1234567: the reference sequence of splitmix64.c (S. Vigna, prng.di.unimi.it), as widely published.
         var generator = SeededGenerator(seed: 1_234_567)
         XCTAssertEqual(generator.next(), 6_457_827_717_110_365_317)

@@ -10,7 +10,7 @@ final class ShadowingRegressionTests: XCTestCase {
 
     // MARK: Receivers
 
-    func testTwoReceiversOnTheSameWaysAreBroughtToTheirMean() throws {
+    func testTheRegressionReducesTwoReceiversToTheirMean() throws {
         let map = try XCTUnwrap(Self.learn(Self.twoReceivers))
         let first = Self.mean(map.fingerprints.prefix(100))
         let second = Self.mean(map.fingerprints.suffix(100))
@@ -20,13 +20,13 @@ final class ShadowingRegressionTests: XCTestCase {
         XCTAssertEqual((first + second) / 2, (heard[0] + heard[1]) / 2, accuracy: 0.5)
     }
 
-    func testHowMuchTheReceiversDifferIsTold() throws {
+    func testTheRegressionEstimatesTheDeviationOfTheReceivers() throws {
         let deviation = try XCTUnwrap(Self.learn(Self.twoReceivers)?.fit.receiverDeviation)
         // The standard deviation of two numbers that differ by 9.
         XCTAssertEqual(deviation, Self.difference / 2.0.squareRoot(), accuracy: 0.5)
     }
 
-    func testTwoReceiversMakeTheMapNoLessSureThanOne() throws {
+    func testTwoReceiversDoNotIncreaseTheReadingDeviation() throws {
         let one = try XCTUnwrap(Self.learn([Self.twoReceivers[0]])?.readingDeviation)
         let both = try XCTUnwrap(Self.learn(Self.twoReceivers)?.readingDeviation)
         XCTAssertEqual(both, one, accuracy: 0.5)
@@ -44,7 +44,7 @@ final class ShadowingRegressionTests: XCTestCase {
         }
     }
 
-    func testARecordingWithoutPlacesIsNoReceiver() throws {
+    func testARecordingWithoutPlacesHasNoReceiver() throws {
         var silent = Stage.survey(noise: 2, seed: 22)
         silent.waypoints = []
         let elsewhere = Stage.survey(on: 99, noise: 2, seed: 23)
@@ -53,7 +53,7 @@ final class ShadowingRegressionTests: XCTestCase {
         XCTAssertEqual(Self.learn([silent, elsewhere, known]), Self.learn([known]))
     }
 
-    func testRecordingsThatHardlyMeetTellOfTheBuildingNotOfReceivers() {
+    func testRecordingsWithLittleOverlapDetermineNoOffsets() {
         for noise in [6.0, 0] {
             var corners = [
                 Self.part(of: Stage.survey(noise: noise, seed: 21)) { $0.x < 8 && $0.y < 8 },
@@ -69,12 +69,12 @@ final class ShadowingRegressionTests: XCTestCase {
         }
     }
 
-    func testRecordingsOfTheSameWaysTellOfReceivers() {
+    func testRecordingsOfTheSameRoutesDetermineOffsets() {
         let result = Self.regression(Self.twoReceivers).solve()
         XCTAssertEqual(result.offsets[1] - result.offsets[0], Self.difference, accuracy: 1)
     }
 
-    func testRecordingsOfOnePlaceEachCannotTellTheReceiverFromThePlace() throws {
+    func testRecordingsOfOnePlaceEachDoNotSeparateTheReceiverFromThePlace() throws {
         // Each place by a receiver of its own: at another place its offset is a new one.
         let singles = Self.singles(of: Stage.survey(noise: 2, seed: 24), deviation: 5)
         let result = Self.regression(singles).solve()
@@ -88,7 +88,7 @@ final class ShadowingRegressionTests: XCTestCase {
 
     // MARK: Floors
 
-    func testTheLossOfAFloorIsLearned() throws {
+    func testTheRegressionEstimatesTheLossOfAFloor() throws {
         // Eight beacons tell it to about 2 dB through one floor, which leaves some of the 15 dB that are usual.
         for (level, tolerance) in [(1, 2.0), (2, 1.0), (3, 1.0)] {
             let map = try XCTUnwrap(Self.learn(Self.throughFloors(level), venue: Self.venue(gallery: level)))
@@ -96,7 +96,7 @@ final class ShadowingRegressionTests: XCTestCase {
         }
     }
 
-    func testTheTablesOfAnotherFloorExpectWhatTheSurveyHeardThere() throws {
+    func testTheTablesOfAnotherFloorMatchTheSurveyThere() throws {
         for level in [1, 2, 3] {
             var venue = Self.venue(gallery: level)
             let map = try XCTUnwrap(Self.learn(Self.throughFloors(level), venue: venue))
@@ -116,7 +116,7 @@ final class ShadowingRegressionTests: XCTestCase {
         }
     }
 
-    func testWhereNothingIsHeardThroughAFloorItsLossIsNotTold() throws {
+    func testWithoutReadingsThroughAFloorItsLossIsUndetermined() throws {
         let recordings = [Stage.survey(noise: 2, seed: 26)]
         XCTAssertNil(try XCTUnwrap(Self.learn(recordings, venue: Self.venue(gallery: 1))).fit.floorLoss)
         // Beacons of unknown place are put on the map where they are heard.
@@ -132,7 +132,7 @@ final class ShadowingRegressionTests: XCTestCase {
 
     // MARK: Residuals
 
-    func testResidualsAreWhatLeavingAReadingOutLeaves() throws {
+    func testResidualsMatchLeaveOneOutPredictions() throws {
         let seed: UInt64 = 27
         print("seed \(seed)")
         var generator = SeededGenerator(seed: seed)

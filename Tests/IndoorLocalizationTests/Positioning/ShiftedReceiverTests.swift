@@ -8,7 +8,7 @@ final class ShiftedReceiverTests: XCTestCase {
     private static let shifts = [-15.0, 15]
     private static let seeds = UInt64(1)...24
 
-    func testAtRestAWeakerOrStrongerReceiverIsFoundAsWell() {
+    func testTheEngineLocatesAWeakerOrStrongerReceiverAtRest() {
         assertFoundAsWell { seed, shift in
             var generator = SeededGenerator(seed: seed)
             let place = MapPoint(x: 2 + 16 * generator.uniform(), y: 2 + 16 * generator.uniform())
@@ -18,7 +18,7 @@ final class ShiftedReceiverTests: XCTestCase {
         }
     }
 
-    func testWalkingAWeakerOrStrongerReceiverIsFoundAsWell() {
+    func testTheEngineLocatesAWeakerOrStrongerWalkingReceiver() {
         assertFoundAsWell { seed, shift in
             let (start, end) = (MapPoint(x: 3, y: 4), MapPoint(x: 17, y: 14))
             var receiver = HallReceiver(at: start, seed: seed, shift: shift)
@@ -32,7 +32,7 @@ final class ShiftedReceiverTests: XCTestCase {
         }
     }
 
-    func testWithoutASurveyAWeakerOrStrongerReceiverIsFoundAsWell() {
+    func testTheEngineLocatesAWeakerOrStrongerReceiverWithoutASurvey() {
         assertFoundAsWell { seed, shift in
             var generator = SeededGenerator(seed: seed)
             let place = MapPoint(x: 2 + 16 * generator.uniform(), y: 2 + 16 * generator.uniform())
@@ -43,7 +43,7 @@ final class ShiftedReceiverTests: XCTestCase {
         }
     }
 
-    func testByFingerprintsAWeakerOrStrongerReceiverIsFoundAsWell() {
+    func testTheFingerprintMethodLocatesAWeakerOrStrongerReceiver() {
         assertFoundAsWell { seed, shift in
             var receiver = HallReceiver(at: MapPoint(x: 8, y: 11), seed: seed, method: .fingerprint, shift: shift)
             receiver.listen(seconds: 4)
@@ -52,7 +52,7 @@ final class ShiftedReceiverTests: XCTestCase {
     }
 
     /// Whoever sets the offset's deviation to 0 knows that the receiver is the survey's, and is lost if it is not.
-    func testAReceiverThatIsTakenAtItsWordIsLost() {
+    func testWithoutOffsetLearningTheEngineLosesAShiftedReceiver() {
         var model = SignalModel()
         model.receiverOffsetDeviation = 0
         let field = SignalField(venue: PositioningStage.surveyedVenue, model: model)
@@ -66,7 +66,7 @@ final class ShiftedReceiverTests: XCTestCase {
         for shift in Self.shifts { XCTAssertGreaterThan(mean(shift), 1.5 * mean(0), "\(shift) dB, seeds 1...12") }
     }
 
-    func testTheEngineTellsHowMuchStrongerTheReceiverHears() {
+    func testTheEngineEstimatesTheReceiverOffset() {
         for shift in Self.shifts {
             var receiver = HallReceiver(at: MapPoint(x: 8, y: 11), seed: 3, shift: shift)
             receiver.listen(seconds: 15)
@@ -77,7 +77,7 @@ final class ShiftedReceiverTests: XCTestCase {
     }
 
     /// It is the same receiver wherever it is; but the belief that learned it may be wrong.
-    func testNewGuessesOnAnyLevelBeginWithWhatIsKnownOfTheReceiverLessSure() {
+    func testNewParticlesOnEachLevelBeginWithTheLearnedOffsetAndALargerVariance() {
         var receiver = HallReceiver(
             at: MapPoint(x: 8, y: 11), seed: 3, venue: PositioningStage.twoFloors,
             field: PositioningStage.twoFloorField, shift: 6)

@@ -18,7 +18,7 @@ final class SignalFieldTests: XCTestCase {
         }
     }
 
-    func testWhereSilenceTellsNothingThePacketAloneHasNoRates() {
+    func testAPacketWithoutDetectionEvidenceHasNoRates() {
         XCTAssertFalse(Stage.uncountedField.isSurveyed)
         XCTAssertTrue(Stage.uncountedField.maps[0].logRate.isEmpty)
         XCTAssertEqual(Set(Stage.uncountedField.maps[0].prior), [1])
@@ -31,7 +31,7 @@ final class SignalFieldTests: XCTestCase {
         XCTAssertEqual(here - above, SignalModel().floorLoss, accuracy: 0.01)
     }
 
-    func testAtASurveyedPlaceTheMeanIsCloseToWhatWasHeard() throws {
+    func testTheMeanAtASurveyedPlaceIsCloseToTheReading() throws {
         let map = try XCTUnwrap(Stage.surveyedVenue.radioMap)
         for place in map.fingerprints {
             for reading in place.readings {
@@ -50,14 +50,14 @@ final class SignalFieldTests: XCTestCase {
         XCTAssertEqual(near, Stage.rssi(from: beacon, to: place) + 0.2 * 41, accuracy: 0.1)
     }
 
-    func testFarFromAllReadingsTheMeanIsPathLossAndWhatAllShare() throws {
+    func testTheMeanFarFromAllReadingsIsPathLossPlusTheCommonOffset() throws {
         let field = corridor(readings: [(6, 0.2), (94, -0.15)])
         let place = center(MapPoint(x: 50, y: 10), in: field)
         let far = try XCTUnwrap(value(\.mean, at: place, beacon: 0, in: field))
         XCTAssertEqual(far, Stage.rssi(from: beacon, to: place) + 0.05 * 25, accuracy: 0.05)
     }
 
-    func testNearAReadingTheTableIsSurer() throws {
+    func testTheVarianceIsSmallerNearAReading() throws {
         let field = corridor(readings: [(6, 0.2), (94, 0)])
         let near = try XCTUnwrap(value(\.variance, at: MapPoint(x: 6, y: 10), beacon: 0, in: field))
         let further = try XCTUnwrap(value(\.variance, at: MapPoint(x: 12, y: 10), beacon: 0, in: field))
@@ -68,14 +68,14 @@ final class SignalFieldTests: XCTestCase {
         XCTAssertEqual(far, 41 - 25 * 25 / (41 + 2.875), accuracy: 0.1)
     }
 
-    func testBeyondTheReachOfAllReadingsTheirBeaconsPowerIsStillKnown() throws {
+    func testReadingsConstrainABeaconsPowerAtAnyDistance() throws {
         let field = corridor(readings: [(6, 0.2), (94, 0)])
         let inReach = try XCTUnwrap(value(\.variance, at: MapPoint(x: 37, y: 10), beacon: 0, in: field))
         let beyond = try XCTUnwrap(value(\.variance, at: MapPoint(x: 39, y: 10), beacon: 0, in: field))
         XCTAssertEqual(inReach, beyond, accuracy: 0.5)
     }
 
-    func testABeaconHeardMoreOftenHasTheHigherRate() throws {
+    func testABeaconWithMoreDetectionsHasAHigherRate() throws {
         let field = corridor(readings: [(6, 0), (94, 0)], counts: [40, 2])
         let often = try XCTUnwrap(value(\.logRate, at: MapPoint(x: 6, y: 10), beacon: 0, in: field))
         let seldom = try XCTUnwrap(value(\.logRate, at: MapPoint(x: 94, y: 10), beacon: 0, in: field))
@@ -103,12 +103,12 @@ final class SignalFieldTests: XCTestCase {
         }
     }
 
-    func testOutsideEveryBeaconIsHeardAsSeldomAsUnheardOnes() {
+    func testTheRateOutsideTheGridIsTheUnheardRate() {
         let field = Stage.surveyedField
         XCTAssertEqual(Double(exp(field.maps[0].outsideRate)), field.model.unheardRate, accuracy: 1e-5)
     }
 
-    func testFarFromEverythingManyBeaconsTogetherAreHeardAsSeldomAsFew() throws {
+    func testTheTotalUnheardRateDoesNotDependOnTheNumberOfBeacons() throws {
         for count in [1, 600] {
             var venue = Stage.venue
             venue.maps = [Stage.map(width: 400)]
@@ -140,7 +140,7 @@ final class SignalFieldTests: XCTestCase {
         }
     }
 
-    func testABeaconThatTheSurveyDidNotHearIsKnownFromThePacket() throws {
+    func testABeaconWithoutSurveyReadingsIsKnownFromThePacket() throws {
         var venue = Stage.surveyedVenue
         let silent = VenueBeacon(
             identity: Stage.identity(100), mapID: Stage.hall, point: MapPoint(x: 10, y: 10), measuredPower: -50,
@@ -159,7 +159,7 @@ final class SignalFieldTests: XCTestCase {
         XCTAssertEqual(mean, Stage.rssi(from: silent.point, to: center, power: -50 - weaker), accuracy: 0.01)
     }
 
-    func testWithoutASurveyRatesMayBeExpectedFromTheReceiversSensitivity() throws {
+    func testWithoutASurveyTheReceiversSensitivityGivesTheRates() throws {
         var model = SignalModel()
         (model.unsurveyedDetectionWeight, model.sensitivity, model.sensitivityWidth) = (0.5, -75, 3)
         model.unsurveyedRate = 0.4
@@ -177,7 +177,7 @@ final class SignalFieldTests: XCTestCase {
     }
 
     /// Another floor of a surveyed venue, where nobody surveyed and nothing is mounted.
-    func testWhereTheSurveyNeverHeardABeaconOfAnotherFloorItIsNotExpected() {
+    func testABeaconOfAnotherFloorWithoutReadingsThereIsNotExpected() {
         var venue = Stage.surveyedVenue
         venue.maps.append(Stage.map(Stage.gallery, level: 1))
         venue.radioMap?.fingerprints.append(
@@ -204,7 +204,7 @@ final class SignalFieldTests: XCTestCase {
         XCTAssertNotNil(grid.cell(at: MapPoint(x: 27.9, y: 25.9)))
     }
 
-    func testABeaconTooFarOffToBeHeardDoesNotStretchTheGrid() {
+    func testABeaconBeyondItsRangeDoesNotStretchTheGrid() {
         var venue = Stage.venue
         let plain = SignalField(venue: venue).maps[0].grid
         for far in [1e4, -1e6, 1e300] {
@@ -219,7 +219,7 @@ final class SignalFieldTests: XCTestCase {
         XCTAssertNotNil(SignalField(venue: venue).maps[0].grid.cell(at: MapPoint(x: -12, y: 5)))
     }
 
-    func testNobodyIsExpectedFarFromTheSurvey() throws {
+    func testThePriorIsLowFarFromTheSurvey() throws {
         let field = corridor(readings: [(6, 0.2), (94, 0)])
         let map = field.maps[0]
         let there = map.prior[try XCTUnwrap(map.grid.cell(at: MapPoint(x: 6, y: 10)))]
@@ -228,7 +228,7 @@ final class SignalFieldTests: XCTestCase {
         XCTAssertEqual(Double(away), field.model.unsupportedShare, accuracy: 1e-4)
     }
 
-    func testNobodyIsExpectedOutsideTheWalkableAreas() throws {
+    func testThePriorIsLowOutsideTheWalkableAreas() throws {
         var venue = Stage.venue
         venue.maps[0].walkable = [
             [MapPoint(x: 0, y: 0), MapPoint(x: 10, y: 0), MapPoint(x: 10, y: 20), MapPoint(x: 0, y: 20)]
@@ -240,7 +240,7 @@ final class SignalFieldTests: XCTestCase {
         XCTAssertEqual(Double(away), field.model.unsupportedShare, accuracy: 1e-6)
     }
 
-    func testTheReadingDeviationAddsWhatASurveyCannotSee() {
+    func testTheReadingDeviationIncludesTheUnseenDeviation() {
         // √(3² + 2²), from the model alone.
         XCTAssertEqual(Stage.packetField.readingDeviation, 13.0.squareRoot(), accuracy: 1e-9)
     }

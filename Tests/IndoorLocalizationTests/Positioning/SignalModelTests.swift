@@ -15,21 +15,21 @@ final class SignalModelTests: XCTestCase {
         XCTAssertEqual(model.pathLoss(power: -59, exponent: 2.5, planar: 10, height: 0), -84, accuracy: 1e-9)
     }
 
-    func testHeightCountsLikeTheOtherSideOfARightAngle() {
+    func testTheDistanceIncludesTheHeightDifference() {
         // 3 m in the plan and 4 m up are 5 m: -60 - 20·log₁₀ 5 = -73.9794.
         XCTAssertEqual(model.pathLoss(power: -60, exponent: 2, planar: 3, height: 4), -73.9794, accuracy: 1e-4)
     }
 
-    func testShadowingIsTheSameAtTheSamePlace() {
+    func testShadowingIsFullyCorrelatedAtTheSamePlace() {
         XCTAssertEqual(model.shadowingCorrelation(distance: 0), 1, accuracy: 1e-12)
     }
 
-    func testShadowingAtOneLengthIsMatérns() {
+    func testShadowingAtOneLengthFollowsMatérn() {
         // (1 + √3)·exp(-√3) = 0.48335.
         XCTAssertEqual(model.shadowingCorrelation(distance: model.shadowingLength), 0.48335, accuracy: 1e-4)
     }
 
-    func testShadowingFadesWithEveryMetre() {
+    func testTheCorrelationOfShadowingFallsWithDistance() {
         let values = (0...60).map { model.shadowingCorrelation(distance: Double($0)) }
         for (near, far) in zip(values, values.dropFirst()) { XCTAssertGreaterThan(near, far) }
         XCTAssertLessThan(model.shadowingCorrelation(distance: 60), 1e-3)
@@ -44,12 +44,12 @@ final class SignalModelTests: XCTestCase {
         XCTAssertEqual(model.surveyVariance(count: 4), 2.25 + 6.25 / 4, accuracy: 1e-12)
     }
 
-    func testReadingsBeyondTheCapDoNotHelp() {
+    func testReadingsBeyondTheCapDoNotReduceTheVariance() {
         XCTAssertEqual(
             model.surveyVariance(count: model.readingCap), model.surveyVariance(count: 1000), accuracy: 1e-12)
     }
 
-    func testEachNumberThatTheSurveyTellsTakesItsPlace() {
+    func testEachSurveyParameterReplacesTheSetting() {
         let cases: [(tell: (inout RadioMap.Fit) -> Void, expect: (inout SignalModel) -> Void)] = [
             ({ $0.floorLoss = 7 }, { $0.floorLoss = 7 }), ({ $0.rateLength = 3.5 }, { $0.rateLength = 3.5 }),
             ({ $0.ratePriorDetections = 0.4 }, { $0.ratePriorDetections = 0.4 }),
@@ -68,7 +68,7 @@ final class SignalModelTests: XCTestCase {
         }
     }
 
-    func testWhatTheSurveyDoesNotTellStaysAsItIsSet() {
+    func testParametersMissingFromTheSurveyKeepTheSetting() {
         var model = model
         (model.floorLoss, model.rateLength, model.supportWidth) = (11, 2.5, 1.25)
         model.ratePriorDetections = 0.2
@@ -76,7 +76,7 @@ final class SignalModelTests: XCTestCase {
         XCTAssertEqual(model.fitted(to: radioMap(RadioMap.Fit())), model)
     }
 
-    func testWithoutASurveyItsOwnNumbersCount() {
+    func testWithoutASurveyTheModelUsesItsUnsurveyedParameters() {
         var model = model
         (model.unsurveyedBeaconLimit, model.unsurveyedRate, model.unsurveyedDetectionWeight) = (7, 0.3, 0.25)
         let fitted = model.fitted(to: nil)
@@ -89,7 +89,7 @@ final class SignalModelTests: XCTestCase {
         XCTAssertEqual(fitted, model)
     }
 
-    func testAReceiverThatIsTheSurveysStaysSo() {
+    func testAnOffsetDeviationOfZeroStaysZero() {
         var model = model
         model.receiverOffsetDeviation = 0
         var fit = RadioMap.Fit()
@@ -97,20 +97,20 @@ final class SignalModelTests: XCTestCase {
         XCTAssertEqual(model.fitted(to: radioMap(fit)).receiverOffsetDeviation, 0)
     }
 
-    func testTheSurveysReceiversDoNotMakeAnotherOneSurer() {
+    func testTheSurveyDoesNotReduceTheOffsetDeviation() {
         var fit = RadioMap.Fit()
         fit.receiverDeviation = 1
         XCTAssertEqual(model.fitted(to: radioMap(fit)).receiverOffsetDeviation, model.receiverOffsetDeviation)
     }
 
     /// A phone in a pocket against one in a hand: most differ by less than 10 dB, some by 15.
-    func testAnyUsualReceiverIsExpected() {
+    func testTheDefaultsCoverTypicalReceivers() {
         XCTAssertEqual(model.receiverOffsetDeviation, 9)
         XCTAssertEqual(model.bodyDeviation, 2)
         XCTAssertEqual(model.beaconLimit, 64)
     }
 
-    func testWhatIsHeardWhereNothingShouldBeIsSharedByAllBeacons() {
+    func testAllBeaconsShareTheUnheardRate() {
         XCTAssertEqual(model.unheardRate(of: 1), model.unheardRate, accuracy: 1e-12)
         XCTAssertEqual(model.unheardRate(of: 600) * 600, model.unheardRate, accuracy: 1e-12)
         XCTAssertEqual(model.unheardRate(of: 0), model.unheardRate, accuracy: 1e-12)

@@ -26,7 +26,7 @@ final class SignalTablesTests: XCTestCase {
             venue: venue, transmitters: TransmitterList(venue: venue, model: model), model: model, cache: cache)
     }
 
-    func testATableThatNoLongerFitsIsMadeAgainToTheSameBits() {
+    func testAnEvictedTableIsRebuiltBitForBit() {
         for venue in [Stage.venue, Stage.twoFloors, Stage.surveyedVenue] {
             let (kept, dropped) = (maker(of: venue, TableCache()), maker(of: venue, TableCache(capacity: 1)))
             for _ in 0..<2 {
@@ -42,7 +42,7 @@ final class SignalTablesTests: XCTestCase {
         }
     }
 
-    func testNothingIsMadeBeforeItIsAskedFor() {
+    func testTablesAreBuiltOnFirstUse() {
         for venue in [Stage.venue, Stage.surveyedVenue] {
             let cache = TableCache()
             let tables = maker(of: venue, cache)
@@ -76,7 +76,7 @@ final class SignalTablesTests: XCTestCase {
         XCTAssertEqual(field.maps.indices.filter { field.maps[$0].tables[beacon] != nil }, [1, 2, 3, 4, 5])
     }
 
-    func testWhereNothingOfWhatIsHeardCanBeHeardNobodyIs() {
+    func testMapsWithoutAnyDetectableBeaconAreRuledOut() {
         let field = SignalField(venue: Self.tower)
         let receivers = field.maps.map { _ in Stage.offset() }
         var evidence = Stage.evidence(at: MapPoint(x: 6, y: 6))
@@ -90,7 +90,7 @@ final class SignalTablesTests: XCTestCase {
         XCTAssertTrue(posterior.draw(10, mapIndex: 6, using: &generator).isEmpty)
     }
 
-    func testIfNothingOrTooLittleIsHeardThatTellsEveryLevelIsInQuestion() {
+    func testTooFewOrUnknownDetectionsRuleOutNoLevel() {
         let field = SignalField(venue: Self.tower)
         let receivers = field.maps.map { _ in Stage.offset() }
         // The beacons of the lowest floor on a field that lacks its tables, and too few of them to tell.
@@ -129,7 +129,7 @@ final class SignalTablesTests: XCTestCase {
         XCTAssertFalse(isSame(first, shared.field(of: Stage.venue, model: model)), "the first one is gone")
     }
 
-    func testPositionsDoNotDependOnWhoSharesTheTables() throws {
+    func testSharingTablesDoesNotAffectPositions() throws {
         let shared = SharedTables()
         func points(_ engine: PositioningEngine, at place: MapPoint) -> [MapPoint] {
             var engine = engine

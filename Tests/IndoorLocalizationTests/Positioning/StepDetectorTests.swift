@@ -5,7 +5,7 @@ final class StepDetectorTests: XCTestCase {
     private static let gravity = 9.80665
     private static let seed: UInt64 = 7
 
-    func testAMinuteOfTwoStepsASecondIsAHundredAndTwentySteps() {
+    func testTheDetectorCounts120StepsInAMinuteAtTwoPerSecond() {
         let steps = Self.steps(seconds: 60) { Self.gravity + 3 * sin(2 * .pi * 2 * $0) }
         XCTAssertEqual(Double(steps.count), 120, accuracy: 3)
     }
@@ -15,7 +15,7 @@ final class StepDetectorTests: XCTestCase {
         XCTAssertEqual(Double(steps.count), 120, accuracy: 3)
     }
 
-    func testANoisyWalkIsCountedAsWell() {
+    func testTheDetectorCountsANoisyWalk() {
         var generator = SeededGenerator(seed: Self.seed)
         let steps = Self.steps(seconds: 60) {
             Self.gravity + 3 * sin(2 * .pi * 1.8 * $0) + 0.6 * generator.normal()
@@ -23,13 +23,13 @@ final class StepDetectorTests: XCTestCase {
         XCTAssertEqual(Double(steps.count), 108, accuracy: 4, "seed \(Self.seed)")
     }
 
-    func testStandingWithNoiseIsNoStep() {
+    func testNoiseWhileStandingGivesNoStep() {
         var generator = SeededGenerator(seed: Self.seed)
         let steps = Self.steps(seconds: 60) { _ in Self.gravity + 0.3 * generator.normal() }
         XCTAssertEqual(steps.count, 0, "seed \(Self.seed)")
     }
 
-    func testAShakingFasterThanAnyFeetIsNotFourStepsASecond() {
+    func testFastShakingDoesNotGiveFourStepsPerSecond() {
         let steps = Self.steps(seconds: 10) { Self.gravity + 8 * sin(2 * .pi * 6 * $0) }
         XCTAssertLessThanOrEqual(steps.count, 34)
     }
@@ -45,7 +45,7 @@ final class StepDetectorTests: XCTestCase {
         XCTAssertTrue((0.5...1).contains(mean(steps)), "\(mean(steps))")
     }
 
-    func testAGapInTheReadingsIsNoStep() {
+    func testAGapInTheReadingsGivesNoStep() {
         var detector = StepDetector()
         // A swing upwards that no swing downwards follows, before the sensor is switched off.
         for index in 0..<20 {
@@ -57,7 +57,7 @@ final class StepDetectorTests: XCTestCase {
         }
     }
 
-    func testStepsAreCountedAfterAGapToo() {
+    func testTheDetectorCountsStepsAfterAGap() {
         var detector = StepDetector()
         _ = detector.observe(Self.sample(at: 0, Self.gravity))
         var count = 0
@@ -69,7 +69,7 @@ final class StepDetectorTests: XCTestCase {
         XCTAssertEqual(Double(count), 20, accuracy: 2)
     }
 
-    func testNotANumberIsNoReading() {
+    func testTheDetectorIgnoresNaNReadings() {
         var detector = StepDetector()
         XCTAssertNil(detector.observe(Self.sample(at: 1, .nan)))
         XCTAssertNil(detector.lastReading)
@@ -100,7 +100,7 @@ final class StepDetectorTests: XCTestCase {
         expectClose(heading(attitude), 0, within: 1e-9)
     }
 
-    func testAnAttitudeThatTellsNoDirectionKeepsTheOldOne() {
+    func testAnAttitudeWithoutADirectionKeepsTheOldHeading() {
         var detector = StepDetector()
         let right = RotationTests.turn(degrees: -90, about: Vector3(x: 0, y: 0, z: 1))
         _ = detector.observe(MotionSample(instant: .zero, attitude: right))

@@ -8,14 +8,14 @@ final class SupportRangeTests: XCTestCase {
     private static let smallestWidth = SupportRange.widths[0]
     private static let smallestShare = SupportRange.shares[0]
 
-    func testWalksThatRepeatOneLineKeepToIt() throws {
+    func testRepeatedWalksGiveTheSmallestWidth() throws {
         // Three walks of 30 places down the middle of a hall of 60 × 20 m.
         let (points, recordings) = Self.walks(3, places: 30) { MapPoint(x: 2 * Double($1) + 1, y: 10) }
         let support = try XCTUnwrap(Self.best(points, recordings))
         XCTAssertEqual(support, SupportRange.Result(width: Self.smallestWidth, share: Self.smallestShare))
     }
 
-    func testPointsAllOverTheHallLeaveRoomBetweenThem() throws {
+    func testScatteredPointsGiveALargeWidth() throws {
         let seed: UInt64 = 1
         print("seed \(seed)")
         var generator = SeededGenerator(seed: seed)
@@ -24,14 +24,14 @@ final class SupportRangeTests: XCTestCase {
         XCTAssertGreaterThanOrEqual(support.width, 4)
     }
 
-    func testPointsOnAWideGridAllowAnyPlaceBetweenThem() throws {
+    func testAWideGridOfPointsGivesALargeShare() throws {
         // Each is 6 m from the next: as far as anybody in the hall from the nearest of them.
         let points = (0..<15).map { MapPoint(x: 12 * Double($0 % 5) + 6, y: 6 * Double($0 / 5) + 4) }
         let support = try XCTUnwrap(Self.best(points, Array(points.indices)))
         XCTAssertEqual(support.share, SupportRange.shares.last)
     }
 
-    func testTheFartherWalksAreFromEachOtherTheWider() throws {
+    func testTheWidthGrowsWithTheDistanceBetweenWalks() throws {
         let widths = try [0.5, 1, 1.5, 2].map { gap in
             let (points, recordings) = Self.walks(5, places: 30) {
                 MapPoint(x: 2 * Double($1) + 1, y: 4 + gap * Double($0))
@@ -41,7 +41,7 @@ final class SupportRangeTests: XCTestCase {
         XCTAssertEqual(widths, [0.75, 1.5, 2, 3])
     }
 
-    func testWalksOfWaysOfTheirOwnAmongOthersRaiseTheShareFarAway() throws {
+    func testIsolatedWalksRaiseTheShare() throws {
         // Nine walks of one line and three of parts of the hall where nobody else walked.
         let (points, recordings) = Self.walks(12, places: 12) { walk, step in
             let place = Double(step)
@@ -53,18 +53,18 @@ final class SupportRangeTests: XCTestCase {
         XCTAssertGreaterThan(support.share, Self.smallestShare)
     }
 
-    func testOneWalkTellsNothing() {
+    func testOneWalkGivesNoResult() {
         let (points, recordings) = Self.walks(1, places: 30) { MapPoint(x: 2 * Double($1) + 1, y: 10) }
         XCTAssertNil(Self.best(points, recordings))
     }
 
-    func testWalksOnDifferentMapsTellNothingOfEachOther() {
+    func testWalksOnDifferentMapsGiveNoResult() {
         let points = [MapPoint(x: 1, y: 1), MapPoint(x: 2, y: 1)]
         XCTAssertNil(Self.best(points, [0, 1], maps: [Stage.hall, Stage.gallery]))
         XCTAssertNotNil(Self.best(points, [0, 1], maps: [Stage.hall, Stage.hall]))
     }
 
-    func testMapsThatTheVenueDoesNotHaveTellNothing() {
+    func testUnknownMapsGiveNoResult() {
         XCTAssertNil(Self.best([MapPoint(x: 1, y: 1), MapPoint(x: 2, y: 1)], [0, 1], maps: [99, 99]))
     }
 

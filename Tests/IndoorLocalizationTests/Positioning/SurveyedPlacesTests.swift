@@ -6,7 +6,7 @@ import IndoorLocalization
 final class SurveyedPlacesTests: XCTestCase {
     private typealias Stage = PositioningStage
 
-    func testAPlaceOfAWalkIsToldByOtherWalksAlone() {
+    func testOnlyOtherWalksPredictAPlaceOfAWalk() {
         let places = places([(0, 1), (0, 2), (1, 1), (1, 30)])
         XCTAssertFalse(places.isApart(0, from: 0))
         XCTAssertFalse(places.isApart(1, from: 0))
@@ -14,7 +14,7 @@ final class SurveyedPlacesTests: XCTestCase {
         XCTAssertTrue(places.isApart(3, from: 0))
     }
 
-    func testASingleStayIsToldByOtherPointsAlone() {
+    func testOnlyStaysAtOtherPointsPredictASingleStay() {
         let places = places([(0, 1), (1, 1), (2, 1.005), (3, 1.5)])
         XCTAssertFalse(places.isApart(0, from: 0))
         XCTAssertFalse(places.isApart(1, from: 0), "another stay at the same point")
@@ -22,13 +22,13 @@ final class SurveyedPlacesTests: XCTestCase {
         XCTAssertTrue(places.isApart(3, from: 0))
     }
 
-    func testAWalkTellsOfASingleStay() {
+    func testAWalkPredictsASingleStay() {
         let places = places([(0, 1), (1, 1), (1, 2)])
         XCTAssertTrue(places.isApart(2, from: 0))
         XCTAssertTrue(places.isApart(0, from: 2))
     }
 
-    func testPlacesOfOtherMapsTellNothing() {
+    func testPlacesOfOtherMapsPredictNothing() {
         var places = places([(0, 1), (0, 2), (1, 3), (1, 4)])
         places.fingerprints[2].mapID = Stage.gallery
         XCTAssertFalse(places.isApart(2, from: 0))
@@ -45,7 +45,7 @@ final class SurveyedPlacesTests: XCTestCase {
         XCTAssertEqual(places([]).shareOfSingles, 0)
     }
 
-    func testASampleWithinTheLimitIsAll() {
+    func testASampleWithinTheLimitContainsAllPlaces() {
         XCTAssertEqual(Array(places((0..<7).map { (0, Double($0)) }).sample(7)), Array(0..<7))
         XCTAssertEqual(Array(places([]).sample(7)), [])
     }

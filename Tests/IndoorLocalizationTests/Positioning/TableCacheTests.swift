@@ -23,12 +23,12 @@ final class TableCacheTests: XCTestCase {
         return made
     }
 
-    func testATableIsMadeOnce() {
+    func testTheCacheMakesATableOnce() {
         let cache = TableCache(capacity: 100_000)
         XCTAssertEqual(made(cache, [1, 2, 1, 2, 1]), [1, 2])
     }
 
-    func testThatABeaconHasNoTableIsKeptToo() {
+    func testTheCacheStoresTheAbsenceOfATable() {
         let cache = TableCache(capacity: 100_000)
         var count = 0
         for _ in 0..<3 {
@@ -41,7 +41,7 @@ final class TableCacheTests: XCTestCase {
         XCTAssertEqual(count, 1)
     }
 
-    func testTheTablesThatWereNotUsedForLongestAreDropped() {
+    func testTheCacheEvictsTheLeastRecentlyUsedTables() {
         let cache = TableCache(capacity: 12_500)
         XCTAssertEqual(made(cache, 0..<10), Array(0..<10))
         // All but 3 and 4 are used once more; one more table is too much.
@@ -51,7 +51,7 @@ final class TableCacheTests: XCTestCase {
         XCTAssertEqual(made(cache, [3]), [3])
     }
 
-    func testTheTablesTakeNoMoreThanTheyMay() {
+    func testTheTablesStayWithinTheCapacity() {
         let cache = TableCache(capacity: 50_000)
         for key in 0..<1_000 {
             _ = made(cache, [key])
@@ -60,12 +60,12 @@ final class TableCacheTests: XCTestCase {
         XCTAssertGreaterThan(cache.bytes, 30_000)
     }
 
-    func testATableLargerThanAllThatMayBeKeptIsGivenAllTheSame() {
+    func testTheCacheReturnsATableLargerThanItsCapacity() {
         let cache = TableCache(capacity: 10)
         XCTAssertEqual(made(cache, [1, 2, 1]), [1, 2, 1])
     }
 
-    func testManySessionsAtATimeGetTheirTables() async {
+    func testConcurrentSessionsGetTheirTables() async {
         let cache = TableCache(capacity: 20_000)
         let wrong = await withTaskGroup(of: Int.self) { group in
             for task in 0..<8 {

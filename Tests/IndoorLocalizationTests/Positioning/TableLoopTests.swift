@@ -53,7 +53,7 @@ final class TableLoopTests: XCTestCase {
         }
     }
 
-    func testABeaconAtItsOwnPlaceHasALevel() {
+    func testABeaconHasALevelAtItsOwnPosition() {
         var rectangle = cmath_rectangle(x: 0, y: 0, size: 1, columns: 1, rows: 1, stride: 1)
         var loss = cmath_path_loss(power: -59, slope: 5, height: 0)
         var values: [Float] = [0]
@@ -74,7 +74,7 @@ final class TableLoopTests: XCTestCase {
         }
     }
 
-    func testExpectedRatesAreAddedWithinTheRectangleAlone() {
+    func testTheLoopAddsExpectedRatesOnlyWithinTheRectangle() {
         for kind in Self.levels {
             var (rectangle, loss, sensitivity) = (Self.rectangle, Self.loss, Self.sensitivity)
             var values = [Float](repeating: 2, count: Self.room)
@@ -83,7 +83,7 @@ final class TableLoopTests: XCTestCase {
         }
     }
 
-    func testATablesRatesAreAddedWithinTheRectangleAlone() {
+    func testTheLoopAddsATablesRatesOnlyWithinTheRectangle() {
         let rates = (0..<Self.columns * Self.rows).map { Float($0) / 40 - 8 }
         for kind in Self.levels {
             var rectangle = Self.rectangle
@@ -95,7 +95,7 @@ final class TableLoopTests: XCTestCase {
         }
     }
 
-    func testAReadingTellsOfTheShadowingAroundIt() {
+    func testAReadingAddsShadowingAroundIt() {
         for kind in Self.levels {
             var rectangle = Self.rectangle
             var reading = cmath_survey_reading(
@@ -115,7 +115,7 @@ final class TableLoopTests: XCTestCase {
         }
     }
 
-    func testANormalCurveIsSpreadAroundItsPoint() {
+    func testTheLoopSpreadsAGaussianAroundItsPoint() {
         for kind in Self.levels {
             var rectangle = Self.rectangle
             var values = [Float](repeating: 0.5, count: Self.room)
@@ -124,7 +124,7 @@ final class TableLoopTests: XCTestCase {
         }
     }
 
-    func testAllKindsOfVectorsComeToTheSameBits() {
+    func testAllVectorLevelsGiveTheSameBits() {
         func bits(_ kind: Int32) -> [[UInt32]] {
             var (rectangle, loss, sensitivity) = (Self.rectangle, Self.loss, Self.sensitivity)
             var reading = cmath_survey_reading(weight: 0.3, amplitude: 16, scale: 0.2, constant: 25, gain: 0.02)

@@ -7,7 +7,7 @@ import IndoorLocalization
 final class ThinSurveyTests: XCTestCase {
     private typealias Stage = PositioningStage
 
-    func testTheMoreRecordingsAgreeTheMoreOfTheVenueIsCovered() {
+    func testTheCoverageGrowsWithTheNumberOfAgreeingRecordings() {
         let coverages = (1...4).map { count in
             Self.places((0..<count).flatMap { walk in (0..<10).map { (walk, Double($0)) } }).coverage(length: 8)
         }
@@ -17,12 +17,12 @@ final class ThinSurveyTests: XCTestCase {
         XCTAssertEqual(coverages[3], 4.0 / 5, accuracy: 0.01)
     }
 
-    func testWalksFarFromEachOtherCoverNothing() {
+    func testWalksFarFromEachOtherHaveNoCoverage() {
         let places = Self.places((0..<10).map { (0, Double($0)) } + (0..<10).map { (1, Double($0) + 100) })
         XCTAssertLessThan(places.coverage(length: 8), 0.01)
     }
 
-    func testWhereTheSurveyWasNotSilenceTellsAsLittleAsWithoutOne() {
+    func testLowCoverageReducesTheDetectionWeightToThatWithoutASurvey() {
         let model = SignalModel()
         func fitted(_ coverage: Double?) -> SignalModel {
             var map = RadioMap(beacons: [], fingerprints: [], pathLossExponent: 2)
@@ -36,7 +36,7 @@ final class ThinSurveyTests: XCTestCase {
         XCTAssertEqual(fitted(0.5).unheardRate, (model.unheardRate + model.unsurveyedRate) / 2, accuracy: 1e-12)
     }
 
-    func testBeaconsThatTheSurveyDidNotHearAreAsMuchWeakerThanToldAsThoseThatItDid() throws {
+    func testUnsurveyedBeaconsHaveTheMeanPowerErrorOfTheSurveyedBeacons() throws {
         var venue = Stage.venue
         venue.radioMap = RadioMap(
             beacons: (0..<2).map { index in

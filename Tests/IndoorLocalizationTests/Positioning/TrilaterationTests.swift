@@ -35,7 +35,7 @@ final class TrilaterationTests: XCTestCase {
         }
     }
 
-    func testTheCovarianceIsThatOfManyTrials() throws {
+    func testTheCovarianceMatchesThatOfManyTrials() throws {
         let seed: UInt64 = 8
         var generator = SeededGenerator(seed: seed)
         let trials = 1000
@@ -64,7 +64,7 @@ final class TrilaterationTests: XCTestCase {
         return Double(held) / 400
     }
 
-    func testTheRadiusHoldsAboutTwoThirdsOfTheTrials() {
+    func testTheRadiusContainsAboutTwoThirdsOfTheTrials() {
         XCTAssertEqual(Self.heldShare(noise: 3, seed: 15), 0.68, accuracy: 0.1, "seed 15")
     }
 
@@ -73,7 +73,7 @@ final class TrilaterationTests: XCTestCase {
         XCTAssertGreaterThan(Self.heldShare(noise: 9, seed: 16), 0.4, "seed 16")
     }
 
-    func testTwiceTheDeviationIsTwiceTheRadius() throws {
+    func testTwiceTheDeviationGivesTwiceTheRadius() throws {
         let near = try XCTUnwrap(Trilateration.solve(Self.readings(at: Self.place, deviation: 2)))
         let far = try XCTUnwrap(Trilateration.solve(Self.readings(at: Self.place, deviation: 4)))
         XCTAssertEqual(far.radius / near.radius, 2, accuracy: 1e-3)
@@ -99,7 +99,7 @@ final class TrilaterationTests: XCTestCase {
         XCTAssertNil(Trilateration.solve(Self.readings(at: Self.place, of: beacons)))
     }
 
-    func testReadingsThatAreNoNumbersGiveNoPlace() {
+    func testNaNReadingsGiveNoPlace() {
         var readings = Self.readings(at: Self.place)
         readings[0].rssi = .nan
         XCTAssertNil(Trilateration.solve(readings))

@@ -14,14 +14,14 @@ final class UnlabelledWalkTests: XCTestCase {
         return recording
     }()
 
-    func testAWalkTeachesWhereTheSurveyWasNot() throws {
+    func testAnUnlabelledWalkAddsPlacesOutsideTheSurvey() throws {
         let without = try XCTUnwrap(Self.learn(radius: nil))
         let with = try XCTUnwrap(Self.learn(radius: 1))
         XCTAssertLessThan(Self.error(of: with), Self.error(of: without))
         XCTAssertGreaterThan(with.fingerprints.filter { $0.point.x > 10 }.count, 10)
     }
 
-    func testAPlaceIsAsUnsureAsTheSmootherSays() throws {
+    func testAPlaceHasTheUncertaintyOfTheSmoother() throws {
         let places = try XCTUnwrap(Self.learn(radius: 3.02)).fingerprints.filter { $0.point.x > 10 }
         XCTAssertFalse(places.isEmpty)
         for place in places { XCTAssertEqual(place.deviation, 2, accuracy: 1e-9) }
@@ -29,7 +29,7 @@ final class UnlabelledWalkTests: XCTestCase {
         for place in doubted { XCTAssertEqual(place.deviation, 3, accuracy: 1e-9) }
     }
 
-    func testTheLessSureAPlaceIsTheLessItTeaches() throws {
+    func testAnUncertainPlaceHasLessInfluence() throws {
         let weights = try [0.5, 3, 9].map { radius in
             try XCTUnwrap(Self.learn(radius: radius)).fingerprints.filter { $0.point.x > 10 }
                 .flatMap(\.readings).reduce(0) { $0 + abs($1.weight) }
@@ -38,13 +38,13 @@ final class UnlabelledWalkTests: XCTestCase {
         XCTAssertGreaterThan(weights[1], weights[2])
     }
 
-    func testPlacesThatAreHardlyKnownTeachNothing() {
+    func testTheLearnerIgnoresVeryUncertainPlaces() {
         XCTAssertEqual(Self.learn(radius: 1.51 * 8.1), Self.learn(radius: nil))
         XCTAssertEqual(Self.learn(radius: 1, probability: 0.8), Self.learn(radius: nil), "maybe on another level")
         XCTAssertEqual(Self.learn(radius: 1, map: 99), Self.learn(radius: nil), "on a map of another venue")
     }
 
-    func testTheTruthOfAnUnlabelledWalkIsNotUsed() throws {
+    func testTheLearnerIgnoresTheGroundTruthOfAnUnlabelledWalk() throws {
         var liar = Self.walk
         liar.waypoints = [
             SurveyRecording.Waypoint(instant: .zero, mapID: Stage.hall, point: MapPoint(x: 1, y: 1), isHold: true)
@@ -52,7 +52,7 @@ final class UnlabelledWalkTests: XCTestCase {
         XCTAssertEqual(Self.learn(radius: 1, walk: liar), Self.learn(radius: 1))
     }
 
-    func testTheModelsNumbersAreThoseOfTheSurvey() throws {
+    func testTheSurveyAloneDeterminesTheModelsParameters() throws {
         let (without, with) = (try XCTUnwrap(Self.learn(radius: nil)), try XCTUnwrap(Self.learn(radius: 1)))
         XCTAssertEqual(try XCTUnwrap(with.readingDeviation), try XCTUnwrap(without.readingDeviation), accuracy: 0.5)
     }

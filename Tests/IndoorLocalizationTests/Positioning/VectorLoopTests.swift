@@ -35,7 +35,7 @@ final class VectorLoopTests: XCTestCase {
         }
     }
 
-    func testEachCellTakesWhatItsRateTellsAgainstThatOutside() {
+    func testEachCellAddsItsRateRelativeToTheOutsideRate() {
         let table = Table(seed: 1)
         var generator = SeededGenerator(seed: 1)
         let cells = (-1..<Table.cells).map { $0 }.shuffled(using: &generator)
@@ -76,7 +76,7 @@ final class VectorLoopTests: XCTestCase {
     }
 
     /// Equal seeds give equal bytes, on whatever processor.
-    func testAllKindsOfVectorsComeToTheSameBits() {
+    func testAllVectorLevelsGiveTheSameBits() {
         let table = Table(seed: 5)
         let cells = (-1..<Table.cells).map { $0 }
         let angles = (0..<1999).map { Float($0) * 0.02 - 20 }
@@ -102,7 +102,7 @@ final class VectorLoopTests: XCTestCase {
         for level in Self.levels { XCTAssertEqual(bits(level), bits(0), "level \(level)") }
     }
 
-    func testNormalPairsAreMadeOfTheGeneratorsDraws() {
+    func testNormalPairsUseTheGeneratorsDraws() {
         for seed in UInt64(1)...3 {
             var generator = SeededGenerator(seed: seed)
             let ahead = generator.ahead
@@ -120,7 +120,7 @@ final class VectorLoopTests: XCTestCase {
         }
     }
 
-    func testBothNumbersOfManyPairsAreNormalAndTellNothingOfEachOther() {
+    func testTheNumbersOfManyPairsAreNormalAndUncorrelated() {
         let count = 100_000
         var (x, y) = ([Float](repeating: 0, count: count), [Float](repeating: 0, count: count))
         cmath_normal_pairs(SeededGenerator(seed: 4).ahead, count, &x, &y)
@@ -138,7 +138,7 @@ final class VectorLoopTests: XCTestCase {
         XCTAssertEqual(mean { x, y in x * x * y * y }, 1, accuracy: error * 8.0.squareRoot())
     }
 
-    func testAPosteriorIsThePriorTimesWhatTheLogarithmsTell() {
+    func testAPosteriorIsThePriorTimesTheLikelihood() {
         let seed: UInt64 = 12
         var generator = SeededGenerator(seed: seed)
         let logarithms = (0..<50).map { _ in Float(-20 * generator.uniform()) }
@@ -181,7 +181,7 @@ final class VectorLoopTests: XCTestCase {
         }
     }
 
-    func testPowersAreRightToSevenDigitsAndNeverNothing() {
+    func testExponentialsAreAccurateToSevenDigitsAndNeverZero() {
         let values: [Float] = (0..<4000).map { -Float($0) * 0.01 } + [-60, -86, -87, -200, -.infinity, .nan]
         for level in Self.levels {
             var powers = values
@@ -193,7 +193,7 @@ final class VectorLoopTests: XCTestCase {
         }
     }
 
-    func testSinesAndCosinesAreRightToSixDigits() {
+    func testSinesAndCosinesAreAccurateToSixDigits() {
         let angles = (0..<4000).map { Float($0 - 2000) * 0.01 }
         for level in Self.levels {
             var (sines, cosines) = (angles, angles)
@@ -205,7 +205,7 @@ final class VectorLoopTests: XCTestCase {
         }
     }
 
-    func testNoNumbersAreNoWork() {
+    func testEmptyArraysAreValid() {
         for level in Self.levels {
             var (values, other): ([Float], [Float]) = ([3], [4])
             cmath_exp_below_at(level, &values, 0, 0)

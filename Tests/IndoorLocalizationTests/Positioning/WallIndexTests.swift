@@ -5,48 +5,48 @@ final class WallIndexTests: XCTestCase {
     /// From the top of the hall to its middle.
     private let wall = WallIndex(walls: [[MapPoint(x: 10, y: 0), MapPoint(x: 10, y: 10)]])
 
-    func testAWayThroughAWallIsBlocked() {
+    func testAWallBlocksAPathThroughIt() {
         XCTAssertTrue(wall.blocks(fromX: 9.5, y: 5, toX: 10.5, y: 5))
         XCTAssertTrue(wall.blocks(fromX: 10.5, y: 5, toX: 9.5, y: 5.7))
     }
 
-    func testAWayPastAWallsEndIsFree() {
+    func testAPathPastAWallsEndIsFree() {
         XCTAssertFalse(wall.blocks(fromX: 9.5, y: 10.1, toX: 10.5, y: 10.1))
     }
 
-    func testAWayThatStopsInFrontOfAWallIsFree() {
+    func testAPathThatStopsInFrontOfAWallIsFree() {
         XCTAssertFalse(wall.blocks(fromX: 8, y: 5, toX: 9.99, y: 5))
     }
 
-    func testAWayThatEndsOnAWallIsBlocked() {
+    func testAWallBlocksAPathThatEndsOnIt() {
         XCTAssertTrue(wall.blocks(fromX: 9, y: 5, toX: 10, y: 5))
     }
 
-    func testAWayAlongAWallIsFree() {
+    func testAPathAlongAWallIsFree() {
         XCTAssertFalse(wall.blocks(fromX: 9.9, y: 1, toX: 9.9, y: 9))
     }
 
-    func testAWayFarFromAllWallsIsFree() {
+    func testAPathFarFromAllWallsIsFree() {
         XCTAssertFalse(wall.blocks(fromX: -100, y: -100, toX: -90, y: -100))
         XCTAssertFalse(wall.blocks(fromX: 100, y: 100, toX: 101, y: 300))
     }
 
-    func testALongWayAcrossTheWholeMapIsBlocked() {
+    func testAWallBlocksALongPathAcrossTheWholeMap() {
         XCTAssertTrue(wall.blocks(fromX: -500, y: 5, toX: 500, y: 5))
     }
 
-    func testWithoutWallsEveryWayIsFree() {
+    func testWithoutWallsEveryPathIsFree() {
         let none = WallIndex(walls: [])
         XCTAssertTrue(none.isEmpty)
         XCTAssertFalse(none.blocks(fromX: 0, y: 0, toX: 100, y: 100))
     }
 
-    func testALineOfOnePointIsNoWall() {
+    func testALineOfOnePointBlocksNothing() {
         let point = MapPoint(x: 1, y: 1)
         XCTAssertTrue(WallIndex(walls: [[point], [], [point, point]]).isEmpty)
     }
 
-    func testNobodyLeavesARoomWithoutADoor() {
+    func testWallsBlockEveryPathOutOfARoomWithoutADoor() {
         let room = WallIndex(walls: [
             [
                 MapPoint(x: 0, y: 0), MapPoint(x: 6, y: 0), MapPoint(x: 6, y: 6), MapPoint(x: 0, y: 6),
@@ -91,14 +91,14 @@ final class WallIndexTests: XCTestCase {
         XCTAssertFalse(walls.blocks(fromX: 9.5, y: 5, toX: 9.8, y: 5))
     }
 
-    func testAWallWithAnEndThatIsNoPlaceIsNone() {
+    func testAWallWithAnInvalidEndBlocksNothing() {
         for wild in [Double.nan, .infinity, 1e300] {
             let walls = WallIndex(walls: [[MapPoint(x: wild, y: 0), MapPoint(x: 10, y: 10)]])
             XCTAssertTrue(walls.isEmpty, "\(wild)")
         }
     }
 
-    func testAWayWithoutEndIsNoReasonToStop() {
+    func testOnlyAFinitePathIsBlocked() {
         XCTAssertTrue(wall.blocks(fromX: 0, y: 5, toX: 1e30, y: 5))
         XCTAssertFalse(wall.blocks(fromX: 0, y: 5, toX: .nan, y: 5))
     }
@@ -111,7 +111,7 @@ final class WallIndexTests: XCTestCase {
         return side(a, b, c) * side(a, b, d) < 0 && side(c, d, a) * side(c, d, b) < 0
     }
 
-    func testAWayIsBlockedWhereAnyWallCrossesIt() {
+    func testAnyCrossingWallBlocksAPath() {
         let seed: UInt64 = 31
         var generator = SeededGenerator(seed: seed)
         func point(_ size: Double) -> MapPoint {
@@ -147,7 +147,7 @@ final class WallIndexTests: XCTestCase {
         return min(t, 1 - t, u, 1 - u)
     }
 
-    func testWallsOnTheFarEdgesOfTheBoxStopWays() {
+    func testWallsOnTheFarEdgesOfTheBoxBlockPaths() {
         // A box of whole cells whose far edges are no `Float`: 10 by 15 cells of 2 m.
         for start in [5.05, 15.05, 0.1, 33.3] {
             let (near, far) = (MapPoint(x: start, y: start), MapPoint(x: start + 20, y: start + 30))
