@@ -84,9 +84,10 @@ extension LocalizationError {
     ///
     /// - Parameters:
     ///   - error: the source's error. A `LocalizationError` keeps its code; any other error ends the session.
-    ///   - pace: of the source. On a recording, no time passes without readings: a pause before the next scan would never
-    ///     end, so that the session ends with every error.
-    ///   - isOnlySender: whether nothing else delivers readings; beside a receiver, the session survives an unknown error.
+    ///   - pace: of the source. On a recording, no time passes without readings: a pause before the next scan would
+    ///     never end, so that the session ends with every error.
+    ///   - isOnlySender: whether nothing else delivers readings; beside a receiver, the session survives an unknown
+    ///     error.
     init(endOfScan error: any Error, pace: ScanPace, isOnlySender: Bool) {
         self.init(reporting: error, code: isOnlySender ? .critical : .generic, "the scan failed")
         if pace == .recorded, !endsSession { code = .critical }

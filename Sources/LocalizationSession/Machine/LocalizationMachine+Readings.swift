@@ -66,8 +66,8 @@ extension LocalizationMachine {
         if case .localizationRunning = state { false } else { isFoundByGNSS }
     }
 
-    /// Whether satellites contradict that the device is in the venue that they have found: what is heard out there, faint and
-    /// through walls, is not to locate it when it comes in.
+    /// Whether satellites contradict that the device is in the venue that they have found: what is heard out there,
+    /// faint and through walls, is not to locate it when it comes in.
     func isHeldBack(at now: Instant) -> Bool {
         guard isNearbyOnly, let venue = visit?.venue.id else { return false }
         return search.isContradicted(venue, at: listened.instant(at: now))
@@ -141,7 +141,8 @@ extension LocalizationMachine {
         }
     }
 
-    /// Returns the reading as the session uses it, with a sighting in place of an advertisement; nil if the session ignores it.
+    /// Returns the reading as the session uses it, with a sighting in place of an advertisement; nil if the session
+    /// ignores it.
     private func accepted(_ decoded: DecodedReading) -> SensorReading? {
         let sighting: Sighting?
         switch decoded.content {

@@ -298,8 +298,8 @@ extension LocalizationMachine {
         return since.duration(to: now) >= settings.motion.reckoningLimit
     }
 
-    /// What the venue's loss is counted from, in time that was listened to: positions need beacons, or motion from a place
-    /// that somebody gave; the search for a floor only a reason to search.
+    /// What the venue's loss is counted from, in time that was listened to: positions need beacons, or motion from a
+    /// place that somebody gave; the search for a floor only a reason to search.
     private func lastSign(of venue: VenueID) -> Instant? {
         let carried = carried(in: venue, heard: search.lastHeard(of: venue))
         if case .localizationRunning = state { return later(search.lastHeard(of: venue), carried) }

@@ -30,8 +30,8 @@ extension VenueVisit {
 
     /// Begins where an earlier session left off, if that was with this edition of the venue.
     ///
-    /// Where the device was counts as far as the age allows. Rooms and fences are those that somebody was told of, and they
-    /// are entered or left from there, however old that is.
+    /// Where the device was counts as far as the age allows. Rooms and fences are those that somebody was told of, and
+    /// they are entered or left from there, however old that is.
     mutating func begin(
         with stay: SessionMemory.Stay, of instant: Instant, timeout: Duration, watching monitored: MonitoredGeofences
     ) {

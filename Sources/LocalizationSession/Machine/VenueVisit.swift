@@ -169,8 +169,8 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
         return events(inRooms, inFences, at: now)
     }
 
-    /// The present in which dwells of rooms and fences are counted; nil while nothing tells of them, and a place that only
-    /// grows vaguer is no way out of a room.
+    /// The present in which dwells of rooms and fences are counted; nil while nothing tells of them, and a place that
+    /// only grows vaguer is no way out of a room.
     func watchedTime(at now: Instant) -> Instant? {
         watchedTimes.areas.isListening ? watchedTimes.areas.instant(at: now) : nil
     }
