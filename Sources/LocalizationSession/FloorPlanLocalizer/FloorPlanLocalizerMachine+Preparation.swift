@@ -100,7 +100,7 @@ extension FloorPlanLocalizerMachine {
         _ = session.handle(.monitor(.start(geofences.list)), at: now)
         place = nil
         self.session = session
-        (trouble, news, hasPosition) = (nil, nil, false)
+        (trouble, latestAge, hasPosition) = (nil, nil, false)
         let next = work(.start, at: now)
         // Published after the scan starts, so that a caller that waits for this state misses no later reading.
         let waiting = [Directive.publish(.waitingForFix)]
@@ -141,7 +141,7 @@ extension FloorPlanLocalizerMachine {
         directives.append(.publish(final))
         if let error { directives.append(.report(error)) }
         (goal, parameters, summary, preparation, session, place) = (nil, nil, nil, nil, nil, nil)
-        (retryAt, staleAt, trouble, news) = (nil, nil, nil, nil)
+        (retryAt, staleAt, trouble, latestAge) = (nil, nil, nil, nil)
         hasPosition = false
         latency = .zero
         backoff.reset()

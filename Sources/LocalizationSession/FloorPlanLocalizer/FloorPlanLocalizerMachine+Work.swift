@@ -27,7 +27,7 @@ extension FloorPlanLocalizerMachine {
         case .sighting, .advertisement: trouble = nil
         case .motion, .step, .pressure, .gnss, .fix: break  // of other senders: no information about the radio
         }
-        if isOfVenue(decoded) { news = ReadingAge(arrival: heardTime(at: now), delay: delay) }
+        if isOfVenue(decoded) { latestAge = ReadingAge(arrival: heardTime(at: now), delay: delay) }
         return work(.reading(decoded), at: now)
     }
 
@@ -87,10 +87,10 @@ extension FloorPlanLocalizerMachine {
     private mutating func settle(
         _ others: [Directive], _ positions: [Position], _ failure: LocalizationError?, at now: Instant
     ) -> Transition {
-        let isStale = news.map { $0.silence(at: heardTime(at: now)) >= heavy } ?? false
+        let isStale = latestAge.map { $0.silence(at: heardTime(at: now)) >= heavy } ?? false
         let emitted = isStale ? [] : positions
         hasPosition = hasPosition || !emitted.isEmpty
-        if !emitted.isEmpty { latency = news?.age(at: heardTime(at: now)) ?? .zero }
+        if !emitted.isEmpty { latency = latestAge?.age(at: heardTime(at: now)) ?? .zero }
         let isOver = session?.isOver ?? true
         let next = isOver && !hasPosition ? state : workState(at: now)
         if next != .positioning, next != .buffering { latency = .zero }
@@ -120,19 +120,19 @@ extension FloorPlanLocalizerMachine {
         if let trouble { return .reconnecting(trouble) }
         guard hasPosition else { return .waitingForFix }
         // A session that began with a fix may have received nothing yet.
-        guard let news else { return .positioning }
+        guard let latestAge else { return .positioning }
         let present = heardTime(at: now)
-        if news.silence(at: present) >= heavy { return .heavyBuffering }
+        if latestAge.silence(at: present) >= heavy { return .heavyBuffering }
         // After such a silence there is one reading; the next update shows whether more follow.
-        if state == .heavyBuffering || news.age(at: present) >= light { return .buffering }
+        if state == .heavyBuffering || latestAge.age(at: present) >= light { return .buffering }
         guard case .localizationRunning? = session?.state else { return .buffering }
         return .positioning
     }
 
     /// Returns the instant at which the state changes if no further reading arrives.
     private func staleAt(in state: FloorPlanLocalizerState, at now: Instant) -> Instant? {
-        guard let news, hasPosition else { return nil }
-        let due = [light, heavy].compactMap { session?.listened.wake(at: news.arrival.advanced(by: $0)) }
+        guard let latestAge, hasPosition else { return nil }
+        let due = [light, heavy].compactMap { session?.listened.wake(at: latestAge.arrival.advanced(by: $0)) }
         return state == .heavyBuffering || isTrouble(state) ? nil : due.first { $0 > now }
     }
 }

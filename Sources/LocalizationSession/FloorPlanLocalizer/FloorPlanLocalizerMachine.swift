@@ -109,7 +109,7 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
     var trouble: LocalizationError?
     var hasPosition = false
     /// The age of the latest reading from the venue, in listening time; nil before any.
-    var news: ReadingAge?
+    var latestAge: ReadingAge?
     /// The time from the latest reception to the position computed from it; zero while there are no positions.
     package var latency = Duration.zero
     /// The application's monitored geofences, for all sessions.

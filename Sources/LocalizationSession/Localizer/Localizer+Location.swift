@@ -48,7 +48,7 @@ extension Localizer {
             throw Self.noLocation("the session ended before there was a position")
         case .late:
             throw Self.noLocation(
-                "no position came within \(timeout.seconds) s; see whether beacons or satellites can be heard here")
+                "no position came within \(timeout.seconds) s; check that beacons or satellites can be received here")
         case nil:
             throw LocalizationError(
                 code: .generic, message: "the request for a position was cancelled", kind: .cancelled)

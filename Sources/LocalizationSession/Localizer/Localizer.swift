@@ -91,7 +91,7 @@ public actor Localizer {
         // A recording has its own satellite positions.
         let gnss = source.pace == .live ? gnss : nil
         let machine = LocalizationMachine(
-            settings: settings, seed: seed, pace: source.pace, hasReceiver: gnss != nil, tellsMotion: true,
+            settings: settings, seed: seed, pace: source.pace, hasReceiver: gnss != nil, reportsMotion: true,
             preparesApart: true
         ) {
             PositioningEngine(venue: $0, tables: tables, settings: $1, seed: seed)

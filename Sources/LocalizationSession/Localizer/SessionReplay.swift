@@ -49,7 +49,7 @@ public struct SessionReplay: Sendable {
     ) {
         self.venues = VenueLibrary(venues)
         driver = SessionDriver(
-            LocalizationMachine(settings: settings, seed: seed, pace: .recorded, tellsMotion: tellsMotion) {
+            LocalizationMachine(settings: settings, seed: seed, pace: .recorded, reportsMotion: tellsMotion) {
                 venue, positioning in
                 PositioningEngine(
                     venue: venue, field: fields[venue.id] ?? SignalField(venue: venue, model: positioning.signal),

@@ -95,7 +95,7 @@ final class LocalizationMachineErrorTests: XCTestCase {
         guard case .report(let error) = directives.first else { return XCTFail("\(directives)") }
         XCTAssertEqual(directives.count, 1)
         XCTAssertEqual(error.code, .generic)
-        XCTAssertTrue(error.message.contains("the packet of venue 1 holds venue 2"), error.message)
+        XCTAssertTrue(error.message.contains("the packet of venue 1 contains venue 2"), error.message)
         XCTAssertEqual(machine.state, .getPacket(venueID: 1, progress: 0))
         XCTAssertEqual(machine.pass(to: 11), [.fetchPacket(1)])
     }

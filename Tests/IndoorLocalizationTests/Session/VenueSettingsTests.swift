@@ -105,7 +105,7 @@ final class VenueSettingsTests: XCTestCase {
         XCTAssertEqual(
             errors,
             [
-                "settings of venue 1 are left out: "
+                "settings of venue 1 are ignored: "
                     + "$.settings.areaDwel: there is no setting areaDwel; did you mean areaDwell?; "
                     + "$.settings.positionInterval: positionInterval must be a number in [0.05, 86400] s, not \"often\""
             ])

@@ -36,7 +36,7 @@ final class LocalizerPauseTests: XCTestCase {
 
     func testMotionGoesOnInItsFrameAndAStartBeginsItAnew() async throws {
         var device = CarriedDevice()
-        var machine = Machine(settings: LocalizationSettings(), seed: 1, tellsMotion: true) { _ in FixBelief() }
+        var machine = Machine(settings: LocalizationSettings(), seed: 1, reportsMotion: true) { _ in FixBelief() }
         func last(_ readings: [SensorReading]) -> MotionEstimate? {
             readings.flatMap { machine.handle(.reading($0), at: $0.instant) }.compactMap {
                 if case .emitMotion(.motion(let estimate)) = $0 { estimate } else { nil }
