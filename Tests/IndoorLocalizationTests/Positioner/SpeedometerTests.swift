@@ -17,7 +17,7 @@ final class SpeedometerTests: XCTestCase {
         }
     }
 
-    func testWhoStopsHasNoSpeedAfterTwoSeconds() {
+    func testAStoppedDeviceHasNoSpeedAfterTwoSeconds() {
         var meter = Speedometer()
         for half in 0..<20 {
             _ = meter.observe(MapPoint(x: Double(half), y: 0), on: 1, at: Instant(seconds: Double(half) / 2))

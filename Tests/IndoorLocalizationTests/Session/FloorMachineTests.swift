@@ -12,20 +12,20 @@ final class FloorMachineTests: XCTestCase {
         machine.observe(probabilities, at: Instant(seconds: seconds))
     }
 
-    func testAnImprobableFloorIsNotTakenAtOnce() {
+    func testTheMachineDoesNotAcceptAnImprobableFloorAtOnce() {
         var machine = machine()
         observe(&machine, [1: 0.79, 2: 0.21], 5)
         XCTAssertNil(machine.map)
         XCTAssertEqual(machine.state, .searching(since: Instant(seconds: 5)))
     }
 
-    func testAProbableFloorIsTakenAtOnce() {
+    func testTheMachineAcceptsAProbableFloorAtOnce() {
         var machine = machine()
         observe(&machine, [1: 0.8, 2: 0.2], 5)
         XCTAssertEqual(machine.state, .settled(map: 1, rival: nil))
     }
 
-    func testPatienceEndsWithTheMostProbableFloor() {
+    func testTheMachineAcceptsTheMostProbableFloorAfterTheTimeout() {
         var machine = machine()
         observe(&machine, [1: 0.6, 2: 0.4], 5)
         observe(&machine, [1: 0.4, 2: 0.6], 6.999)
@@ -34,7 +34,7 @@ final class FloorMachineTests: XCTestCase {
         XCTAssertEqual(machine.map, 2)
     }
 
-    func testPatienceBeginsWithTheFirstEvidence() {
+    func testTheTimeoutBeginsWithTheFirstEvidence() {
         var machine = machine()
         observe(&machine, [:], 0)
         observe(&machine, [:], 10)
@@ -42,13 +42,13 @@ final class FloorMachineTests: XCTestCase {
         XCTAssertEqual(machine.state, .searching(since: Instant(seconds: 20)))
     }
 
-    func testOfEquallyProbableFloorsThatWithTheLowestNumberIsTaken() {
+    func testTheMachineAcceptsTheLowestNumberAmongEquallyProbableFloors() {
         var machine = machine()
         for second in [0.0, 2] { observe(&machine, [3: 0.25, 2: 0.25, 7: 0.25, 5: 0.25], second) }
         XCTAssertEqual(machine.map, 2)
     }
 
-    func testARivalTakesOverAfterItsTime() {
+    func testAnotherFloorReplacesTheCurrentOneAfterItsTime() {
         var machine = machine(settledOn: 1)
         observe(&machine, [1: 0.3, 2: 0.7], 10)
         XCTAssertEqual(
@@ -59,13 +59,13 @@ final class FloorMachineTests: XCTestCase {
         XCTAssertEqual(machine.state, .settled(map: 2, rival: nil))
     }
 
-    func testARivalThatIsNotProbableEnoughNeverTakesOver() {
+    func testAFloorThatIsNotProbableEnoughNeverReplacesTheCurrentOne() {
         var machine = machine(settledOn: 1)
         for second in 0..<100 { observe(&machine, [1: 0.31, 2: 0.69], Double(second)) }
         XCTAssertEqual(machine.map, 1)
     }
 
-    func testARivalThatFallsBackBeginsAnew() {
+    func testTheTimeOfAnotherFloorRestartsWhenItFallsBack() {
         var machine = machine(settledOn: 1)
         observe(&machine, [1: 0.2, 2: 0.8], 10)
         observe(&machine, [1: 0.5, 2: 0.5], 11)
@@ -76,7 +76,7 @@ final class FloorMachineTests: XCTestCase {
         XCTAssertEqual(machine.map, 2)
     }
 
-    func testAnotherRivalBeginsAnew() {
+    func testTheTimeRestartsWithAThirdFloor() {
         var machine = machine(settledOn: 1)
         observe(&machine, [2: 0.8], 10)
         observe(&machine, [3: 0.8], 11)
@@ -94,7 +94,7 @@ final class FloorMachineTests: XCTestCase {
         XCTAssertEqual(machine.state, state)
     }
 
-    func testEvidenceThatSwingsEverySecondDoesNotMakeItFlicker() {
+    func testAlternatingEvidenceDoesNotMakeTheFloorFlicker() {
         var machine = machine(settledOn: 1)
         for second in 0..<600 {
             observe(&machine, second % 2 == 0 ? [1: 0.1, 2: 0.9] : [1: 0.9, 2: 0.1], Double(second))
@@ -102,7 +102,7 @@ final class FloorMachineTests: XCTestCase {
         }
     }
 
-    func testItDoesNotStickWhenTheDeviceHasGoneUp() {
+    func testTheFloorChangesWhenTheDeviceHasGoneUp() {
         var machine = machine(settledOn: 1)
         var changes: [Double] = []
         for tick in 0..<40 {
