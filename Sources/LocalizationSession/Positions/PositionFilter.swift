@@ -6,11 +6,11 @@ import VenueModel
 ///
 /// A position passes if it reaches at least one of the three thresholds. With none of them set, every position passes.
 public struct PositionFilter: Hashable, Sendable {
-    /// The distance to the last emitted position in metres, in [0, 10000000]; 0 ignores the distance.
+    /// The minimum distance in metres to the last emitted position, in [0, 10000000]; 0 ignores the distance.
     public var distance: Double
-    /// The time since the last emitted position, from 0 s to a day; 0 s ignores the time.
+    /// The minimum time since the last emitted position, from 0 s to a day; 0 ignores the time.
     public var time: Duration
-    /// The angle to the course of the last emitted position in degrees, in [0, 180]; 0 ignores the course.
+    /// The minimum change of course in degrees since the last emitted position, in [0, 180]; 0 ignores the course.
     public var heading: Double
 
     /// Creates a filter. By default, every position passes.

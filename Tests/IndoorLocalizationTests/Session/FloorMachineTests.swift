@@ -12,20 +12,20 @@ final class FloorMachineTests: XCTestCase {
         machine.observe(probabilities, at: Instant(seconds: seconds))
     }
 
-    func testTheMachineDoesNotAcceptAnImprobableFloorAtOnce() {
+    func testAnImprobableFloorIsNotSelectedAtOnce() {
         var machine = machine()
         observe(&machine, [1: 0.79, 2: 0.21], 5)
         XCTAssertNil(machine.map)
         XCTAssertEqual(machine.state, .searching(since: Instant(seconds: 5)))
     }
 
-    func testTheMachineAcceptsAProbableFloorAtOnce() {
+    func testAProbableFloorIsSelectedAtOnce() {
         var machine = machine()
         observe(&machine, [1: 0.8, 2: 0.2], 5)
         XCTAssertEqual(machine.state, .settled(map: 1, rival: nil))
     }
 
-    func testTheMachineAcceptsTheMostProbableFloorAfterTheTimeout() {
+    func testTheMostProbableFloorIsSelectedAfterTheTimeout() {
         var machine = machine()
         observe(&machine, [1: 0.6, 2: 0.4], 5)
         observe(&machine, [1: 0.4, 2: 0.6], 6.999)
@@ -42,13 +42,13 @@ final class FloorMachineTests: XCTestCase {
         XCTAssertEqual(machine.state, .searching(since: Instant(seconds: 20)))
     }
 
-    func testTheMachineAcceptsTheLowestNumberAmongEquallyProbableFloors() {
+    func testTheLowestNumberWinsAmongEquallyProbableFloors() {
         var machine = machine()
         for second in [0.0, 2] { observe(&machine, [3: 0.25, 2: 0.25, 7: 0.25, 5: 0.25], second) }
         XCTAssertEqual(machine.map, 2)
     }
 
-    func testAnotherFloorReplacesTheCurrentOneAfterItsTime() {
+    func testARivalReplacesTheFloorAfterTheSwitchTime() {
         var machine = machine(settledOn: 1)
         observe(&machine, [1: 0.3, 2: 0.7], 10)
         XCTAssertEqual(
@@ -59,13 +59,13 @@ final class FloorMachineTests: XCTestCase {
         XCTAssertEqual(machine.state, .settled(map: 2, rival: nil))
     }
 
-    func testAFloorThatIsNotProbableEnoughNeverReplacesTheCurrentOne() {
+    func testAnImprobableRivalNeverReplacesTheFloor() {
         var machine = machine(settledOn: 1)
         for second in 0..<100 { observe(&machine, [1: 0.31, 2: 0.69], Double(second)) }
         XCTAssertEqual(machine.map, 1)
     }
 
-    func testTheTimeOfAnotherFloorRestartsWhenItFallsBack() {
+    func testARivalThatFallsBackRestartsTheSwitchTime() {
         var machine = machine(settledOn: 1)
         observe(&machine, [1: 0.2, 2: 0.8], 10)
         observe(&machine, [1: 0.5, 2: 0.5], 11)
@@ -76,7 +76,7 @@ final class FloorMachineTests: XCTestCase {
         XCTAssertEqual(machine.map, 2)
     }
 
-    func testTheTimeRestartsWithAThirdFloor() {
+    func testAnotherRivalRestartsTheSwitchTime() {
         var machine = machine(settledOn: 1)
         observe(&machine, [2: 0.8], 10)
         observe(&machine, [3: 0.8], 11)
@@ -102,7 +102,7 @@ final class FloorMachineTests: XCTestCase {
         }
     }
 
-    func testTheFloorChangesWhenTheDeviceHasGoneUp() {
+    func testTheFloorChangesAfterTheDeviceHasGoneUp() {
         var machine = machine(settledOn: 1)
         var changes: [Double] = []
         for tick in 0..<40 {

@@ -254,7 +254,7 @@ final class VenueSearchMachineTests: XCTestCase {
         XCTAssertEqual(hear(&machine, 2, at: 6, rssi: -70), .venue(2), "5 s after satellites saw it far away")
     }
 
-    func testBeaconsHeardFaintlyAcrossTheStreetDontOutweighSatellites() {
+    func testFaintBeaconsAcrossTheStreetDoNotOutweighSatellites() {
         var machine = machine()
         XCTAssertEqual(hear(&machine, 1, at: 0, rssi: -60), .venue(1))
         _ = hear(&machine, 1, at: 6, rssi: -76)
