@@ -1,12 +1,13 @@
 import IndoorVocabulary
 import VenueModel
 
-/// Watches areas of one kind, rooms or fences: which of them the device is in, with dwell, margin and hold-off.
+/// The detection of entries and exits for areas of one kind, rooms or fences, with dwell, margin and hold-off.
 ///
-/// A point counts, not how sure it is. A position costs what the areas near it have corners, and those that the device
-/// is in or about to enter, however many there are; unless something changes, it asks for no memory.
+/// The machine uses the point of a position, not its uncertainty. The cost of a position is proportional to the corners
+/// of the areas near it and of those that the device is in or about to enter, not to the number of areas. Without a
+/// change, the machine allocates no memory.
 package struct AreaMachine: Hashable, Sendable {
-    /// What is to be watched: an area, on one map or on several.
+    /// An area to watch, on one map or on several.
     package struct Watched: Hashable, Sendable {
         /// An area on one map.
         package struct Place: Hashable, Sendable {
@@ -20,13 +21,13 @@ package struct AreaMachine: Hashable, Sendable {
         }
 
         package var id: Int
-        /// Where it is; who goes from one of them to another stays in.
+        /// The places of the area. A device that moves from one to another stays inside.
         package var places: [Place]
-        /// After an exit that was told, entering again is silent for this long.
+        /// The time after an announced exit during which another entry isn't announced.
         package var holdOff: Duration
-        /// How long the device must be out before it counts as such; nil means the machine's dwell.
+        /// The time that the device must be outside before an exit; nil for the machine's dwell.
         package var exitDwell: Duration?
-        /// How far outside a device that is in still counts as in, in metres.
+        /// The distance outside the area within which a device stays inside, in metres.
         package var exitMargin: Double
 
         package init(
@@ -49,37 +50,37 @@ package struct AreaMachine: Hashable, Sendable {
         }
     }
 
-    /// What changed, with the area's number.
+    /// An entry or an exit, with the area's number.
     package enum Change: Hashable, Sendable {
         case enter(Int)
         case exit(Int)
     }
 
-    /// What is known of an area that the device is in or about to enter.
+    /// The state of an area that the device is in or about to enter.
     private struct Presence: Hashable, Sendable {
-        /// Of the area among the watched ones.
+        /// The index of the area among the watched ones.
         var index: Int
         var isInside = false
-        /// Whether the entry was announced; one within the hold-off is not, nor is its exit.
+        /// Whether the entry was announced. An entry within the hold-off isn't, nor is its exit.
         var isAnnounced = false
-        /// Since when the device is on the other side, in time that is watched.
+        /// The instant since which the device has been on the other side, in observation time.
         var changingSince: Instant?
     }
 
     private let watched: [Watched]
     private let dwell: Duration
     private let areas: AreaIndex
-    /// Which of the watched areas each place of the index belongs to.
+    /// The watched area of each place in the area index.
     private let owners: [Int]
-    /// In the order of the areas.
+    /// The states in the order of the areas.
     private var presences: [Presence] = []
-    /// When areas with a hold-off were last left, by index.
+    /// The latest exits from areas with a hold-off, by index.
     private var lastExits: [Int: Instant] = [:]
-    // Memory to be used again, empty between two points.
+    // Reused buffers, empty between two points.
     private var found: [Int] = []
     private var next: [Presence] = []
 
-    /// Creates a machine that believes the device outside all areas.
+    /// Creates a machine for a device outside all areas.
     package init(watched: [Watched], dwell: Duration) {
         self.watched = watched
         self.dwell = dwell
@@ -87,10 +88,10 @@ package struct AreaMachine: Hashable, Sendable {
         owners = watched.indices.flatMap { index in watched[index].places.map { _ in index } }
     }
 
-    /// Watches other areas from now on. Those that were watched before stay entered, even with another shape.
+    /// Replaces the watched areas. Areas that were watched before stay entered, even with another shape.
     ///
-    /// - Parameter place: where an area of before is among the new ones; nil if it is watched no more, which tells no
-    ///   exit.
+    /// - Parameter place: returns the new index for the old index of an area; nil if the area is no longer watched,
+    ///   which causes no exit.
     package mutating func watch(_ watched: [Watched], _ place: (Int) -> Int?) {
         var next = AreaMachine(watched: watched, dwell: dwell)
         next.presences = presences.compactMap { presence in
@@ -104,9 +105,9 @@ package struct AreaMachine: Hashable, Sendable {
         self = next
     }
 
-    /// Takes in where the device is; returns exits before entries, each in the order of the areas.
+    /// Handles a position of the device; returns exits before entries, each in the order of the areas.
     ///
-    /// - Parameter time: the present in time that was watched, in which dwells are counted; nil if nothing was missed.
+    /// - Parameter time: the current observation time, which measures dwells; nil if observation was never interrupted.
     package mutating func observe(
         _ point: MapPoint, on map: MapID, at now: Instant, watched time: Instant? = nil
     ) -> [Change] {
@@ -172,7 +173,7 @@ package struct AreaMachine: Hashable, Sendable {
         return .exit(watched[index].id)
     }
 
-    /// What is to be remembered of the areas.
+    /// Returns the areas for the session memory.
     package func memory(at now: Instant) -> AreaMemory {
         var memory = AreaMemory()
         for presence in presences where presence.isInside {
@@ -184,7 +185,7 @@ package struct AreaMachine: Hashable, Sendable {
         return memory
     }
 
-    /// Begins with what an earlier session told; areas that are not watched any more are passed over.
+    /// Restores the areas of an earlier session; areas that are no longer watched are skipped.
     package mutating func begin(with memory: AreaMemory) {
         let announced = Dictionary(
             memory.inside.map { ($0.id, $0.isAnnounced) }, uniquingKeysWith: { first, _ in first })
@@ -197,7 +198,7 @@ package struct AreaMachine: Hashable, Sendable {
         }
     }
 
-    /// Leaves every area at once, as when the venue is lost.
+    /// Leaves all areas at once, for example when the venue is lost.
     package mutating func leaveAll(at now: Instant) -> [Change] {
         let left = presences
         presences.removeAll(keepingCapacity: true)

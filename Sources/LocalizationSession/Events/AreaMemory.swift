@@ -1,6 +1,6 @@
 import IndoorVocabulary
 
-/// What a session told of areas of one kind: which the device is in, and when it left others.
+/// The areas of one kind that the device is in, and its recent exits.
 package struct AreaMemory: Hashable, Sendable {
     /// An area that the device is in.
     package struct Inside: Hashable, Sendable {
@@ -17,7 +17,7 @@ package struct AreaMemory: Hashable, Sendable {
 
     /// The areas that the device is in, each once.
     package var inside: [Inside]
-    /// When areas with a hold-off were last left, by number.
+    /// The latest exits from areas with a hold-off, by number.
     package var exits: [Int: Instant]
 
     package init(inside: [Inside] = [], exits: [Int: Instant] = [:]) {
@@ -25,7 +25,7 @@ package struct AreaMemory: Hashable, Sendable {
         self.exits = exits
     }
 
-    /// Both memories, of areas with other numbers.
+    /// Returns this memory combined with one of areas with other numbers.
     func merging(_ other: AreaMemory) -> AreaMemory {
         AreaMemory(inside: inside + other.inside, exits: exits.merging(other.exits) { first, _ in first })
     }

@@ -1,42 +1,44 @@
 import IndoorVocabulary
 
-/// What happened to the device so far, for questions after the fact.
+/// The history of the events of the device.
 ///
-/// It holds a bounded number of events: each one beyond takes the place of the oldest, and is counted.
+/// A history has a fixed capacity. When it is full, each new event replaces the oldest one, which is counted as
+/// dropped.
 public struct EventHistory: Hashable, Sendable {
-    /// How many events are held if nothing else is asked for.
+    /// The default capacity.
     public static let defaultCapacity = 10_000
 
-    /// How many events are held at most.
+    /// The greatest number of events in the history.
     public let capacity: Int
-    /// How many events had to go because newer ones came.
+    /// The number of events that newer ones have replaced.
     public private(set) var droppedCount = 0
     private var ring: [LocalizationEvent] = []
-    /// Where the oldest event is, once the ring is full.
+    /// The index of the oldest event when the ring is full.
     private var oldest = 0
 
     /// Creates an empty history.
     ///
-    /// - Parameter capacity: how many events are held at most; below 0 counts as 0, which holds none.
+    /// - Parameter capacity: the greatest number of events; a value below 0 is treated as 0, which keeps none.
     public init(capacity: Int = defaultCapacity) {
         self.capacity = max(0, capacity)
     }
 
-    /// The events that are held, in the order in which they happened.
+    /// The events, in the order in which they occurred.
     public var events: [LocalizationEvent] { Array(ring[oldest...] + ring[..<oldest]) }
 
-    /// The events later than an instant, in the order in which they happened. Linear in the events that are held.
+    /// Returns the events after an instant, in the order in which they occurred. Linear in the number of events.
     public func events(after instant: Instant) -> [LocalizationEvent] {
         events.filter { $0.instant > instant }
     }
 
-    /// The events later than a wall-clock time, and those of which no such time is known, in the order in which they
-    /// happened. Linear in the events that are held.
+    /// Returns the events after a wall-clock time and those without one, in the order in which they occurred.
+    ///
+    /// Linear in the number of events.
     public func events(after time: UnixTime) -> [LocalizationEvent] {
         events.filter { event in event.unixTime.map { $0 > time } ?? true }
     }
 
-    /// Takes in what happened last.
+    /// Appends an event.
     public mutating func append(_ event: LocalizationEvent) {
         if ring.count < capacity {
             ring.append(event)
@@ -48,6 +50,6 @@ public struct EventHistory: Hashable, Sendable {
         }
     }
 
-    /// Forgets all events, and how many were dropped.
+    /// Removes all events and resets the number of dropped ones.
     public mutating func removeAll() { self = EventHistory(capacity: capacity) }
 }

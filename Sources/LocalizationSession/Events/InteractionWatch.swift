@@ -2,22 +2,22 @@ import BeaconScanning
 import IndoorVocabulary
 import VenueModel
 
-/// Watches which interactions of a venue are due: by its beacons, its points of interest, its rooms and its fences.
+/// The detection of a venue's interactions, by its beacons, points of interest, rooms and fences.
 struct InteractionWatch: Sendable {
     /// An interaction with the beacons of a region.
     private struct Region: Sendable {
         let interaction: Interaction
         let region: BeaconRegion
-        /// When the beacons that are near were last heard from there, in time that was listened to.
+        /// The latest sightings of the beacons that are near, in listening time.
         var near: [BeaconIdentity: Instant] = [:]
         var isEntered = false
     }
 
-    /// A point of interest without a distance of its own is near within so many metres.
+    /// The distance in metres of a point of interest without a distance of its own.
     static let pointDistance = 3.0
-    /// A device that is near stays so up to this many times the distance, so that it does not come and go at the border.
+    /// The factor of the distance for an exit, which prevents repeated entries and exits at the border.
     static let exitFactor = 1.5
-    /// A beacon that was not heard for so much listening is away, as a region's: ``RegionSettings/exitTimeout``.
+    /// The silence in listening time after which a beacon is away, as for regions: ``RegionSettings/exitTimeout``.
     static let silence = RegionSettings().exitTimeout
 
     private let venueID: VenueID
@@ -30,9 +30,9 @@ struct InteractionWatch: Sendable {
     private let powers: [BeaconIdentity: Double]
     private let defaultPower: Double
 
-    /// Watches the interactions of a venue.
+    /// Creates a watch of a venue's interactions.
     ///
-    /// - Parameter defaultPower: the signal strength at 1 m in dBm of a beacon that tells none.
+    /// - Parameter defaultPower: the RSSI at 1 m in dBm of a beacon that doesn't send its own.
     init(venue: Venue, dwell: Duration, defaultPower: Double) {
         venueID = venue.id
         self.defaultPower = defaultPower
@@ -63,7 +63,7 @@ struct InteractionWatch: Sendable {
             uniquingKeysWith: { first, _ in first })
     }
 
-    /// Takes in a sighting of a beacon; what comes of it is told at the next `tick`.
+    /// Handles a sighting of a beacon; the next `tick` returns the events.
     mutating func observe(_ sighting: Sighting, listened: Instant) {
         guard regions.contains(where: { $0.region.contains(sighting.beacon) }) else { return }
         var sighting = sighting
@@ -78,9 +78,9 @@ struct InteractionWatch: Sendable {
         }
     }
 
-    /// What the beacons that were heard, and their silence, make happen.
+    /// Returns the events that sightings and the silence of beacons cause.
     ///
-    /// - Parameter listened: the present in time that was listened to, in which silence is counted.
+    /// - Parameter listened: the current listening time, which measures silence.
     mutating func tick(at now: Instant, listened: Instant) -> [InteractionEvent] {
         guard !regions.isEmpty else { return [] }
         ranger.forgetSilent(at: now)
@@ -95,9 +95,9 @@ struct InteractionWatch: Sendable {
         return events
     }
 
-    /// What a position makes happen, with the rooms and fences that it made the device enter and leave.
+    /// Returns the events that a position causes, with the entries and exits of rooms and fences.
     ///
-    /// - Parameter time: the present in time in which something tells of the place; nil if nothing does.
+    /// - Parameter time: the current observation time; nil while no sensor can detect a change of position.
     mutating func events(
         of position: Position, _ changes: [LocalizationEvent], watched time: Instant?
     ) -> [InteractionEvent] {
@@ -109,7 +109,7 @@ struct InteractionWatch: Sendable {
         return events
     }
 
-    /// Goes away from everything: the venue is left, with these rooms and fences.
+    /// Ends all interactions when the device leaves the venue, with these exits from rooms and fences.
     mutating func leaveAll(at now: Instant, _ changes: [LocalizationEvent]) -> [InteractionEvent] {
         var events = self.events(of: changes)
         for change in areas.leaveAll(at: now) { events += event(of: change, at: now) }
@@ -136,7 +136,7 @@ struct InteractionWatch: Sendable {
         }
     }
 
-    /// The event, if the interaction is to be told then.
+    /// Returns the event if the interaction's trigger includes this entry or exit.
     private func event(_ interaction: Interaction, isEntry: Bool, at now: Instant) -> [InteractionEvent] {
         guard interaction.trigger != (isEntry ? .exit : .enter) else { return [] }
         return [InteractionEvent(instant: now, venueID: venueID, interaction: interaction, isEntry: isEntry)]

@@ -2,12 +2,12 @@ import IndoorVocabulary
 import VenueModel
 
 extension LocalizationEvent: CustomStringConvertible {
-    /// What happened and where, by its name, such as `enterRoom Kitchen`.
+    /// The kind of the event and the name of the area, such as `enterRoom Kitchen`.
     public var description: String { "\(kind)" }
 }
 
 extension LocalizationEvent.Kind: CustomStringConvertible {
-    /// The case and the name of the place, such as `enterRoom Kitchen`, without the place's many corners.
+    /// The case and the name of the area, such as `enterRoom Kitchen`, without its corners.
     public var description: String {
         switch self {
         case .enterFence(let fence): "enterFence \(fence.name)"
@@ -21,7 +21,7 @@ extension LocalizationEvent.Kind: CustomStringConvertible {
 }
 
 extension LocalizationEvent {
-    /// The fence of the venue that was entered or left; nil if it was something else.
+    /// The fence of the venue that the device entered or left; nil for other kinds.
     public var fence: Fence? {
         switch kind {
         case .enterFence(let fence), .exitFence(let fence): fence
@@ -29,7 +29,7 @@ extension LocalizationEvent {
         }
     }
 
-    /// The geofence of the application that was entered or left; nil if it was something else.
+    /// The geofence of the application that the device entered or left; nil for other kinds.
     public var geofence: Geofence? {
         switch kind {
         case .enterGeofence(let fence), .exitGeofence(let fence): fence
@@ -37,7 +37,7 @@ extension LocalizationEvent {
         }
     }
 
-    /// The room that was entered or left; nil if it was something else.
+    /// The room that the device entered or left; nil for other kinds.
     public var room: Room? {
         switch kind {
         case .enterRoom(let room), .exitRoom(let room): room
@@ -45,7 +45,7 @@ extension LocalizationEvent {
         }
     }
 
-    /// Whether the device came in; otherwise it went out.
+    /// Whether the event is an entry; otherwise it is an exit.
     public var isEntry: Bool {
         switch kind {
         case .enterFence, .enterRoom, .enterGeofence: true
@@ -55,7 +55,7 @@ extension LocalizationEvent {
 }
 
 extension LocalizationEvent {
-    /// The event with its time on a wall clock; without one it has no such time.
+    /// Returns the event with its wall-clock time; without a clock, the event has none.
     func timed(by clock: WallClock?, at source: Instant? = nil) -> LocalizationEvent {
         var event = self
         event.unixTime = clock?.unixTime(at: source ?? instant)

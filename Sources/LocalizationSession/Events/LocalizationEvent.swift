@@ -1,31 +1,31 @@
 import IndoorVocabulary
 import VenueModel
 
-/// Something that happened to the device on its way.
+/// An entry of the device into a room or fence, or an exit from one.
 public struct LocalizationEvent: Hashable, Sendable {
-    /// What can happen.
+    /// The kinds of events.
     public enum Kind: Hashable, Sendable {
-        /// The device came into a fence.
+        /// The device entered a fence of the venue.
         case enterFence(Fence)
-        /// The device went out of a fence.
+        /// The device left a fence of the venue.
         case exitFence(Fence)
-        /// The device came into a room.
+        /// The device entered a room.
         case enterRoom(Room)
-        /// The device went out of a room.
+        /// The device left a room.
         case exitRoom(Room)
-        /// The device came into a geofence of the application.
+        /// The device entered a geofence of the application.
         case enterGeofence(Geofence)
-        /// The device went out of a geofence of the application.
+        /// The device left a geofence of the application.
         case exitGeofence(Geofence)
     }
 
-    /// When it happened, on the source's timeline.
+    /// The instant of the event, on the source's timeline.
     public var instant: Instant
-    /// When it happened, on the wall clock; nil if the source has none, see ``ScanSource/wallClock``.
+    /// The wall-clock time of the event; nil if the source has no wall clock, see ``ScanSource/wallClock``.
     public var unixTime: UnixTime?
-    /// The venue in which it happened.
+    /// The venue in which the event occurred.
     public var venueID: VenueID
-    /// What happened.
+    /// The kind of the event, with the room or fence.
     public var kind: Kind
 
     /// Creates an event.

@@ -2,11 +2,11 @@ import BeaconScanning
 import IndoorVocabulary
 import VenueModel
 
-/// The plan of one floor of a venue: what a positioner is bound to.
+/// The plan of one floor of a venue, for a ``FloorPlanLocalizer``.
 public struct FloorPlan: Hashable, Sendable {
-    /// The venue that the floor is in.
+    /// The identifier of the floor's venue.
     public var venueID: VenueID
-    /// The plan with its frames.
+    /// The map with its coordinate frames.
     public var map: VenueMap
 
     /// Creates a floor plan.
@@ -17,10 +17,10 @@ public struct FloorPlan: Hashable, Sendable {
 
     /// The map's number within the venue.
     public var mapID: MapID { map.id }
-    /// The name for people.
+    /// The display name.
     public var name: String { map.name }
 
-    /// The coordinate of the plan's centre; nil without a georeference that fixes it on Earth.
+    /// The coordinate of the plan's centre; nil without a complete georeference.
     public var coordinate: Coordinate? {
         guard let transform = try? map.geoTransform() else { return nil }
         return transform.coordinate(at: MapPoint(x: map.width / 2, y: map.height / 2))
@@ -28,7 +28,7 @@ public struct FloorPlan: Hashable, Sendable {
 
     /// The coordinates of the plan's corners: top left, top right, bottom right, bottom left.
     ///
-    /// Nil without a georeference that fixes the plan on Earth.
+    /// Nil without a complete georeference.
     public var corners: [Coordinate]? {
         guard let transform = try? map.geoTransform() else { return nil }
         return [(0.0, 0.0), (map.width, 0), (map.width, map.height), (0, map.height)].map { x, y in
@@ -36,28 +36,28 @@ public struct FloorPlan: Hashable, Sendable {
         }
     }
 
-    /// Where the plan's left side points, from its bottom to its top, in degrees clockwise from true north, in [0, 360).
+    /// The direction of the plan's left side, from bottom to top, in degrees clockwise from true north, in [0, 360).
     ///
-    /// Nil without a georeference that fixes the plan on Earth.
+    /// Nil without a complete georeference.
     public var bearing: Double? { (try? map.geoTransform())?.bearing }
 }
 
 extension Venue {
-    /// The plan of one floor; nil if the venue has no such map.
+    /// Returns the plan of one floor; nil if the venue has no such map.
     public func floorPlan(_ map: MapID) -> FloorPlan? {
         self.map(map).map { FloorPlan(venueID: id, map: $0) }
     }
 }
 
-/// Why a floor plan or its image did not come.
+/// The reason for the failed fetch of a floor plan or its image.
 public enum FloorPlanError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Whoever asked for it wants it no more.
+    /// The caller cancelled the fetch.
     case cancelled
     /// The venue has no such map.
     case unknownMap(MapID, VenueID)
-    /// The map has no image, or its packet is kept in a way that gives it no path.
+    /// The map has no image, or the image has no path because its packet isn't unpacked.
     case noImage(MapID)
-    /// The source or the reader failed.
+    /// The venue source or the image reader failed.
     case failed(LocalizationError)
 
     public var description: String {
@@ -71,14 +71,14 @@ public enum FloorPlanError: Error, Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Reads the image of a plan, wherever it is kept.
+/// A reader of plan images from a file system or a server.
 public protocol PlanImageReader: Sendable {
-    /// The bytes of the image at a path, as a venue source gave it.
+    /// Returns the bytes of the image at a path of a venue source.
     ///
     /// - Parameters:
-    ///   - path: of the image.
-    ///   - progress: called with the fraction that is there, from 0 to 1, never decreasing.
-    /// - Throws: whatever made the image unreadable; `CancellationError` when the task is cancelled.
+    ///   - path: the path of the image.
+    ///   - progress: receives the fraction that has been read, from 0 to 1, never decreasing.
+    /// - Throws: the error that made the image unreadable; `CancellationError` if the task is cancelled.
     func image(at path: String, progress: @escaping @Sendable (Double) -> Void) async throws -> [UInt8]
 }
 
@@ -104,8 +104,9 @@ extension SharedScanSource {
     ///   - coordinate: the position of the device.
     ///   - plan: the floor plan, which must have a georeference.
     ///   - radius: 68 % radius in metres; 3 m is a good value.
-    ///   - isSoft: true combines it with the other evidence of the session; false replaces that.
-    /// - Returns: the number of readers that got it.
+    ///   - isSoft: `true` combines the coordinate with the other evidence of the session; `false` replaces that
+    ///     evidence.
+    /// - Returns: the number of readers that received the coordinate.
     /// - Throws: `FixError` if the coordinate or the radius is invalid, or if the coordinate is more than 50 m and the
     ///   radius off the plan.
     @discardableResult public func submit(

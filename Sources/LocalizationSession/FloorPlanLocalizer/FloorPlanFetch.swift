@@ -1,13 +1,14 @@
 import IndoorVocabulary
 import VenueModel
 
-/// Something that is being fetched: it can be watched, awaited by any number of callers, and cancelled.
+/// An asynchronous fetch with progress, which any number of callers can await, and which can be cancelled.
 ///
 ///     let fetch = venues.fetchFloorPlan(10, of: 1)
 ///     let plan = try await fetch.value
 ///     let image = try await plan.fetchImage(with: reader).value
 ///
-/// A class, as it is one fetch for all who hold it. It goes on when nobody holds it any more.
+/// This type is a class because all its users share one fetch. The fetch continues after the last reference is
+/// released.
 public final class FloorPlanFetch<Value: Sendable>: Sendable {
     private struct State: Sendable {
         var isOver = false
@@ -18,7 +19,7 @@ public final class FloorPlanFetch<Value: Sendable>: Sendable {
     private let fractions = Broadcast<Double>(.bufferingNewest(64), replaysLatest: true)
     private let state = Guarded(State())
 
-    /// Begins to fetch.
+    /// Starts the fetch.
     init(_ fetch: @escaping @Sendable (_ progress: @escaping @Sendable (Double) -> Void) async throws -> Value) {
         let task = Task {
             do {
@@ -35,25 +36,27 @@ public final class FloorPlanFetch<Value: Sendable>: Sendable {
         state.withLock { state in if !state.isOver { state.task = task } }
     }
 
-    /// What was fetched, as soon as it is there.
+    /// The fetched value. Reading this property waits for the end of the fetch.
     ///
-    /// - Throws: `FloorPlanError`: `cancelled` after `cancel()`, at once, whatever the source does.
+    /// - Throws: `FloorPlanError`. After ``cancel()``, this is `cancelled` at once, even if the source is still busy.
     public var value: Value {
         get async throws(FloorPlanError) {
             for await outcome in outcomes.subscribe() { return try outcome.get() }
-            // Who waits was cancelled; the fetch was not.
+            // The waiting task was cancelled; the fetch was not.
             throw .cancelled
         }
     }
 
-    /// The fraction that is there, from 0 to 1, never decreasing: the latest one first. It ends with the fetch.
+    /// A stream of the fetched fraction, from 0 to 1, never decreasing.
+    ///
+    /// The stream begins with the latest fraction and ends with the fetch.
     public var progress: AsyncStream<Double> {
         let stream = fractions.subscribe()
         if state.withLock({ $0.isOver }) { fractions.finish() }
         return stream
     }
 
-    /// Ends the fetch; if it is over already, nothing happens.
+    /// Cancels the fetch. Does nothing after its end.
     public func cancel() {
         let task = state.withLock { $0.task }
         end(with: .failure(.cancelled))
@@ -76,7 +79,7 @@ public final class FloorPlanFetch<Value: Sendable>: Sendable {
 }
 
 extension VenueSource {
-    /// Begins to fetch the plan of one floor of a venue.
+    /// Starts to fetch the plan of one floor of a venue.
     public func fetchFloorPlan(_ map: MapID, of venue: VenueID) -> FloorPlanFetch<FloorPlan> {
         FloorPlanFetch { progress in
             guard let plan = try await packet(for: venue, progress: progress).floorPlan(map) else {
@@ -88,7 +91,7 @@ extension VenueSource {
 }
 
 extension FloorPlan {
-    /// Begins to read the bytes of the plan's image.
+    /// Starts to read the bytes of the plan's image.
     public func fetchImage(with reader: some PlanImageReader) -> FloorPlanFetch<[UInt8]> {
         let (map, path) = (mapID, map.imagePath)
         return FloorPlanFetch { progress in

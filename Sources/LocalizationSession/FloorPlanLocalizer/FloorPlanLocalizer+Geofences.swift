@@ -1,26 +1,27 @@
 import VenueModel
 
 extension FloorPlanLocalizer {
-    /// Watches a geofence, beside the fences of the floor plan's venue; `events` tell its entries and exits.
+    /// Starts monitoring a geofence, in addition to the fences of the floor plan's venue.
     ///
-    /// It is watched until it is stopped, also in later sessions. Another one with the same identifier
-    /// takes its place: if the device was in that one, the next position decides whether it is in this one, so that
-    /// entries and exits of an identifier alternate.
+    /// ``events`` reports its entries and exits. The localizer monitors the geofence until you call
+    /// ``stopMonitoring(_:)``, also in later sessions. A geofence with the identifier of a monitored one replaces it.
+    /// If the device was inside the replaced geofence, the next position decides whether it is inside the new one, so
+    /// that entries and exits of an identifier alternate.
     ///
-    /// - Throws: what is wrong with it; then nothing is changed.
+    /// - Throws: `GeofenceError` if the geofence is invalid. The monitored geofences then stay as they are.
     public func startMonitoring(_ fence: Geofence) async throws(GeofenceError) { try await startMonitoring([fence]) }
 
-    /// Watches geofences; thousands of them at once cost little more than one.
+    /// Starts monitoring several geofences. Thousands of them in one call cost little more than one.
     ///
-    /// - Throws: what is wrong with the first one that cannot be watched; then nothing is changed.
+    /// - Throws: `GeofenceError` for the first invalid geofence. The monitored geofences then stay as they are.
     public func startMonitoring(_ fences: [Geofence]) async throws(GeofenceError) {
         if let problem = fences.lazy.compactMap(\.problem).first { throw problem }
         await monitor(.start(fences))
     }
 
-    /// Watches a geofence no more; no exit is told. An unknown identifier is of no effect.
+    /// Stops monitoring a geofence, without an exit event. An unknown identifier has no effect.
     public func stopMonitoring(_ id: String) async { await monitor(.stop([id])) }
 
-    /// Watches no geofence any more; no exits are told. The fences of venues stay watched.
+    /// Stops monitoring all geofences, without exit events. The fences of the venue stay monitored.
     public func stopMonitoringGeofences() async { await monitor(.stopAll) }
 }

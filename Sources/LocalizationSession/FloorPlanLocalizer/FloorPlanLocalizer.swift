@@ -3,18 +3,19 @@ import IndoorPositioning
 import IndoorVocabulary
 import VenueModel
 
-/// Tells where the device is on one floor plan, step by step: connect, prepare, start, stop.
+/// An indoor positioning session on a single floor plan.
 ///
-///     let positioner = FloorPlanLocalizer(on: plan, source: radio, venues: packets)
-///     let positions = positioner.positions
-///     await positioner.start()
+///     let localizer = FloorPlanLocalizer(on: plan, source: radio, venues: packets)
+///     let positions = localizer.positions
+///     await localizer.start()
 ///     for await position in positions { print(position.x, position.y) }
 ///
-/// A step that was left out is done by the next one. Any number of positioners run side by side, on one radio with a
-/// `SharedScanSource`; to switch between floor plans, stop one and start the other. Where the floor is not known, or may
-/// change, use a `Localizer`.
+/// A session has the steps ``connect()``, ``prepare(_:)``, ``start(_:)`` and ``stop()``. Each step performs the ones
+/// before it that you leave out. Any number of floor plan localizers can run at the same time; they share one radio
+/// through a `SharedScanSource`. To switch between floor plans, stop one localizer and start another. If the floor is
+/// unknown or can change, use a ``Localizer``.
 public actor FloorPlanLocalizer {
-    /// The floor plan that it is bound to.
+    /// The floor plan of this localizer.
     public nonisolated let floorPlan: FloorPlan
 
     package var runtime: SessionRuntime<FloorPlanLocalizerMachine<PositioningEngine>>
@@ -25,16 +26,17 @@ public actor FloorPlanLocalizer {
     private nonisolated let eventBroadcast: Broadcast<LocalizationEvent>
     private nonisolated let errorBroadcast = Broadcast<LocalizationError>(.bufferingNewest(256))
 
-    /// Creates a stopped positioner.
+    /// Creates a stopped floor plan localizer.
     ///
     /// - Parameters:
-    ///   - plan: the floor that the device is on, as `Venue.floorPlan(_:)` or `VenueSource.fetchFloorPlan(_:of:)` gives it.
-    ///   - source: what the device senses.
-    ///   - venues: where the venue's packet comes from.
-    ///   - settings: of the session, below the parameters that it is prepared with.
-    ///   - clock: passes the time between readings of a live source.
-    ///   - seed: of all that is random; on a recording, equal seeds give equal positions.
-    ///   - tables: shared with the other sessions of the program that are given the same object.
+    ///   - plan: the plan of the floor that the device is on, from `Venue.floorPlan(_:)` or
+    ///     `VenueSource.fetchFloorPlan(_:of:)`.
+    ///   - source: the source of the readings.
+    ///   - venues: the source of the venue's packet.
+    ///   - settings: the settings of the session; the parameters of ``prepare(_:)`` override them.
+    ///   - clock: the clock that measures the time between readings of a live source.
+    ///   - seed: the seed of the random numbers; on a recording, the same seed gives the same positions.
+    ///   - tables: the tables to share with other sessions that have the same object.
     public init(
         on plan: FloorPlan, source: some ScanSource, venues: some VenueSource,
         settings: LocalizationSettings = LocalizationSettings(), clock: some Clock<Duration> = ContinuousClock(),
@@ -52,63 +54,68 @@ public actor FloorPlanLocalizer {
         stateBroadcast.send(.stopped(nil))
     }
 
-    /// What the positioner is doing now.
+    /// The current state of the localizer.
     public var state: FloorPlanLocalizerState { runtime.driver.machine.state }
-    /// From the instant at which the radio heard the latest beacon to the position that it led to.
+    /// The time between the reception of the latest beacon and the position computed from it.
     ///
-    /// The quickest delivery of the session counts as one without delay, as source and session may have different clocks.
-    /// Zero while no positions are told.
+    /// The source and the session may use different clocks, so the quickest delivery of the session is assumed to have
+    /// no delay. The value is zero while the localizer emits no positions.
     public var latency: Duration { runtime.driver.machine.latency }
 
-    /// Its states, the present one first. Each call gives a stream of its own.
+    /// A stream of the localizer's states, beginning with the current one. Each access returns a new stream.
     public nonisolated var states: AsyncStream<FloorPlanLocalizerState> { stateBroadcast.subscribe() }
-    /// Which fraction of the venue's packet is there, while it is loading, from now on.
+    /// A stream of the fraction of the venue's packet that has been fetched, while the state is `loading`.
     public nonisolated var loadingProgress: AsyncStream<Double> { progressBroadcast.subscribe() }
-    /// Positions from now on; of those that nobody takes, the newest 1024 are kept, of a recording all.
+    /// A stream of positions. It buffers the newest 1024 positions, on a recording all of them.
     public nonisolated var positions: AsyncStream<Position> { positionBroadcast.subscribe() }
-    /// Positions from now on, after the latest one that was told, if there is one; kept as `positions` are.
+    /// Returns a stream of positions that can begin with the latest one; buffered like ``positions``.
     ///
-    /// - Parameter beginsWithLatest: false for the same as `positions`.
+    /// - Parameter beginsWithLatest: whether the stream begins with the latest position, if there is one; `false`
+    ///   returns the same stream as ``positions``.
     public nonisolated func positions(beginningWithLatest beginsWithLatest: Bool) -> AsyncStream<Position> {
         positionBroadcast.subscribe(beginningWithLatest: beginsWithLatest)
     }
-    /// The latest position that was told, readable at any time; nil before the first one.
+    /// The latest position; nil before the first one.
     ///
-    /// It stays when the positioner is stopped: its instant tells how old it is.
+    /// The value stays after ``stop()``. Compare its instant with the current one to find its age.
     public nonisolated var latestPosition: Position? { positionBroadcast.latest }
-    /// Rooms and fences entered and left, from now on; kept as positions are.
+    /// A stream of the rooms and fences that the device enters and leaves; buffered like ``positions``.
     public nonisolated var events: AsyncStream<LocalizationEvent> { eventBroadcast.subscribe() }
-    /// Errors from now on, also those that it survives.
+    /// A stream of errors, including those that don't end the session.
     public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
 
-    /// Makes sure that the venue can be had; does nothing if that is so or on the way.
+    /// Connects to the venue source and checks that it has the venue. Does nothing if that is done or in progress.
     public func connect() async { await begin(with: .connect) }
 
-    /// Fetches what is needed to begin, after connecting if need be; does nothing if that is done or on the way.
+    /// Fetches the venue's packet and prepares the session, connecting first if necessary.
     ///
-    /// - Parameter parameters: of the session; those of the first call count, later ones are ignored until `stop()`.
+    /// This method does nothing if the session is prepared or its preparation is in progress.
+    /// - Parameter parameters: the parameters of the session; until ``stop()``, only those of the first call apply.
     public func prepare(_ parameters: FloorPlanLocalizerParameters = FloorPlanLocalizerParameters()) async {
         await begin(with: .prepare(parameters))
     }
 
-    /// Begins to tell positions, after preparing if need be; does nothing if that has begun or is on the way.
+    /// Starts positioning, preparing the session first if necessary.
     ///
-    /// - Parameter parameters: of the session; ignored if it was prepared before.
+    /// This method does nothing if positioning has started or its start is in progress.
+    /// - Parameter parameters: the parameters of the session; ignored if the session was prepared before.
     public func start(_ parameters: FloorPlanLocalizerParameters = FloorPlanLocalizerParameters()) async {
         await begin(with: .start(parameters))
     }
 
-    /// Ends whatever is on: once this returns, nothing more is emitted until it is used again.
+    /// Ends the session. After this method returns, the localizer emits nothing until its next use.
     public func stop() async { await handle(.stop) }
 
-    /// Tells where the device is: before the session has begun, where that begins; during it, the positions converge to it.
+    /// Submits a known position of the device.
     ///
+    /// Before positioning starts, the position is its starting point. Later, the positions converge to it.
     /// - Parameters:
-    ///   - place: in metres, pixels or as a coordinate.
-    ///   - radius: 68 % radius, in pixels for a pixel and in metres otherwise.
-    ///   - isSoft: true combines it with what the radio hears; false replaces that.
-    /// - Returns: how far it was believed.
-    /// - Throws: `FixError` if the place or its radius tells nothing, or if it is farther than 50 m and its radius off the plan.
+    ///   - place: the position in metres, in pixels or as a coordinate.
+    ///   - radius: 68 % radius, in pixels for a pixel position and in metres otherwise.
+    ///   - isSoft: `true` combines the position with the radio readings; `false` replaces their evidence.
+    /// - Returns: the outcome of the fix.
+    /// - Throws: `FixError` if the position or the radius is invalid, or if the position is more than 50 m and the
+    ///   radius off the plan.
     @discardableResult public func submit(
         _ place: FixPlace, radius: Double, isSoft: Bool = false
     ) async throws(FixError) -> FixOutcome {
@@ -118,16 +125,16 @@ public actor FloorPlanLocalizer {
         return runtime.driver.machine.fixOutcome ?? .ignored(.methodWithoutMemory)
     }
 
-    /// What was learned of the device so far, in this session or before; see `setCalibration(_:)`.
+    /// The calibration of the device from this and earlier sessions; see ``setCalibration(_:)``.
     public var calibration: Calibration { runtime.driver.machine.calibration ?? Calibration() }
 
-    /// Begins with what an earlier session learned of the device: from the next start on.
+    /// Sets the calibration of the device, from an earlier session. It takes effect with the next start.
     public func setCalibration(_ calibration: Calibration) async { await handle(.calibration(calibration)) }
 
-    /// The geofences that are watched, in the order in which they were started.
+    /// The monitored geofences, in the order in which monitoring started.
     public var monitoredGeofences: [Geofence] { runtime.driver.machine.geofences.list }
 
-    /// Watches other geofences.
+    /// Changes the monitored geofences.
     func monitor(_ change: GeofenceChange) async { await handle(.monitor(change)) }
 }
 

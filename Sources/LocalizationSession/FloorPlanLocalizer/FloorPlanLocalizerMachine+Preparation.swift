@@ -2,9 +2,9 @@ import IndoorPositioning
 import IndoorVocabulary
 import VenueModel
 
-// Up to ready: connect, prepare, and what goes wrong with them.
+// The states up to ready: connecting, preparing, and their failures.
 extension FloorPlanLocalizerMachine {
-    /// Goes as far as the caller wants, unless it is there or on the way already.
+    /// Proceeds towards the caller's goal, unless it is reached or in progress.
     mutating func pursue(_ wanted: Goal, with given: FloorPlanLocalizerParameters? = nil, at now: Instant) -> Transition
     {
         parameters = parameters ?? given
@@ -17,13 +17,13 @@ extension FloorPlanLocalizerMachine {
         case .ready:
             return begin(at: now)
         case .connecting, .reconnecting, .loading, .waitingForFix, .positioning, .buffering, .heavyBuffering:
-            return Transition(state: state)  // on the way, or beyond
+            return Transition(state: state)  // in progress, or past the goal
         }
     }
 
-    /// The venues are known; goes on if more is wanted.
+    /// Handles the catalogue of venues; continues if the goal isn't reached.
     mutating func learn(_ venues: [VenueSummary], at now: Instant) -> Transition {
-        guard summary == nil else { return Transition(state: state) }  // an answer that came twice
+        guard summary == nil else { return Transition(state: state) }  // a duplicate answer
         guard let known = venues.first(where: { $0.id == plan.venueID }) else {
             let message = "venue \(plan.venueID) of the floor plan is not among the source's venues; add its packet"
             return end(LocalizationError(code: .critical, message: message, kind: .contentUnavailable), at: now)
@@ -35,7 +35,7 @@ extension FloorPlanLocalizerMachine {
         return Transition(state: next.state, directives: [.publish(.connected)] + next.directives)
     }
 
-    /// The venue source tells more than it was asked for. A newer packet counts from the next preparation on.
+    /// Handles an update that the venue source sent unasked. A newer packet takes effect with the next preparation.
     mutating func learn(_ update: VenueUpdate, at now: Instant) -> Transition {
         switch update {
         case .catalogue, .packet: return Transition(state: state)
@@ -44,7 +44,7 @@ extension FloorPlanLocalizerMachine {
         }
     }
 
-    /// From connected on: fetches the packet if that is wanted.
+    /// Fetches the packet, from `connected` on, if the goal requires it.
     private mutating func load(at now: Instant) -> Transition {
         guard let goal, goal >= .ready else { return Transition(state: .connected) }
         let stack = (parameters ?? FloorPlanLocalizerParameters()).settings(settings, venue: plan.venueID)
@@ -53,12 +53,12 @@ extension FloorPlanLocalizerMachine {
         return Transition(state: .loading, directives: [.publish(.loading), .fetchPacket(plan.venueID)])
     }
 
-    /// The packet is there: prepares the belief.
+    /// Handles the packet: prepares the belief.
     mutating func prepare(_ venue: Venue, at now: Instant) -> Transition {
-        guard summary != nil, preparation == nil else { return Transition(state: state) }  // an answer that came twice
+        guard summary != nil, preparation == nil else { return Transition(state: state) }  // a duplicate answer
         guard venue.id == plan.venueID, venue.map(plan.mapID) != nil else {
             let message =
-                "the packet of venue \(venue.id) has no map \(plan.mapID) of the floor plan; fetch the plan anew"
+                "the packet of venue \(venue.id) has no map \(plan.mapID) of the floor plan; fetch the plan again"
             return end(LocalizationError(code: .critical, message: message, kind: .mapNotFound), at: now)
         }
         backoff.reset()
@@ -71,11 +71,11 @@ extension FloorPlanLocalizerMachine {
         return Transition(state: state, directives: [.prepareBelief(work)])
     }
 
-    /// The belief is prepared; goes on if more is wanted.
+    /// Handles the prepared belief; continues if the goal isn't reached.
     mutating func finish(
         _ work: BeliefPreparation, _ result: Result<Belief, LocalizationError>, at now: Instant
     ) -> Transition {
-        guard summary != nil, preparation == nil else { return Transition(state: state) }  // a result that came twice
+        guard summary != nil, preparation == nil else { return Transition(state: state) }  // a duplicate result
         var belief: Belief
         switch result {
         case .success(let made): belief = made
@@ -90,7 +90,7 @@ extension FloorPlanLocalizerMachine {
         return Transition(state: next.state, directives: [.publish(.ready)] + next.directives)
     }
 
-    /// From ready on: begins the session if that is wanted.
+    /// Begins the session, from `ready` on, if positioning is the goal.
     private mutating func begin(at now: Instant) -> Transition {
         guard goal == .positioning, let preparation else { return Transition(state: .ready) }
         var session = Session(settings: preparation.settings, seed: seed, pace: pace) { _, _ in preparation.belief }
@@ -100,15 +100,15 @@ extension FloorPlanLocalizerMachine {
         _ = session.handle(.monitor(.start(geofences.list)), at: now)
         place = nil
         self.session = session
-        (trouble, news, hasPosition) = (nil, nil, false)
+        (trouble, latestAge, hasPosition) = (nil, nil, false)
         let next = work(.start, at: now)
-        // Told once the scan is on: who waits for this state misses nothing that is heard from then on.
+        // Published after the scan starts, so that a caller that waits for this state misses no later reading.
         let waiting = [Directive.publish(.waitingForFix)]
         let directives = next.state == .waitingForFix ? next.directives + waiting : waiting + next.directives
         return Transition(state: next.state, directives: directives)
     }
 
-    /// A request has failed: asks again after a pause, unless that is of no use.
+    /// Handles a failed request: schedules a retry, unless the error ends the session.
     mutating func fail(_ error: LocalizationError, at now: Instant) -> Transition {
         guard !error.endsSession else { return end(error, at: now) }
         retryAt = now.advanced(by: backoff.next())
@@ -116,7 +116,7 @@ extension FloorPlanLocalizerMachine {
             state: .reconnecting(error), directives: [.publish(.reconnecting(error)), .report(error)])
     }
 
-    /// Asks again for what has failed.
+    /// Repeats the failed request when it is due.
     mutating func retry(at now: Instant) -> Transition {
         guard let due = retryAt, due <= now else { return Transition(state: state) }
         retryAt = nil
@@ -124,7 +124,7 @@ extension FloorPlanLocalizerMachine {
         return load(at: now)
     }
 
-    /// The session is over, whatever there was of it.
+    /// Ends the session from any state.
     mutating func end(_ error: LocalizationError?, at now: Instant) -> Transition {
         var directives: [Directive] = [.cancelFetch]
         if session?.isOver == false {
@@ -141,7 +141,7 @@ extension FloorPlanLocalizerMachine {
         directives.append(.publish(final))
         if let error { directives.append(.report(error)) }
         (goal, parameters, summary, preparation, session, place) = (nil, nil, nil, nil, nil, nil)
-        (retryAt, staleAt, trouble, news) = (nil, nil, nil, nil)
+        (retryAt, staleAt, trouble, latestAge) = (nil, nil, nil, nil)
         hasPosition = false
         latency = .zero
         backoff.reset()

@@ -3,9 +3,9 @@ import IndoorPositioning
 import IndoorVocabulary
 import VenueModel
 
-// From waitingForFix on: the session on the floor plan, and how old its news are.
+// The states from waitingForFix on: the session on the floor plan, and the age of its readings.
 extension FloorPlanLocalizerMachine {
-    /// Takes in a place: before the session it is where that begins.
+    /// Handles a submitted position. Before the session, it is the starting point.
     mutating func submit(_ fix: Fix, at now: Instant) -> Transition {
         guard session != nil else {
             place = fix
@@ -15,23 +15,23 @@ extension FloorPlanLocalizerMachine {
         return work(.fix(fix), at: now)
     }
 
-    /// Takes in what was sensed.
+    /// Handles a reading.
     mutating func observe(_ decoded: DecodedReading, _ delay: Duration, at now: Instant) -> Transition {
         let reading = decoded.reading
         guard session != nil else { return Transition(state: state) }  // of an earlier session
-        // One that goes to all sessions on a radio, and is on another floor plan.
+        // A fix for all sessions on a radio may be on another floor plan.
         if case .fix(let fix) = reading, fix.mapID != plan.mapID { return Transition(state: state) }
         switch reading {
         case .radio(let event):
             trouble = event.status.isFailure ? LocalizationError(event) : nil
         case .sighting, .advertisement: trouble = nil
-        case .motion, .step, .pressure, .gnss, .fix: break  // of other senders: they say nothing of the radio
+        case .motion, .step, .pressure, .gnss, .fix: break  // of other senders: no information about the radio
         }
-        if isOfVenue(decoded) { news = ReadingAge(arrival: heardTime(at: now), delay: delay) }
+        if isOfVenue(decoded) { latestAge = ReadingAge(arrival: heardTime(at: now), delay: delay) }
         return work(.reading(decoded), at: now)
     }
 
-    /// Whether the reading is of a beacon of the venue.
+    /// Returns whether the reading comes from a beacon of the venue.
     private func isOfVenue(_ reading: DecodedReading) -> Bool {
         let sighting: Sighting
         switch reading.content {
@@ -48,56 +48,56 @@ extension FloorPlanLocalizerMachine {
             || summary.regions.contains(BeaconRegion(uuid: uuid))
     }
 
-    /// Does what is due.
+    /// Does the work that is due.
     mutating func tick(at now: Instant) -> Transition {
         session == nil ? retry(at: now) : work(.tick, at: now)
     }
 
-    /// Hands an event to the session, answers what it asks for, and sees what state that is.
+    /// Passes an event to the session, answers the session's requests, and determines the new state.
     mutating func work(_ event: Session.Event, at now: Instant) -> Transition {
         guard var session = session.take(), let preparation, let summary else { return Transition(state: state) }
-        var told: [Directive] = []
+        var directives: [Directive] = []
         var positions: [Position] = []
         var failure: LocalizationError?
         var events = [event]
         while !events.isEmpty {
             for directive in session.handle(events.removeFirst(), at: now) {
                 switch directive {
-                case .startScanning: told.append(.startScanning)
-                case .stopScanning: told.append(.stopScanning)
-                case .schedule(let schedule): told.append(.schedule(schedule))
-                case .emitEvent(let event): told.append(.emitEvent(event))
+                case .startScanning: directives.append(.startScanning)
+                case .stopScanning: directives.append(.stopScanning)
+                case .schedule(let schedule): directives.append(.schedule(schedule))
+                case .emitEvent(let event): directives.append(.emitEvent(event))
                 case .emit(let position): positions.append(position)
                 case .fetchCatalogue: events.append(.catalogue([summary]))
                 case .fetchPacket(let id): events.append(.packet(id, preparation.venue))
                 case .publish(.error(let error)): failure = error
-                case .report(let error): told.append(.report(error))
+                case .report(let error): directives.append(.report(error))
                 case .publish, .cancelFetch, .prepareBelief, .startReceiving, .emitOutdoor, .emitMotion, .announceVenue,
                     .emitInteraction:
-                    break  // what this positioner tells in its own states, has, or has no use for
+                    break  // covered by this machine's own states, already available, or unused
                 }
             }
         }
         if case .fix = event { fixOutcome = session.fixOutcome }
         self.session = session
-        return settle(told, positions, failure, at: now)
+        return settle(directives, positions, failure, at: now)
     }
 
-    /// The state after the session has done its work; positions come after the state in which they are.
+    /// Returns the state after the session's work, followed by the positions and the other directives.
     private mutating func settle(
-        _ told: [Directive], _ positions: [Position], _ failure: LocalizationError?, at now: Instant
+        _ others: [Directive], _ positions: [Position], _ failure: LocalizationError?, at now: Instant
     ) -> Transition {
-        let isStale = news.map { $0.silence(at: heardTime(at: now)) >= heavy } ?? false
+        let isStale = latestAge.map { $0.silence(at: heardTime(at: now)) >= heavy } ?? false
         let emitted = isStale ? [] : positions
         hasPosition = hasPosition || !emitted.isEmpty
-        if !emitted.isEmpty { latency = news?.age(at: heardTime(at: now)) ?? .zero }
+        if !emitted.isEmpty { latency = latestAge?.age(at: heardTime(at: now)) ?? .zero }
         let isOver = session?.isOver ?? true
         let next = isOver && !hasPosition ? state : workState(at: now)
         if next != .positioning, next != .buffering { latency = .zero }
         var directives: [Directive] = next == state ? [] : [.publish(next)]
-        // Nothing is told twice: the state before the first position was published when the session began.
+        // The state before the first position was published when the session began.
         if next == .waitingForFix, !isTrouble(state) { directives = [] }
-        directives += emitted.map(Directive.emit) + told
+        directives += emitted.map(Directive.emit) + others
         staleAt = staleAt(in: next, at: now)
         guard isOver else { return Transition(state: next, directives: directives) }
         // The session has reported the error already.
@@ -110,7 +110,7 @@ extension FloorPlanLocalizerMachine {
         if case .reconnecting = state { true } else { false }
     }
 
-    /// The present in time that was listened to, in which silence is counted.
+    /// Returns the current listening time, which measures silence.
     private func heardTime(at now: Instant) -> Instant { session?.listened.instant(at: now) ?? now }
 
     private var heavy: Duration { parameters?.heavyBufferingAfter ?? .zero }
@@ -119,20 +119,20 @@ extension FloorPlanLocalizerMachine {
     private func workState(at now: Instant) -> FloorPlanLocalizerState {
         if let trouble { return .reconnecting(trouble) }
         guard hasPosition else { return .waitingForFix }
-        // A session that began with a fix may have heard nothing yet.
-        guard let news else { return .positioning }
+        // A session that began with a fix may have received nothing yet.
+        guard let latestAge else { return .positioning }
         let present = heardTime(at: now)
-        if news.silence(at: present) >= heavy { return .heavyBuffering }
-        // What comes after such a silence is one reading: the next look tells whether it is enough.
-        if state == .heavyBuffering || news.age(at: present) >= light { return .buffering }
+        if latestAge.silence(at: present) >= heavy { return .heavyBuffering }
+        // After such a silence there is one reading; the next update shows whether more follow.
+        if state == .heavyBuffering || latestAge.age(at: present) >= light { return .buffering }
         guard case .localizationRunning? = session?.state else { return .buffering }
         return .positioning
     }
 
-    /// When the state will change if nothing more is heard.
+    /// Returns the instant at which the state changes if no further reading arrives.
     private func staleAt(in state: FloorPlanLocalizerState, at now: Instant) -> Instant? {
-        guard let news, hasPosition else { return nil }
-        let due = [light, heavy].compactMap { session?.listened.wake(at: news.arrival.advanced(by: $0)) }
+        guard let latestAge, hasPosition else { return nil }
+        let due = [light, heavy].compactMap { session?.listened.wake(at: latestAge.arrival.advanced(by: $0)) }
         return state == .heavyBuffering || isTrouble(state) ? nil : due.first { $0 > now }
     }
 }

@@ -3,24 +3,25 @@ import IndoorPositioning
 import IndoorVocabulary
 import VenueModel
 
-/// Every event and every decision of a positioner, without any I/O.
+/// The state machine of a floor plan localizer, without I/O: events in, directives out, time as an argument.
 ///
-/// Around the machine that a `Localizer` runs too: a positioner fetches what that one needs beforehand, forces the venue
-/// and locks the floor, and answers its requests at once. So where a venue has one floor, both give the same positions.
+/// It contains the machine of a `Localizer`. It fetches that machine's data beforehand, forces the venue, locks the
+/// floor, and answers the machine's requests at once. In a venue with one floor, both therefore give the same
+/// positions.
 package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
     package typealias Session = LocalizationMachine<Belief>
 
-    /// What happens to a positioner.
+    /// An input of the machine.
     package enum Event: Sendable {
         case connect
         case prepare(FloorPlanLocalizerParameters)
         case start(FloorPlanLocalizerParameters)
         case stop
-        /// A place on the floor plan is given from outside.
+        /// The caller submits a position on the floor plan.
         case fix(Fix)
-        /// What an earlier session learned of the device.
+        /// The calibration of the device from an earlier session.
         case calibration(Calibration)
-        /// Other geofences are to be watched.
+        /// The caller changes the monitored geofences.
         case monitor(GeofenceChange)
         case catalogue([VenueSummary])
         case catalogueFailed(LocalizationError)
@@ -28,26 +29,26 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
         case progress(Double)
         case packet(Venue)
         case packetFailed(LocalizationError)
-        /// The result of the work that `prepareBelief` asked for.
+        /// The result of the work of a `prepareBelief` directive.
         case prepared(BeliefPreparation, Result<Belief, LocalizationError>)
-        /// The venue source tells something without being asked.
+        /// The venue source sends an update without a request.
         case venues(VenueUpdate)
-        /// The source delivered something, so long after it was sensed.
+        /// The source delivered a reading, with this delay since its measurement.
         case reading(DecodedReading, delay: Duration)
         case sourceEnded
         case sourceFailed(any Error)
         case tick
     }
 
-    /// What the shell has to do, in order.
+    /// Work for the shell, in order.
     package enum Directive: Hashable, Sendable {
         case fetchCatalogue
         case fetchPacket(VenueID)
-        /// Do this work apart from the session, in place of any fetch, and return its result as `prepared`.
+        /// Do this work outside the actor, instead of any fetch, and return its result as `prepared`.
         ///
-        /// Apart in memory: a venue is large.
+        /// Indirect, as a venue is large.
         indirect case prepareBelief(BeliefPreparation)
-        /// Whatever is being fetched or prepared is no longer wanted.
+        /// Cancel any fetch or preparation.
         case cancelFetch
         case startScanning
         case stopScanning
@@ -59,19 +60,19 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
         case report(LocalizationError)
     }
 
-    /// How far the caller wants it.
+    /// The step that the caller wants to reach.
     enum Goal: Int, Comparable, Sendable {
         case connected, ready, positioning
         static func < (left: Goal, right: Goal) -> Bool { left.rawValue < right.rawValue }
     }
 
-    /// A state and what leads to it.
+    /// A new state and its directives.
     struct Transition {
         var state: FloorPlanLocalizerState
         var directives: [Directive] = []
     }
 
-    /// What was fetched and made of it.
+    /// The fetched venue and the belief prepared from it.
     struct Preparation: Sendable {
         let venue: Venue
         let settings: SettingsStack
@@ -79,54 +80,54 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
         let addresses: KnownAddresses
     }
 
-    /// What the positioner is doing.
+    /// The current state.
     package private(set) var state = FloorPlanLocalizerState.stopped(nil)
     let plan: FloorPlan
     let settings: LocalizationSettings
     let seed: UInt64
     let pace: ScanPace
-    /// Begins to locate in the venue.
+    /// Creates the belief for the venue.
     package let makeBelief: @Sendable (Venue, PositioningSettings) -> Belief
-    /// Whether the shell prepares beliefs apart from the session; otherwise the machine does it in `handle`.
+    /// Whether the shell prepares beliefs outside the actor; otherwise the machine does it in `handle`.
     let preparesApart: Bool
     var goal: Goal?
-    /// What it is or will be prepared with; nil before anybody says.
+    /// The parameters of the preparation; nil until the caller sets them.
     package internal(set) var parameters: FloorPlanLocalizerParameters?
-    /// The venue in the catalogue; nil before that is there.
+    /// The venue's entry in the catalogue; nil before the catalogue arrives.
     var summary: VenueSummary?
     var preparation: Preparation?
     /// The session on the floor plan; nil before it is started.
     var session: Session?
-    /// Where the session will begin; nil if nobody says.
+    /// The starting point of the session; nil without a fix.
     var place: Fix?
     var backoff: Backoff
-    /// When a failed request is due again; nil if none has failed.
+    /// The instant of the next retry; nil if no request has failed.
     var retryAt: Instant?
-    /// When the news will have become too old for the state; nil if they cannot.
+    /// The instant at which the readings become too old for the state; nil if they can't.
     var staleAt: Instant?
-    /// What keeps the radio from hearing; nil if nothing does.
+    /// The error that stops the radio's reception; nil without one.
     var trouble: LocalizationError?
     var hasPosition = false
-    /// In time that was listened to.
-    var news: ReadingAge?
-    /// From the radio's time of what was heard last to the latest position; zero while there are no positions.
+    /// The age of the latest reading from the venue, in listening time; nil before any.
+    var latestAge: ReadingAge?
+    /// The time from the latest reception to the position computed from it; zero while there are no positions.
     package var latency = Duration.zero
-    /// What the application watches, in whatever session.
+    /// The application's monitored geofences, for all sessions.
     var geofences = MonitoredGeofences()
-    /// What was learned of the device in earlier sessions; nil if nothing was.
+    /// The calibration of the device from earlier sessions; nil without one.
     var earlierCalibration: Calibration?
-    /// What became of the latest fix.
+    /// The outcome of the latest fix.
     package var fixOutcome: FixOutcome?
 
     /// Creates a stopped machine.
     ///
     /// - Parameters:
-    ///   - plan: the floor.
-    ///   - settings: on which the parameters are put.
-    ///   - seed: of the jitter of retries.
-    ///   - pace: of the source.
-    ///   - preparesApart: whether the shell prepares beliefs apart from the session, as `prepareBelief` directs it.
-    ///   - makeBelief: begins to locate in the venue.
+    ///   - plan: the plan of the floor.
+    ///   - settings: the settings that the parameters override.
+    ///   - seed: the seed of the retry jitter.
+    ///   - pace: the pace of the source.
+    ///   - preparesApart: whether the shell prepares beliefs outside the actor, on a `prepareBelief` directive.
+    ///   - makeBelief: creates the belief for the venue.
     package init(
         plan: FloorPlan, settings: LocalizationSettings, seed: UInt64, pace: ScanPace = .live,
         preparesApart: Bool = false,
@@ -141,7 +142,7 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
         backoff = Backoff(first: settings.retryPause, seed: seed)
     }
 
-    /// Takes in an event; returns what is to be done.
+    /// Handles an event and returns the directives for the shell.
     package mutating func handle(_ event: Event, at now: Instant) -> [Directive] {
         let transition = transition(on: event, at: now)
         state = transition.state
@@ -185,7 +186,7 @@ package struct FloorPlanLocalizerMachine<Belief: PositioningBelief>: Sendable {
 }
 
 extension FloorPlanLocalizerMachine {
-    /// What is known of the device now; nil if nothing was learned.
+    /// The current calibration of the device; nil without one.
     package var calibration: Calibration? { session?.calibration ?? earlierCalibration }
 }
 
@@ -206,7 +207,7 @@ extension FloorPlanLocalizerMachine: SessionMachine {
     }
     package static func updated(_ update: VenueUpdate) -> Event { .venues(update) }
 
-    /// The source is the only sender.
+    /// Returns the event of the end of the source, which is the only sender.
     package static func ended(_ sender: SessionTimeline.Sender, _ error: (any Error)?) -> Event {
         error.map(Event.sourceFailed) ?? .sourceEnded
     }

@@ -2,28 +2,28 @@ import BeaconScanning
 import IndoorPositioning
 import IndoorVocabulary
 
-/// What a positioner is prepared with, with the defaults.
+/// The parameters of a floor plan localizer's session.
 public struct FloorPlanLocalizerParameters: Hashable, Sendable {
-    /// What carries the device; nil for the motion model of the settings.
+    /// The carrier of the device; nil for the motion model of the settings.
     public var motionMode: MotionMode?
-    /// How much power positions may cost.
+    /// The trade-off between accuracy and power consumption.
     public var desiredAccuracy = DesiredAccuracy.best
-    /// Which positions are told; nil for what the settings say, which is all of them if they say nothing.
+    /// The filter of the emitted positions; nil for the filter of the settings, which by default emits all positions.
     public var filter: PositionFilter?
-    /// Whether satellites never tell that the device is outdoors.
+    /// Whether the session ignores satellite positions as evidence that the device is outdoors.
     public var isLockedIndoors = true
-    /// Nothing heard for so long, or heard so late, is `buffering`; above 0 s.
+    /// The silence, or the delay of the readings, after which the state is `buffering`; above 0 s.
     public var bufferingAfter = Duration.seconds(3)
-    /// Nothing heard for so long is `heavyBuffering`; at least `bufferingAfter`.
+    /// The silence after which the state is `heavyBuffering`; at least `bufferingAfter`.
     public var heavyBufferingAfter = Duration.seconds(10)
 
     /// Creates parameters with their defaults.
     public init() {}
 
-    /// Creates parameters for what carries the device.
+    /// Creates parameters for a carrier of the device.
     public init(motionMode: MotionMode) { self.motionMode = motionMode }
 
-    /// The settings of a session on a floor plan, with these on top of others.
+    /// Returns the settings of a session on a floor plan, with these parameters on top of other settings.
     func settings(_ base: LocalizationSettings, venue: VenueID) -> SettingsStack {
         var settings = base
         settings.forcedVenue = venue
@@ -36,7 +36,7 @@ public struct FloorPlanLocalizerParameters: Hashable, Sendable {
         return SettingsStack(localization: settings, scanner: ScannerSettings(powerMode: .aggressive))
     }
 
-    /// What is out of range; empty if all is well.
+    /// The parameters that are out of range; empty if all are valid.
     var problems: [String] {
         guard bufferingAfter > .zero, heavyBufferingAfter >= bufferingAfter else {
             return ["bufferingAfter must be above 0 s and at most heavyBufferingAfter"]

@@ -1,45 +1,46 @@
 import IndoorVocabulary
 
-/// What a positioner is doing.
+/// The state of a floor plan localizer.
 ///
 /// | from | to | when |
 /// | --- | --- | --- |
-/// | stopped | connecting | `connect()`, or what implies it |
-/// | connecting | connected | the source of venues knows the floor plan's venue |
-/// | connected | loading, ready | `prepare()`, or what implies it; then the venue's packet is there |
+/// | stopped | connecting | `connect()`, `prepare()` or `start()` |
+/// | connecting | connected | the venue source has the floor plan's venue |
+/// | connected | loading | `prepare()` or `start()` |
+/// | loading | ready | the venue's packet has arrived and the session is prepared |
 /// | ready | waitingForFix | `start()` |
 /// | waitingForFix | positioning | the first position |
-/// | positioning | buffering | nothing of the venue was heard for a while, or what is heard comes late |
-/// | buffering | heavyBuffering | nothing was heard for longer still |
-/// | heavyBuffering | buffering | one beacon is heard |
-/// | buffering | positioning | beacons are heard in time |
-/// | connecting, loading | reconnecting | the source of venues has failed; it is asked again after a pause |
-/// | waitingForFix and beyond | reconnecting | the radio has failed, or tells that it does not hear |
-/// | reconnecting | what it was doing | the source answers, or the radio hears |
-/// | any | stopped | `stop()`, the end of the scan, or an error that cannot be survived |
+/// | positioning | buffering | no beacon of the venue was received for `bufferingAfter`, or readings arrive that late |
+/// | buffering | heavyBuffering | no beacon of the venue was received for `heavyBufferingAfter` |
+/// | heavyBuffering | buffering | one beacon is received |
+/// | buffering | positioning | beacons are received without delay |
+/// | connecting, loading | reconnecting | the venue source has failed; the localizer retries after a pause |
+/// | waitingForFix and later states | reconnecting | the radio has failed, or reports that it receives nothing |
+/// | reconnecting | the state before | the venue source answers, or the radio receives |
+/// | any | stopped | `stop()`, the end of the scan, or a fatal error |
 public enum FloorPlanLocalizerState: Hashable, Sendable {
-    /// Nothing happens; what ended the session, if that was an error.
+    /// No session is running; contains the error if one ended the session.
     case stopped(LocalizationError?)
-    /// The source of venues is asked for the first time.
+    /// The localizer sends the first request to the venue source.
     case connecting
-    /// Something has failed and is tried again.
+    /// The venue source or the radio has failed; the localizer retries.
     case reconnecting(LocalizationError)
-    /// The source knows the venue. A fix given now is where positioning will begin.
+    /// The venue source has the venue. A fix submitted now is the starting point of positioning.
     case connected
-    /// The venue's packet is on the way.
+    /// The localizer fetches the venue's packet.
     case loading
-    /// All is there to begin.
+    /// The session is prepared and can start.
     case ready
-    /// The radio scans; there was no position yet.
+    /// The radio scans, but there is no position yet.
     case waitingForFix
-    /// Positions are told.
+    /// The localizer emits positions.
     case positioning
-    /// Positions are told, but rest on old news.
+    /// The localizer emits positions that rest on old readings.
     case buffering
-    /// The news are so old that no position is told.
+    /// The readings are too old for a position.
     case heavyBuffering
 
-    /// What made the positioner stop or connect anew; nil if nothing failed.
+    /// The error that made the localizer stop or reconnect; nil without one.
     public var error: LocalizationError? {
         switch self {
         case .stopped(let error): error
@@ -64,6 +65,6 @@ public enum FloorPlanLocalizerState: Hashable, Sendable {
         }
     }
 
-    /// Whether nothing happens.
+    /// Whether no session is running.
     public var isStopped: Bool { if case .stopped = self { true } else { false } }
 }

@@ -1,21 +1,21 @@
 import IndoorVocabulary
 
-/// How old the latest news of the radio are: what was heard last, and how late it came.
+/// The age of the latest radio reading: its arrival and its delivery delay.
 struct ReadingAge: Hashable, Sendable {
-    /// When the latest news came.
+    /// The instant at which the reading arrived.
     private(set) var arrival: Instant
-    /// How long they were under way.
+    /// The time between reception and arrival.
     private(set) var delay: Duration
 
-    /// Takes in news.
+    /// Creates the age of a reading.
     init(arrival: Instant, delay: Duration) {
         self.arrival = arrival
         self.delay = max(delay, .zero)
     }
 
-    /// Time since anything came.
+    /// Returns the time since the arrival.
     func silence(at now: Instant) -> Duration { max(arrival.duration(to: now), .zero) }
 
-    /// Time since the latest news were heard.
+    /// Returns the time since the reception.
     func age(at now: Instant) -> Duration { silence(at: now) + delay }
 }

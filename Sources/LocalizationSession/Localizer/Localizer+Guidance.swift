@@ -3,38 +3,43 @@ import IndoorVocabulary
 import VenueModel
 
 extension Localizer {
-    /// Tells where the device is: before it is located that begins there, later the positions converge to it.
+    /// Submits a known position of the device.
     ///
-    /// A hard fix is believed as far as its radius says; what is heard later may contradict it. A soft one is weighed
-    /// against what is known, as what the radio hears. Before a venue is known, the fix waits for one that has its map; with a
-    /// forced venue, the device counts as in it at once. The session puts its own instant into it.
-    /// - Parameter fix: as `VenueMap.fix(at:radius:)` makes it of metres, pixels or a coordinate.
-    /// - Returns: how far it was believed. A radius that is not above 0, a place that is no number, a map that the venue
-    ///   lacks, or a place farther than 50 m and its radius off the plan is ignored, and the outcome says why.
+    /// Before the first position, the estimation starts at the fix. Later, the positions converge to it. A hard fix
+    /// replaces the estimate within its radius, and later readings may contradict it. A soft fix is combined with the
+    /// other evidence, like a radio reading. Before a venue is known, the session keeps the fix for a venue that has
+    /// its map. With a forced venue, the session assumes at once that the device is in that venue. The session replaces
+    /// the instant of the fix by its own.
+    /// - Parameter fix: the position, which `VenueMap.fix(at:radius:)` creates from metres, pixels or a coordinate.
+    /// - Returns: the outcome of the fix. The session ignores a fix if its radius isn't above 0, its position isn't
+    ///   finite, the venue has no such map, or the position is more than 50 m and the radius off the plan. The outcome
+    ///   then contains the reason.
     @discardableResult public func submit(_ fix: Fix) async -> FixOutcome {
         await guide(.fix(fix)) ?? .ignored(.methodWithoutMemory)
     }
 
-    /// Tells where the device points, in degrees clockwise from the plan's top: headings go on from there in this session.
+    /// Sets the heading of the device for this session, in degrees clockwise from the top of the plan.
     ///
-    /// Until a sensor of motion tells how the device is turned, it does not count.
+    /// Later headings continue from this one. The heading has no effect until a motion sensor reports the orientation
+    /// of the device.
     public func setHeading(_ course: Double) async { _ = await guide(.heading(course)) }
 
-    /// Keeps the device on a map, whatever is heard, in each venue that has a map of that number, also in later sessions.
+    /// Locks the floor to a map, whatever the readings indicate.
     ///
-    /// Which map needs saying, so ``unlockFloor()`` undoes it, where ``lockIndoors(_:)`` takes on or off. A second call
-    /// changes the map.
+    /// The lock applies in every venue that has a map with this number, and in later sessions. A second call changes
+    /// the map. ``unlockFloor()`` removes the lock.
     public func lockFloor(_ map: MapID) async { _ = await guide(.lockFloor(map)) }
 
-    /// Lets evidence decide on the floor again; without a lock, nothing happens.
+    /// Removes the floor lock, so that readings decide the floor again. Does nothing without a lock.
     public func unlockFloor() async { _ = await guide(.lockFloor(nil)) }
 
-    /// Whether satellites never tell that the device is outdoors, nor which venue it is in, also in later sessions.
+    /// Locks the device indoors, or removes that lock, also for later sessions.
     ///
-    /// Until it is called, the setting `venueSearch.isLockedIndoors` decides. `lockIndoors(false)` undoes the lock: there is
-    /// no other method for it.
+    /// While the device is locked indoors, satellite positions decide neither that it is outdoors nor which venue it is
+    /// in. Until the first call, the setting `venueSearch.isLockedIndoors` applies. `lockIndoors(false)` removes the
+    /// lock.
     public func lockIndoors(_ isLocked: Bool) async { _ = await guide(.lockIndoors(isLocked)) }
 
-    /// Begins with what an earlier session learned of the device: from the next venue on.
+    /// Sets the calibration of the device, from an earlier session. It takes effect with the next venue.
     public func setCalibration(_ calibration: Calibration) async { _ = await guide(.calibration(calibration)) }
 }

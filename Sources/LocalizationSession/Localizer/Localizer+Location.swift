@@ -8,15 +8,16 @@ extension Localizer {
         case late
     }
 
-    /// Where the device is, once: the latest place if it is new enough, else the next one.
+    /// Returns a single location of the device: the latest one if it is recent enough, otherwise the next one.
     ///
-    /// Without a session, one is begun for it, or a paused one goes on; it ends, or pauses, with the last request, unless
-    /// `start()` was called meanwhile.
+    /// If no session is running, this method starts one, or resumes a paused one. That session ends, or pauses again,
+    /// with the last pending request, unless you call `start()` meanwhile.
     /// - Parameters:
-    ///   - timeout: how long is waited for a place, on the clock of a live source. A recording is waited for to its end.
-    ///   - maximumAge: how old a place that is told at once may be; zero for the next one.
-    /// - Throws: `LocalizationError` of kind `positionUnavailable` if no place came in time, or before the source ended; of
-    ///   kind `cancelled` if the task was cancelled; or what ended the session.
+    ///   - timeout: the longest time to wait for a location, on the clock of a live source. On a recording, the method
+    ///     waits until the recording ends.
+    ///   - maximumAge: the greatest age of a location that is returned at once; zero always waits for the next one.
+    /// - Throws: `LocalizationError` of kind `positionUnavailable` if there is no location before the timeout or before
+    ///   the source ends, of kind `cancelled` if the task is cancelled, or the error that ended the session.
     public func requestLocation(
         timeout: Duration = .seconds(10), maximumAge: Duration = .seconds(30)
     ) async throws(LocalizationError) -> LocatedPlace {
@@ -42,26 +43,26 @@ extension Localizer {
         case .place(let place): return place
         case .over(let error?): throw error
         case .over(nil):
-            // A recording is over as soon as its last position is told.
+            // A recorded session ends right after its last position.
             if let place = located?.place, place != earlier { return place }
             throw Self.noLocation("the session ended before there was a position")
         case .late:
             throw Self.noLocation(
-                "no position came within \(timeout.seconds) s; see whether beacons or satellites can be heard here")
+                "no position came within \(timeout.seconds) s; check that beacons or satellites can be received here")
         case nil:
             throw LocalizationError(
                 code: .generic, message: "the request for a position was cancelled", kind: .cancelled)
         }
     }
 
-    /// Begins a session that ends with the requests that want it.
+    /// Starts or resumes a session that ends with the last pending request.
     private func beginForRequest() async {
         let wasPaused = isPaused
         if wasPaused { await resume() } else { await start() }
         sessionOfRequests = wasPaused ? .resumed : .begun
     }
 
-    /// Ends it, if nobody has begun one of its own meanwhile.
+    /// Ends or pauses the session of the requests, unless the caller has started one meanwhile.
     private func endForRequest() async {
         switch sessionOfRequests.take() {
         case .begun: await stop()
@@ -74,9 +75,9 @@ extension Localizer {
         LocalizationError(code: .generic, message: message, kind: .positionUnavailable)
     }
 
-    /// Waits for the end of a session; nil if the task is cancelled before.
+    /// Waits for the end of a session; returns nil if the task is cancelled first.
     ///
-    /// - Parameter afterStart: whether the first state is still that of before the session.
+    /// - Parameter afterStart: whether the first state is the one from before the session.
     private static func end(
         of states: AsyncStream<LocalizationState>, afterStart: Bool
     ) async -> Answer? {

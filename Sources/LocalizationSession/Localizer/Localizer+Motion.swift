@@ -1,18 +1,19 @@
 import IndoorPositioning
 import IndoorVocabulary
 
-// How the device moves, beside where it is.
+// The motion of the device, in addition to its position.
 extension Localizer {
-    /// How the device moves, from now on, whether a venue is known or not; see ``DeadReckoningSettings/interval``.
+    /// A stream of motion estimates, whether or not a venue is known, at ``DeadReckoningSettings/interval``.
     ///
-    /// There are estimates only where the source has readings of motion, steps or pressure. In a venue, floors are the plans'
-    /// levels and headings are counted from the plan's top; `position` stays metres from where the session began. Of those
-    /// that nobody takes, the newest 1024 are kept, of a recording all.
+    /// The localizer estimates motion only if the source delivers motion, step or pressure readings. In a venue, floors
+    /// are the levels of the plans, and headings are measured from the top of the plan. `position` stays in metres from
+    /// where the session started. The stream buffers the newest 1024 estimates, on a recording all of them.
     public nonisolated var motion: AsyncStream<MotionEstimate> { motionBroadcast.motion.subscribe() }
 
-    /// Where the device points, whenever that has changed by ``DeadReckoningSettings/headingFilter``; kept as `motion` is.
+    /// A stream of headings, one for each change by ``DeadReckoningSettings/headingFilter``; buffered like ``motion``.
     public nonisolated var headings: AsyncStream<Heading> { motionBroadcast.headings.subscribe() }
 
-    /// How the device is turned, whenever that has changed by ``DeadReckoningSettings/attitudeFilter``; kept as `motion` is.
+    /// A stream of attitudes, one for each change by ``DeadReckoningSettings/attitudeFilter``; buffered like
+    /// ``motion``.
     public nonisolated var attitudes: AsyncStream<Attitude> { motionBroadcast.attitudes.subscribe() }
 }

@@ -1,21 +1,23 @@
-// Estimation pauses and goes on.
+// Pausing and resuming the estimation.
 extension Localizer {
-    /// Pauses the estimation: stops the radio and the sensors. Nothing is told until `resume()` or `start()`.
+    /// Pauses the estimation and stops the radio and the sensors. Does nothing if no session is running.
     ///
-    /// No room or fence is left, and the session memory keeps what is known of the place. Interactions with beacons and points of interest
-    /// end. The state is `idle` meanwhile. Does nothing while no session is on.
+    /// The localizer emits nothing until you call ``resume()`` or ``start()``. Pausing causes no exit events for rooms
+    /// and fences, and the session memory keeps the estimated location. Interactions with beacons and points of
+    /// interest end. While the localizer is paused, its state is `idle`.
     public func pause() async {
         guard !state.isOver else { return }
-        // A request that began the session no longer ends it: the pause stays.
+        // A request that started the session must not end it: the pause stays.
         sessionOfRequests = nil
         _ = await suspend()
         isPaused = true
     }
 
-    /// Goes on after `pause()`: with what was known of the place, whose radius has grown with the pause, with the rooms and
-    /// fences that the device is in, and with the motion of before: its local frame, floor, heading and statistics. Does nothing unless it is paused.
+    /// Resumes the estimation after ``pause()``. Does nothing if the localizer isn't paused.
     ///
-    /// `start()` instead begins anew, and `stop()` ends the pause without going on.
+    /// The session continues with the estimated location, whose radius has grown during the pause, and with the rooms
+    /// and fences that the device is in. Motion keeps its local frame, floor, heading and statistics. To start without
+    /// them, call ``start()``. To end the pause without resuming, call ``stop()``.
     public func resume() async {
         guard isPaused else { return }
         await restore(memory)

@@ -1,7 +1,9 @@
 import IndoorRouting
 
 extension Localizer {
-    /// The route to a goal, renewed whenever the device leaves it, and how far along it the device is.
+    /// Returns a stream with the route to a goal and the progress of the device along it.
+    ///
+    /// The route is recalculated whenever the device leaves it.
     ///
     ///     for await update in try localizer.routes(to: RoutePoint(cafe), with: RoutePlanner(venue: venue)) {
     ///         switch update {
@@ -12,10 +14,10 @@ extension Localizer {
     ///         }
     ///     }
     ///
-    /// The stream follows the positions from now on. It ends once the goal is reached or the localizer goes away; who
-    /// stops listening ends the watch. Of updates that nobody takes, the newest 1024 are kept.
+    /// The stream ends when the device reaches the goal or the localizer is deallocated. Guidance stops when the task
+    /// that reads the stream ends. The stream buffers the newest 1024 updates.
     ///
-    /// - Throws: `RouteError` if no route can lead to the goal from anywhere, or if an option is out of its range.
+    /// - Throws: `RouteError` if the goal can't be reached from anywhere, or if an option is out of its range.
     public nonisolated func routes(
         to goal: RoutePoint, with planner: RoutePlanner, options: RouteOptions = RouteOptions(),
         settings: RouteMonitorSettings = RouteMonitorSettings()

@@ -1,10 +1,12 @@
 import IndoorVocabulary
 import VenueModel
 
-// What a session tells, as streams that anybody may take.
+// The outputs of a session as asynchronous streams, for any number of subscribers.
 extension Localizer {
-    /// All outputs of the session in the order in which it emits them, from now on: states, positions, outdoor positions,
-    /// motion, events, interactions, venues and errors. Each call gives a stream of its own, here and below.
+    /// A stream of all outputs of the session, in the order in which it emits them: states, positions, outdoor
+    /// positions, motion, events, interactions, venues and errors.
+    ///
+    /// Each access to this property, and to those below, returns a new stream that starts with the next output.
     ///
     ///     let outputs = localizer.outputs
     ///     await localizer.start()
@@ -17,68 +19,75 @@ extension Localizer {
     ///         }
     ///     }
     ///
-    /// The streams below emit the same outputs kind by kind. The newest 1024 outputs wait for a slow reader, and older ones
-    /// are lost: motion comes ten times a second. On a recording, all outputs wait; they are those of a ``SessionReplay``
-    /// that emits motion.
+    /// The streams below emit the same outputs, one kind each. For a slow subscriber, this stream buffers the newest
+    /// 1024 outputs and drops older ones; motion alone is ten outputs a second. On a recording, it buffers all outputs,
+    /// and they equal those of a ``SessionReplay`` that emits motion.
     public nonisolated var outputs: AsyncStream<SessionOutput> { outputBroadcast.subscribe() }
-    /// The session's states, the present one first.
+    /// A stream of the session's states, beginning with the current one.
     public nonisolated var states: AsyncStream<LocalizationState> { stateBroadcast.subscribe() }
-    /// The session's states, each with what has told the venue; the present one first. The same state is told again when
-    /// that changes, as when the first beacon of a venue is heard that satellites have found.
-    public nonisolated var evaluations: AsyncStream<VenueEvaluation> { evaluationBroadcast.subscribe() }
-    /// Whether positions can be expected: the present status first.
-    public nonisolated var serviceStatuses: AsyncStream<ServiceStatus> { statusBroadcast.subscribe() }
-    /// Positions from now on; of those that nobody takes, the newest 1024 are kept, of a recording all.
-    public nonisolated var positions: AsyncStream<Position> { positionBroadcast.subscribe() }
-    /// Positions from now on, after the latest one of the session, if there is one; kept as `positions` are.
+    /// A stream of the session's states, each with the evidence for its venue, beginning with the current one.
     ///
-    /// - Parameter beginsWithLatest: false for the same as `positions`.
+    /// The stream repeats a state when the evidence changes. For example, satellites identified the venue, and the
+    /// source then receives its first beacon.
+    public nonisolated var evaluations: AsyncStream<VenueEvaluation> { evaluationBroadcast.subscribe() }
+    /// A stream of the service status, beginning with the current one.
+    public nonisolated var serviceStatuses: AsyncStream<ServiceStatus> { statusBroadcast.subscribe() }
+    /// A stream of positions. It buffers the newest 1024 positions, on a recording all of them.
+    public nonisolated var positions: AsyncStream<Position> { positionBroadcast.subscribe() }
+    /// Returns a stream of positions that can begin with the latest one of the session; buffered like ``positions``.
+    ///
+    /// - Parameter beginsWithLatest: whether the stream begins with the latest position, if there is one; `false`
+    ///   returns the same stream as ``positions``.
     public nonisolated func positions(beginningWithLatest beginsWithLatest: Bool) -> AsyncStream<Position> {
         positionBroadcast.subscribe(beginningWithLatest: beginsWithLatest)
     }
-    /// The latest position that was told, readable at any time; nil before the session's first one.
+    /// The latest position of the session; nil before the first one.
     ///
-    /// It stays when the venue is lost and when the session ends, until the next one begins: its instant tells how old it is.
+    /// The value stays after the venue is lost and after the session ends, until the next session starts. Compare its
+    /// instant with the current one to find its age.
     public nonisolated var latestPosition: Position? { positionBroadcast.latest }
-    /// Where satellites see the device while no floor is known, from now on: before a venue is found and its packet and the
-    /// floor are there, and once it is lost.
+    /// A stream of satellite positions while no floor is known: before the session has the venue, its packet and the
+    /// floor, and after it loses the venue.
     ///
-    /// Of those that nobody takes, the newest 1024 are kept, of a recording all.
+    /// The stream buffers the newest 1024 positions, on a recording all of them.
     public nonisolated var outdoorPositions: AsyncStream<OutdoorPosition> { outdoorBroadcast.subscribe() }
-    /// Data of venues that were found by their coordinate, before any of their beacons was heard; and newer versions that
-    /// the venue source has stored while a session goes on with an older one.
+    /// A stream of downloaded venues.
+    ///
+    /// It emits a venue that the session found by its coordinate, before any of its beacons was received. It also emits
+    /// a newer version that the venue source stored while a session continues with an older one.
     public nonisolated var downloadedVenues: AsyncStream<Venue> { venueBroadcast.subscribe() }
-    /// Rooms and fences entered and left, from now on.
+    /// A stream of the rooms and fences that the device enters and leaves.
     ///
-    /// Of those that nobody takes, the newest 1024 are kept, of a recording all.
+    /// The stream buffers the newest 1024 events, on a recording all of them.
     public nonisolated var events: AsyncStream<LocalizationEvent> { eventBroadcast.subscribe() }
-    /// What the venue has to say where the device comes near to a beacon or a place, or goes away, from now on.
+    /// A stream of the venue's interactions, emitted when the device approaches or leaves a beacon or a place.
     ///
-    /// Of those that nobody takes, the newest 1024 are kept, of a recording all.
+    /// The stream buffers the newest 1024 interactions, on a recording all of them.
     public nonisolated var interactions: AsyncStream<InteractionEvent> { interactionBroadcast.subscribe() }
-    /// Rooms and fences entered and left after an instant, in order, of those that `eventHistory` holds.
+    /// Returns the events in ``eventHistory`` after an instant, in order.
     ///
-    /// Instants are the source's. If it counts anew in each session, forget the events of the last one before the next.
+    /// Instants are on the source's timeline. If the source restarts its timeline in each session, call
+    /// ``forgetEvents()`` between sessions.
     public func events(after instant: Instant) -> [LocalizationEvent] { eventHistory.events(after: instant) }
-    /// Rooms and fences entered and left after a wall-clock time, in order, of those that `eventHistory` holds.
+    /// Returns the events in ``eventHistory`` after a wall-clock time, in order.
     ///
     ///     let sinceNoon = await localizer.events(after: UnixTime(milliseconds: noon))
     ///
-    /// An event whose source has no wall clock is returned too, as nothing tells that it is older: its
-    /// ``LocalizationEvent/unixTime`` is nil. Where the wall clock was set back meanwhile, the times don't grow with the order.
+    /// The result also contains events from a source without a wall clock, whose ``LocalizationEvent/unixTime`` is nil,
+    /// because their age is unknown. If the wall clock was set back meanwhile, the times aren't in ascending order.
     public func events(after time: UnixTime) -> [LocalizationEvent] { eventHistory.events(after: time) }
-    /// Empties `eventHistory`.
+    /// Removes all events from ``eventHistory``.
     public func forgetEvents() { eventHistory.removeAll() }
-    /// Errors from now on, also those that the session survives.
+    /// A stream of errors, including those that don't end the session.
     public nonisolated var errors: AsyncStream<LocalizationError> { errorBroadcast.subscribe() }
-    /// The number of outputs that slow subscribers have lost: positions, events, estimates of motion, and elements of
+    /// The number of outputs dropped for slow subscribers: positions, events, motion estimates, and elements of
     /// ``outputs``.
     public nonisolated var droppedElements: Int {
         positionBroadcast.dropped + outdoorBroadcast.dropped + eventBroadcast.dropped + interactionBroadcast.dropped
             + motionBroadcast.dropped + outputBroadcast.dropped
     }
 
-    /// Ends the streams of all subscribers so far, behind what they were told.
+    /// Finishes the streams of all current subscribers, after the elements already emitted.
     public nonisolated func finishStreams() {
         stateBroadcast.finish()
         evaluationBroadcast.finish()

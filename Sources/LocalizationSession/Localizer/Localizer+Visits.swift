@@ -2,9 +2,9 @@ import IndoorPositioning
 import VenueModel
 
 extension Localizer {
-    /// Venues and floor plans that the device comes to and goes from, those it is in first.
+    /// A stream of the venues and floor plans that the device enters and leaves, beginning with the current ones.
     ///
-    /// It tells nothing that `states` would not; of what nobody takes, the newest 1024 elements are kept.
+    /// The localizer derives the visits from ``states``. The stream buffers the newest 1024 visits.
     public nonisolated var visits: AsyncStream<VisitEvent> {
         let states = states
         let (stream, continuation) = AsyncStream.makeStream(
@@ -20,20 +20,20 @@ extension Localizer {
         return stream
     }
 
-    /// How far the calibration can be relied on: the present quality at once, then each other one that it comes to have.
+    /// A stream of the calibration's quality, beginning with the current one. It emits each change.
     public nonisolated var calibrationQualities: AsyncStream<Calibration.Quality> {
         qualities(positions, of: self) { await $0.calibration.quality }
     }
 }
 
 extension FloorPlanLocalizer {
-    /// How far the calibration can be relied on: the present quality at once, then each other one that it comes to have.
+    /// A stream of the calibration's quality, beginning with the current one. It emits each change.
     public nonisolated var calibrationQualities: AsyncStream<Calibration.Quality> {
         qualities(positions, of: self) { await $0.calibration.quality }
     }
 }
 
-/// Asks for the quality at once, and behind each position; what is learned is learned with those.
+/// Returns a stream of the quality. It reads the quality at once and after each position, which may change it.
 private func qualities<Source: AnyObject & Sendable>(
     _ positions: AsyncStream<Position>, of source: Source,
     _ quality: @escaping @Sendable (Source) async -> Calibration.Quality
@@ -41,15 +41,15 @@ private func qualities<Source: AnyObject & Sendable>(
     let (stream, continuation) = AsyncStream.makeStream(
         of: Calibration.Quality.self, bufferingPolicy: .bufferingNewest(16))
     let watch = Task { [weak source] in
-        var told: Calibration.Quality?
-        func tell() async {
+        var published: Calibration.Quality?
+        func publish() async {
             guard let source else { return }
             let present = await quality(source)
-            if present != told { continuation.yield(present) }
-            told = present
+            if present != published { continuation.yield(present) }
+            published = present
         }
-        await tell()
-        for await _ in positions { await tell() }
+        await publish()
+        for await _ in positions { await publish() }
         continuation.finish()
     }
     continuation.onTermination = { _ in watch.cancel() }

@@ -3,39 +3,43 @@ import IndoorPositioning
 import IndoorVocabulary
 import VenueModel
 
-/// Tells where the device is indoors: the object that users hold.
+/// An indoor positioning session: the main object of this library.
 ///
 ///     let localizer = Localizer(source: radio, venues: packets)
 ///     let positions = localizer.positions
 ///     await localizer.start()
 ///     for await position in positions { print(position.x, position.y, position.label ?? "") }
 ///
-/// It turns what the source delivers into events of a `LocalizationMachine` and carries out its directives; it decides
-/// nothing itself. Any number of localizers can run side by side.
+/// A localizer reads a scan source, identifies the venue and the floor, and emits positions and events as asynchronous
+/// streams. Any number of localizers can run at the same time. All decisions are made by a `LocalizationMachine`, whose
+/// directives the localizer carries out.
 public actor Localizer {
-    /// What ties the session, its recording and its log lines together: that of the session that is on, or else of the
-    /// latest one; nil before the first.
+    /// The identifier that links the session, its recording and its log lines; nil before the first session.
+    ///
+    /// While no session is running, this is the identifier of the latest one.
     public private(set) var traceID: TraceID?
     private let traceIDs: @Sendable () -> TraceID
 
     package var runtime: SessionRuntime<LocalizationMachine<PositioningEngine>>
-    /// How many requests for a position wait.
+    /// The number of pending location requests.
     var requests = 0
-    /// Nil if somebody else than a request began the session.
+    /// How a location request began the session; nil if the caller began it.
     var sessionOfRequests: RequestedSession?
-    /// Whether a session was paused that `resume()` goes on with.
+    /// Whether a session is paused; ``resume()`` continues it.
     public internal(set) var isPaused = false
-    /// Rooms and fences entered and left so far, also in earlier sessions, whether anybody listened or not.
+    /// The rooms and fences that the device has entered and left, in this and earlier sessions.
+    ///
+    /// The history contains all events, with or without subscribers.
     public internal(set) var eventHistory: EventHistory
-    /// What was counted since this localizer was created, over all its sessions.
+    /// The activity counters over all sessions of this localizer.
     public private(set) var activityCounts = ActivityCounts()
 
     nonisolated let stateBroadcast = Broadcast<LocalizationState>(.unbounded, replaysLatest: true)
     nonisolated let evaluationBroadcast = Broadcast<VenueEvaluation>(.unbounded, replaysLatest: true)
-    private var toldEvaluation = VenueEvaluation(state: .idle)
+    private var publishedEvaluation = VenueEvaluation(state: .idle)
     nonisolated let statusBroadcast = Broadcast<ServiceStatus>(.unbounded, replaysLatest: true)
-    private var toldStatus = ServiceStatus.stopped
-    /// The place that was told last, in this session or before, and the clock's time then.
+    private var publishedStatus = ServiceStatus.stopped
+    /// The latest published place, of this or an earlier session, and the clock's time at its publication.
     private(set) var located: (place: LocatedPlace, elapsed: Duration?)?
     nonisolated let positionBroadcast: Broadcast<Position>
     nonisolated let outdoorBroadcast: Broadcast<OutdoorPosition>
@@ -49,16 +53,16 @@ public actor Localizer {
     /// Creates an idle localizer.
     ///
     /// - Parameters:
-    ///   - source: what the device senses.
-    ///   - gnss: receives from satellites beside a live source; nil for none. A recording has its satellite positions
-    ///     among its readings, and nothing is received beside it.
-    ///   - venues: where venue packets come from.
-    ///   - settings: of the session.
-    ///   - clock: passes the time between readings of a live source.
-    ///   - seed: of all that is random; on a recording, equal seeds give equal positions.
-    ///   - eventHistory: what happened before, and how many events are kept.
-    ///   - tables: shared with the other sessions of the program that are given the same object.
-    ///   - traceIDs: makes the ID of each session as it begins; by default a random one. Positions don't depend on it.
+    ///   - source: the source of the readings.
+    ///   - gnss: the satellite receiver; nil for none. A localizer uses it with a live source only, as the readings of
+    ///     a recording contain the satellite positions.
+    ///   - venues: the source of the venue packets.
+    ///   - settings: the settings of the session.
+    ///   - clock: the clock that measures the time between readings of a live source.
+    ///   - seed: the seed of the random numbers; on a recording, the same seed gives the same positions.
+    ///   - eventHistory: the earlier events, and the greatest number of events to keep.
+    ///   - tables: the tables to share with other sessions that have the same object.
+    ///   - traceIDs: creates the identifier of each session, by default a random one. Positions don't depend on it.
     public init(
         source: some ScanSource, gnss: (any GNSSSource)? = nil, venues: some VenueSource,
         settings: LocalizationSettings = LocalizationSettings(), clock: some Clock<Duration> = ContinuousClock(),
@@ -70,7 +74,7 @@ public actor Localizer {
             seed: seed, eventHistory: eventHistory, tables: tables, traceIDs: traceIDs)
     }
 
-    /// Creates an idle localizer with settings of several sources, of which each venue is one.
+    /// Creates an idle localizer with settings from several sources; each venue is one of them.
     public init(
         source: some ScanSource, gnss: (any GNSSSource)? = nil, venues: some VenueSource, settings: SettingsStack,
         clock: some Clock<Duration> = ContinuousClock(), seed: UInt64 = 0, eventHistory: EventHistory = EventHistory(),
@@ -87,39 +91,39 @@ public actor Localizer {
         // A recording has its own satellite positions.
         let gnss = source.pace == .live ? gnss : nil
         let machine = LocalizationMachine(
-            settings: settings, seed: seed, pace: source.pace, hasReceiver: gnss != nil, tellsMotion: true,
+            settings: settings, seed: seed, pace: source.pace, hasReceiver: gnss != nil, reportsMotion: true,
             preparesApart: true
         ) {
             PositioningEngine(venue: $0, tables: tables, settings: $1, seed: seed)
         }
         runtime = SessionRuntime(machine, source: source, gnss: gnss, venues: venues, clock: clock)
         stateBroadcast.send(.idle)
-        evaluationBroadcast.send(toldEvaluation)
-        statusBroadcast.send(toldStatus)
+        evaluationBroadcast.send(publishedEvaluation)
+        statusBroadcast.send(publishedStatus)
     }
 
-    /// What the session is doing now.
+    /// The current state of the session.
     public var state: LocalizationState { runtime.driver.machine.state }
 
-    /// Where the device is at an instant of the source's time; nil while no floor is known.
+    /// Returns the position of the device at an instant of the source's time; nil while no floor is known.
     ///
-    /// Up to 10 s after the latest position, the belief is carried on to that instant with all that was sensed since; the
-    /// session itself stays as it is. Of the last half minute it is found between the positions around it. Earlier and
-    /// later instants give nil.
+    /// Up to 10 s after the latest position, the method predicts the position from all readings since then, without
+    /// changing the session. Within the last 30 s, it interpolates between the positions around the instant. For
+    /// earlier and later instants, it returns nil.
     public func position(at instant: Instant) -> Position? { runtime.driver.machine.position(at: instant) }
 
-    /// How a session was begun that ends with the requests for a position that want it.
+    /// How location requests began the session that ends with them.
     enum RequestedSession: Sendable {
         case begun
         case resumed
     }
 
-    /// Begins a session; does nothing if one is on.
+    /// Starts a session. Does nothing if one is running.
     ///
-    /// With settings out of range, the session ends at once with a critical error that names them.
+    /// If settings are out of range, the session ends at once with a critical error that names them.
     public func start() async { await beginSession(with: .start) }
 
-    /// Begins a session, which goes on with the last one's motion if it is resumed.
+    /// Starts a session. A resumed session continues the motion of the last one.
     func beginSession(with event: LocalizationMachine<PositioningEngine>.Event) async {
         isPaused = false
         sessionOfRequests = nil
@@ -131,57 +135,61 @@ public actor Localizer {
         await begin(with: event)
     }
 
-    /// Chooses between the best positions and less power, whatever the settings are.
+    /// Sets the trade-off between accuracy and power consumption, which overrides the settings.
     ///
-    /// How often positions are told and how much the radio listens changes at once, the number of particles and the motion
-    /// model with the next venue. `setSettings(_:)` replaces it by the ``SettingsStack/desiredAccuracy`` of its stack.
+    /// The position interval and the duty cycle of the radio change at once. The number of particles and the motion
+    /// model change with the next venue. ``setSettings(_:)`` replaces the value by the
+    /// ``SettingsStack/desiredAccuracy`` of its stack.
     public func setDesiredAccuracy(_ accuracy: DesiredAccuracy) async {
         var stack = settings
         stack.desiredAccuracy = accuracy
         await setSettings(stack)
     }
 
-    /// How much power positions may cost.
+    /// The trade-off between accuracy and power consumption.
     public var desiredAccuracy: DesiredAccuracy { settings.desiredAccuracy }
 
-    /// What counts now, and where each value comes from: the venue that the device is in is one of the sources.
+    /// The current settings with the source of each value. The current venue is one of the sources.
     public var settings: SettingsStack { runtime.driver.machine.stack }
 
-    /// Makes other settings count, those that were applied. The venue's own stay beside them.
+    /// Replaces the applied settings. The settings of the venue stay in effect beside them.
     ///
-    /// Threshold, intervals and time-outs count at once, and so does the duty cycle of a steerable source; how the place,
-    /// the floor and areas are found counts from the next venue on, and how venues are told apart from the next start on.
-    /// With settings out of range, an error names them, and nothing is changed.
+    /// The RSSI threshold, intervals and timeouts take effect at once, as does the duty cycle if the source supports
+    /// one. Settings of the position, floor and area estimation take effect with the next venue, and settings of the
+    /// venue detection with the next start. If settings are out of range, the localizer emits an error that names them
+    /// and keeps the old ones.
     public func setSettings(_ settings: SettingsStack) async {
         await handle(.settings(settings))
     }
 
-    /// Ends the session: once this returns, nothing more is emitted until the next `start()`. What was emitted before
-    /// may still wait in a subscriber's stream.
+    /// Ends the session. After this method returns, the localizer emits nothing until the next ``start()``.
+    ///
+    /// Earlier outputs may still be in the buffers of the streams.
     public func stop() async {
         isPaused = false
         sessionOfRequests = nil
         await handle(.stop)
     }
 
-    /// What was learned of the device so far, in this session or before; see `setCalibration(_:)`.
+    /// The calibration of the device from this and earlier sessions; see ``setCalibration(_:)``.
     public var calibration: Calibration { runtime.driver.machine.calibration ?? Calibration() }
 
-    /// The session memory now, for another session, in this process or a later one: see `restore(_:after:)`.
+    /// The current session memory, for a later session in this or another process; see ``restore(_:after:)``.
     ///
-    /// At any time: before a session knows better, it is what that was given; once a session has ended, what it knew.
+    /// You can read it at any time. Before a session has an estimate of its own, this is the restored memory. After a
+    /// session, this is the memory at its end.
     public var memory: SessionMemory { runtime.driver.machine.memory(at: runtime.timeline.now) }
 
-    /// How long ago the session was to wake up by itself, if it has not yet; zero if all that was due is done.
+    /// The time since the session's scheduled wake-up, if it is overdue; zero otherwise.
     package var delay: Duration {
         guard let wake = runtime.driver.machine.nextWake, let elapsed = runtime.timeline.elapsed else { return .zero }
         return max(.zero, elapsed - runtime.timeline.elapsed(at: wake))
     }
 
-    /// The geofences that are watched, in the order in which they were started.
+    /// The monitored geofences, in the order in which monitoring started.
     public var monitoredGeofences: [Geofence] { runtime.driver.machine.monitoredGeofences }
 
-    /// Hands over what somebody outside knows; returns what became of the latest fix.
+    /// Handles an event from the caller; returns the outcome of the latest fix.
     func guide(_ event: LocalizationMachine<PositioningEngine>.Event) async -> FixOutcome? {
         await handle(event)
         return runtime.driver.machine.fixOutcome
@@ -205,22 +213,22 @@ extension Localizer: SessionShell {
     }
 
     package func settle() {
-        tellStatus()
-        tellEvaluation(of: toldEvaluation.state)
+        publishStatus()
+        publishEvaluation(of: publishedEvaluation.state)
     }
 
     private func emit(_ content: SessionOutput.Content, at instant: Instant) {
         switch content {
         case .state(let state):
             stateBroadcast.send(state)
-            tellEvaluation(of: state)
+            publishEvaluation(of: state)
         case .position(let position):
             located = (.indoors(position), runtime.timeline.elapsed)
             positionBroadcast.send(position)
         case .outdoorPosition(let position):
             located = (.outdoors(position), runtime.timeline.elapsed)
             outdoorBroadcast.send(position)
-        case .motion: break  // among the updates of motion
+        case .motion: break  // sent with the motion updates
         case .event(let event):
             eventHistory.append(event)
             eventBroadcast.send(event)
@@ -233,31 +241,33 @@ extension Localizer: SessionShell {
 }
 
 extension Localizer {
-    private func tellEvaluation(of state: LocalizationState) {
+    private func publishEvaluation(of state: LocalizationState) {
         let detection = state.venueID == runtime.driver.machine.state.venueID ? runtime.driver.machine.detection : nil
         let evaluation = VenueEvaluation(state: state, detection: detection)
-        if evaluation != toldEvaluation { evaluationBroadcast.send(evaluation) }
-        toldEvaluation = evaluation
+        if evaluation != publishedEvaluation { evaluationBroadcast.send(evaluation) }
+        publishedEvaluation = evaluation
     }
 
-    /// Time since a place was told: as the clock counts it, on a recording as its instants do.
-    func age(of told: (place: LocatedPlace, elapsed: Duration?)) -> Duration {
-        guard let then = told.elapsed, let now = runtime.timeline.elapsed else {
-            return told.place.instant.duration(to: runtime.timeline.now)
+    /// Returns the time since a place was published, on the clock of a live source or in a recording's instants.
+    func age(of located: (place: LocatedPlace, elapsed: Duration?)) -> Duration {
+        guard let then = located.elapsed, let now = runtime.timeline.elapsed else {
+            return located.place.instant.duration(to: runtime.timeline.now)
         }
         return now - then
     }
 
-    /// Returns when so much time has passed on the clock of a live source; nil on a recording, where only readings pass it.
+    /// Returns a closure that sleeps until the timeout on the clock of a live source; nil on a recording.
+    ///
+    /// On a recording, time advances with the readings only.
     func alarm(after timeout: Duration) -> (@Sendable () async throws -> Void)? {
         guard let clock = runtime.timeline.clock else { return nil }
         let due = clock.elapsed() + timeout
         return { try await clock.sleep(until: due) }
     }
 
-    private func tellStatus() {
+    private func publishStatus() {
         let status = runtime.driver.machine.serviceStatus
-        if status != toldStatus { statusBroadcast.send(status) }
-        toldStatus = status
+        if status != publishedStatus { statusBroadcast.send(status) }
+        publishedStatus = status
     }
 }

@@ -1,19 +1,19 @@
-/// Whether positions can be expected, and if not, whether that is likely to change by itself.
+/// The availability of positions.
 public enum ServiceStatus: String, Hashable, Sendable, CaseIterable {
-    /// No session is on, and none will be until it is started.
+    /// No session is running; start one to receive positions.
     case stopped
-    /// The session has ended with an error: nothing will come before the cause is gone and it is started anew.
+    /// The session ended with an error. Remove the cause and start it again.
     case outOfService
-    /// What is needed of the venue cannot be fetched at present; it is asked for again.
+    /// The venue's data can't be fetched at present; the session retries.
     case unavailable
-    /// The radio does not hear, or has failed; it is tried again. Other sensors may still be heard.
+    /// The radio receives nothing or has failed; the session retries. Other sensors may still deliver readings.
     case limited
-    /// Nothing is in the way of positions, where there are beacons.
+    /// The session can locate the device wherever there are beacons.
     case available
 }
 
 extension LocalizationMachine {
-    /// Whether positions can be expected.
+    /// The availability of positions.
     package var serviceStatus: ServiceStatus {
         switch state {
         case .idle: .stopped
@@ -25,7 +25,7 @@ extension LocalizationMachine {
 }
 
 extension FloorPlanLocalizerState {
-    /// Whether positions can be expected.
+    /// The availability of positions in this state.
     public var serviceStatus: ServiceStatus {
         switch self {
         case .stopped(nil): .stopped

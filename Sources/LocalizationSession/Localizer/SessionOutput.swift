@@ -2,11 +2,11 @@ import IndoorPositioning
 import IndoorVocabulary
 import VenueModel
 
-/// An output of a session, with its instant: an element of `Localizer.outputs`, and of what a `SessionReplay` returns.
+/// An output of a session with its instant, from ``Localizer/outputs`` or a ``SessionReplay``.
 public struct SessionOutput: Hashable, Sendable {
     /// The kinds of outputs.
     public enum Content: Hashable, Sendable {
-        /// The session has a new state.
+        /// The session changed its state.
         case state(LocalizationState)
         /// A position of the device in a venue.
         case position(Position)
@@ -16,17 +16,17 @@ public struct SessionOutput: Hashable, Sendable {
         indirect case motion(MotionEstimate)
         /// The device entered or left a room or a fence.
         case event(LocalizationEvent)
-        /// The device came near to a beacon or a place that has an interaction, or went away from it.
+        /// The device approached or left a beacon or a place that has an interaction.
         case interaction(InteractionEvent)
-        /// The data of a venue that was found by its coordinate, or a newer version of a venue.
+        /// The session found a venue by its coordinate, or the venue source stored a newer version of a venue.
         case downloadedVenue(Venue)
-        /// An error; the state tells whether the session goes on.
+        /// An error occurred; the state shows whether the session continues.
         case error(LocalizationError)
     }
 
-    /// When the session emitted it.
+    /// The instant at which the session emitted the output.
     public var instant: Instant
-    /// The output itself.
+    /// The content of the output.
     public var content: Content
 
     /// Creates an output.
@@ -37,8 +37,8 @@ public struct SessionOutput: Hashable, Sendable {
 }
 
 extension SessionOutput.Content {
-    /// Creates the output of a directive; nil for the work of a shell, and for headings and attitudes, which estimates
-    /// contain.
+    /// Creates the output of a directive. Returns nil for directives that the shell carries out, and for headings and
+    /// attitudes, which motion estimates contain.
     init?<Belief>(_ directive: LocalizationMachine<Belief>.Directive) {
         switch directive {
         case .publish(let state): self = .state(state)
@@ -57,9 +57,9 @@ extension SessionOutput.Content {
         }
     }
 
-    /// The output with its time on a wall clock, if it has one.
+    /// Returns the output with its wall-clock time, if it is of a kind that has one.
     ///
-    /// - Parameter source: the source's own instant at an instant of the session.
+    /// - Parameter source: returns the source's instant for an instant of the session.
     func timed(by clock: @autoclosure () -> WallClock?, at source: (Instant) -> Instant = { $0 }) -> Self {
         switch self {
         case .event(let event): .event(event.timed(by: clock(), at: source(event.instant)))

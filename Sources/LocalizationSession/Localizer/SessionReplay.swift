@@ -3,14 +3,14 @@ import IndoorPositioning
 import IndoorVocabulary
 import VenueModel
 
-/// A whole session on readings that are there already, without tasks or a clock: as fast as the machine can.
+/// A session on recorded readings, without tasks or a clock, that runs as fast as the machine can.
 ///
 ///     var replay = SessionReplay(venues: [office])
 ///     var outputs = replay.start()
 ///     for reading in readings { outputs += replay.handle(reading) }
 ///     outputs += replay.finish()
 ///
-/// The same readings and seed give the same outputs, and a `Localizer` on the same recording gives them too.
+/// The same readings and seed give the same outputs. A ``Localizer`` on the same recording gives these outputs, too.
 public struct SessionReplay: Sendable {
     /// An output of the session.
     public typealias Output = SessionOutput
@@ -19,16 +19,16 @@ public struct SessionReplay: Sendable {
     private var decoder = ReadingDecoder()
     private let venues: VenueLibrary
     private var now: Instant?
-    /// How the readings' instants relate to Unix time, which gives events their ``LocalizationEvent/unixTime``; nil if unknown.
+    /// The relation of the readings' instants to Unix time, for ``LocalizationEvent/unixTime``; nil if unknown.
     public var wallClock: WallClock?
 
-    /// Creates a session in which these venues are known.
+    /// Creates a session with a list of known venues.
     ///
     /// - Parameters:
     ///   - venues: the known venues.
-    ///   - settings: of the session.
-    ///   - seed: of all that is random; equal seeds give equal outputs.
-    ///   - tellsMotion: whether the outputs tell of motion, too.
+    ///   - settings: the settings of the session.
+    ///   - seed: the seed of the random numbers; the same seed gives the same outputs.
+    ///   - tellsMotion: whether the outputs include motion.
     public init(
         venues: [Venue], settings: LocalizationSettings = LocalizationSettings(), seed: UInt64 = 0,
         tellsMotion: Bool = false
@@ -37,19 +37,19 @@ public struct SessionReplay: Sendable {
             venues: venues, settings: SettingsStack(localization: settings), seed: seed, tellsMotion: tellsMotion)
     }
 
-    /// Creates a session with settings of several sources, of which each venue is one.
+    /// Creates a session with settings from several sources; each venue is one of them.
     public init(venues: [Venue], settings: SettingsStack, seed: UInt64 = 0, tellsMotion: Bool = false) {
         self.init(venues: venues, settings: settings, seed: seed, fields: [:], tellsMotion: tellsMotion)
     }
 
-    /// Creates a session on tables that were made before, to share them between replays.
+    /// Creates a session on existing tables, to share them between replays.
     package init(
         venues: [Venue], settings: SettingsStack, seed: UInt64, fields: [VenueID: SignalField],
         tellsMotion: Bool = false
     ) {
         self.venues = VenueLibrary(venues)
         driver = SessionDriver(
-            LocalizationMachine(settings: settings, seed: seed, pace: .recorded, tellsMotion: tellsMotion) {
+            LocalizationMachine(settings: settings, seed: seed, pace: .recorded, reportsMotion: tellsMotion) {
                 venue, positioning in
                 PositioningEngine(
                     venue: venue, field: fields[venue.id] ?? SignalField(venue: venue, model: positioning.signal),
@@ -57,43 +57,43 @@ public struct SessionReplay: Sendable {
             })
     }
 
-    /// What the session is doing.
+    /// The current state of the session.
     public var state: LocalizationState { driver.machine.state }
 
-    /// What has told which venue this is; nil while none is known, and where it was given from outside.
+    /// The evidence that identified the venue; nil while no venue is known, and if the caller has set the venue.
     public var detection: VenueDetection? { driver.machine.detection }
 
-    /// The session memory now, for the next session.
+    /// The current session memory, for the next session.
     public var memory: SessionMemory { driver.machine.memory(at: now ?? .zero) }
 
-    /// Where the device is at an instant, as ``Localizer/position(at:)`` tells it.
+    /// Returns the position of the device at an instant, as ``Localizer/position(at:)`` does.
     public func position(at instant: Instant) -> Position? { driver.machine.position(at: instant) }
 
-    /// Restores the memory of an earlier session; before the start only.
+    /// Restores the memory of an earlier session. Has an effect only before the start.
     ///
     /// - Parameters:
-    ///   - memory: of an earlier session.
-    ///   - duration: how long ago it was taken.
+    ///   - memory: the memory of an earlier session.
+    ///   - duration: the age of the memory.
     public mutating func restore(_ memory: SessionMemory, after duration: Duration = .zero) {
         _ = driver.handle(.restore(memory.aged(by: duration)), at: now ?? .zero)
     }
 
-    /// Watches geofences, beside the fences of the venues; at any time, also before the start.
+    /// Starts monitoring geofences, in addition to the fences of the venues; at any time, also before the start.
     ///
-    /// Each takes the place of one with the same identifier.
-    /// - Throws: what is wrong with the first one that cannot be watched; then nothing is changed.
+    /// Each geofence replaces one with the same identifier.
+    /// - Throws: `GeofenceError` for the first invalid geofence. The monitored geofences then stay as they are.
     public mutating func startMonitoring(_ fences: [Geofence]) throws(GeofenceError) {
         if let problem = fences.lazy.compactMap(\.problem).first { throw problem }
         _ = driver.handle(.monitor(.start(fences)), at: now ?? .zero)
     }
 
-    /// Begins the session at `instant`.
+    /// Starts the session at an instant.
     public mutating func start(at instant: Instant = .zero) -> [Output] {
         now = instant
         return perform(driver.handle(.start, at: instant))
     }
 
-    /// Takes in a reading, after all that was due before it.
+    /// Handles a reading, after all work that was due before it.
     public mutating func handle(_ reading: SensorReading) -> [Output] {
         var outputs: [Output] = []
         while let steps = driver.wake(before: reading.instant) { outputs += perform(steps) }
@@ -101,9 +101,9 @@ public struct SessionReplay: Sendable {
         return outputs + perform(driver.handle(.reading(decoder.decode(reading)), at: reading.instant))
     }
 
-    /// Ends the session where the readings end: a last position, then idle.
+    /// Ends the session at the end of the readings. Emits a last position, then the state `idle`.
     ///
-    /// - Parameter instant: the recording's last instant, if that is later than its last reading.
+    /// - Parameter instant: the end of the recording, if it is later than the last reading.
     public mutating func finish(at instant: Instant? = nil) -> [Output] {
         let end = max(now ?? .zero, instant ?? .zero)
         var outputs: [Output] = []
@@ -124,7 +124,7 @@ public struct SessionReplay: Sendable {
                 outputs += perform(driver.handle(.packet(id, venue), at: step.instant))
             } else if let content = Output.Content(step.directive) {
                 outputs.append(Output(instant: step.instant, content: content.timed(by: wallClock)))
-            }  // There is no radio: the other work is nothing.
+            }  // A replay has no radio, so the other directives need no work.
         }
         return outputs
     }

@@ -1,18 +1,18 @@
 import IndoorVocabulary
 import VenueModel
 
-/// The device came to a venue or a floor plan, or went from it.
+/// An entry into or an exit from a venue or a floor plan.
 public enum VisitEvent: Hashable, Sendable {
-    /// The device is in the venue, whose packet is there.
+    /// The device entered the venue, and the session has its packet.
     case enterVenue(Venue)
-    /// The device is in the venue no more, or nobody watches.
+    /// The device left the venue, or the session ended.
     case exitVenue(Venue)
-    /// The device is on the floor.
+    /// The device is on the floor of this plan.
     case enterFloorPlan(FloorPlan)
-    /// The device is on another floor, or out of the venue.
+    /// The device went to another floor, or left the venue.
     case exitFloorPlan(FloorPlan)
 
-    /// Whether the device came in; otherwise it went out.
+    /// Whether the event is an entry; otherwise it is an exit.
     public var isEntry: Bool {
         switch self {
         case .enterVenue, .enterFloorPlan: true
@@ -28,7 +28,7 @@ public enum VisitEvent: Hashable, Sendable {
         }
     }
 
-    /// The floor plan; nil if it is about a venue.
+    /// The floor plan; nil for a venue event.
     public var floorPlan: FloorPlan? {
         switch self {
         case .enterFloorPlan(let plan), .exitFloorPlan(let plan): plan
@@ -37,19 +37,20 @@ public enum VisitEvent: Hashable, Sendable {
     }
 }
 
-/// Tells from a session's states where the device came and went. Each entry has one exit, and floors lie within venues.
+/// The detection of visits from the states of a session. Each entry has one exit, and floor visits lie within venue
+/// visits.
 package struct VisitMachine: Sendable {
     private var venue: Venue?
     private var plan: FloorPlan?
 
-    /// Creates a machine that believes the device in no venue.
+    /// Creates a machine for a device outside of all venues.
     package init() {}
 
-    /// Takes in the session's next state.
+    /// Returns the events that the next state of the session causes.
     package mutating func handle(_ state: LocalizationState) -> [VisitEvent] {
         switch state {
         case .idle, .started, .searchVenue, .getPacket, .error: move(to: nil, nil)
-        // While a floor is looked for, the one before is as good as any.
+        // While the session searches for the floor, the last floor plan stays valid.
         case .findFloor(let found): move(to: found, found.id == venue?.id ? plan : nil)
         case .localizationRunning(let running): move(to: running.venue, running.venue.floorPlan(running.mapID))
         }

@@ -1,30 +1,30 @@
 import BeaconScanning
 import IndoorVocabulary
 
-/// Something that delivers readings, and what becomes of it when it fails.
+/// The retry state of a sender of readings.
 struct Delivery: Hashable, Sendable {
     var backoff: Backoff
-    /// When it is to be begun again; nil if it has not failed.
+    /// The instant of the next attempt; nil if the sender hasn't failed.
     var resumeAt: Instant?
-    /// Whether it has nothing more to deliver.
+    /// Whether the sender has ended.
     var hasEnded = false
 
     init(backoff: Backoff) { self.backoff = backoff }
 
-    /// A new session, or none.
+    /// Resets the state at the beginning or the end of a session.
     mutating func begin() {
         backoff.reset()
         resumeAt = nil
         hasEnded = false
     }
 
-    /// It has failed: it is begun again after a pause.
+    /// Schedules the next attempt after a failure.
     mutating func fail(at now: Instant) { resumeAt = now.advanced(by: backoff.next()) }
 
-    /// Moves what is due onto a timeline that begins elsewhere.
+    /// Moves the next attempt to a timeline with another origin.
     mutating func shift(by duration: Duration) { resumeAt = resumeAt?.advanced(by: duration) }
 
-    /// Whether it is to be begun again now.
+    /// Returns whether the next attempt is due, and clears it.
     mutating func resume(at now: Instant) -> Bool {
         guard let due = resumeAt, due <= now else { return false }
         resumeAt = nil
@@ -32,20 +32,20 @@ struct Delivery: Hashable, Sendable {
     }
 }
 
-// The scan, and the satellite receiver beside it: neither ends the other.
+// The scan and the satellite receiver. The end of one doesn't end the other.
 extension LocalizationMachine {
-    /// The scan has failed: unless the session ends with that, scan again after a pause.
+    /// Handles a failed scan: schedules another scan, unless the error ends the session.
     mutating func loseSource(_ error: any Error, at now: Instant) -> Transition {
         let error = LocalizationError(endOfScan: error, pace: pace, isOnlySender: receiver == nil)
         guard !error.endsSession else { return end(with: .error(error), at: now) }
         scan.fail(at: now)
-        // As a radio that is off: it hears nothing until it tells, or delivers.
+        // Like a radio that is off: it receives nothing until it reports so or delivers a reading.
         isDeaf = true
         listened.pause(at: now)
         return Transition(state: state, directives: [.report(error)])
     }
 
-    /// The receiver has failed: without satellites a session goes on, whatever the error.
+    /// Handles a failed satellite receiver. The session continues without it, whatever the error.
     mutating func loseReceiver(_ error: any Error, at now: Instant) -> Transition {
         guard receiver != nil else { return Transition(state: state) }
         var error = LocalizationError(reporting: error, code: .generic, "the satellite receiver failed")
@@ -54,7 +54,7 @@ extension LocalizationMachine {
         return Transition(state: state, directives: [.report(error)])
     }
 
-    /// The scan has nothing more to deliver; the session ends with the last that delivers.
+    /// Handles the end of the scan. The session ends with its last sender.
     mutating func endScan(at now: Instant) -> Transition {
         scan.hasEnded = true
         return receiver?.hasEnded ?? true ? finish(at: now) : Transition(state: state)
@@ -66,27 +66,28 @@ extension LocalizationMachine {
         return scan.hasEnded ? finish(at: now) : Transition(state: state)
     }
 
-    /// A receiver that rested while the venue was known is to receive again; nothing if it does.
+    /// Starts the satellite receiver again if it ended while the venue was known; returns nothing if it is running.
     mutating func wakeReceiver() -> [Directive] {
         guard receiver?.hasEnded == true, !scan.hasEnded else { return [] }
         receiver?.begin()
         return [.startReceiving]
     }
 
-    /// What delivers again has the shortest pause before it when it fails the next time.
+    /// Resets the retry pause of a sender that delivers again.
     mutating func noteDelivery(of reading: SensorReading) {
         if case .gnss = reading, receiver != nil { receiver?.backoff.reset() } else { scan.backoff.reset() }
     }
 }
 
 extension LocalizationError {
-    /// The error that a session reports when its scan fails.
+    /// Creates the error that a session reports when its scan fails.
     ///
     /// - Parameters:
     ///   - error: the source's error. A `LocalizationError` keeps its code; any other error ends the session.
-    ///   - pace: of the source. On a recording, no time passes without readings: a pause before the next scan would never
-    ///     end, so that the session ends with every error.
-    ///   - isOnlySender: whether nothing else delivers readings; beside a receiver, the session survives an unknown error.
+    ///   - pace: the pace of the source. On a recording, time passes with the readings only, so that a pause before the
+    ///     next scan would never end. Every error therefore ends the session.
+    ///   - isOnlySender: whether the scan is the only sender; with a satellite receiver, an unknown error doesn't end
+    ///     the session.
     init(endOfScan error: any Error, pace: ScanPace, isOnlySender: Bool) {
         self.init(reporting: error, code: isOnlySender ? .critical : .generic, "the scan failed")
         if pace == .recorded, !endsSession { code = .critical }

@@ -1,24 +1,24 @@
 import VenueModel
 
-// Fences that the application draws while a session may be on.
+// The geofences of the application.
 extension LocalizationMachine {
-    /// The geofences that are watched, in the order in which they were started.
+    /// The monitored geofences, in the order in which monitoring started.
     package var monitoredGeofences: [Geofence] { geofences.list }
 
-    /// Watches other geofences from the next position on; whether a session is on makes no difference.
+    /// Changes the monitored geofences, with effect from the next position on, with or without a session.
     mutating func monitor(_ change: GeofenceChange) -> Transition {
         geofences.apply(change)
         return Transition(state: state)
     }
 }
 
-/// What the application wants to be watched.
+/// A change of the monitored geofences.
 package enum GeofenceChange: Sendable {
-    /// These too, each in place of one with the same identifier.
+    /// Start monitoring these geofences; each replaces one with the same identifier.
     case start([Geofence])
-    /// These no more.
+    /// Stop monitoring the geofences with these identifiers.
     case stop([String])
-    /// None.
+    /// Stop monitoring all geofences.
     case stopAll
 }
 

@@ -3,18 +3,18 @@ import IndoorPositioning
 import IndoorVocabulary
 import VenueModel
 
-// What somebody outside knows better: a place, the floor, that the device is indoors.
+// Information from the caller: a position, the floor, an indoor lock.
 extension LocalizationMachine {
-    /// Whether satellites cannot tell that the device is outdoors, nor which venue it is in.
+    /// Whether satellite positions decide neither that the device is outdoors nor which venue it is in.
     var isLockedIndoors: Bool { lockedIndoors ?? settings.venueSearch.isLockedIndoors }
 
-    /// The forced venue, if somebody says where in it the device is: then it need not be heard first.
+    /// The forced venue if the caller has submitted a position in it; the session then needs no beacon to enter it.
     var placedVenue: VenueID? {
         guard initialFix != nil, let forced = settings.forcedVenue, search.knows(forced) else { return nil }
         return forced
     }
 
-    /// Nothing locates yet: the place is where it will begin.
+    /// Keeps a fix as the starting point of the estimation, which hasn't begun yet.
     mutating func keep(_ fix: Fix) -> Transition {
         if let problem = fix.problem { return ignore(problem) }
         initialFix = fix
@@ -27,7 +27,7 @@ extension LocalizationMachine {
         return Transition(state: state)
     }
 
-    /// Believes a place as far as its radius says, and keeps how far that was.
+    /// Handles a fix with the uncertainty of its radius, and keeps the outcome.
     mutating func submit(_ fix: Fix, at now: Instant) -> Transition {
         guard let venue = visit?.venue else {
             let waiting = keep(fix)
@@ -40,13 +40,13 @@ extension LocalizationMachine {
         return transition
     }
 
-    /// Keeps the device on a map, in this venue and in each that has a map of that number.
+    /// Locks the floor to a map, in this venue and in every other with a map of this number.
     mutating func lock(to map: MapID?) -> Transition {
         lockedMap = map
         visit?.lock(to: map)
         return Transition(state: state)
     }
 
-    /// What is known of the device now; nil if nothing was learned.
+    /// The current calibration of the device; nil without one.
     package var calibration: Calibration? { visit?.belief.calibration ?? earlierCalibration }
 }

@@ -1,19 +1,19 @@
 import IndoorPositioning
 import IndoorVocabulary
 
-/// A memory, and when it was true.
+/// A session memory with its instant.
 struct RestoredMemory: Hashable, Sendable {
     var memory: SessionMemory
-    /// When it was true, in the session's time; nil until a session has one.
+    /// The instant of the memory, in the session's time; nil before a session begins.
     var instant: Instant?
 
-    /// Moves it onto a timeline that begins elsewhere.
+    /// Moves the memory to a timeline with another origin.
     mutating func shift(by duration: Duration) {
         guard let instant else { return }
         self.instant = instant.advanced(by: duration)
     }
 
-    /// The memory as it is to be handed on now.
+    /// Returns the memory with its age at an instant.
     func memory(at now: Instant) -> SessionMemory {
         var memory = memory
         if let instant { memory.age = max(.zero, instant.duration(to: now)) }
@@ -21,9 +21,9 @@ struct RestoredMemory: Hashable, Sendable {
     }
 }
 
-// What one session leaves to the next.
+// The session memory, which one session leaves to the next.
 extension LocalizationMachine {
-    /// The session memory now. What nothing was heard of stays as an earlier session left it.
+    /// Returns the session memory. Parts without new readings stay as an earlier session left them.
     package func memory(at now: Instant) -> SessionMemory {
         var memory = SessionMemory()
         if let visit, restored == nil || !visit.belief.places.isEmpty {
@@ -35,7 +35,7 @@ extension LocalizationMachine {
         return memory
     }
 
-    /// Restores the memory of an earlier session for the next one: it counts only while none is on.
+    /// Restores the memory of an earlier session for the next one. Does nothing while a session is running.
     mutating func restore(_ memory: SessionMemory) -> Transition {
         guard state.isOver else { return Transition(state: state) }
         restored = RestoredMemory(memory: memory)
@@ -44,16 +44,16 @@ extension LocalizationMachine {
         return Transition(state: state)
     }
 
-    /// The session begins: from now on the restored memory grows older.
+    /// Dates the restored memory at the beginning of a session, from which on its age grows.
     mutating func dateRestoredMemory(at now: Instant) {
         last = nil
         guard let age = restored?.memory.age else { return }
         restored?.instant = now.advanced(by: .zero - age)
     }
 
-    /// The session ends; what it knew is there until the next one.
+    /// Keeps the session memory at the end of a session, until the next one.
     ///
-    /// - Parameter hasLeft: whether it was told that rooms and fences were left.
+    /// - Parameter hasLeft: whether the session emitted exits from rooms and fences.
     mutating func keepMemory(at now: Instant, hasLeft: Bool) {
         var memory = memory(at: now)
         if hasLeft, visit != nil {
@@ -65,7 +65,7 @@ extension LocalizationMachine {
         restored = nil
     }
 
-    /// The venue that the device was in lately; nil without a memory, or with one that is too old.
+    /// Returns the venue of the restored memory; nil without a memory, or with one that is too old.
     package func restoredVenue(at now: Instant) -> VenueID? {
         guard let restored, let instant = restored.instant, instant.duration(to: now) < settings.memoryTimeout else {
             return nil
@@ -73,13 +73,13 @@ extension LocalizationMachine {
         return restored.memory.stay?.venueID
     }
 
-    /// A visit begins as an earlier session left it.
+    /// Restores a visit from the memory of an earlier session.
     func restore(_ visit: inout VenueVisit<Belief>) {
         guard let restored, let instant = restored.instant, let stay = restored.memory.stay else { return }
         visit.begin(with: stay, of: instant, timeout: settings.memoryTimeout, watching: geofences)
     }
 
-    /// Moves the memories onto a timeline that begins elsewhere.
+    /// Moves the memories to a timeline with another origin.
     mutating func shiftMemory(by duration: Duration) {
         restored?.shift(by: duration)
         last?.shift(by: duration)

@@ -1,25 +1,25 @@
 import IndoorPositioning
 import IndoorVocabulary
 
-// What the device's own motion tells, beside any beacon.
+// The motion of the device, estimated without beacons.
 extension LocalizationMachine {
-    /// Takes in what the sensors of motion tell, and returns what there is to tell of it.
+    /// Handles a reading of a motion sensor and returns the motion updates.
     mutating func follow(_ reading: SensorReading) -> [Directive] {
         switch reading {
         case .motion(let sample):
-            // A device that gives its attitude needs no filter for the session's own sake.
-            guard tellsMotion || sample.attitude == nil else { return [] }
+            // If the sample contains the attitude, the session itself needs no attitude filter.
+            guard reportsMotion || sample.attitude == nil else { return [] }
         case .step, .pressure, .gnss:
-            guard tellsMotion else { return [] }
+            guard reportsMotion else { return [] }
         case .sighting, .advertisement, .fix, .radio:
             return []
         }
         motion.observe(reading)
-        guard tellsMotion else { return [] }
+        guard reportsMotion else { return [] }
         return motion.news(at: reading.instant).map(Directive.emitMotion)
     }
 
-    /// The reading with the attitude that was found for it, where the device gives none.
+    /// Returns the reading with an estimated attitude if the device supplies none.
     func oriented(_ reading: SensorReading) -> SensorReading {
         guard case .motion(var sample) = reading, sample.attitude == nil,
             let attitude = motion.reckoner.compass.alignedRotation
@@ -28,10 +28,10 @@ extension LocalizationMachine {
         return .motion(sample)
     }
 
-    /// Until when motion alone keeps a session in the forced venue, after somebody has said where in it the device is;
-    /// nil if nothing does. All in time that was listened to.
+    /// Returns the instant until which motion alone keeps the session in the forced venue after a fix, in listening
+    /// time; nil without such a fix or without motion.
     ///
-    /// - Parameter heard: when a beacon of the venue was last heard.
+    /// - Parameter heard: the instant of the latest sighting of a beacon of the venue.
     func carried(in venue: VenueID, heard: Instant?) -> Instant? {
         guard settings.forcedVenue == venue, let placed = visit?.placedAt, let moved = visit?.lastMotion else {
             return nil

@@ -3,13 +3,13 @@ import IndoorVocabulary
 import VenueModel
 
 extension LocalizationMachine {
-    /// The belief is carried no longer than this beyond the latest position: as long as one counts as an answer.
+    /// The longest prediction beyond the latest position.
     private static var longestCarry: Duration { .seconds(10) }
 
-    /// Where the device is at an instant; nil while the session is not running.
+    /// Returns the position of the device at an instant; nil while the session emits no positions.
     ///
-    /// Before the latest position it is found between the two beside it. After that the belief is carried on, with all
-    /// that was sensed by then; the session itself stays as it is.
+    /// Up to the latest position, the method interpolates between two positions. After it, the method predicts the
+    /// position from all readings so far, without changing the session.
     package func position(at instant: Instant) -> Position? {
         guard case .localizationRunning(let running) = state, let visit, let latest = visit.history.latest else {
             return nil

@@ -4,23 +4,23 @@ import IndoorVocabulary
 import VenueModel
 
 extension LocalizationMachine {
-    /// Takes in what was sensed. Outdoors, a satellite position is a position too.
+    /// Handles a reading. Outdoors, a satellite position is also an output.
     mutating func observe(_ decoded: DecodedReading, at now: Instant) -> Transition {
         let reading = decoded.reading
         guard isUsed(reading) else {
             noteDelivery(of: reading)
             return Transition(state: state)
         }
-        let motionNews = follow(reading)
+        let motionUpdates = follow(reading)
         var transition = weigh(decoded, at: now)
-        transition.directives += motionNews
-        if tellsOutdoors(in: transition.state), case .gnss(let fix) = reading, let position = outdoorPosition(fix) {
+        transition.directives += motionUpdates
+        if emitsOutdoors(in: transition.state), case .gnss(let fix) = reading, let position = outdoorPosition(fix) {
             transition.directives.append(.emitOutdoor(position))
         }
         return transition
     }
 
-    /// Whether the settings let a reading count: those of satellites may be too many, or unwanted.
+    /// Returns whether the settings accept a reading. Satellite positions may be too frequent, or disabled.
     private mutating func isUsed(_ reading: SensorReading) -> Bool {
         guard case .gnss(let fix) = reading else { return true }
         guard let interval = settings.satellites.interval else { return false }
@@ -40,7 +40,7 @@ extension LocalizationMachine {
         return transition
     }
 
-    /// What is wrong with the source or the known venues, by a reading that was accepted; nil if nothing is.
+    /// Returns the problem with the source or the known venues that an accepted reading reveals; nil without one.
     private mutating func remark(on reading: SensorReading) -> LocalizationError? {
         if let instant = instants.note(reading) { return .instantsStandStill(at: instant) }
         guard case .searchVenue = state, case .sighting(let sighting) = reading else { return nil }
@@ -52,8 +52,9 @@ extension LocalizationMachine {
         return beacons.map { .unknownBeacons($0.map(search.unknown)) }
     }
 
-    /// Whether satellites tell where the device is: until a floor is known, unless the device is said to be indoors.
-    private func tellsOutdoors(in state: LocalizationState) -> Bool {
+    /// Returns whether the session emits satellite positions: until a floor is known, unless the device is locked
+    /// indoors.
+    private func emitsOutdoors(in state: LocalizationState) -> Bool {
         switch state {
         case .idle, .error, .localizationRunning: false
         case .started, .searchVenue: true
@@ -61,19 +62,20 @@ extension LocalizationMachine {
         }
     }
 
-    /// Whether satellites have found the venue and no floor is known: the device may be in front of it.
+    /// Whether only satellites have identified the venue and no floor is known; the device may be in front of it.
     var isNearbyOnly: Bool {
         if case .localizationRunning = state { false } else { isFoundByGNSS }
     }
 
-    /// Whether satellites contradict that the device is in the venue that they have found: what is heard out there, faint and
-    /// through walls, is not to locate it when it comes in.
+    /// Returns whether satellites contradict that the device is in the venue that they have identified.
+    ///
+    /// Faint readings through walls, received outside, must not locate the device after it enters.
     func isHeldBack(at now: Instant) -> Bool {
         guard isNearbyOnly, let venue = visit?.venue.id else { return false }
         return search.isContradicted(venue, at: listened.instant(at: now))
     }
 
-    /// What an accepted reading comes to.
+    /// Handles an accepted reading.
     private mutating func use(_ reading: SensorReading, at now: Instant) -> Transition {
         if case .fix(let fix) = reading, visit == nil, settings.forcedVenue != nil { return submit(fix, at: now) }
         let turned = oriented(reading)
@@ -117,13 +119,13 @@ extension LocalizationMachine {
         }
     }
 
-    /// A beacon of the venue tells more than satellites do, or somebody who said which venue this is.
+    /// Notes a sighting as evidence for the venue. It outranks satellites and a forced venue.
     private mutating func note(_ sighting: Sighting) {
         guard let venue = state.venueID, detectedBy != .beacons else { return }
         if search.owner(of: sighting.beacon) == venue { detectedBy = .beacons }
     }
 
-    /// A radio that ceased to hear is worth an error: silence alone would not tell why there is no position.
+    /// Handles a radio event. A failure is reported as an error, so that the user learns why there are no positions.
     private mutating func hear(_ event: RadioEvent, at now: Instant) -> Transition {
         isDeaf = event.status.isFailure
         if event.status.isHearing { listened.resume(at: now) } else { listened.pause(at: now) }
@@ -131,7 +133,8 @@ extension LocalizationMachine {
         return Transition(state: state, directives: [.report(LocalizationError(event))])
     }
 
-    /// A radio that delivers listens, whatever it told; what it heard before a rest may come late.
+    /// Notes that a radio that delivers a reading is listening, whatever it reported. Readings from before a rest may
+    /// arrive late.
     private mutating func noteListening(by reading: SensorReading) {
         switch reading {
         case .sighting, .advertisement:
@@ -141,12 +144,13 @@ extension LocalizationMachine {
         }
     }
 
-    /// Returns the reading as the session uses it, with a sighting in place of an advertisement; nil if the session ignores it.
+    /// Returns the reading as the session uses it, with a sighting in place of an advertisement; nil if the session
+    /// ignores it.
     private func accepted(_ decoded: DecodedReading) -> SensorReading? {
         let sighting: Sighting?
         switch decoded.content {
         case .sighting(let heard): sighting = named(heard)
-        // An advertisement without a beacon is of use only if its address is known.
+        // An advertisement without a beacon is useful only if its address is known.
         case .advertisement(let advertisement): sighting = addresses.sighting(of: advertisement)
         case .rejected: sighting = nil
         case .other: return decoded.reading
@@ -155,12 +159,12 @@ extension LocalizationMachine {
         return .sighting(sighting)
     }
 
-    /// The sighting with the identity by which the venue knows its transmitter.
+    /// Returns the sighting with the identity that the venue has for its transmitter.
     private func named(_ sighting: Sighting) -> Sighting {
         addresses.isEmpty ? sighting : addresses.resolve(sighting) { search.owner(of: $0) != nil }
     }
 
-    /// What a satellite position tells of the device outdoors; nil if it is too vague, or older than the latest.
+    /// Returns the outdoor position of a satellite fix; nil if the fix is too inaccurate or older than the latest.
     private mutating func outdoorPosition(_ fix: GNSSFix) -> OutdoorPosition? {
         let isNew = lastOutdoor.map { fix.instant >= $0 } ?? true
         guard isNew, fix.isWithin(settings.venueSearch.outdoorAccuracy) else { return nil }

@@ -4,18 +4,18 @@ import IndoorVocabulary
 import VenueModel
 
 extension LocalizationMachine {
-    /// Makes a venue's settings count, or nobody's; what is wrong with them is reported, and the rest counts.
+    /// Applies a venue's settings; nil removes them. Reports invalid settings and applies the others.
     mutating func useSettings(of venue: Venue?) -> [Directive] {
         let problems = stack.enter(venue?.settings)
         settings = stack.resolved.localization
         motion.use(settings.motion)
         guard let venue, !problems.isEmpty else { return [] }
         let message =
-            "settings of venue \(venue.id) are left out: \(problems.map(\.description).joined(separator: "; "))"
+            "settings of venue \(venue.id) are ignored: \(problems.map(\.description).joined(separator: "; "))"
         return [.report(LocalizationError(code: .generic, message: message, kind: .settings))]
     }
 
-    /// Tells the radio when to rest, if that has changed.
+    /// Sends the radio its duty cycle if it has changed.
     mutating func reschedule() -> [Directive] {
         let wanted = ScanSchedule(stack)
         guard wanted != schedule else { return [] }
@@ -23,12 +23,13 @@ extension LocalizationMachine {
         return [.schedule(wanted)]
     }
 
-    /// Other settings count from now on; what shaped the present visit, such as its method, from the next one on.
+    /// Replaces the settings. Those that define the current visit, such as its method, take effect with the next one.
     mutating func change(to other: SettingsStack) -> Transition {
         let moved = other.inVenue(of: stack)
         let problems = moved.resolved.localization.problems
         guard problems.isEmpty else {
-            let message = "settings out of range: \(problems.joined(separator: "; ")); the earlier ones stay"
+            let message =
+                "settings out of range: \(problems.joined(separator: "; ")); the previous settings stay in effect"
             return Transition(
                 state: state,
                 directives: [.report(LocalizationError(code: .generic, message: message, kind: .settings))])
@@ -44,12 +45,12 @@ extension LocalizationMachine {
 extension LocalizationMachine {
     /// Creates an idle machine whose belief needs no settings.
     package init(
-        settings: LocalizationSettings, seed: UInt64, hasReceiver: Bool = false, tellsMotion: Bool = false,
+        settings: LocalizationSettings, seed: UInt64, hasReceiver: Bool = false, reportsMotion: Bool = false,
         preparesApart: Bool = false, makeBelief: @escaping @Sendable (Venue) -> Belief
     ) {
         self.init(
             settings: SettingsStack(localization: settings), seed: seed, hasReceiver: hasReceiver,
-            tellsMotion: tellsMotion, preparesApart: preparesApart
+            reportsMotion: reportsMotion, preparesApart: preparesApart
         ) { venue, _ in makeBelief(venue) }
     }
 }

@@ -4,9 +4,9 @@ import IndoorVocabulary
 import VenueModel
 
 extension LocalizationMachine {
-    /// A new session: of an earlier one it knows the restored memory.
+    /// Begins a new session, with the restored memory of an earlier one.
     ///
-    /// - Parameter goesOn: whether motion is that of the session before.
+    /// - Parameter goesOn: whether the session continues the motion of the session before.
     mutating func begin(at now: Instant, goesOn: Bool = false) -> Transition {
         if let error = settings.error {
             return Transition(state: .error(error), directives: [.publish(.error(error)), .report(error)])
@@ -35,7 +35,7 @@ extension LocalizationMachine {
         return Transition(state: .started, directives: directives)
     }
 
-    /// The venues are known: look for one of them.
+    /// Handles the catalogue of venues and begins the venue search.
     mutating func learn(_ venues: [VenueSummary], at now: Instant) -> Transition {
         search.learn(venues)
         addresses.learn(venues)
@@ -52,7 +52,7 @@ extension LocalizationMachine {
         return Transition(state: way.state, directives: directives + way.directives)
     }
 
-    /// The venue source tells more than it was asked for.
+    /// Handles an update that the venue source sent unasked.
     mutating func learn(_ update: VenueUpdate, at now: Instant) -> Transition {
         switch update {
         case .failure(let error):
@@ -61,7 +61,7 @@ extension LocalizationMachine {
         case .packet(let venue):
             return Transition(state: state, directives: [.announceVenue(venue)])
         case .catalogue(let venues):
-            // Newer than the answer that is still to come, which then counts no more.
+            // The update is newer than the pending answer, which the session then ignores.
             if case .started = state { return learn(venues, at: now) }
             search.learn(venues)
             addresses.learn(venues)
@@ -71,12 +71,12 @@ extension LocalizationMachine {
         }
     }
 
-    /// The session is over.
+    /// Ends the session.
     mutating func end(
         with final: LocalizationState, at now: Instant, leavesAreas: Bool = true
     ) -> Transition {
         keepMemory(at: now, hasLeft: leavesAreas)
-        // Rooms and fences are kept in the memory; what was near a beacon or a point of interest is not.
+        // The memory keeps rooms and fences, but no interactions with beacons and points of interest.
         let left = leavesAreas ? leaveAreas(at: now) : leaveInteractions(at: now)
         forgetVenue()
         initialFix = nil
@@ -88,7 +88,8 @@ extension LocalizationMachine {
         return Transition(state: final, directives: directives)
     }
 
-    /// Nothing more will be delivered: a last position from all that was heard, unless it is told already; then idle.
+    /// Handles the end of all senders: emits a last position from all readings, unless it was emitted already, then
+    /// idle.
     mutating func finish(at now: Instant) -> Transition {
         var directives: [Directive] = []
         switch state {
@@ -99,7 +100,7 @@ extension LocalizationMachine {
         return Transition(state: .idle, directives: directives + end(with: .idle, at: now).directives)
     }
 
-    /// An error that the session may survive: report it, and try again after a pause.
+    /// Handles a failed request: reports the error and retries after a pause, unless the error ends the session.
     mutating func fail(_ error: LocalizationError, at now: Instant) -> Transition {
         guard !error.endsSession else { return end(with: .error(error), at: now) }
         let due = now.advanced(by: backoff.next())
@@ -108,7 +109,7 @@ extension LocalizationMachine {
         return Transition(state: state, directives: [.report(error)])
     }
 
-    /// Does what is due.
+    /// Does the work that is due.
     mutating func tick(at now: Instant) -> Transition {
         var directives: [Directive] = []
         if scan.resume(at: now) { directives.append(.startScanning) }
@@ -128,7 +129,7 @@ extension LocalizationMachine {
         return Transition(state: work.state, directives: directives + work.directives)
     }
 
-    /// The venue is gone; look for the next one.
+    /// Leaves the venue and searches for the next one.
     mutating func loseVenue(at now: Instant) -> Transition {
         let left = leaveAreas(at: now)
         if visit != nil { restored = nil }
@@ -140,12 +141,12 @@ extension LocalizationMachine {
             directives: left + reschedule() + [.cancelFetch, .publish(.searchVenue)] + wakeReceiver())
     }
 
-    /// Goes away from the beacons and points of interest that have interactions.
+    /// Ends the interactions with beacons and points of interest.
     private mutating func leaveInteractions(at now: Instant) -> [Directive] {
         (visit?.interactions.leaveAll(at: now, []) ?? []).map(Directive.emitInteraction)
     }
 
-    /// Leaves every room and fence, and what has interactions.
+    /// Leaves all rooms and fences, and ends all interactions.
     private mutating func leaveAreas(at now: Instant) -> [Directive] {
         let left = visit?.leave(at: now, watching: geofences) ?? []
         let interactions = visit?.interactions.leaveAll(at: now, left) ?? []
@@ -170,16 +171,16 @@ extension LocalizationMachine {
         return Transition(state: next, directives: [.publish(next), .fetchPacket(id)])
     }
 
-    /// How often a session looks whether a radio still rests that nothing can be heard of.
+    /// The interval at which a session checks whether the rest of a radio has ended.
     private static var restCheck: Duration { .seconds(1) }
 
-    /// A tick in getPacket: either the venue is lost, or the failed download is tried again.
+    /// Handles a tick in `getPacket`: loses the venue or retries the failed download.
     mutating func retryPacket(_ id: VenueID, at now: Instant) -> Transition {
         let present = listened.instant(at: now)
         let left = present.duration(
             to: (search.lastEvidence(of: id) ?? present).advanced(by: settings.venueLostTimeout))
         if left <= .zero || isDeafTooLong(at: now) { return loseVenue(at: now) }
-        // The time that is left begins to pass when the rest of a radio ends.
+        // While the radio rests, the remaining time doesn't elapse.
         let lostAt = now.advanced(by: listened.isListening ? left : max(left, Self.restCheck))
         guard let due = retryAt, due <= now else {
             wakeAt = min(lostAt, retryAt ?? lostAt)
@@ -190,11 +191,11 @@ extension LocalizationMachine {
         return Transition(state: state, directives: [.fetchPacket(id)])
     }
 
-    /// The packet is there: prepare the belief, while readings are kept in `recent`.
+    /// Handles the packet: prepares the belief, while `recent` keeps the readings.
     mutating func prepare(_ venue: Venue, at now: Instant) -> Transition {
         guard venue.id == state.venueID else {
             let wanted = state.venueID.map(\.description) ?? "none"
-            let message = "the packet of venue \(wanted) holds venue \(venue.id); correct the venue source"
+            let message = "the packet of venue \(wanted) contains venue \(venue.id); correct the venue source"
             return fail(LocalizationError(code: .generic, message: message, kind: .badResponse), at: now)
         }
         backoff.reset()
@@ -208,7 +209,7 @@ extension LocalizationMachine {
         return Transition(state: state, directives: [.prepareBelief(preparation)])
     }
 
-    /// The belief is prepared: begin to locate, with what was heard in the meantime.
+    /// Handles the prepared belief: begins to locate the device, with the readings received meanwhile.
     mutating func enter(
         _ preparation: BeliefPreparation, _ result: Result<Belief, LocalizationError>, at now: Instant
     ) -> Transition {
@@ -237,7 +238,7 @@ extension LocalizationMachine {
         return Transition(state: next, directives: problems + reschedule() + announcement + [.publish(next)])
     }
 
-    /// Begins with what was heard before the packet was there.
+    /// Handles the readings received before the packet arrived.
     private mutating func observeRecent(at now: Instant) {
         guard isHeldBack(at: now) else {
             for reading in recent.readings { visit?.observe(reading, listened: listened.instant(at: now)) }
@@ -248,7 +249,7 @@ extension LocalizationMachine {
         }
     }
 
-    /// A tick while in a venue: update the belief, decide the floor, tell the position.
+    /// Handles a tick in a venue: updates the belief, decides the floor, emits the position.
     mutating func locate(at now: Instant, isLast: Bool = false) -> Transition {
         guard let venue = visit?.venue, let since = visit?.since else { return Transition(state: state) }
         let heard = max(lastSign(of: venue.id) ?? since, since)
@@ -292,14 +293,15 @@ extension LocalizationMachine {
         return Transition(state: next, directives: directives)
     }
 
-    /// Whether the radio has failed for so long that the device may be anywhere.
+    /// Returns whether the radio has failed for so long that the position is unknown.
     private func isDeafTooLong(at now: Instant) -> Bool {
         guard isDeaf, let since = listened.deafSince else { return false }
         return since.duration(to: now) >= settings.motion.reckoningLimit
     }
 
-    /// What the venue's loss is counted from, in time that was listened to: positions need beacons, or motion from a place
-    /// that somebody gave; the search for a floor only a reason to search.
+    /// Returns the latest evidence for the venue, in listening time, from which the timeout of its loss runs.
+    ///
+    /// Positions need beacons, or motion after a fix. For the search for a floor, satellite positions are enough.
     private func lastSign(of venue: VenueID) -> Instant? {
         let carried = carried(in: venue, heard: search.lastHeard(of: venue))
         if case .localizationRunning = state { return later(search.lastHeard(of: venue), carried) }

@@ -3,201 +3,202 @@ import IndoorPositioning
 import IndoorVocabulary
 import VenueModel
 
-/// Every event and every decision of a session, without any I/O: events in, directives out, time as an argument.
+/// The state machine of a session, without I/O: events in, directives out, time as an argument.
 ///
-/// Generic over the belief about the place, so that a test can script it.
+/// The machine is generic over the belief about the position, so that a test can script the belief.
 package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
-    /// What happens to a session.
+    /// An input of the machine.
     package enum Event: Sendable {
-        /// The user begins a session.
+        /// The caller starts a session.
         case start
-        /// The user ends it.
+        /// The caller ends the session.
         case stop
-        /// The source delivered something.
+        /// The source delivered a reading.
         case reading(DecodedReading)
-        /// The instant that `nextWake` named has come.
+        /// The instant of `nextWake` has arrived.
         case tick
-        /// The venues that can be recognised.
+        /// The venues that the session can identify.
         case catalogue([VenueSummary])
         case catalogueFailed(LocalizationError)
-        /// The fraction of a packet that is there.
+        /// The fraction of a packet that has arrived.
         case progress(VenueID, Double)
-        /// The answer to the request for that venue's packet.
+        /// The answer to the request for a venue's packet.
         case packet(VenueID, Venue)
         case packetFailed(VenueID, LocalizationError)
-        /// The result of the work that `prepareBelief` asked for.
+        /// The result of the work of a `prepareBelief` directive.
         case prepared(BeliefPreparation, Result<Belief, LocalizationError>)
-        /// The venue source tells something without being asked.
+        /// The venue source sends an update without a request.
         case venues(VenueUpdate)
-        /// The source has nothing more to deliver.
+        /// The source has ended.
         case sourceEnded
-        /// The scan has failed, with whatever error: the machine decides what that means for the session.
+        /// The scan has failed; the machine decides from the error whether the session continues.
         case sourceFailed(any Error)
-        /// The satellite receiver beside it has nothing more to deliver; its positions come as readings.
+        /// The satellite receiver has ended. Its positions arrive as readings.
         case gnssEnded
         case gnssFailed(any Error)
-        /// Other settings count from now on.
+        /// The caller replaces the settings.
         case settings(SettingsStack)
-        /// A place is given from outside.
+        /// The caller submits a position.
         case fix(Fix)
-        /// The device points there, in degrees clockwise from the plan's top.
+        /// The caller sets the heading of the device, in degrees clockwise from the top of the plan.
         case heading(Double)
-        /// The device is on that map, whatever the evidence says; nil lets evidence decide.
+        /// The caller locks the floor to a map; nil removes the lock.
         case lockFloor(MapID?)
-        /// Whether satellites cannot tell that the device is outdoors.
+        /// The caller locks the device indoors, or removes that lock.
         case lockIndoors(Bool)
-        /// What an earlier session learned of the device.
+        /// The calibration of the device from an earlier session.
         case calibration(Calibration)
-        /// Other geofences are to be watched.
+        /// The caller changes the monitored geofences.
         case monitor(GeofenceChange)
-        /// What an earlier session knew, its age that of now.
+        /// The caller restores the memory of an earlier session, with its current age.
         case restore(SessionMemory)
-        /// The user ends the session, to go on later: rooms and fences are not left.
+        /// The caller ends the session without exits from rooms and fences, to continue later.
         case suspend
-        /// The user begins a session that goes on with the last one's motion.
+        /// The caller starts a session that continues the motion of the last one.
         case resume
     }
 
-    /// What the shell has to do, in order.
+    /// Work for the shell, or an output, in order.
     package enum Directive: Hashable, Sendable {
         case startScanning
-        /// Begin to receive from satellites, beside the scan.
+        /// Start the satellite receiver, in addition to the scan.
         case startReceiving
-        /// End whatever delivers readings.
+        /// Stop the scan and the satellite receiver.
         case stopScanning
         case fetchCatalogue
         case fetchPacket(VenueID)
-        /// Do this work apart from the session, in place of any fetch, and return its result as `prepared`.
+        /// Do this work outside the actor, instead of any fetch, and return its result as `prepared`.
         ///
-        /// Apart in memory: a venue is large.
+        /// Indirect, as a venue is large.
         indirect case prepareBelief(BeliefPreparation)
-        /// Whatever is being fetched or prepared is no longer wanted.
+        /// Cancel any fetch or preparation.
         case cancelFetch
         case publish(LocalizationState)
         case emit(Position)
         case emitOutdoor(OutdoorPosition)
-        /// Apart in memory: an estimate is large, and the other directives are not.
+        /// Indirect, as an estimate is larger than the other directives.
         indirect case emitMotion(MotionUpdate)
         case emitEvent(LocalizationEvent)
-        /// Apart in memory, as motion.
+        /// Indirect, as motion.
         indirect case emitInteraction(InteractionEvent)
-        /// A venue's data, found by its coordinate, is there; or a newer version than the session goes on with.
+        /// Emit a venue that was found by its coordinate, or a newer version than the session uses.
         case announceVenue(Venue)
         case report(LocalizationError)
-        /// The radio is to rest between passes as the settings say.
+        /// Set the duty cycle of the radio.
         case schedule(ScanSchedule)
     }
 
-    /// A state and what leads to it.
+    /// A new state and its directives.
     struct Transition {
         var state: LocalizationState
         var directives: [Directive] = []
     }
 
-    /// What the session is doing.
+    /// The current state.
     package private(set) var state = LocalizationState.idle
     /// All sources of settings; the venue is one of them.
     package internal(set) var stack: SettingsStack
-    /// What the stack comes to, for the venue that the device is in.
+    /// The effective settings for the current venue.
     package internal(set) var settings: LocalizationSettings
-    /// What the radio was last told.
+    /// The duty cycle that the radio received last.
     var schedule = ScanSchedule()
-    /// Begins to locate in a venue, with the settings that apply there.
+    /// Creates the belief for a venue, with the settings that apply there.
     package let makeBelief: @Sendable (Venue, PositioningSettings) -> Belief
-    /// Whether the shell prepares beliefs apart from the session; otherwise the machine does it in `handle`.
+    /// Whether the shell prepares beliefs outside the actor; otherwise the machine does it in `handle`.
     let preparesApart: Bool
-    /// Whether other settings were applied since the belief's preparation began.
+    /// Whether the settings changed since the belief's preparation began.
     var isPreparationStale = false
     var search: VenueSearchMachine
     var visit: VenueVisit<Belief>?
     var backoff: Backoff
     var scan: Delivery
-    /// The satellite receiver beside the scan; nil without one.
+    /// The satellite receiver; nil without one.
     var receiver: Delivery?
     var recent = RecentReadings()
-    /// Which beacons are known by their address.
+    /// The beacons that are known by their device address.
     var addresses = KnownAddresses()
-    /// Whether only beacons of no known venue are heard.
+    /// The detection of beacons that belong to no known venue.
     var unknownBeacons = UnknownBeaconWatch()
-    /// Whether time passes by the readings.
+    /// The detection of readings whose instants don't advance.
     var instants = InstantWatch()
-    /// When the state itself wants a tick; nil if it waits for other events.
+    /// The instant at which the state needs a tick; nil if it waits for other events.
     var wakeAt: Instant?
-    /// When a failed request is due again; nil if none has failed.
+    /// The instant of the next retry; nil if no request has failed.
     var retryAt: Instant?
     var isFoundByGNSS = false
-    /// What has told the venue that the session is in; nil if nothing has.
+    /// The evidence that identified the current venue; nil without any.
     var detectedBy: VenueDetection?
-    /// When the latest outdoor position was told; nil if none was.
+    /// The instant of the latest outdoor position; nil before any.
     var lastOutdoor: Instant?
-    /// Where the next visit begins; nil if nobody says.
+    /// The starting point of the next visit; nil without a fix.
     var initialFix: Fix?
-    /// What became of the latest fix that was given from outside.
+    /// The outcome of the latest submitted fix.
     package internal(set) var fixOutcome: FixOutcome?
     var lockedMap: MapID?
-    /// Whether the radio has told that something is in the way of its scan.
+    /// Whether the radio has reported that it can't receive.
     var isDeaf = false
-    /// In which the silence of beacons is counted. What the search for a venue knows is on this timeline.
+    /// The listening time, which measures the silence of beacons. The venue search uses this timeline.
     var listened = ListenedTime()
-    /// What the application watches, in whatever venue.
+    /// The application's monitored geofences, for all venues.
     var geofences = MonitoredGeofences()
-    /// Nil if the settings decide.
+    /// The caller's indoor lock; nil if the setting applies.
     var lockedIndoors: Bool?
     var gate = PositionGate()
-    /// What was learned of the device before the present visit; nil if nothing was.
+    /// The calibration of the device before the current visit; nil without one.
     var earlierCalibration: Calibration?
-    /// When the latest position was told; nil if none was.
+    /// The instant of the latest emitted position; nil before any.
     var lastPosition: Instant?
-    /// What an earlier session knew, as long as nothing is known better.
+    /// The memory of an earlier session, until this session has an estimate of its own.
     var restored: RestoredMemory?
-    /// What the session knew that has ended; nil while one is on.
+    /// The memory of the last session after its end; nil while a session is running.
     var last: RestoredMemory?
-    /// When the latest satellite position was used; nil if none was.
+    /// The instant of the latest satellite position that was used; nil before any.
     var lastSatellites: Instant?
-    /// How time passes for the source.
+    /// The pace of the source.
     let pace: ScanPace
-    /// Whether anybody is told of motion.
-    let tellsMotion: Bool
+    /// Whether the machine emits motion.
+    let reportsMotion: Bool
     var motion: MotionReporter
 
     /// Creates an idle machine.
     ///
     /// - Parameters:
-    ///   - seed: of the jitter of retries.
-    ///   - pace: of the source.
-    ///   - hasReceiver: whether a satellite receiver delivers beside the source.
-    ///   - tellsMotion: whether there is to be told how the device moves.
-    ///   - preparesApart: whether the shell prepares beliefs apart from the session, as `prepareBelief` directs it.
-    ///   - makeBelief: begins to locate in a venue, with the settings that count there.
+    ///   - stack: the settings of all sources.
+    ///   - seed: the seed of the retry jitter.
+    ///   - pace: the pace of the source.
+    ///   - hasReceiver: whether there is a satellite receiver in addition to the source.
+    ///   - reportsMotion: whether the machine emits motion.
+    ///   - preparesApart: whether the shell prepares beliefs outside the actor, on a `prepareBelief` directive.
+    ///   - makeBelief: creates the belief for a venue, with the settings that apply there.
     package init(
         settings stack: SettingsStack, seed: UInt64, pace: ScanPace = .live, hasReceiver: Bool = false,
-        tellsMotion: Bool = false, preparesApart: Bool = false,
+        reportsMotion: Bool = false, preparesApart: Bool = false,
         makeBelief: @escaping @Sendable (Venue, PositioningSettings) -> Belief
     ) {
         self.stack = stack
         settings = stack.resolved.localization
         self.makeBelief = makeBelief
         self.pace = pace
-        self.tellsMotion = tellsMotion
+        self.reportsMotion = reportsMotion
         self.preparesApart = preparesApart
         motion = MotionReporter(settings.motion, model: settings.positioning.motion, calibration: nil)
         search = VenueSearchMachine(settings: settings.venueSearch, forced: settings.forcedVenue)
         backoff = Backoff(first: settings.retryPause, seed: seed)
         scan = Delivery(backoff: Backoff(first: settings.retryPause, seed: ~seed))
-        // Any constant that tells it from the others.
+        // Any constant that makes this seed differ from the others.
         let receiverSeed = seed ^ 0x6E55
         receiver = hasReceiver ? Delivery(backoff: Backoff(first: settings.retryPause, seed: receiverSeed)) : nil
     }
 
-    /// What has told which venue this is; nil while none is known, and where it was given from outside.
+    /// The evidence that identified the venue; nil while no venue is known, and if the caller has set the venue.
     package var detection: VenueDetection? { state.venueID == nil ? nil : detectedBy }
 
-    /// When the machine wants a `tick`; nil if it waits for other events alone. An earlier tick does nothing.
+    /// The instant of the next `tick`; nil if the machine waits for other events only. An earlier tick does nothing.
     package var nextWake: Instant? {
         [wakeAt, scan.resumeAt, receiver?.resumeAt].compactMap(\.self).min()
     }
 
-    /// Moves all that is due onto a timeline that begins elsewhere.
+    /// Moves all due instants to a timeline with another origin.
     package mutating func shift(by duration: Duration) {
         wakeAt = wakeAt?.advanced(by: duration)
         retryAt = retryAt?.advanced(by: duration)
@@ -208,7 +209,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
         receiver?.shift(by: duration)
     }
 
-    /// Takes in an event; returns what is to be done.
+    /// Handles an event and returns the directives for the shell.
     package mutating func handle(_ event: Event, at now: Instant) -> [Directive] {
         let transition = transition(on: event, at: now)
         state = transition.state
@@ -225,7 +226,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
             return Transition(state: state)
         case (.started, .start), (.searchVenue, .start), (.getPacket, .start), (.findFloor, .start),
             (.localizationRunning, .start):
-            return Transition(state: state)  // a session is on already
+            return Transition(state: state)  // a session is already running
 
         case (.idle, .stop), (.idle, .suspend):
             return Transition(state: state)
@@ -281,7 +282,7 @@ package struct LocalizationMachine<Belief: PositioningBelief>: Sendable {
             return Transition(state: state)  // likewise
 
         case (.getPacket(let wanted, let known), .progress(let id, let fraction)):
-            // The comparison also keeps out what is no number.
+            // The comparison also rejects NaN.
             guard id == wanted, known < 1, fraction > known else { return Transition(state: state) }
             let next = LocalizationState.getPacket(venueID: id, progress: min(fraction, 1))
             return Transition(state: next, directives: [.publish(next)])
@@ -349,7 +350,7 @@ extension LocalizationMachine: SessionMachine {
 }
 
 extension ActivityCounts {
-    /// Takes in what a session tells.
+    /// Counts a directive of a session.
     mutating func note(_ directive: LocalizationMachine<PositioningEngine>.Directive) {
         switch directive {
         case .startScanning: passes += 1

@@ -1,38 +1,38 @@
 import IndoorVocabulary
 import VenueModel
 
-/// What a session is doing.
+/// The state of a localization session.
 ///
 /// | from | to | when |
 /// | --- | --- | --- |
 /// | idle, error | started | `start()` |
 /// | idle, error | error | `start()` with settings out of range |
-/// | started | searchVenue | the catalogue of venues is there |
-/// | searchVenue | getPacket | a venue's beacons, or a satellite position, tell which venue this is |
-/// | getPacket | findFloor | the venue's packet is there |
+/// | started | searchVenue | the catalogue of venues has arrived |
+/// | searchVenue | getPacket | beacons or a satellite position identify the venue |
+/// | getPacket | findFloor | the venue's packet has arrived |
 /// | findFloor | localizationRunning | the floor is known |
 /// | localizationRunning | findFloor | the floor has changed |
 /// | getPacket, findFloor, localizationRunning | searchVenue | the venue is lost, or the device is outdoors |
-/// | any but idle | idle | `stop()` |
-/// | any but idle and error | idle | the source has ended |
-/// | any but idle and error | error | a critical or a credential error |
+/// | any except idle | idle | `stop()` |
+/// | any except idle and error | idle | the source has ended |
+/// | any except idle and error | error | a critical or a credential error |
 public enum LocalizationState: Hashable, Sendable {
-    /// Nothing happens.
+    /// No session is running.
     case idle
-    /// The session has begun; the catalogue of venues is being read.
+    /// The session has started and fetches the catalogue of venues.
     case started
-    /// Beacons and satellites are watched for a known venue.
+    /// The session searches for a known venue, by beacons and satellite positions.
     case searchVenue
-    /// The venue is known, its packet is on the way; `progress` runs from 0 to 1.
+    /// The venue is known, and the session fetches its packet; `progress` runs from 0 to 1.
     case getPacket(venueID: VenueID, progress: Double)
-    /// The packet is there, the floor not yet known.
+    /// The session has the packet and searches for the floor.
     case findFloor(Venue)
-    /// Positions are being emitted.
+    /// The floor is known, and the session emits positions.
     case localizationRunning(RunningState)
-    /// The session has ended with an error; `start()` begins a new one.
+    /// The session ended with an error; `start()` starts a new one.
     case error(LocalizationError)
 
-    /// Whether the device counts as outdoors; nil where the session is not looking.
+    /// Whether the session considers the device outdoors; nil if no session is running.
     public var isOutdoor: Bool? {
         switch self {
         case .idle, .error: nil
@@ -41,7 +41,7 @@ public enum LocalizationState: Hashable, Sendable {
         }
     }
 
-    /// Whether no session is on: none has begun, or it has ended, be it with an error.
+    /// Whether no session is running: none has started, or the last one ended, with or without an error.
     public var isOver: Bool {
         switch self {
         case .idle, .error: true
@@ -62,7 +62,7 @@ public enum LocalizationState: Hashable, Sendable {
         }
     }
 
-    /// The venue that the device is in; nil while that is not known.
+    /// The venue that the device is in; nil while it is unknown.
     public var venueID: VenueID? {
         switch self {
         case .idle, .started, .searchVenue, .error: nil
@@ -73,14 +73,14 @@ public enum LocalizationState: Hashable, Sendable {
     }
 }
 
-/// Where positions come from while they do: a venue and the map that the device is on.
+/// The venue and the map of a session that emits positions.
 public struct RunningState: Hashable, Sendable {
     /// The venue with all its data.
     public var venue: Venue
     /// The map that the device is on.
     public var mapID: MapID
 
-    /// Creates the state of running on a map of a venue.
+    /// Creates the state of a session on a map of a venue.
     public init(venue: Venue, mapID: MapID) {
         self.venue = venue
         self.mapID = mapID
@@ -88,12 +88,12 @@ public struct RunningState: Hashable, Sendable {
 
     /// The venue that the device is in.
     public var venueID: VenueID { venue.id }
-    /// The map itself; nil if the venue has no such map.
+    /// The map that the device is on; nil if the venue has no such map.
     public var map: VenueMap? { venue.map(mapID) }
-    /// Path of the map's Deep Zoom tiles; nil if there are none.
+    /// The path of the map's Deep Zoom tiles; nil if there are none.
     public var tilesPath: String? { map?.tilesPath }
-    /// Width of the plan's image in pixels; nil without an image.
+    /// The width of the plan's image in pixels; nil without an image.
     public var mapWidth: Int? { map?.widthPixels }
-    /// Height of the plan's image in pixels; nil without an image.
+    /// The height of the plan's image in pixels; nil without an image.
     public var mapHeight: Int? { map?.heightPixels }
 }

@@ -1,19 +1,19 @@
-/// What has told which venue this is.
+/// The evidence that identified the venue.
 public enum VenueDetection: String, Hashable, Sendable, CaseIterable {
-    /// Beacons of the venue are heard.
+    /// The source received beacons of the venue.
     case beacons
-    /// Satellites see the device in the venue or near to it, and none of its beacons was heard yet.
+    /// Satellite positions lie in or near the venue, and the source hasn't received any of its beacons yet.
     case satellites
 }
 
-/// What a session is doing, and what has told which venue this is.
+/// The state of a session, and the evidence that identified the venue.
 ///
-/// In the state `findFloor` this is the question whether the device is indoors at all: with `.satellites` it may stand in
-/// front of the building, with `.beacons` it is in it.
+/// In the state `findFloor`, the evidence shows whether the device is indoors. With `.satellites`, it may be in front
+/// of the building. With `.beacons`, it is inside.
 public struct VenueEvaluation: Hashable, Sendable {
-    /// What the session is doing.
+    /// The state of the session.
     public var state: LocalizationState
-    /// What has told the venue; nil while none is known, and where it was given from outside.
+    /// The evidence that identified the venue; nil while no venue is known, and if the caller has set the venue.
     public var detection: VenueDetection?
 
     /// Creates an evaluation.

@@ -3,12 +3,12 @@ import IndoorVocabulary
 import VenueModel
 
 extension VenueVisit {
-    /// What is to be remembered of the visit.
+    /// Returns the visit for the session memory.
     func memory(at now: Instant) -> SessionMemory.Stay {
         var stay = SessionMemory.Stay(venueID: venue.id, venueVersion: venue.version, places: belief.places)
         stay.rooms = rooms.memory(at: now).inside.map { .init(id: venue.rooms[$0.id].id, isTold: $0.isAnnounced) }
         let memory = fences.memory(at: now)
-        // Behind the venue's fences are the application's.
+        // The application's geofences follow the venue's fences.
         let first = venue.fences.count
         for area in memory.inside {
             if area.id < first {
@@ -28,10 +28,10 @@ extension VenueVisit {
         return stay
     }
 
-    /// Begins where an earlier session left off, if that was with this edition of the venue.
+    /// Restores the visit of an earlier session, if it had this version of the venue.
     ///
-    /// Where the device was counts as far as the age allows. Rooms and fences are those that somebody was told of, and they
-    /// are entered or left from there, however old that is.
+    /// The restored position is less certain the older it is. Rooms and fences are those with emitted events; the visit
+    /// starts from them whatever their age.
     mutating func begin(
         with stay: SessionMemory.Stay, of instant: Instant, timeout: Duration, watching monitored: MonitoredGeofences
     ) {
@@ -53,7 +53,7 @@ extension VenueVisit {
     }
 }
 
-/// Finds the places of remembered areas in the lists of a visit; those that are gone are passed over.
+/// The indices of remembered areas in the lists of a visit; areas that no longer exist are skipped.
 private struct RestoredAreas<ID: Hashable & Sendable> {
     private(set) var areas = AreaMemory()
     private let places: [ID: Int]

@@ -3,7 +3,7 @@ import IndoorPositioning
 import IndoorVocabulary
 import VenueModel
 
-/// All that a session knows while it is in one venue.
+/// The state of a session while it is in one venue.
 struct VenueVisit<Belief: PositioningBelief>: Sendable {
     let venue: Venue
     var belief: Belief
@@ -11,27 +11,27 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
     var rooms: AreaMachine
     var fences: AreaMachine
     var interactions: InteractionWatch
-    /// When the packet was there, in time that was listened to, for a venue of which no beacon was heard.
+    /// The instant at which the packet arrived, in listening time, for a venue without any sighting.
     let since: Instant
-    /// The map that the device is on whatever the evidence; nil if evidence decides.
+    /// The map that the floor is locked to; nil without a lock.
     private(set) var lockedMap: MapID?
-    /// How probable each map was when the floor was last decided.
+    /// The probability of each map at the latest floor decision.
     private var probabilities: [MapID: Double] = [:]
     private var speedometer = Speedometer()
     private let settings: LocalizationSettings
-    /// The geofences of the application that are watched behind the venue's fences, as of a revision.
+    /// The monitored geofences of the application at a revision; their numbers follow those of the venue's fences.
     private(set) var geofences: [Geofence] = []
     private var geofenceRevision = 0
-    /// When somebody last said where in the venue the device is, in time that was listened to; nil if nobody did.
+    /// The instant of the latest fix in the venue, in listening time; nil without one.
     private(set) var placedAt: Instant?
-    /// When the device's motion was last told, in time that was listened to; nil if it never was.
+    /// The instant of the latest motion reading, in listening time; nil before any.
     private(set) var lastMotion: Instant?
-    /// In which rooms and fences are watched, and floors: it passes while something is sensed that can tell of them.
+    /// The observation time of rooms and fences, and of floors, which elapses while sensors can detect changes of them.
     private var watchedTimes = (areas: ListenedTime(), floors: ListenedTime())
-    /// When something was last sensed that tells, without the radio, where the device goes, and between which floors.
+    /// The latest readings that detect, without the radio, where the device moves and between which floors.
     private var lastSensed = (areas: Instant(nanoseconds: .min), floors: Instant(nanoseconds: .min))
     private var roomCells: RoomCells
-    /// The positions that were found so far.
+    /// The positions so far.
     private(set) var history = PositionHistory()
     private let transforms: [MapID: GeoTransform]
 
@@ -40,7 +40,7 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
         self.belief = belief
         self.since = since
         floor = FloorMachine(settings: settings.floor)
-        // Areas are numbered by their places in the venue's lists, where a change finds them at once.
+        // The number of an area is its index in the venue's list, so that the lookup takes constant time.
         rooms = AreaMachine(
             watched: venue.rooms.enumerated().compactMap { place, room in
                 room.area.map { AreaMachine.Watched(id: place, mapID: room.mapID, area: $0) }
@@ -55,13 +55,13 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
         self.transforms = transforms
     }
 
-    /// Takes in a reading, at that instant of the time that was listened to.
+    /// Handles a reading at an instant of the listening time.
     mutating func observe(_ reading: SensorReading, listened instant: Instant) {
         if case .sighting(let sighting) = reading { interactions.observe(sighting, listened: instant) }
         locate(by: reading, listened: instant)
     }
 
-    /// Takes in a reading for the place alone.
+    /// Handles a reading for the position only.
     mutating func locate(by reading: SensorReading, listened instant: Instant) {
         belief.observe(reading)
         switch reading {
@@ -79,28 +79,28 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
         }
     }
 
-    /// Lets the time of rooms, fences and floors pass, but for a rest of the radio in which nothing else tells of them.
+    /// Advances the observation time of rooms, fences and floors, except for rests of the radio without other sensors.
     mutating func follow(_ listened: ListenedTime, to now: Instant) {
         watchedTimes.areas.follow(listened, sensed: lastSensed.areas, to: now)
         watchedTimes.floors.follow(listened, sensed: lastSensed.floors, to: now)
     }
 
-    /// Degrees clockwise from true north of a map's top; nil without a georeference.
+    /// Returns the direction of a map's top in degrees clockwise from true north; nil without a georeference.
     func bearing(of map: MapID) -> Double? { transforms[map]?.bearing }
 
-    /// Keeps the device on a map; nil, or a map of another venue, lets evidence decide.
+    /// Locks the floor to a map; nil, or a map of another venue, removes the lock.
     mutating func lock(to map: MapID?) {
         lockedMap = map.flatMap { venue.map($0)?.id }
         belief.lock(to: lockedMap)
     }
 
-    /// Decides on which map the device is.
+    /// Decides which map the device is on.
     mutating func findFloor(at now: Instant) {
         probabilities = belief.mapProbabilities
         floor.observe(probabilities, locked: lockedMap, at: watchedTimes.floors.instant(at: now))
     }
 
-    /// The position on a map that the belief holds; nil without evidence for that map.
+    /// Returns the belief's position on a map; nil without evidence for that map.
     mutating func position(on map: MapID, at now: Instant) -> Position? {
         guard let estimate = belief.estimate(on: map) else { return nil }
         let position = Position(
@@ -113,7 +113,7 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
         return position
     }
 
-    /// The rooms with at least 1 %, the most probable first.
+    /// Returns the rooms with a probability of at least 1 %, the most probable first.
     private mutating func probableRooms(on map: MapID) -> [RoomProbability] {
         let (shares, floor) = (belief.roomShares(on: map, in: &roomCells), certainty(of: map))
         let rooms = roomCells.index.rooms
@@ -123,7 +123,7 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
         }.sorted { ($0.probability, $1.id) > ($1.probability, $0.id) }
     }
 
-    /// How sure it is that the device is on that map, in [0, 1]; what was locked is certain.
+    /// Returns the probability of a map, in [0, 1]; 1 for the locked map.
     private func certainty(of map: MapID) -> Double {
         map == lockedMap ? 1 : min(max(probabilities[map] ?? 0, 0), 1)
     }
@@ -136,7 +136,7 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
         }
     }
 
-    /// Watches the geofences of the application, if they are others than before.
+    /// Watches the geofences of the application if they have changed.
     mutating func watch(_ monitored: MonitoredGeofences) {
         guard monitored.revision != geofenceRevision else { return }
         let (before, first) = (geofences, venue.fences.count)
@@ -159,7 +159,7 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
         }
     }
 
-    /// What the areas of a position make happen.
+    /// Returns the events that a position causes.
     mutating func events(of position: Position, watching monitored: MonitoredGeofences) -> [LocalizationEvent] {
         watch(monitored)
         let now = position.instant
@@ -169,13 +169,14 @@ struct VenueVisit<Belief: PositioningBelief>: Sendable {
         return events(inRooms, inFences, at: now)
     }
 
-    /// The present in which dwells of rooms and fences are counted; nil while nothing tells of them, and a place that only
-    /// grows vaguer is no way out of a room.
+    /// Returns the observation time, which measures dwells in rooms and fences.
+    ///
+    /// Nil while no sensor can detect a change: growing uncertainty alone must not cause an exit from a room.
     func watchedTime(at now: Instant) -> Instant? {
         watchedTimes.areas.isListening ? watchedTimes.areas.instant(at: now) : nil
     }
 
-    /// Leaves every room and fence.
+    /// Leaves all rooms and fences.
     mutating func leave(at now: Instant, watching monitored: MonitoredGeofences) -> [LocalizationEvent] {
         watch(monitored)
         return events(rooms.leaveAll(at: now), fences.leaveAll(at: now), at: now)

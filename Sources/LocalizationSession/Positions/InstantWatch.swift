@@ -1,12 +1,12 @@
 import IndoorVocabulary
 
-/// Finds out that the instants of what is sensed do not advance.
+/// The detection of a source whose instants don't advance.
 struct InstantWatch: Hashable, Sendable {
-    /// A beacon that is heard so often without any reading being newer than before: none sends so often at once.
+    /// The number of sightings of one beacon at one instant that is an error; no beacon sends so often.
     static let sightings = 20
-    /// Likewise for samples of the other sensors, which come a hundred times a second.
+    /// The same for samples of the other sensors, which arrive a hundred times a second.
     static let samples = 200
-    /// Of so many beacons it is counted how often each is heard at one instant.
+    /// The greatest number of beacons whose sightings are counted.
     private static let beaconLimit = 1024
 
     private var latest: Instant?
@@ -14,12 +14,12 @@ struct InstantWatch: Hashable, Sendable {
     private var sampleCount = 0
     private var isOver = false
 
-    /// Takes in a reading. Returns the instant at which time stands still, once; else nil.
+    /// Handles a reading. Returns the repeated instant once it occurs too often, the first time only; otherwise nil.
     mutating func note(_ reading: SensorReading) -> Instant? {
         guard !isOver else { return nil }
         switch reading {
         case .sighting, .motion, .step, .pressure: break
-        // Of other senders, which may be ahead of the source or behind it.
+        // Readings of other senders, which may be ahead of the source or behind it.
         case .advertisement, .gnss, .fix, .radio: return nil
         }
         guard let latest, reading.instant <= latest else {
@@ -33,7 +33,7 @@ struct InstantWatch: Hashable, Sendable {
         return latest
     }
 
-    /// Counts a reading that is not newer than what was there; whether it has come too often.
+    /// Counts a reading that isn't newer than the ones before; returns whether there were too many.
     private mutating func isRepeated(_ reading: SensorReading) -> Bool {
         guard case .sighting(let sighting) = reading else {
             sampleCount += 1

@@ -2,40 +2,40 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// Which positions are told: those that are far enough, late enough or turned enough after the one told last.
+/// A filter of the emitted positions by their distance, time and turn from the last emitted one.
 ///
-/// One of the three is enough. With none of them set, every position is told.
+/// A position passes if it reaches at least one of the three thresholds. With none of them set, every position passes.
 public struct PositionFilter: Hashable, Sendable {
-    /// Metres to the position told last, in [0, 10000000]; 0 takes no account of the distance.
+    /// The minimum distance in metres to the last emitted position, in [0, 10000000]; 0 ignores the distance.
     public var distance: Double
-    /// Time since the position told last, from 0 s to a day; 0 s takes no account of the time.
+    /// The minimum time since the last emitted position, from 0 s to a day; 0 ignores the time.
     public var time: Duration
-    /// Degrees between its course and that of the position told last, in [0, 180]; 0 takes no account of the course.
+    /// The minimum change of course in degrees since the last emitted position, in [0, 180]; 0 ignores the course.
     public var heading: Double
 
-    /// Creates a filter, by default one that lets every position pass.
+    /// Creates a filter. By default, every position passes.
     public init(distance: Double = 0, time: Duration = .zero, heading: Double = 0) {
         self.distance = distance
         self.time = time
         self.heading = heading
     }
 
-    /// Whether every position is told.
+    /// Whether every position passes.
     public var tellsAll: Bool { distance <= 0 && time <= .zero && heading <= 0 }
 }
 
-/// Lets positions pass as a filter says.
+/// The application of a position filter, with the last position that passed.
 package struct PositionGate: Hashable, Sendable {
-    /// The position that passed last; nil before any.
+    /// The last position that passed; nil before any.
     private var last: Position?
 
     /// Creates a gate that lets the first position pass.
     package init() {}
 
-    /// Lets the next position pass, whatever the filter.
+    /// Makes the next position pass, whatever the filter.
     package mutating func open() { last = nil }
 
-    /// Whether a position passes; a filter is asked anew each time, as it may be another one.
+    /// Returns whether a position passes a filter, which may differ from call to call.
     package mutating func admits(_ position: Position, by filter: PositionFilter) -> Bool {
         guard let last, last.mapID == position.mapID, !filter.tellsAll else {
             last = position
@@ -49,7 +49,7 @@ package struct PositionGate: Hashable, Sendable {
         return true
     }
 
-    /// Degrees between two courses, in [0, 180]; a course that begins or ends is no turn.
+    /// Returns the angle between two courses in degrees, in [0, 180]; 0 if one of them is nil.
     private static func turn(from first: Double?, to second: Double?) -> Double {
         guard let first, let second else { return 0 }
         let apart = abs(cmath_fmod(second - first, 360))

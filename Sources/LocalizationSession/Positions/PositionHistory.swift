@@ -1,25 +1,25 @@
 import IndoorVocabulary
 import VenueModel
 
-/// The latest positions of a visit, to look one up that lies between two of them.
+/// The latest positions of a visit, for interpolation between them.
 struct PositionHistory: Sendable {
     private var positions: [Position] = []
 
-    /// As many as half a minute has at two a second.
+    /// The number of positions in half a minute at two a second.
     private static let limit = 64
 
     /// The latest position; nil before any.
     var latest: Position? { positions.last }
 
-    /// Takes in a position, not earlier than those before.
+    /// Appends a position, which isn't earlier than those before.
     mutating func append(_ position: Position) {
         if positions.count == 2 * Self.limit { positions.removeFirst(Self.limit) }
         positions.append(position)
     }
 
-    /// The position at an instant between the first and the latest; nil outside.
+    /// Returns the position at an instant between the first and the latest; nil outside.
     ///
-    /// On one map it lies on the line between its neighbours; from map to map the earlier one stands until the later.
+    /// On one map, the position lies on the line between its neighbours. Between two maps, it is the earlier neighbour.
     func position(at instant: Instant) -> Position? {
         guard let first = positions.first, first.instant <= instant, let latest, instant <= latest.instant else {
             return nil
@@ -42,7 +42,7 @@ extension Position {
         return moved
     }
 
-    /// The position with a place on the line between two others.
+    /// Returns the position moved to the line between two others.
     fileprivate func moved(to instant: Instant, from first: Position, to last: Position, share: Double) -> Position {
         func between(_ one: Double, _ other: Double) -> Double { one + (other - one) * share }
         var moved = moved(to: instant)

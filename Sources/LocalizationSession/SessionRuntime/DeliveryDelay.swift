@@ -1,18 +1,18 @@
 import IndoorVocabulary
 
-/// How late readings come, against the one that came quickest.
+/// The delivery delay of readings, relative to the quickest delivery.
 ///
-/// The clock that a source counts on and the one that the session waits on have no common zero. The least difference
-/// between them so far is taken for a delivery without delay: what is told is how much longer another one took.
+/// The clocks of the source and of the session have no common zero. The least difference between them so far is assumed
+/// to be a delivery without delay; the delay of another delivery is its difference beyond that.
 struct DeliveryDelay: Hashable, Sendable {
-    /// The clock's time less the source's, as of the quickest delivery.
+    /// The clock's time minus the source's, for the quickest delivery.
     private var least: Duration?
     private var latest: Duration = .zero
 
-    /// Two clocks may drift apart by so much of the time: quartz is within 50 parts in a million.
+    /// The greatest relative drift between two clocks; each quartz is within 50 parts in a million.
     private static let drift = 1e-4
 
-    /// Takes in when a reading was made, and when it came; returns how late it came.
+    /// Handles a reading's instant and the clock's time at its arrival; returns the delay.
     mutating func observe(_ instant: Instant, at elapsed: Duration) -> Duration {
         let difference = elapsed - .nanoseconds(instant.nanoseconds)
         let pause = elapsed - latest

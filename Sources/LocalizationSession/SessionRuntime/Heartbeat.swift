@@ -1,13 +1,13 @@
 import BeaconScanning
 import IndoorVocabulary
 
-/// What was counted up to an instant.
+/// The activity counters at an instant.
 public struct Heartbeat: Hashable, Sendable {
-    /// Time since the counting began.
+    /// The time since the counters started.
     public var uptime: Duration
-    /// When it was told, on the wall clock; nil where nobody knows the time of day.
+    /// The wall-clock time of the heartbeat; nil if it is unknown.
     public var unixTime: UnixTime?
-    /// What a session or scanner has counted.
+    /// The activity counters of a session or scanner.
     public var activity: ActivityCounts
 
     /// Creates a heartbeat.
@@ -18,27 +18,27 @@ public struct Heartbeat: Hashable, Sendable {
     }
 }
 
-/// Decides when a heartbeat is due, and keeps the latest ones.
+/// The schedule of heartbeats, and the latest ones.
 ///
-/// A value with time as an input: equal calls give equal results.
+/// This type is a value with time as an input: the same calls give the same results.
 public struct HeartbeatHistory: Hashable, Sendable {
-    /// How often, and how many are kept. With an interval of 0 s none is due.
+    /// The interval of the heartbeats and the number to keep. With an interval of 0 s, no heartbeat is due.
     public var settings: HeartbeatSettings {
         didSet { trim() }
     }
-    /// The heartbeats that are kept, the latest first.
+    /// The latest heartbeats, newest first.
     public private(set) var heartbeats: [Heartbeat] = []
     private var last = Duration.zero
 
-    /// Creates an empty history; the first heartbeat is due an interval after the beginning.
+    /// Creates an empty history. The first heartbeat is due one interval after the start.
     public init(_ settings: HeartbeatSettings = HeartbeatSettings()) { self.settings = settings }
 
-    /// Whether a heartbeat is due that long after the beginning.
+    /// Returns whether a heartbeat is due at a time since the start.
     public func isDue(at uptime: Duration) -> Bool {
         settings.interval > .zero && uptime - last >= settings.interval
     }
 
-    /// Keeps a heartbeat in front of the others, and forgets what is beyond the limit.
+    /// Inserts a heartbeat at the front, and discards those beyond the limit.
     public mutating func append(_ heartbeat: Heartbeat) {
         last = heartbeat.uptime
         heartbeats.insert(heartbeat, at: 0)

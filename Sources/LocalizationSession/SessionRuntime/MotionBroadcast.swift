@@ -1,7 +1,7 @@
 import IndoorPositioning
 import IndoorVocabulary
 
-/// Hands what is told of motion to whoever listens to that kind of it.
+/// The broadcasts of motion updates, one for each kind.
 struct MotionBroadcast: Sendable {
     let motion: Broadcast<MotionEstimate>
     let headings: Broadcast<Heading>
@@ -13,18 +13,18 @@ struct MotionBroadcast: Sendable {
         attitudes = Broadcast(of: pace)
     }
 
-    /// Ends the streams of all subscribers so far.
+    /// Finishes the streams of all current subscribers.
     func finish() {
         motion.finish()
         headings.finish()
         attitudes.finish()
     }
 
-    /// How many elements slow subscribers have lost.
+    /// The number of elements dropped for slow subscribers.
     var dropped: Int { motion.dropped + headings.dropped + attitudes.dropped }
 
-    func send(_ news: MotionUpdate) {
-        switch news {
+    func send(_ update: MotionUpdate) {
+        switch update {
         case .motion(let estimate): motion.send(estimate)
         case .heading(let heading): headings.send(heading)
         case .attitude(let attitude): attitudes.send(attitude)

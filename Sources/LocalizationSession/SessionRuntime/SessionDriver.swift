@@ -1,44 +1,44 @@
 import IndoorVocabulary
 
-/// A machine that wants to be woken at instants of its own.
+/// A state machine that schedules its own wake-ups.
 package protocol TimedMachine: Sendable {
-    /// What happens to it.
+    /// An input of the machine.
     associatedtype Event: Sendable
-    /// What its shell has to do.
+    /// Work for the shell, or an output.
     associatedtype Directive: Hashable, Sendable
 
     /// The event of a wake-up.
     static var tick: Event { get }
-    /// When it wants a tick; nil if it waits for other events alone.
+    /// The instant of the next tick; nil if the machine waits for other events only.
     var nextWake: Instant? { get }
-    /// Whether no session is on.
+    /// Whether no session is running.
     var isOver: Bool { get }
-    /// Takes in an event; returns what is to be done.
+    /// Handles an event and returns the directives for the shell.
     mutating func handle(_ event: Event, at now: Instant) -> [Directive]
-    /// Moves all that is due onto a timeline that begins elsewhere.
+    /// Moves all due instants to a timeline with another origin.
     mutating func shift(by duration: Duration)
 }
 
 /// A machine and its wake-ups on one timeline.
 ///
-/// Wake-ups that are due before a reading are delivered before it, at their own instants; those due at the reading's
-/// instant wait, because more may have been sensed at that instant. So the same readings give the same outputs
-/// however late they are delivered.
+/// The driver delivers wake-ups that are due before a reading at their own instants, before that reading. Wake-ups that
+/// are due at the reading's instant wait, because more readings may have the same instant. The same readings therefore
+/// give the same outputs, however late they are delivered.
 package struct SessionDriver<Machine: TimedMachine>: Sendable {
-    /// A directive and when it was given.
+    /// A directive with its instant.
     package struct Step: Sendable {
         package var instant: Instant
         package var directive: Machine.Directive
     }
 
     package private(set) var machine: Machine
-    /// The session's latest instant: what is delivered late happens now, so that time never runs backwards.
+    /// The session's latest instant. Late readings are handled at this instant, so that time never decreases.
     private var latest: Instant?
 
     /// Creates a driver of a machine.
     package init(_ machine: Machine) { self.machine = machine }
 
-    /// Hands an event to the machine.
+    /// Passes an event to the machine.
     package mutating func handle(_ event: Machine.Event, at instant: Instant) -> [Step] {
         if machine.isOver { latest = nil }  // the next session has a time of its own
         let now = max(latest ?? instant, instant)
@@ -65,7 +65,7 @@ package struct SessionDriver<Machine: TimedMachine>: Sendable {
         return steps
     }
 
-    /// Moves the session's present and all that is due onto a timeline that begins elsewhere.
+    /// Moves the session's latest instant and all due instants to a timeline with another origin.
     package mutating func shift(by duration: Duration) {
         latest = latest?.advanced(by: duration)
         machine.shift(by: duration)
@@ -74,8 +74,8 @@ package struct SessionDriver<Machine: TimedMachine>: Sendable {
 
 /// The end of a session's readings, at which wake-ups that are due are delivered before the session ends.
 ///
-/// They may find the venue or the floor, and the last position comes after them. Their number is limited, as each may
-/// set the next one to the same instant.
+/// These wake-ups may identify the venue or the floor before the last position. Their number is limited, because each
+/// one can schedule the next at the same instant.
 package struct SessionEnding: Sendable {
     /// One to find the venue, one to find the floor, and one for the last position.
     fileprivate static let limit = 3

@@ -2,13 +2,13 @@ import BeaconScanning
 import IndoorVocabulary
 import VenueModel
 
-/// The machine of a session with its sources, its present and its tasks: the stored part of a `SessionShell`.
+/// The machine of a session with its sources, its timeline and its tasks: the stored part of a `SessionShell`.
 ///
-/// The tasks hold their shell weakly, and are cancelled when this value goes away.
+/// The tasks reference their shell weakly, and are cancelled when this value is destroyed.
 package struct SessionRuntime<Machine: SessionMachine>: ~Copyable, Sendable {
-    /// The source that the machine is driven by.
+    /// The source of the readings.
     let source: any ScanSource
-    /// Receives from satellites beside the source; nil for none.
+    /// The satellite receiver; nil for none.
     private let gnss: (any GNSSSource)?
     private let venues: any VenueSource
     /// The machine and its wake-ups.
@@ -16,7 +16,7 @@ package struct SessionRuntime<Machine: SessionMachine>: ~Copyable, Sendable {
     private var decoder = ReadingDecoder()
     var timeline: SessionTimeline
     private var delay = DeliveryDelay()
-    /// Its number changes whenever a scan begins or ends.
+    /// The task of the scan; its number changes whenever a scan begins or ends.
     private(set) var scan = CurrentTask()
     private var reception = CurrentTask()
     private(set) var fetch = CurrentTask()
@@ -36,12 +36,12 @@ package struct SessionRuntime<Machine: SessionMachine>: ~Copyable, Sendable {
         timeline = SessionTimeline(clock, pace: source.pace)
     }
 
-    /// Hands an event to the machine at the present instant.
+    /// Passes an event to the machine at the current instant.
     mutating func handle(_ event: Machine.Event) -> [SessionDriver<Machine>.Step] {
         driver.handle(event, at: timeline.now)
     }
 
-    /// Whether the task of a sender was neither replaced nor cancelled.
+    /// Returns whether the task of a sender was neither replaced nor cancelled.
     func isCurrent(_ sender: SessionTimeline.Sender, _ number: Int) -> Bool {
         switch sender {
         case .source: scan.isCurrent(number)
@@ -49,7 +49,9 @@ package struct SessionRuntime<Machine: SessionMachine>: ~Copyable, Sendable {
         }
     }
 
-    /// Moves a reading to the session's timeline and decodes it; returns it with its delivery delay, zero on a recording.
+    /// Moves a reading to the session's timeline and decodes it.
+    ///
+    /// - Returns: the decoded reading with its delivery delay, which is zero on a recording.
     mutating func receive(
         _ reading: SensorReading, of sender: SessionTimeline.Sender
     ) -> (reading: DecodedReading, delay: Duration) {
@@ -60,7 +62,7 @@ package struct SessionRuntime<Machine: SessionMachine>: ~Copyable, Sendable {
         return (decoder.decode(reading), late ?? .zero)
     }
 
-    /// Begins a session: time is zero until the first reading, and updates of the venue source are followed.
+    /// Begins a session. Time is zero until the first reading. The session follows the updates of the venue source.
     mutating func begin(for shell: some SessionShell) {
         timeline.begin()
         updates.follow(venues.updates, for: shell) { await $0.receive($1, of: $2) }
@@ -96,7 +98,7 @@ package struct SessionRuntime<Machine: SessionMachine>: ~Copyable, Sendable {
         fetch.ask(venues, request, for: shell) { await $0.receive($1, of: $2) }
     }
 
-    /// Computes an event outside the actor, as the computation takes long and readings wait meanwhile.
+    /// Computes an event outside the actor, because the computation is slow and would delay readings.
     mutating func prepare<Shell: SessionShell>(
         _ compute: @escaping @Sendable () async -> Machine.Event, for shell: Shell
     ) -> Task<Void, Never> where Shell.Machine == Machine {

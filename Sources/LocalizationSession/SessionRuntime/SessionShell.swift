@@ -2,9 +2,9 @@ import BeaconScanning
 import IndoorVocabulary
 import VenueModel
 
-/// An actor that drives a machine: it turns readings, answers and wake-ups into events, and carries out the directives.
+/// An actor that converts readings, answers and wake-ups to events of a machine, and carries out its directives.
 ///
-/// A conforming actor holds the runtime and emits the outputs. All decisions are the machine's.
+/// A conforming actor stores the runtime and emits the outputs. The machine makes all decisions.
 package protocol SessionShell: Actor {
     /// The machine that decides.
     associatedtype Machine: SessionMachine
@@ -14,13 +14,13 @@ package protocol SessionShell: Actor {
 
     /// Emits an output: a directive without work.
     func emit(_ output: SessionDriver<Machine>.Step)
-    /// Emits an error that the machine doesn't know: the scan goes on.
+    /// Emits an error that the machine doesn't handle. The scan continues.
     func emit(_ error: LocalizationError)
     /// Notes a reading before the machine receives it. By default, this does nothing.
     func note(_ reading: DecodedReading)
     /// Notes a directive before it is carried out. By default, this does nothing.
     func note(_ directive: Machine.Directive)
-    /// Emits what follows from the machine's new state, once all directives are carried out. By default, this does nothing.
+    /// Emits outputs that depend on the machine's new state, after all directives. By default, this does nothing.
     func settle()
 }
 
@@ -29,10 +29,10 @@ extension SessionShell {
     package func note(_ directive: Machine.Directive) {}
     package func settle() {}
 
-    /// Hands an event to the machine, and carries out its directives.
+    /// Passes an event to the machine, and carries out its directives.
     package func handle(_ event: Machine.Event) async { await perform(runtime.handle(event)) }
 
-    /// Hands an event that may begin a session to the machine; without a session, time begins anew.
+    /// Passes an event that may begin a session to the machine. Without a session, time starts at zero.
     package func begin(with event: Machine.Event) async {
         if runtime.driver.machine.isOver { runtime.begin(for: self) }
         await handle(event)
@@ -51,7 +51,7 @@ extension SessionShell {
         await perform(runtime.driver.handle(Machine.delivered(decoded, delay: delay), at: instant))
     }
 
-    /// Handles the end of a sender; one that has nothing more ends after all wake-ups that are due until then.
+    /// Handles the end of a sender. An end without an error follows all wake-ups that are due until then.
     func finish(_ sender: SessionTimeline.Sender, _ error: (any Error)?, of number: Int) async {
         guard runtime.isCurrent(sender, number) else { return }
         let end = runtime.timeline.now
@@ -65,7 +65,7 @@ extension SessionShell {
         await perform(runtime.driver.handle(Machine.ended(sender, error), at: end))
     }
 
-    /// Emits an error of a part of the source; the scan goes on.
+    /// Emits an error of a part of the source. The scan continues.
     func report(_ error: LocalizationError, of number: Int) {
         if runtime.isCurrent(.source, number) { emit(error) }
     }
@@ -98,7 +98,7 @@ extension SessionShell {
                 continue
             }
             guard let task = carryOut(work) else { continue }
-            // On a recording, time stands still until the result is there.
+            // On a recording, time stands still until the result is available.
             if runtime.source.pace == .recorded { await task.value }
             guard runtime.scan.isCurrent(session) else { return }  // stopped meanwhile
         }
@@ -107,7 +107,7 @@ extension SessionShell {
         runtime.setAlarm(for: self)
     }
 
-    /// Begins a piece of work; returns its task if the machine waits for the result.
+    /// Starts a piece of work; returns its task if the machine waits for the result.
     private func carryOut(_ work: SessionWork<Machine.Event>) -> Task<Void, Never>? {
         switch work {
         case .startScanning: runtime.startScanning(for: self)
@@ -125,17 +125,17 @@ extension SessionShell {
 
 /// The work of a shell.
 package enum SessionWork<Event: Sendable>: Sendable {
-    /// Scan the source, in place of a scan before.
+    /// Start a scan, which replaces an earlier one.
     case startScanning
-    /// Receive from satellites beside the source.
+    /// Start the satellite receiver, in addition to the scan.
     case startReceiving
-    /// End the scan and the reception.
+    /// Stop the scan and the satellite receiver.
     case stopScanning
-    /// Ask the venue source, in place of a request before.
+    /// Send a request to the venue source, which replaces an earlier one.
     case fetch(VenueRequest)
-    /// Compute an event outside the actor, in place of a computation before, and deliver it to the machine.
+    /// Compute an event outside the actor and deliver it to the machine; replaces an earlier computation.
     case prepare(@Sendable () async -> Event)
-    /// End the request and the computation; their results are discarded.
+    /// Cancel the request and the computation, and discard their results.
     case cancelFetch
     /// Set the duty cycle of a steerable source.
     case keep(ScanSchedule)

@@ -2,51 +2,51 @@ import BeaconScanning
 import IndoorVocabulary
 import VenueModel
 
-/// What is asked of a venue source.
+/// A request to a venue source.
 package enum VenueRequest: Hashable, Sendable {
     case catalogue
     case packet(VenueID)
 }
 
-/// What a venue source answers.
+/// An answer of a venue source.
 package enum VenueAnswer: Sendable {
     case catalogue([VenueSummary])
     case catalogueFailed(LocalizationError)
-    /// The fraction of a packet that is there.
+    /// The fraction of a packet that has arrived.
     case progress(VenueID, Double)
     case packet(VenueID, Venue)
     case packetFailed(VenueID, LocalizationError)
 }
 
 extension VenueSource {
-    /// Tells the answer to a request; of a packet, before it, which fraction of it is there.
-    func answer(_ request: VenueRequest, _ tell: @escaping @Sendable (VenueAnswer) async -> Void) async {
+    /// Sends the answer to a request, for a packet preceded by its progress.
+    func answer(_ request: VenueRequest, _ send: @escaping @Sendable (VenueAnswer) async -> Void) async {
         let answer: VenueAnswer
         switch request {
         case .catalogue:
             do { answer = .catalogue(try await catalogue()) } catch { answer = .catalogueFailed(failure(error)) }
         case .packet(let id):
             do {
-                answer = .packet(id, try await packet(for: id, telling: { await tell(.progress(id, $0)) }))
+                answer = .packet(id, try await packet(for: id, reporting: { await send(.progress(id, $0)) }))
             } catch {
                 answer = .packetFailed(id, failure(error))
             }
         }
-        await tell(answer)
+        await send(answer)
     }
 
-    /// The packet of a venue; progress is told in order and before it, whatever thread the source reports it on.
+    /// Returns the packet of a venue. Reports its progress in order beforehand, on whatever thread the source sends it.
     private func packet(
-        for id: VenueID, telling tell: @escaping @Sendable (Double) async -> Void
+        for id: VenueID, reporting report: @escaping @Sendable (Double) async -> Void
     ) async throws -> Venue {
-        let (fractions, teller) = AsyncStream.makeStream(of: Double.self)
-        let telling = Task { for await fraction in fractions { await tell(fraction) } }
+        let (fractions, continuation) = AsyncStream.makeStream(of: Double.self)
+        let reporting = Task { for await fraction in fractions { await report(fraction) } }
         let result: Result<Venue, any Error>
-        do { result = .success(try await packet(for: id, progress: { teller.yield($0) })) } catch {
+        do { result = .success(try await packet(for: id, progress: { continuation.yield($0) })) } catch {
             result = .failure(error)
         }
-        teller.finish()
-        await telling.value
+        continuation.finish()
+        await reporting.value
         return try result.get()
     }
 
@@ -56,18 +56,18 @@ extension VenueSource {
 }
 
 extension CurrentTask {
-    /// Asks a venue source, in the place of the request before.
+    /// Sends a request to a venue source, which replaces the request before.
     ///
-    /// - Parameter answer: takes an answer and the number of this task, which may have been replaced in the meantime.
-    /// - Returns: the task, which is over once the last answer was taken.
+    /// - Parameter answer: receives an answer and the number of this task, which may have been replaced meanwhile.
+    /// - Returns: the task, which ends after the last answer was handled.
     mutating func ask<Shell: Actor>(
         _ venues: any VenueSource, _ request: VenueRequest, for shell: Shell,
         answer: @escaping @Sendable (isolated Shell, VenueAnswer, Int) async -> Void
     ) -> Task<Void, Never> {
         begin { number in
             Task { [weak shell] in
-                await venues.answer(request) { [weak shell] told in
-                    if let shell { await answer(shell, told, number) }
+                await venues.answer(request) { [weak shell] received in
+                    if let shell { await answer(shell, received, number) }
                 }
             }
         }

@@ -1,24 +1,24 @@
 import IndoorVocabulary
 import VenueModel
 
-/// Which beacons are known by the device address of their transmitter, beside their identity.
+/// The beacons that are known by the device address of their transmitter, in addition to their identity.
 ///
-/// An identity that is heard and known counts more than the address: it is the beacon's own word.
+/// A received identity that is known outranks the address, because the beacon itself sends it.
 package struct KnownAddresses: Hashable, Sendable {
     private var beacons: [UInt64: BeaconIdentity] = [:]
-    /// Identities of the venue that the session is in.
+    /// The identities of the venue that the session is in.
     private var identities: Set<BeaconIdentity> = []
 
-    /// Knows no address.
+    /// Creates an empty set of addresses.
     package init() {}
 
-    /// Knows the addresses of a venue's beacons; of two with one address, the first counts.
+    /// Creates the addresses of a venue's beacons; of two beacons with one address, the first is used.
     package init(of venue: Venue) { learn(venue) }
 
     /// Whether no beacon is known by its address.
     package var isEmpty: Bool { beacons.isEmpty }
 
-    /// Takes in the known venues, in place of those before.
+    /// Replaces the addresses by those of a catalogue.
     package mutating func learn(_ catalogue: [VenueSummary]) {
         self = KnownAddresses()
         for summary in catalogue.sorted(by: { $0.id < $1.id }) {
@@ -28,7 +28,7 @@ package struct KnownAddresses: Hashable, Sendable {
         }
     }
 
-    /// Takes in a venue, whose addresses count more than those of others.
+    /// Adds the addresses of a venue, which outrank those of other venues.
     package mutating func learn(_ venue: Venue) {
         let addressed = venue.beacons.filter { $0.address != nil }
         guard !addressed.isEmpty || !isEmpty else { return }
@@ -38,9 +38,9 @@ package struct KnownAddresses: Hashable, Sendable {
         }
     }
 
-    /// The sighting with the identity that the transmitter's address stands for, if its own is unknown.
+    /// Returns the sighting with the identity of the transmitter's address, if its own identity is unknown.
     ///
-    /// - Parameter isKnown: whether a beacon of that identity is of a known venue.
+    /// - Parameter isKnown: returns whether an identity belongs to a known venue.
     package func resolve(_ sighting: Sighting, isKnown: (BeaconIdentity) -> Bool) -> Sighting {
         guard let address = sighting.address, let beacon = beacon(at: address), beacon != sighting.beacon,
             !identities.contains(sighting.beacon), !isKnown(sighting.beacon)
@@ -50,15 +50,15 @@ package struct KnownAddresses: Hashable, Sendable {
         return resolved
     }
 
-    /// The sighting that an advertisement without a known beacon's identity stands for; nil if its address is unknown or
-    /// its RSSI no measurement.
+    /// Returns the sighting of an advertisement without a known identity, by its address; nil if the address is unknown
+    /// or the RSSI isn't a measurement.
     package func sighting(of advertisement: Advertisement) -> Sighting? {
         guard let beacon = beacon(at: advertisement.address), advertisement.hasMeasurement else { return nil }
         return Sighting(
             instant: advertisement.instant, beacon: beacon, rssi: advertisement.rssi, address: advertisement.address)
     }
 
-    /// Whether a beacon is known by that address.
+    /// Returns whether a beacon is known by an address.
     package func knows(_ address: DeviceAddress?) -> Bool { address.flatMap(beacon) != nil }
 
     private func beacon(at address: DeviceAddress) -> BeaconIdentity? {
@@ -68,7 +68,7 @@ package struct KnownAddresses: Hashable, Sendable {
 }
 
 extension DeviceAddress {
-    /// Whether the device changes it from time to time, so that it names nobody: a random one that is not static, by its two
-    /// most significant bits (Bluetooth Core Specification 5.4, Vol 6 Part B, 1.3.2).
+    /// Whether the address is private, so that the device changes it and it identifies no beacon: a random address that
+    /// isn't static, by its two most significant bits (Bluetooth Core Specification 5.4, Vol 6 Part B, 1.3.2).
     fileprivate var isPrivate: Bool { kind == .random && rawValue >> 46 != 0b11 }
 }

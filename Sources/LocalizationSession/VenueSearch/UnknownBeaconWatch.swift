@@ -1,18 +1,18 @@
 import IndoorVocabulary
 
-/// How near the numbers of a known region come to those of a beacon; the smaller, the nearer.
+/// The distance between the numbers of a known region and those of a beacon.
 struct IdentityDistance: Hashable, Comparable {
-    /// How many of UUID, major and minor differ.
+    /// The number of differing parts among UUID, major and minor.
     private let parts: Int
-    /// Hexadecimal digits of the UUID that differ.
+    /// The number of differing hexadecimal digits of the UUID.
     private let digits: Int
     private let major: Int
     private let minor: Int
 
-    /// So many digits are a slip of the pen, not another maker's UUID.
+    /// The greatest number of differing digits in a mistyped UUID; more make it another manufacturer's UUID.
     private static let slip = 4
 
-    /// Compares; nil if they have nothing in common.
+    /// Creates the distance; nil if beacon and region have nothing in common.
     init?(of beacon: BeaconIdentity, to region: BeaconRegion) {
         digits =
             Self.differingDigits(beacon.uuid.high, region.uuid.high)
@@ -33,33 +33,33 @@ struct IdentityDistance: Hashable, Comparable {
     }
 }
 
-/// Finds out that only beacons of no known venue are heard.
+/// The detection of a session that receives only beacons of no known venue.
 struct UnknownBeaconWatch: Hashable, Sendable {
-    /// Beacons of no known venue are reported once they were heard for this long, and no others.
+    /// The time without beacons of a known venue after which the unknown ones are reported.
     static let patience = Duration.seconds(5)
-    /// So many are named.
+    /// The greatest number of reported beacons.
     private static let limit = 8
 
     private var since: Instant?
     private var heard: [BeaconIdentity] = []
     private var isOver = false
 
-    /// Creates a watch that has heard nothing.
+    /// Creates a watch without sightings.
     init() {}
 
-    /// A beacon of a known venue was heard: the search is on the right track.
+    /// Notes a beacon of a known venue, which restarts the time.
     mutating func hearKnown() {
         since = nil
         heard = []
     }
 
-    /// Nothing is told any more: a venue was found.
+    /// Ends the watch, because a venue was identified.
     mutating func end() {
         hearKnown()
         isOver = true
     }
 
-    /// A beacon of no known venue was heard. Returns those that are to be reported, once; else nil.
+    /// Notes a beacon of no known venue. Returns the beacons to report, the first time only; otherwise nil.
     mutating func hear(_ beacon: BeaconIdentity, at now: Instant) -> [BeaconIdentity]? {
         guard !isOver else { return nil }
         if heard.count < Self.limit, !heard.contains(beacon) { heard.append(beacon) }

@@ -2,17 +2,17 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// Watches which venue the device is in.
+/// The search for the venue that the device is in.
 package struct VenueSearchMachine: Hashable, Sendable {
-    /// What the sightings and satellite positions say.
+    /// The conclusion from the sightings and satellite positions.
     package enum Verdict: Hashable, Sendable {
-        /// Nothing new.
+        /// No change.
         case undecided
-        /// The device is in that venue, by its beacons. While it is in a forced one, that may be another.
+        /// Beacons show that the device is in this venue, which may differ from the forced one that it was in.
         case venue(VenueID)
-        /// The device is in that venue, by its coordinate.
+        /// Satellite positions show that the device is in this venue.
         case venueByGNSS(VenueID)
-        /// The device is outside the venue that it was in.
+        /// The device has left the venue.
         case outdoors
     }
 
@@ -28,7 +28,7 @@ package struct VenueSearchMachine: Hashable, Sendable {
         var since: Instant
     }
 
-    /// What is heard of a venue's beacons.
+    /// The received signal of a venue's beacons.
     private struct Presence {
         private(set) var amplitude = 0.0
         private(set) var beacons = 0
@@ -39,7 +39,7 @@ package struct VenueSearchMachine: Hashable, Sendable {
         }
     }
 
-    /// Satellite positions in a row that say the same.
+    /// Consecutive satellite positions with the same conclusion.
     private struct Run: Hashable, Sendable {
         var venue: VenueID?
         var count: Int
@@ -54,18 +54,18 @@ package struct VenueSearchMachine: Hashable, Sendable {
     private var lastHeard: [VenueID: Instant] = [:]
     private var lastHeardWell: [VenueID: Instant] = [:]
     private var lastInside: [VenueID: Instant] = [:]
-    /// Where the latest satellite positions that count see the device outside, and where far outside.
+    /// The instants at which the latest satellite position was outside a venue, and far outside.
     private var lastOutside: [VenueID: Instant] = [:]
     private var lastFar: [VenueID: Instant] = [:]
     private var run = Run(venue: nil, count: 0)
 
-    /// Creates a machine that knows no venue yet.
+    /// Creates a machine without venues.
     package init(settings: VenueSearchSettings, forced: VenueID?) {
         self.settings = settings
         self.forced = forced
     }
 
-    /// Takes in the known venues; of two that claim the same region, the forced one gets it, or that with the smaller id.
+    /// Sets the known venues. A region of two venues belongs to the forced one, or to the one with the smaller ID.
     package mutating func learn(_ catalogue: [VenueSummary]) {
         owners = [:]
         summaries = [:]
@@ -75,18 +75,18 @@ package struct VenueSearchMachine: Hashable, Sendable {
         }
     }
 
-    /// The venue that a beacon belongs to; nil if no known venue has it.
+    /// Returns the venue that a beacon belongs to; nil if no known venue has it.
     package func owner(of beacon: BeaconIdentity) -> VenueID? {
         owners[BeaconRegion(beacon)] ?? owners[BeaconRegion(uuid: beacon.uuid, major: beacon.major)]
             ?? owners[BeaconRegion(uuid: beacon.uuid)]
     }
 
-    /// The beacon with the known one that is nearest to it. Linear in the number of known regions.
+    /// Returns the beacon with the nearest known region. Linear in the number of known regions.
     package func unknown(_ beacon: BeaconIdentity) -> UnknownBeacon {
         var best: (distance: IdentityDistance, region: BeaconRegion, venue: VenueID)?
         for (region, venue) in owners {
             guard let distance = IdentityDistance(of: beacon, to: region) else { continue }
-            // Of equally near ones always the same, whatever the order of the dictionary.
+            // Among equally near regions, choose the same one whatever the order of the dictionary.
             let isNearer =
                 best.map { (distance, region.number) < ($0.distance, $0.region.number) } ?? true
             if isNearer { best = (distance, region, venue) }
@@ -94,13 +94,13 @@ package struct VenueSearchMachine: Hashable, Sendable {
         return UnknownBeacon(identity: beacon, nearest: best?.region, venueID: best?.venue)
     }
 
-    /// Whether the venue is among those that can be recognised.
+    /// Returns whether a venue is among the known ones.
     package func knows(_ venue: VenueID) -> Bool { summaries[venue] != nil }
 
-    /// When a beacon of the venue was last heard; nil if never.
+    /// Returns the instant of the latest sighting of a venue's beacon; nil before any.
     package func lastHeard(of venue: VenueID) -> Instant? { lastHeard[venue] }
 
-    /// When a beacon of the venue was last heard, or a satellite position last lay in it; nil if never.
+    /// Returns the instant of the latest sighting of a venue's beacon or satellite position inside; nil before any.
     package func lastEvidence(of venue: VenueID) -> Instant? {
         guard let heard = lastHeard[venue], let inside = lastInside[venue] else {
             return lastHeard[venue] ?? lastInside[venue]
@@ -108,7 +108,7 @@ package struct VenueSearchMachine: Hashable, Sendable {
         return max(heard, inside)
     }
 
-    /// Forgets what was heard, not what is known: a new search begins.
+    /// Begins a new search: discards the sightings and keeps the known venues.
     package mutating func restart() {
         heard = []
         leader = nil
@@ -119,9 +119,9 @@ package struct VenueSearchMachine: Hashable, Sendable {
 // MARK: - Beacons
 
 extension VenueSearchMachine {
-    /// Takes in a sighting; `current` is the venue that the session is in, `remembered` that of an earlier session.
+    /// Handles a sighting; `current` is the venue that the session is in, `restored` that of an earlier session.
     ///
-    /// - Parameter isNearby: whether satellites alone have found the current venue, which the device may not be in.
+    /// - Parameter isNearby: whether satellites alone identified the current venue, which the device may not be in.
     package mutating func observe(
         _ sighting: Sighting, current: VenueID?, restored: VenueID? = nil, isNearby: Bool = false
     ) -> Verdict {
@@ -149,13 +149,13 @@ extension VenueSearchMachine {
             guard let leader, leader.venue != current, !isOutside(leader.venue, at: now) else { return .undecided }
             let isEnough =
                 (presences[leader.venue]?.beacons ?? 0) >= settings.takeoverBeacons || !isHeardWell(current, at: now)
-            // A venue that is only nearby, and not heard, has nothing to set against the other's beacons.
+            // A venue that is only nearby and has no sightings doesn't compete with the other's beacons.
             let isUnheard = isNearby && presences[current] == nil
             let required = isUnheard ? presences.count > 1 ? settings.contestedTime : .zero : settings.takeoverTime
             return isEnough && hasLed(for: required, at: now) ? .venue(leader.venue) : .undecided
         }
         if let forced {
-            // The others don't compete with it, but where one of them leads, the device is there.
+            // Other venues don't compete with the forced one, but if one of them leads, the device is there.
             let isThere = presences[forced] != nil && leading ?? forced == forced && !isOutside(forced, at: now)
             return isThere ? .venue(forced) : .undecided
         }
@@ -164,9 +164,9 @@ extension VenueSearchMachine {
         return hasLed(for: required, at: now) ? .venue(leader.venue) : .undecided
     }
 
-    /// The venue whose beacons are clearly the strongest; nil if none are.
+    /// Returns the venue whose beacons are clearly the strongest; nil without one.
     private func leading(of presences: [VenueID: Presence]) -> VenueID? {
-        // Nearly always one venue is heard, and this is asked at each sighting.
+        // Nearly always there is one venue, and every sighting calls this method.
         guard presences.count > 1 else { return presences.first?.key }
         let ranking = presences.sorted { ($0.value.amplitude, $1.key.rawValue) > ($1.value.amplitude, $0.key.rawValue) }
         let first = ranking[0]
@@ -177,7 +177,7 @@ extension VenueSearchMachine {
         leader.map { $0.since.duration(to: now) >= time } ?? false
     }
 
-    /// Whether one of the sightings that speak for the venue is strong.
+    /// Returns whether one of the venue's sightings in the window is strong.
     private func isHeardWell(_ venue: VenueID, at now: Instant) -> Bool {
         lastHeardWell[venue].map { $0.duration(to: now) <= settings.window } ?? false
     }
@@ -186,10 +186,10 @@ extension VenueSearchMachine {
 // MARK: - Satellites
 
 extension VenueSearchMachine {
-    /// Takes in a satellite position; `current` is the venue that the session is in.
+    /// Handles a satellite position; `current` is the venue that the session is in.
     ///
-    /// - Parameter isNearby: whether satellites alone have found the current venue. It is then left where it would not have
-    ///   been found, for the device may not have been in it.
+    /// - Parameter isNearby: whether satellites alone identified the current venue. The session then leaves it outside
+    ///   the search radius, because the device may not have been inside.
     package mutating func observe(_ fix: GNSSFix, current: VenueID?, isNearby: Bool = false) -> Verdict {
         guard fix.isWithin(settings.gnssAccuracy) else { return .undecided }
         for summary in summaries.values {
@@ -227,7 +227,7 @@ extension VenueSearchMachine {
         return run.count >= settings.gnssCount ? .venueByGNSS(nearest.id) : .undecided
     }
 
-    /// How far away the venue is; nil if by more than so many metres outside of its radius.
+    /// Returns the distance to a venue; nil if the fix is more than `margin` metres outside the venue's radius.
     private func distance(of fix: GNSSFix, to summary: VenueSummary, within margin: Double) -> VenueDistance? {
         guard let center = summary.coordinate else { return nil }
         let (distance, radius) = (center.distance(to: fix.coordinate), summary.radius ?? 0)
@@ -235,23 +235,23 @@ extension VenueSearchMachine {
         return VenueDistance(toEdge: max(0, distance - radius), toCenter: distance)
     }
 
-    /// Whether satellites lately contradict that the device is in the venue, and its beacons don't.
+    /// Returns whether recent satellite positions contradict that the device is in a venue, and its beacons don't.
     package func isContradicted(_ venue: VenueID, at now: Instant) -> Bool {
         isRecent(lastFar[venue], at: now) || isOutside(venue, at: now)
     }
 
-    /// Whether the device is outside for sure, and by so many metres.
+    /// Returns whether the device is outside a venue by at least `margin` metres, beyond the accuracy of the fix.
     private func isOutside(_ fix: GNSSFix, _ summary: VenueSummary, by margin: Double) -> Bool {
         guard let center = summary.coordinate, let radius = summary.radius else { return false }
         return center.distance(to: fix.coordinate) > radius + fix.accuracy + margin
     }
 
-    /// Whether satellites have seen the device outside lately, and no beacon was heard well since.
+    /// Returns whether a recent satellite position is outside, without a strong sighting of a beacon since.
     private func isOutside(_ venue: VenueID, at now: Instant) -> Bool {
         isRecent(lastOutside[venue], at: now) && isSilent(venue, at: now)
     }
 
-    /// Whether no beacon of the venue has been heard well lately.
+    /// Returns whether the venue has no recent strong sighting.
     private func isSilent(_ venue: VenueID, at now: Instant) -> Bool { !isRecent(lastHeardWell[venue], at: now) }
 
     private func isRecent(_ instant: Instant?, at now: Instant) -> Bool {
@@ -259,7 +259,7 @@ extension VenueSearchMachine {
     }
 }
 
-/// How far away a venue is, in metres; of several that the device is in, that with the nearest centre is the nearest.
+/// The distance to a venue in metres. Among venues that contain the device, the one with the nearest centre is nearest.
 private struct VenueDistance: Comparable {
     var toEdge: Double
     var toCenter: Double
@@ -270,6 +270,6 @@ private struct VenueDistance: Comparable {
 }
 
 extension BeaconRegion {
-    /// Orders the regions of one UUID.
+    /// The order of the regions of one UUID.
     fileprivate var number: Int { Int(major ?? 0) << 16 | Int(minor ?? 0) }
 }

@@ -4,7 +4,7 @@ import XCTest
 
 final class MotionStreamTests: XCTestCase {
     private func machine(_ settings: LocalizationSettings = LocalizationSettings()) -> Machine {
-        var machine = Machine(settings: settings, seed: 1, tellsMotion: true) { _ in FixBelief() }
+        var machine = Machine(settings: settings, seed: 1, reportsMotion: true) { _ in FixBelief() }
         _ = machine.handle(.start, at: .zero)
         return machine
     }

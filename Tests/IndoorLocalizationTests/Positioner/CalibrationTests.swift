@@ -33,7 +33,7 @@ final class CalibrationTests: XCTestCase {
         return engine
     }
 
-    func testTheReceiversOffsetIsLearnedAsOneWalks() throws {
+    func testASessionEstimatesTheReceiversOffsetDuringAWalk() throws {
         for decibels in [-6.0, 0, 5] {
             let errors = try (UInt64(1)...3).map { seed in
                 let learned = try XCTUnwrap(walk(decibels: decibels, stride: 1, seconds: 60, seed: seed).calibration)
@@ -44,7 +44,7 @@ final class CalibrationTests: XCTestCase {
         }
     }
 
-    func testTheLengthOfStepsIsLearnedAsOneWalks() throws {
+    func testASessionEstimatesTheStepLengthDuringAWalk() throws {
         for stride in [0.85, 1.0, 1.2] {
             let scales = try (UInt64(1)...3).map { seed in
                 try XCTUnwrap(walk(decibels: 0, stride: stride, seconds: 120, seed: seed).calibration).stepScale
@@ -62,7 +62,7 @@ final class CalibrationTests: XCTestCase {
         XCTAssertEqual(long.quality, .excellent, "\(long)")
     }
 
-    func testTheNextSessionBeginsWithWhatWasLearned() throws {
+    func testTheNextSessionBeginsWithTheCalibration() throws {
         let learned = try XCTUnwrap(walk(decibels: 6, stride: 1.2, seconds: 120, seed: 1).calibration)
         let next = try XCTUnwrap(
             walk(decibels: 6, stride: 1.2, seconds: 1, seed: 2, from: learned).calibration)
@@ -72,7 +72,7 @@ final class CalibrationTests: XCTestCase {
         XCTAssertGreaterThanOrEqual(next.quality, .ok)
     }
 
-    func testNothingIsLearnedWithoutEvidenceOrMemory() {
+    func testThereIsNoCalibrationWithoutEvidenceOrMemory() {
         for method in PositioningMethod.allCases {
             var settings = PositioningSettings()
             settings.method = method
@@ -86,7 +86,7 @@ final class CalibrationTests: XCTestCase {
         }
     }
 
-    func testTheQualityIsThatOfWhatIsLeastKnown() {
+    func testTheQualityIsThatOfTheLeastCertainParameter() {
         var calibration = Calibration()
         XCTAssertEqual(calibration.quality, .poor)
         calibration.rssiDeviation = 1.5
@@ -109,7 +109,7 @@ final class CalibrationTests: XCTestCase {
         XCTAssertEqual(try Calibration(.object(members)), calibration, "what is not known is ignored")
     }
 
-    func testADocumentThatIsNoneIsRefused() {
+    func testAnInvalidDocumentIsRejected() {
         XCTAssertThrowsError(try Calibration(.array([]))) { XCTAssertEqual($0 as? CalibrationError, .notAnObject) }
         guard case .object(let members) = Calibration().document else { return XCTFail("no object") }
         let wrong: [(String, JSONValue?)] = [
@@ -128,7 +128,7 @@ final class CalibrationTests: XCTestCase {
         }
     }
 
-    func testALocalizerKeepsWhatItLearnedBeyondItsSessions() async throws {
+    func testALocalizerKeepsItsCalibrationBetweenSessions() async throws {
         let stage = LocalizerStage()
         var given = Calibration()
         given.rssiOffset = 2
@@ -145,7 +145,7 @@ final class CalibrationTests: XCTestCase {
         XCTAssertEqual(kept, learned)
     }
 
-    func testAPositionerKeepsWhatItLearnedBeyondItsSessions() async throws {
+    func testAFloorPlanLocalizerKeepsItsCalibrationBetweenSessions() async throws {
         let stage = FloorPlanLocalizerStage()
         let unknown = await stage.positioner.calibration
         XCTAssertEqual(unknown, Calibration())

@@ -9,7 +9,7 @@ final class DeliveryDelayTests: XCTestCase {
         delay.observe(Instant(seconds: instant), at: .seconds(elapsed)).seconds
     }
 
-    func testTheQuickestDeliveryCountsAsOneWithoutDelay() {
+    func testTheQuickestDeliveryHasNoDelay() {
         for zero in [0, 5000, -1e6] {
             var delay = DeliveryDelay()
             XCTAssertEqual(late(&delay, zero + 1, 10), 0)
@@ -20,7 +20,7 @@ final class DeliveryDelayTests: XCTestCase {
     }
 
     /// A source whose quartz is slow by 50 parts in a million: an hour later nothing seems late.
-    func testClocksThatDriftApartAreNoDelay() {
+    func testClockDriftIsNotCountedAsDelay() {
         var delay = DeliveryDelay()
         var worst = 0.0
         for tenth in 0..<36_000 {
@@ -30,7 +30,7 @@ final class DeliveryDelayTests: XCTestCase {
         XCTAssertLessThan(worst, 1e-3)
     }
 
-    func testTheAgeOfNewsIsTheirDelayAndTheSilenceSince() {
+    func testTheAgeOfAReadingIsItsDelayPlusTheSilenceSince() {
         let news = ReadingAge(arrival: Instant(seconds: 10), delay: .seconds(2))
         XCTAssertEqual(news.silence(at: Instant(seconds: 13)), .seconds(3))
         XCTAssertEqual(news.age(at: Instant(seconds: 13)), .seconds(5))

@@ -51,7 +51,7 @@ final class FixSubmissionTests: XCTestCase {
     }
 
     /// Behaviour §2.1B, row location.
-    func testAHardFixFarFromTheBeliefIsBelieved() throws {
+    func testTheEstimateMovesToADistantHardFix() throws {
         for seed in UInt64(1)...10 {
             var receiver = HallReceiver(at: MapPoint(x: 4, y: 4), seed: seed)
             receiver.listen(seconds: 5)
@@ -67,7 +67,7 @@ final class FixSubmissionTests: XCTestCase {
 
     /// A soft fix of 2 m: a mistake of ten lies anywhere on the 400 m² of the hall, the others within it.
     /// Behaviour §2.1B, row location.
-    func testASoftFixIsWeighedAgainstWhatIsKnown() throws {
+    func testASoftFixIsCombinedWithTheOtherEvidence() throws {
         for seed in UInt64(1)...10 {
             var receiver = HallReceiver(at: MapPoint(x: 4, y: 4), seed: seed)
             receiver.listen(seconds: 8)
@@ -83,7 +83,7 @@ final class FixSubmissionTests: XCTestCase {
         }
     }
 
-    func testASoftFixBeforeAnyEvidenceIsWhereItBegins() throws {
+    func testASoftFixBeforeAnyEvidenceIsTheStartingPoint() throws {
         var receiver = HallReceiver(at: MapPoint(x: 4, y: 4), seed: 1)
         receiver.observe(.fix(Self.fix(MapPoint(x: 4, y: 5), radius: 1, isSoft: true)))
         let estimate = try XCTUnwrap(receiver.estimate)
@@ -91,7 +91,7 @@ final class FixSubmissionTests: XCTestCase {
         XCTAssertNil(receiver.engine.fixReception?.agreement)
     }
 
-    func testAFixThatTellsNothingIsNotReceived() {
+    func testAnInvalidFixIsNotReceived() {
         var receiver = HallReceiver(at: MapPoint(x: 4, y: 4), seed: 1)
         receiver.listen()
         receiver.observe(.fix(Self.fix(MapPoint(x: 4, y: 5), radius: 1)))
@@ -101,7 +101,7 @@ final class FixSubmissionTests: XCTestCase {
     }
 
     /// Behaviour §2.5, check 5.
-    func testAFixBeforeTheStartIsWhereTheSessionBegins() throws {
+    func testAFixBeforeTheStartIsTheStartingPoint() throws {
         var machine = SessionStage.machine()
         let place = MapPoint(x: 7, y: 8)
         XCTAssertEqual(machine.handle(.fix(Fix(instant: .zero, mapID: 10, point: place, radius: 1)), at: 1), [])
@@ -130,7 +130,7 @@ final class FixSubmissionTests: XCTestCase {
         }
     }
 
-    func testALocalizerTellsWhatBecameOfAFix() async throws {
+    func testALocalizerReturnsTheOutcomeOfAFix() async throws {
         let stage = LocalizerStage()
         let fix = Fix(instant: .zero, mapID: 10, point: MapPoint(x: 30, y: 20), radius: 1)
         let early = await stage.localizer.submit(fix)
@@ -146,7 +146,7 @@ final class FixSubmissionTests: XCTestCase {
         XCTAssertEqual(outcome, .ignored(.unknownMap(99)))
     }
 
-    func testAFixThatTellsNothingIsIgnoredWithTheReason() async throws {
+    func testALocalizerIgnoresAnInvalidFixAndReturnsTheReason() async throws {
         let good = MapPoint(x: 30, y: 20)
         let stage = LocalizerStage()
         func submit(_ point: MapPoint, _ radius: Double) async -> FixOutcome {

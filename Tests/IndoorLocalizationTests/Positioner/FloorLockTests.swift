@@ -57,7 +57,7 @@ final class FloorLockTests: XCTestCase {
         }
     }
 
-    func testALockKnowsNothingBeforeEvidence() {
+    func testALockedFloorHasNoProbabilityBeforeEvidence() {
         for method in PositioningMethod.allCases {
             var settings = PositioningSettings()
             settings.method = method
@@ -109,7 +109,7 @@ final class FloorLockTests: XCTestCase {
         }
     }
 
-    func testALocalizerIsLockedWhileItRuns() async throws {
+    func testALocalizerCanBeLockedWhileItRuns() async throws {
         let stage = LocalizerStage()
         await stage.localizer.lockFloor(11)
         await stage.localizer.lockIndoors(true)

@@ -20,7 +20,7 @@ final class FloorPlanLocalizerMachineTests: XCTestCase {
     }
 
     /// Behaviour §2.1A, row submitExplicitCoordinatePosition: what goes to all sessions counts on its own plan only.
-    func testAPlaceOnAnotherFloorPlanIsIgnored() {
+    func testAFixOnAnotherFloorPlanIsIgnored() {
         var stage = Stage()
         stage.run()
         _ = stage.handle(.reading(SessionStage.fix(11, at: 10.1), delay: .zero), at: 10.1)
@@ -29,7 +29,7 @@ final class FloorPlanLocalizerMachineTests: XCTestCase {
         XCTAssertEqual(Set(positions.map(\.point)), [MapPoint(x: 20, y: 20)], "where it was before")
     }
 
-    func testThePositionComesAfterTheStateInWhichItIs() throws {
+    func testThePositionFollowsItsState() throws {
         var stage = Stage()
         _ = stage.answer(.start(FloorPlanLocalizerParameters()), at: 10)
         _ = stage.handle(.fix(Stage.fix()), at: 10)
@@ -58,7 +58,7 @@ final class FloorPlanLocalizerMachineTests: XCTestCase {
 
     /// Behaviour §2.5, check 2.
     /// Behaviour §2.1A, row start.
-    func testWhatIsPreparedIsNotPreparedAgainAndKeepsItsParameters() {
+    func testASecondPreparationDoesNothingAndKeepsTheParameters() {
         var stage = Stage()
         _ = stage.answer(.prepare(FloorPlanLocalizerParameters(motionMode: .shoppingCart)), at: 1)
         XCTAssertEqual(stage.answer(.prepare(FloorPlanLocalizerParameters(motionMode: .robot)), at: 2), [])
@@ -85,7 +85,7 @@ final class FloorPlanLocalizerMachineTests: XCTestCase {
         XCTAssertEqual(told.motions, MotionMode.allCases.map(MotionModel.init))
     }
 
-    func testAStartWhileItConnectsIsDoneAsSoonAsThatIsPossible() {
+    func testAStartDuringTheConnectionTakesEffectAfterIt() {
         var stage = Stage()
         _ = stage.handle(.connect, at: 1)
         XCTAssertEqual(stage.handle(.start(FloorPlanLocalizerParameters()), at: 2), [])
@@ -94,7 +94,7 @@ final class FloorPlanLocalizerMachineTests: XCTestCase {
     }
 
     /// Behaviour §2.1A, row stop.
-    func testAStopEndsEverythingAndIsToldOnce() {
+    func testAStopEndsTheSessionAndIsPublishedOnce() {
         var stage = Stage()
         stage.run()
         XCTAssertEqual(stage.machine.state, .positioning)
@@ -115,7 +115,7 @@ final class FloorPlanLocalizerMachineTests: XCTestCase {
         XCTAssertEqual(stage.machine.parameters?.motionMode, .wheelchair)
     }
 
-    func testAVenueThatNobodyKnowsStopsWithAnError() {
+    func testAnUnknownVenueStopsWithAnError() {
         var stage = Stage(plan: FloorPlan(venueID: 99, map: Stage.venue.maps[0]))
         _ = stage.handle(.start(FloorPlanLocalizerParameters()), at: 1)
         _ = stage.handle(.catalogue(SessionStage.summaries), at: 2)

@@ -12,7 +12,7 @@ final class FloorPlanLocalizerNewsTests: XCTestCase {
     }
 
     /// Behaviour §2.5, check 7.
-    func testSilenceIsBufferingThenHeavyBufferingAndOneBeaconLeadsBack() {
+    func testSilenceCausesBufferingThenHeavyBufferingAndOneBeaconReturnsToBuffering() {
         var stage = running
         XCTAssertEqual(stage.pass(to: 12.999).states, [])
         XCTAssertEqual(stage.pass(to: 13).states, ["buffering"])
@@ -22,7 +22,7 @@ final class FloorPlanLocalizerNewsTests: XCTestCase {
         XCTAssertEqual(stage.hear(at: 25.02).states, ["positioning"])
     }
 
-    func testPositionsGoOnWhileBufferingAndRestWhileHeavyBuffering() {
+    func testPositionsContinueWhileBufferingAndPauseWhileHeavyBuffering() {
         var stage = running
         XCTAssertEqual(stage.pass(to: 19.9).positions.count, 19)
         XCTAssertEqual(stage.pass(to: 35).positions, [])
@@ -30,7 +30,7 @@ final class FloorPlanLocalizerNewsTests: XCTestCase {
         XCTAssertEqual(stage.machine.latency, .zero)
     }
 
-    func testAfterTheVenueWasLostBeaconsLeadBackToPositions() {
+    func testPositionsReturnWithTheBeaconsOfALostVenue() {
         var stage = running
         _ = stage.pass(to: 100)
         XCTAssertEqual(stage.machine.state, .heavyBuffering)
@@ -43,7 +43,7 @@ final class FloorPlanLocalizerNewsTests: XCTestCase {
         XCTAssertFalse(told.positions.isEmpty)
     }
 
-    func testReadingsThatComeTooLateAreBuffering() {
+    func testLateReadingsCauseBuffering() {
         var stage = running
         XCTAssertEqual(stage.hear(at: 11, delay: 2.9).states, [])
         XCTAssertEqual(stage.hear(at: 11.1, delay: 3).states, ["buffering"])
@@ -51,7 +51,7 @@ final class FloorPlanLocalizerNewsTests: XCTestCase {
         XCTAssertEqual(stage.hear(at: 11.3).states, ["positioning"])
     }
 
-    func testBeaconsOfOthersAndMotionAreNoNews() {
+    func testBeaconsOfOtherVenuesAndMotionDoNotPreventBuffering() {
         var stage = running
         for tenth in 101...130 {
             let seconds = Double(tenth) / 10
@@ -79,7 +79,7 @@ final class FloorPlanLocalizerNewsTests: XCTestCase {
         XCTAssertEqual(stage.machine.latency, .zero)
     }
 
-    func testAFailedScanIsReconnectingUntilABeaconIsHeard() {
+    func testAFailedScanIsReconnectingUntilABeaconIsReceived() {
         var stage = running
         let failed = stage.handle(.sourceFailed(Stage.network), at: 11)
         XCTAssertEqual(failed.states, ["reconnecting"])
@@ -89,7 +89,7 @@ final class FloorPlanLocalizerNewsTests: XCTestCase {
         XCTAssertEqual(stage.hear(at: 12.5).states, ["positioning"])
     }
 
-    func testARadioWithoutPowerIsReconnectingUntilItHears() {
+    func testARadioWithoutPowerIsReconnectingUntilItReceives() {
         var stage = running
         let off = RadioEvent(instant: Instant(seconds: 11), status: .poweredOff)
         XCTAssertEqual(stage.handle(.reading(.radio(off), delay: .zero), at: 11).states, ["reconnecting"])
@@ -100,7 +100,7 @@ final class FloorPlanLocalizerNewsTests: XCTestCase {
         XCTAssertEqual(stage.handle(.reading(.radio(on), delay: .zero), at: 12).states, ["positioning"])
     }
 
-    func testARestOfTheRadioIsNoSilence() {
+    func testARestOfTheRadioIsNotCountedAsSilence() {
         var stage = running
         let rest = RadioEvent(instant: Instant(seconds: 12), status: .resting)
         XCTAssertEqual(stage.handle(.reading(.radio(rest), delay: .zero), at: 12).states, [])
@@ -113,7 +113,7 @@ final class FloorPlanLocalizerNewsTests: XCTestCase {
         XCTAssertEqual(stage.pass(to: 108).states, ["heavyBuffering"])
     }
 
-    func testARadioThatNeverHeardLeadsBackToWaiting() {
+    func testAFailedRadioWithoutAPositionReturnsToWaitingForFix() {
         var stage = Stage()
         _ = stage.answer(.start(FloorPlanLocalizerParameters()), at: 10)
         XCTAssertEqual(stage.handle(.sourceFailed(Stage.network), at: 11).states, ["reconnecting"])
@@ -122,7 +122,7 @@ final class FloorPlanLocalizerNewsTests: XCTestCase {
         XCTAssertEqual(stage.handle(.reading(foreign, delay: .zero), at: 12.5).states, ["waitingForFix"])
     }
 
-    func testSatellitesDoNotTellThatTheDeviceIsOutdoorsUnlessTheyMay() {
+    func testSatellitesEndTheVenueOnlyWithoutTheIndoorLock() {
         for isLocked in [true, false] {
             var parameters = FloorPlanLocalizerParameters()
             parameters.isLockedIndoors = isLocked
@@ -138,7 +138,7 @@ final class FloorPlanLocalizerNewsTests: XCTestCase {
         }
     }
 
-    func testThePlaceGivenBeforeIsWhereItBegins() {
+    func testAFixBeforeTheStartIsTheStartingPoint() {
         var stage = Stage()
         _ = stage.answer(.connect, at: 1)
         XCTAssertEqual(stage.handle(.fix(Stage.fix(7, 8)), at: 2), [])
@@ -150,7 +150,7 @@ final class FloorPlanLocalizerNewsTests: XCTestCase {
         XCTAssertEqual(told.positions.first?.point, MapPoint(x: 7, y: 8))
     }
 
-    func testAFilterTellsFewerPositions() {
+    func testAFilterReducesThePositions() {
         var parameters = FloorPlanLocalizerParameters()
         parameters.filter = PositionFilter(distance: 100, time: .seconds(2))
         var stage = Stage()

@@ -35,7 +35,7 @@ final class FloorPlanLocalizerTests: XCTestCase {
     }
 
     /// Behaviour §2.5, check 3.
-    func testAfterAStopNothingIsToldAndTheLatencyIsZero() async throws {
+    func testAStoppedLocalizerEmitsNothingAndHasNoLatency() async throws {
         let stage = FloorPlanLocalizerStage()
         try await stage.run()
         let states = stage.positioner.states
@@ -107,7 +107,7 @@ final class FloorPlanLocalizerTests: XCTestCase {
     }
 
     /// Behaviour §2.1A, row positionerForFloorplan.
-    func testPositionersSideBySideShareOneScan() async throws {
+    func testConcurrentFloorPlanLocalizersShareOneScan() async throws {
         let radio = ScriptedSource()
         let shared = SharedScanSource(radio)
         let stages = [
@@ -130,7 +130,7 @@ final class FloorPlanLocalizerTests: XCTestCase {
     }
 
     /// Behaviour §2.1A, row positionerForFloorplan.
-    func testSwitchingBetweenFloorPlansAndBack() async throws {
+    func testAnApplicationCanSwitchBetweenFloorPlansAndBack() async throws {
         let radio = ScriptedSource()
         let stages = [FloorPlanLocalizerStage(radio), FloorPlanLocalizerStage(radio, map: 1)]
         for (turn, stage) in [stages[0], stages[1], stages[0]].enumerated() {
@@ -143,7 +143,7 @@ final class FloorPlanLocalizerTests: XCTestCase {
     }
 
     /// Behaviour §2.5, check 5.
-    func testAPlaceInPixelsGivenBeforeIsWhereItBegins() async throws {
+    func testAFixInPixelsBeforeTheStartIsTheStartingPoint() async throws {
         let stage = FloorPlanLocalizerStage()
         await stage.positioner.connect()
         try await stage.reach("connected")
@@ -155,7 +155,7 @@ final class FloorPlanLocalizerTests: XCTestCase {
         XCTAssertLessThan(first.point.distance(to: MapPoint(x: 30, y: 25)), 1)
     }
 
-    func testAPlaceThatIsNoneIsRefused() async throws {
+    func testAnInvalidFixIsRejected() async throws {
         let stage = FloorPlanLocalizerStage()
         do {
             try await stage.positioner.submit(.coordinate(Coordinate(latitude: 52, longitude: 13)), radius: 3)
@@ -188,7 +188,7 @@ final class FloorPlanLocalizerTests: XCTestCase {
         try await stage.reach("positioning")
     }
 
-    func testAWatchIsCalledUntilItIsClosed() async throws {
+    func testASubscriptionIsCalledUntilItIsClosed() async throws {
         let stage = FloorPlanLocalizerStage()
         let (names, told) = AsyncStream.makeStream(of: String.self)
         let subscription = stage.positioner.watch(\.states) { told.yield($0.name) }

@@ -79,7 +79,7 @@ final class FloorPlanTests: XCTestCase {
         }
     }
 
-    func testWhatIsNoPlaceIsRefused() {
+    func testAnInvalidPlaceIsRejected() {
         let point = MapPoint(x: 1, y: 1)
         let far = FixPlace.coordinate(Coordinate(latitude: 91, longitude: 0))
         let nowhere = FixPlace.point(MapPoint(x: .nan, y: 1))
@@ -100,7 +100,7 @@ final class FloorPlanTests: XCTestCase {
         }
     }
 
-    func testAFloorPlanLiesWhereTheMiddleOfItsMapIs() throws {
+    func testTheCoordinateOfAFloorPlanIsTheCentreOfItsMap() throws {
         let plan = FloorPlan(venueID: 1, map: Self.map)
         XCTAssertEqual(plan.mapID, 10)
         XCTAssertEqual(plan.name, "ground")
@@ -114,7 +114,7 @@ final class FloorPlanTests: XCTestCase {
         XCTAssertEqual(south.longitude, -70.65, accuracy: 1e-9)
     }
 
-    func testAFloorPlanThatIsFixedNowhereHasNoCoordinate() {
+    func testAFloorPlanWithoutAGeoreferenceHasNoCoordinate() {
         var plan = FloorPlan(venueID: 1, map: Self.map)
         plan.map.georeference = nil
         XCTAssertNil(plan.coordinate)
@@ -122,7 +122,7 @@ final class FloorPlanTests: XCTestCase {
         XCTAssertNil(plan.coordinate, "no such latitude")
     }
 
-    func testAFloorPlanFetchedHasTheVenueAndTheMapAskedFor() throws {
+    func testAFetchedFloorPlanHasTheRequestedVenueAndMap() throws {
         let office = SessionStage.office
         for map in office.maps {
             let plan = try XCTUnwrap(office.floorPlan(map.id))
@@ -174,7 +174,7 @@ final class FloorPlanTests: XCTestCase {
         XCTAssertEqual(plan, again)
     }
 
-    func testWhatCannotBeFetchedIsAnErrorThatTellsWhy() async throws {
+    func testAFailedFetchThrowsAnErrorWithTheReason() async throws {
         let venues = ScriptedVenueSource([SessionStage.office])
         await Self.expect(.unknownMap(99, 1), of: venues.fetchFloorPlan(99, of: 1))
         venues.change { $0.packetFailures = [SessionStage.network] }
@@ -192,7 +192,7 @@ final class FloorPlanTests: XCTestCase {
         await Self.expect(.noImage(10), of: bare.fetchImage(with: ImageStub(bytes: [])))
     }
 
-    func testAReaderThatGivesUpEndsTheFetchWithItsReason() async {
+    func testAFailedReaderEndsTheFetchWithItsError() async {
         let plan = FloorPlan(venueID: 1, map: Self.map)
         await Self.expect(.cancelled, of: plan.fetchImage(with: ImageStub(failure: CancellationError())))
         let network = SessionStage.network
@@ -207,7 +207,7 @@ final class FloorPlanTests: XCTestCase {
         }
     }
 
-    func testAFailedFetchTellsWhatToDo() async {
+    func testTheErrorOfAFailedFetchNamesARemedy() async {
         let venues = ScriptedVenueSource([SessionStage.office])
         var bare = FloorPlan(venueID: 1, map: Self.map)
         bare.map.imagePath = nil

@@ -8,7 +8,7 @@ final class MotionModeTests: XCTestCase {
         XCTAssertEqual(MotionModel(.walking), MotionModel())
     }
 
-    func testNothingOnWheelsHasSteps() {
+    func testWheeledModesHaveNoSteps() {
         for mode in MotionMode.allCases { XCTAssertEqual(MotionModel(mode).usesSteps, mode == .walking, "\(mode)") }
     }
 
@@ -21,7 +21,7 @@ final class MotionModeTests: XCTestCase {
     }
 
     /// The joints of the floor are no steps: on wheels they don't move the estimate.
-    func testStepsMoveAWalkerAndNoWheels() throws {
+    func testStepsMoveAWalkerButNoWheeledDevice() throws {
         for mode in MotionMode.allCases {
             var settings = PositioningSettings()
             settings.motion = MotionModel(mode)
@@ -60,7 +60,7 @@ final class MotionModeTests: XCTestCase {
     }
 
     /// Behaviour §2.1B, row desiredAccuracy.
-    func testTheDesiredAccuracyChangesWhatPositionsCost() {
+    func testTheDesiredAccuracyChangesTheCostOfPositions() {
         var machine = FloorPlanLocalizerMachineStage().machine
         var parameters = FloorPlanLocalizerParameters()
         parameters.desiredAccuracy = .low

@@ -28,7 +28,7 @@ final class PositionFilterTests: XCTestCase {
         XCTAssertEqual(passed(positions, PositionFilter(distance: 0.7, time: .seconds(2))), [0, 1.5, 3.5])
     }
 
-    func testOfOneThatIsZeroNoAccountIsTaken() {
+    func testAFilterIgnoresThresholdsOfZero() {
         let positions = [position(0, at: 0), position(5, at: 1), position(5, at: 30)]
         XCTAssertEqual(passed(positions, PositionFilter(distance: 0.7)), [0, 1])
         XCTAssertEqual(passed(positions, PositionFilter(time: .seconds(10))), [0, 30])
@@ -41,7 +41,7 @@ final class PositionFilterTests: XCTestCase {
     }
 
     /// Behaviour §2.1B, row headingFilter.
-    func testATurnIsEnoughToo() {
+    func testATurnIsEnough() {
         let positions = [
             position(0, at: 0, course: 359), position(0, at: 1, course: 3), position(0, at: 2, course: 4),
             position(0, at: 3), position(0, at: 4, course: 9),
@@ -54,7 +54,7 @@ final class PositionFilterTests: XCTestCase {
         XCTAssertEqual(passed(positions, PositionFilter(distance: 1)), [0, 1])
     }
 
-    func testASessionTellsWhatPassesAndItsRoomsAllTheSame() {
+    func testASessionEmitsTheFilteredPositionsAndAllRoomEvents() {
         var settings = LocalizationSettings()
         settings.positionFilter = PositionFilter(distance: 100)
         settings.areaDwell = .zero

@@ -37,7 +37,7 @@ final class SharedScanSourceTests: XCTestCase {
         }
     }
 
-    func testWhoJoinsLaterHearsFromThenOn() async throws {
+    func testALateReaderReceivesReadingsFromThenOn() async throws {
         let radio = ScriptedSource()
         let shared = SharedScanSource(radio)
         let early = shared.readings()
@@ -53,7 +53,7 @@ final class SharedScanSourceTests: XCTestCase {
     }
 
     /// Behaviour §2.1A, row submitExplicitCoordinatePosition: "to all active positioning sessions".
-    func testAPlaceGoesToAllSessionsOnItsFloorPlan() async throws {
+    func testAFixReachesAllSessionsOnItsFloorPlan() async throws {
         let radio = ScriptedSource()
         let shared = SharedScanSource(radio)
         var venue = SessionStage.office
@@ -88,13 +88,13 @@ final class SharedScanSourceTests: XCTestCase {
         XCTAssertThrowsError(try shared.submit(far, on: plan, radius: 3), "111 km off the plan")
     }
 
-    func testWithoutReadersNobodyGetsAPlace() async throws {
+    func testAFixWithoutReadersReachesNone() async throws {
         let shared = SharedScanSource(ScriptedSource())
         let fix = Fix(instant: .zero, mapID: 10, point: MapPoint(x: 1, y: 1), radius: 1)
         XCTAssertEqual(shared.submit(fix), 0)
     }
 
-    func testAPlaceGetsTheInstantOfTheLatestReading() async throws {
+    func testAFixHasTheInstantOfTheLatestReading() async throws {
         let radio = ScriptedSource()
         let shared = SharedScanSource(radio)
         let stream = shared.readings()
@@ -106,7 +106,7 @@ final class SharedScanSourceTests: XCTestCase {
         XCTAssertEqual(reading, SessionStage.fix(10, 1, 1, at: 7))
     }
 
-    func testAFailureIsOneForAllReaders() async throws {
+    func testAFailureReachesAllReaders() async throws {
         let radio = ScriptedSource()
         let shared = SharedScanSource(radio)
         let streams = (0..<2).map { _ in shared.readings() }

@@ -17,7 +17,7 @@ final class SpeedometerTests: XCTestCase {
         }
     }
 
-    func testWhoStopsHasNoSpeedAfterTwoSeconds() {
+    func testAStoppedDeviceHasNoSpeedAfterTwoSeconds() {
         var meter = Speedometer()
         for half in 0..<20 {
             _ = meter.observe(MapPoint(x: Double(half), y: 0), on: 1, at: Instant(seconds: Double(half) / 2))
@@ -28,7 +28,7 @@ final class SpeedometerTests: XCTestCase {
         expectClose(meter.observe(MapPoint(x: 19, y: 0), on: 1, at: Instant(seconds: 12)), 0, within: 1e-9)
     }
 
-    func testAnotherMapBeginsAnew() {
+    func testAnotherMapRestartsTheMeasurement() {
         var meter = Speedometer()
         _ = meter.observe(MapPoint(x: 0, y: 0), on: 1, at: .zero)
         XCTAssertNil(meter.observe(MapPoint(x: 9, y: 0), on: 2, at: Instant(seconds: 3)))

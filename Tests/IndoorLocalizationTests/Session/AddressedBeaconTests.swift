@@ -48,7 +48,7 @@ final class AddressedBeaconTests: XCTestCase {
         XCTAssertEqual(heard(log), [SessionStage.beacon(1, 2), SessionStage.beacon(1, 2)])
     }
 
-    func testPublicAndStaticAddressesCountAndThoseThatChangeDoNot() {
+    func testPublicAndStaticAddressesIdentifyABeaconAndPrivateOnesDoNot() {
         let resolvable = DeviceAddress(rawValue: 0x447C_8D00_0101)
         for (address, kind, isKnown) in [
             (Self.address, nil, true), (Self.address, .random, true), (Self.address, .public, true),
@@ -62,7 +62,7 @@ final class AddressedBeaconTests: XCTestCase {
         }
     }
 
-    func testAnotherAddressIsNobody() {
+    func testAnUnknownAddressIdentifiesNoBeacon() {
         var machine = machine()
         XCTAssertEqual(machine.handle(.reading(advertisement(of: DeviceAddress(rawValue: 5))), at: 11), [])
         XCTAssertEqual(machine.state, .searchVenue)
@@ -76,7 +76,7 @@ final class AddressedBeaconTests: XCTestCase {
         XCTAssertEqual(heard(log), [SessionStage.beacon(1, 3)])
     }
 
-    func testAnUnknownIdentityGivesWayToTheAddress() throws {
+    func testTheAddressReplacesAnUnknownIdentity() throws {
         let log = WatchedBelief()
         var machine = machine(log: log)
         let reading = advertisement(try frame(8, 8))
@@ -94,13 +94,13 @@ final class AddressedBeaconTests: XCTestCase {
         XCTAssertEqual(self.heard(log), [SessionStage.beacon(1, 2), SessionStage.beacon(1, 2)])
     }
 
-    func testBrokenDataTellTheAddressNevertheless() {
+    func testTheAddressIdentifiesAnAdvertisementWithBrokenData() {
         var machine = machine()
         _ = machine.handle(.reading(advertisement([200, 255])), at: 11)
         XCTAssertEqual(machine.state.venueID, 1)
     }
 
-    func testWhatIsNoMeasurementOrTooWeakIsNotHeard() {
+    func testTheSessionIgnoresAddressedBeaconsThatAreWeakOrNotMeasured() {
         var settings = LocalizationSettings()
         settings.rssiThreshold = -80
         for rssi in [127.0, 0, -128, -81] {
@@ -112,7 +112,7 @@ final class AddressedBeaconTests: XCTestCase {
         }
     }
 
-    func testThePacketsAddressesCountWhereTheCatalogueHasNone() {
+    func testTheSessionUsesThePacketsAddressesIfTheCatalogueHasNone() {
         let log = WatchedBelief()
         var machine = machine(log: log, venues: [SessionStage.office])
         _ = machine.handle(.reading(advertisement()), at: 10)

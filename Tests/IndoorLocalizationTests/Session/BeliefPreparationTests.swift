@@ -27,7 +27,7 @@ final class BeliefPreparationTests: XCTestCase {
         return work
     }
 
-    func testAPacketAsksForTheWorkAndItsResultEntersTheVenue() throws {
+    func testAPacketStartsThePreparationAndItsResultEntersTheVenue() throws {
         var machine = machine()
         let state = machine.state
         let work = try work(machine.handle(.packet(1, Stage.office), at: 11))
@@ -42,7 +42,7 @@ final class BeliefPreparationTests: XCTestCase {
         XCTAssertEqual(machine.state, .findFloor(Stage.office))
     }
 
-    func testReadingsDuringTheWorkReachTheBeliefInOrder() throws {
+    func testReadingsDuringThePreparationReachTheBeliefInOrder() throws {
         var machine = machine()
         let work = try work(machine.handle(.packet(1, Stage.office), at: 11))
         let readings = [Stage.heard(1, 2, at: 11.2), Stage.fix(10, at: 11.4), Stage.heard(1, 3, at: 11.6)]
@@ -52,7 +52,7 @@ final class BeliefPreparationTests: XCTestCase {
         XCTAssertEqual(log.readings, [Stage.heard(1, at: 10)] + readings)
     }
 
-    func testOtherSettingsDuringTheWorkAskForItAnew() throws {
+    func testChangedSettingsDuringThePreparationRestartIt() throws {
         var machine = machine()
         let first = try work(machine.handle(.packet(1, Stage.office), at: 11))
         var settings = LocalizationSettings()
@@ -78,7 +78,7 @@ final class BeliefPreparationTests: XCTestCase {
         XCTAssertEqual(machine.handle(.prepared(work, result), at: 15), [], "a second time")
     }
 
-    func testAFailureOfTheWorkEndsTheSession() throws {
+    func testAFailedPreparationEndsTheSession() throws {
         var machine = machine()
         let work = try work(machine.handle(.packet(1, Stage.office), at: 11))
         let error = LocalizationError(code: .critical, message: "too large", kind: .badResponse)
@@ -86,14 +86,14 @@ final class BeliefPreparationTests: XCTestCase {
         XCTAssertEqual(machine.state, .error(error))
     }
 
-    func testTheVenueIsLostDuringTheWorkAsDuringADownload() throws {
+    func testTheVenueIsLostDuringThePreparationAsDuringADownload() throws {
         var machine = machine()
         _ = try work(machine.handle(.packet(1, Stage.office), at: 11))
         _ = machine.pass(to: 600)
         XCTAssertEqual(machine.state, .searchVenue)
     }
 
-    func testTheWorkMakesTheTablesOfTheFirstLook() throws {
+    func testThePreparationComputesTheTablesOfTheFirstGlobalUpdate() throws {
         let venue = PositioningStage.twoFloors
         let engine = PositioningEngine(venue: venue, seed: 1)
         let rates = engine.field.maps.map(\.totalRates)
@@ -105,7 +105,7 @@ final class BeliefPreparationTests: XCTestCase {
         XCTAssertEqual(rates.map(\.isMade), [true, true], "maps where the beacon can be heard")
     }
 
-    func testTheWorkOfAFloorPlanIsThatOfItsMap() throws {
+    func testThePreparationOfAFloorPlanIsThatOfItsMap() throws {
         var machine = FloorPlanLocalizerMachine<FixBelief>(
             plan: FloorPlanLocalizerMachineStage.plan, settings: LocalizationSettings(), seed: 1, preparesApart: true
         ) { [log] _, _ in FixBelief(log: log) }

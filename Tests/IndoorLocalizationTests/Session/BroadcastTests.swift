@@ -15,7 +15,7 @@ final class BroadcastTests: XCTestCase {
         }
     }
 
-    func testSubscribersThatListenAtTheSameTimeShareNothing() async throws {
+    func testConcurrentSubscribersHaveIndependentStreams() async throws {
         let broadcast = Broadcast<Int>(.unbounded)
         let streams = (0..<4).map { _ in broadcast.subscribe() }
         let sums = try await Bounded.wait(for: "all subscribers") {
@@ -69,7 +69,7 @@ final class BroadcastTests: XCTestCase {
         }
     }
 
-    func testASubscriberThatHasGoneIsForgotten() async throws {
+    func testTheBroadcastReleasesACancelledSubscriber() async throws {
         let broadcast = Broadcast<Int>(.bufferingNewest(1))
         let stream = broadcast.subscribe()
         let task = Task { for await _ in stream {} }
@@ -80,7 +80,7 @@ final class BroadcastTests: XCTestCase {
     }
 
     /// Each would wait for the other's lock, if whoever leaves took the broadcast's at once.
-    func testASubscriberThatIsCancelledWhileItIsSentToHoldsUpNobody() async throws {
+    func testASubscriberThatIsCancelledDuringASendDoesNotBlockTheOthers() async throws {
         for round in 0..<4000 {
             let broadcast = Broadcast<Int>(.bufferingNewest(16))
             let stream = broadcast.subscribe()
@@ -107,7 +107,7 @@ final class BroadcastTests: XCTestCase {
     }
 
     /// A cancel ends the stream while it holds a lock of its task; a send resumes that task, which wants the same lock.
-    func testClosingWhileSomethingIsSentBlocksNobody() async throws {
+    func testClosingDuringASendDoesNotBlock() async throws {
         let broadcast = Broadcast<Int>(.unbounded)
         for round in 0..<1000 {
             let stream = broadcast.subscribe()

@@ -39,13 +39,13 @@ final class ErrorKindTests: XCTestCase {
         XCTAssertEqual(cancelled.kind, .cancelled)
     }
 
-    func testAnErrorThatSaysNoKindHasThatOfItsCode() {
+    func testAnErrorWithoutAKindHasTheKindOfItsCode() {
         let kinds = LocalizationError.Code.allCases.map { LocalizationError(code: $0, message: "").kind }
         XCTAssertEqual(kinds, [.unknown, .serviceUnavailable, .invalidCredentials, .unknown])
     }
 
     /// Behaviour §2.1A, row error codes: one kind for each of the codes that can happen here.
-    func testTheStatusOfAnAnswerTellsTheKind() {
+    func testTheStatusOfAnAnswerDeterminesTheKind() {
         let kinds: [(ClosedRange<Int>, LocalizationError.Kind)] = [
             (400...400, .badRequest), (401...401, .invalidCredentials), (402...402, .badRequest),
             (403...403, .invalidCredentials), (404...404, .contentUnavailable), (405...406, .badRequest),
@@ -73,7 +73,7 @@ final class ErrorKindTests: XCTestCase {
     }
 
     /// Behaviour §2.1A, row error codes: MapNotFound and ContentUnavailable of a positioner.
-    func testAPositionerTellsWhetherTheVenueOrTheMapIsMissing() async throws {
+    func testAFloorPlanLocalizerReportsWhetherTheVenueOrTheMapIsMissing() async throws {
         for (plan, kind) in [
             (FloorPlan(venueID: 9, map: SessionStage.office.maps[0]), LocalizationError.Kind.contentUnavailable),
             (FloorPlan(venueID: 2, map: SessionStage.office.maps[0]), .mapNotFound),
@@ -88,7 +88,7 @@ final class ErrorKindTests: XCTestCase {
         }
     }
 
-    func testWhatIsWrongWithASessionsInputsHasItsKind() async throws {
+    func testErrorsOfASessionsInputsHaveTheirKinds() async throws {
         var settings = LocalizationSettings()
         settings.areaDwell = .seconds(-1)
         let stage = LocalizerStage(ScriptedSource(), settings)
@@ -101,7 +101,7 @@ final class ErrorKindTests: XCTestCase {
     }
 
     /// Behaviour §2.1A, row error codes: SensorError.
-    func testARadioThatCeasesToHearIsASensorsError() async throws {
+    func testARadioThatStopsReceivingIsASensorError() async throws {
         let stage = LocalizerStage()
         let errors = stage.localizer.errors
         try await stage.run()

@@ -25,7 +25,7 @@ final class FloorMachineTests: XCTestCase {
         XCTAssertEqual(machine.state, .settled(map: 1, rival: nil))
     }
 
-    func testPatienceEndsWithTheMostProbableFloor() {
+    func testTheMostProbableFloorIsSelectedAfterTheTimeout() {
         var machine = machine()
         observe(&machine, [1: 0.6, 2: 0.4], 5)
         observe(&machine, [1: 0.4, 2: 0.6], 6.999)
@@ -34,7 +34,7 @@ final class FloorMachineTests: XCTestCase {
         XCTAssertEqual(machine.map, 2)
     }
 
-    func testPatienceBeginsWithTheFirstEvidence() {
+    func testTheTimeoutBeginsWithTheFirstEvidence() {
         var machine = machine()
         observe(&machine, [:], 0)
         observe(&machine, [:], 10)

@@ -44,7 +44,7 @@ final class LatestPositionTests: XCTestCase {
     }
 
     /// Behaviour §2.1A, row floorplan: `floorplan` and `delegate`.
-    func testAPositionerKnowsItsFloorPlanAndCallsWhoeverObservesIt() async throws {
+    func testAFloorPlanLocalizerHasItsFloorPlanAndCallsItsSubscriptions() async throws {
         let stage = FloorPlanLocalizerStage(map: 1)
         XCTAssertEqual(stage.positioner.floorPlan, FloorPlan(venueID: 1, map: SessionStage.office.maps[1]))
         let (stream, continuation) = AsyncStream.makeStream(of: MapID.self)
@@ -55,7 +55,7 @@ final class LatestPositionTests: XCTestCase {
         observation.close()
     }
 
-    func testAPositionerTellsItsLatestPositionToo() async throws {
+    func testAFloorPlanLocalizerHasALatestPosition() async throws {
         let stage = FloorPlanLocalizerStage()
         XCTAssertNil(stage.positioner.latestPosition)
         try await stage.run()
@@ -66,7 +66,7 @@ final class LatestPositionTests: XCTestCase {
 
     // MARK: - Once
 
-    func testARequestOfAPausedSessionPausesItAgain() async throws {
+    func testARequestPausesAPausedSessionAgainAtItsEnd() async throws {
         let stage = LocalizerStage()
         try await stage.run()
         await stage.localizer.pause()
@@ -96,7 +96,7 @@ final class LatestPositionTests: XCTestCase {
         await stage.localizer.stop()
     }
 
-    func testASessionThatIsStartedWhileARequestWaitsGoesOn() async throws {
+    func testASessionThatIsStartedWhileARequestWaitsContinues() async throws {
         let stage = LocalizerStage()
         let request = Task { try await stage.localizer.requestLocation() }
         try await stage.source.waitUntilScanning()
@@ -110,7 +110,7 @@ final class LatestPositionTests: XCTestCase {
     }
 
     /// Behaviour §3.1, row requestLocation: a cached place answers at once.
-    func testAPlaceThatIsNewEnoughAnswersAtOnce() async throws {
+    func testARequestReturnsARecentPositionAtOnce() async throws {
         let stage = LocalizerStage()
         try await stage.run()
         let latest = try XCTUnwrap(stage.localizer.latestPosition)
@@ -136,7 +136,7 @@ final class LatestPositionTests: XCTestCase {
     }
 
     /// Behaviour §3.1, row requestLocation: 10 s without a place are `COULD_NOT_GET_LOCATION`.
-    func testTenSecondsWithoutAPlaceAreAnError() async throws {
+    func testARequestThrowsAfterTenSecondsWithoutAPosition() async throws {
         let stage = LocalizerStage()
         let request = Task { [localizer = stage.localizer] in try await localizer.requestLocation() }
         try await stage.source.waitUntilScanning()
@@ -157,7 +157,7 @@ final class LatestPositionTests: XCTestCase {
         XCTAssertEqual(state, .idle, "the session that was begun for it has ended")
     }
 
-    func testARequestWithoutASessionBeginsOneAndEndsIt() async throws {
+    func testARequestWithoutASessionStartsOneAndEndsIt() async throws {
         let stage = LocalizerStage(ScriptedSource(LocalizerStage.walk(from: Self.beginning, for: 8)))
         let answer = try await stage.localizer.requestLocation()
         guard case .indoors(let position) = answer else { return XCTFail("\(answer)") }
@@ -166,7 +166,7 @@ final class LatestPositionTests: XCTestCase {
         XCTAssertEqual(state, .idle)
     }
 
-    func testOutdoorsSatellitesAnswer() async throws {
+    func testARequestReturnsASatellitePositionOutdoors() async throws {
         let satellites = ScriptedSource()
         let stage = LocalizerStage(gnss: satellites)
         let request = Task { [localizer = stage.localizer] in try await localizer.requestLocation() }
@@ -178,7 +178,7 @@ final class LatestPositionTests: XCTestCase {
         guard case .outdoors = answer else { return XCTFail("\(answer)") }
     }
 
-    func testWhatEndsTheSessionIsThrown() async throws {
+    func testARequestThrowsTheErrorThatEndsTheSession() async throws {
         let stage = LocalizerStage()
         stage.venues.change { $0.catalogueFailures = [SessionStage.credential] }
         do {
@@ -189,7 +189,7 @@ final class LatestPositionTests: XCTestCase {
         }
     }
 
-    func testACancelledRequestSaysSo() async throws {
+    func testACancelledRequestThrowsACancellationError() async throws {
         let stage = LocalizerStage()
         let request = Task { [localizer = stage.localizer] in try await localizer.requestLocation() }
         try await stage.source.waitUntilScanning()
@@ -205,7 +205,7 @@ final class LatestPositionTests: XCTestCase {
     // MARK: - Accuracy
 
     /// Behaviour §2.1B, row desiredAccuracy: Best, Low and BestForCart on a localizer.
-    func testTheDesiredAccuracyIsPutOverTheSettingsAndTakenBack() async throws {
+    func testTheDesiredAccuracyOverridesTheSettingsAndCanBeReset() async throws {
         let stage = LocalizerStage(ScriptedSource(), LocalizationSettings())
         let standard = LocalizationSettings()
         await stage.localizer.setDesiredAccuracy(.low)
@@ -240,7 +240,7 @@ final class LatestPositionTests: XCTestCase {
     }
 
     /// Positions come every 2 s as soon as low accuracy is asked for, and as often as before once it isn't.
-    func testLowAccuracyMakesPositionsRarerAtOnce() async throws {
+    func testLowAccuracyReducesThePositionsAtOnce() async throws {
         let stage = LocalizerStage()
         try await stage.run()
         let positions = stage.localizer.positions
@@ -255,7 +255,7 @@ final class LatestPositionTests: XCTestCase {
     // MARK: - Trace
 
     /// Behaviour §2.1B, row AR session: the `extraInfo` trace id.
-    func testEachSessionHasANameOfItsOwn() async throws {
+    func testEachSessionHasItsOwnTraceID() async throws {
         let numbers = WatchedState<UInt64>(0xABC)
         let source = ScriptedSource()
         let localizer = Localizer(
@@ -282,7 +282,7 @@ final class LatestPositionTests: XCTestCase {
         XCTAssertEqual(second, TraceID(rawValue: 0xABE))
     }
 
-    func testANameIsRandomAndReadsBack() {
+    func testATraceIDIsRandomAndCanBeParsed() {
         let names = Set((0..<100).map { _ in TraceID() })
         XCTAssertEqual(names.count, 100)
         for name in names { XCTAssertEqual(TraceID(name.description), name) }

@@ -5,13 +5,13 @@ import XCTest
 final class LocalizationMachineDeliveryTests: XCTestCase {
     private let sessions = SessionStage.Stage.allCases.filter { $0 != .idle && $0 != .error }
 
-    func testASessionWithAReceiverBeginsBoth() {
+    func testASessionWithAReceiverStartsTheScanAndTheReceiver() {
         var machine = SessionStage.machine(in: .idle, hasReceiver: true)
         XCTAssertEqual(
             machine.handle(.start, at: 0), [.publish(.started), .fetchCatalogue, .startScanning, .startReceiving])
     }
 
-    func testAReceiverThatFailsIsReportedAndBegunAgainWhateverTheError() throws {
+    func testTheSessionReportsAndRestartsAFailedReceiverWhateverTheError() throws {
         for code in LocalizationError.Code.allCases {
             for stage in sessions {
                 var machine = SessionStage.machine(in: stage, hasReceiver: true)
@@ -26,7 +26,7 @@ final class LocalizationMachineDeliveryTests: XCTestCase {
         }
     }
 
-    func testAReceiverThatFailsAgainAndAgainIsBegunLessAndLessOften() throws {
+    func testTheSessionRestartsARepeatedlyFailingReceiverLessOften() throws {
         var machine = SessionStage.machine(in: .searchVenue, hasReceiver: true)
         var now = Instant(seconds: 10)
         for failure in 0..<10 {
@@ -93,7 +93,7 @@ final class LocalizationMachineDeliveryTests: XCTestCase {
         XCTAssertGreaterThan(now.duration(to: try XCTUnwrap(machine.nextWake)), .seconds(29))
     }
 
-    func testTheSessionEndsWithTheLastThatDelivers() {
+    func testTheSessionEndsWithItsLastSender() {
         let ends: [(first: Machine.Event, second: Machine.Event)] = [
             (.sourceEnded, .gnssEnded), (.gnssEnded, .sourceEnded),
         ]
@@ -109,7 +109,7 @@ final class LocalizationMachineDeliveryTests: XCTestCase {
         }
     }
 
-    func testTheNextSessionHasBothAgain() {
+    func testTheNextSessionStartsTheScanAndTheReceiverAgain() {
         var machine = SessionStage.machine(in: .searchVenue, hasReceiver: true)
         _ = machine.handle(.gnssEnded, at: 10)
         _ = machine.handle(.stop, at: 10)
@@ -124,7 +124,7 @@ final class LocalizationMachineDeliveryTests: XCTestCase {
         XCTAssertNil(machine.nextWake)
     }
 
-    func testWithoutAReceiverItsNewsMeanNothing() {
+    func testASessionWithoutAReceiverIgnoresItsEvents() {
         for stage in SessionStage.Stage.allCases {
             for event in [Machine.Event.gnssEnded, .gnssFailed(SessionStage.credential)] {
                 var machine = SessionStage.machine(in: stage)

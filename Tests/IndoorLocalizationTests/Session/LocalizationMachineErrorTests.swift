@@ -11,7 +11,7 @@ final class LocalizationMachineErrorTests: XCTestCase {
         Instant(seconds: second).duration(to: try XCTUnwrap(machine.nextWake)).seconds
     }
 
-    func testAFailedCatalogueIsReportedAndAskedForAgain() throws {
+    func testTheSessionReportsAFailedCatalogueAndRequestsItAgain() throws {
         for error in [network, generic] {
             var machine = SessionStage.machine(in: .started)
             XCTAssertEqual(machine.handle(.catalogueFailed(error), at: 10), [.report(error)])
@@ -22,7 +22,7 @@ final class LocalizationMachineErrorTests: XCTestCase {
         }
     }
 
-    func testAFailedPacketIsReportedAndAskedForAgain() throws {
+    func testTheSessionReportsAFailedPacketAndRequestsItAgain() throws {
         for error in [network, generic] {
             var machine = SessionStage.machine(in: .getPacket)
             XCTAssertEqual(machine.handle(.packetFailed(1, error), at: 10), [.report(error)])
@@ -49,7 +49,7 @@ final class LocalizationMachineErrorTests: XCTestCase {
         XCTAssertGreaterThan(shares.count, 5, "devices that failed together must not return together")
     }
 
-    func testDevicesWithOtherSeedsComeBackAtOtherTimes() throws {
+    func testDevicesWithDifferentSeedsRetryAtDifferentTimes() throws {
         var pauses: Set<Double> = []
         for seed in 1...20 as ClosedRange<UInt64> {
             var machine = SessionStage.machine(seed: seed)
@@ -60,7 +60,7 @@ final class LocalizationMachineErrorTests: XCTestCase {
         XCTAssertEqual(pauses.count, 20)
     }
 
-    func testASuccessBringsTheFirstPauseBack() throws {
+    func testASuccessResetsTheRetryPause() throws {
         var machine = SessionStage.machine(in: .started)
         for second in [10.0, 20, 30] {
             _ = machine.handle(.catalogueFailed(network), at: second)
@@ -73,7 +73,7 @@ final class LocalizationMachineErrorTests: XCTestCase {
         XCTAssertLessThanOrEqual(try pause(machine, after: 40), 1)
     }
 
-    func testARetryThatIsDueAfterTheLossWasIsNotForgotten() {
+    func testASightingThatPostponesTheLossDoesNotPostponeTheRetry() {
         var settings = LocalizationSettings()
         settings.retryPause = .seconds(40)
         settings.venueLostTimeout = .seconds(10)
@@ -89,18 +89,18 @@ final class LocalizationMachineErrorTests: XCTestCase {
         XCTAssertLessThanOrEqual(asked.first ?? .infinity, 50)
     }
 
-    func testAPacketThatHoldsAnotherVenueIsAnErrorAndAskedForAgain() throws {
+    func testTheSessionReportsAPacketOfAnotherVenueAndRequestsItAgain() throws {
         var machine = SessionStage.machine(in: .getPacket)
         let directives = machine.handle(.packet(1, SessionStage.shop), at: 10)
         guard case .report(let error) = directives.first else { return XCTFail("\(directives)") }
         XCTAssertEqual(directives.count, 1)
         XCTAssertEqual(error.code, .generic)
-        XCTAssertTrue(error.message.contains("the packet of venue 1 holds venue 2"), error.message)
+        XCTAssertTrue(error.message.contains("the packet of venue 1 contains venue 2"), error.message)
         XCTAssertEqual(machine.state, .getPacket(venueID: 1, progress: 0))
         XCTAssertEqual(machine.pass(to: 11), [.fetchPacket(1)])
     }
 
-    func testAScanThatFailsForNowIsBegunAgainInEveryState() {
+    func testTheSessionRestartsATemporarilyFailedScanInEveryState() {
         for stage in SessionStage.Stage.allCases where stage != .idle && stage != .error {
             var machine = SessionStage.machine(in: stage)
             XCTAssertEqual(machine.handle(.sourceFailed(generic), at: 10), [.report(generic)], stage.rawValue)
@@ -111,7 +111,7 @@ final class LocalizationMachineErrorTests: XCTestCase {
         }
     }
 
-    func testAScanThatFailsAgainAndAgainIsBegunLessAndLessOften() throws {
+    func testTheSessionRestartsARepeatedlyFailingScanLessOften() throws {
         var machine = SessionStage.machine(in: .searchVenue)
         var second = 10.0
         for full in [1.0, 2, 4, 8] {
@@ -147,7 +147,7 @@ final class LocalizationMachineErrorTests: XCTestCase {
         XCTAssertTrue(directives.contains(.startScanning), "\(directives)")
     }
 
-    func testTheTimeInWhichAScanHasFailedIsNoSilenceUntilItHearsAgain() {
+    func testTheTimeOfAFailedScanIsNotCountedAsSilence() {
         var machine = SessionStage.machine(in: .localizationRunning)
         _ = machine.handle(.sourceFailed(generic), at: 20)
         var told = machine.pass(to: 100)

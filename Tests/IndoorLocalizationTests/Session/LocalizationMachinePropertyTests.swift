@@ -110,7 +110,7 @@ final class LocalizationMachinePropertyTests: XCTestCase {
     }
 
     /// Behaviour §1.5, check 5. Outdoor positions, which have a stream of their own, come until a floor is known.
-    func testWhateverHappensTheTableHolds() {
+    func testTransitionsFollowTheStateTableForRandomEvents() {
         for seed in [1, 2, 3, 0xC0FFEE] as [UInt64] {
             var generator = SeededGenerator(seed: seed)
             var driver = SessionDriver(SessionStage.machine(seed: seed, hasReceiver: seed.isMultiple(of: 2)))

@@ -18,7 +18,7 @@ final class LocalizationMachineReadingTests: XCTestCase {
         }
     }
 
-    func testWhatIsNoMeasurementIsNeverHeard() {
+    func testTheSessionIgnoresSightingsWithoutAMeasurement() {
         for rssi in [127, 0, 1, 20, -128, .nan, .infinity, -.infinity] as [Double] {
             for stage in [SessionStage.Stage.started, .searchVenue, .findFloor] {
                 let log = WatchedBelief()
@@ -71,7 +71,7 @@ final class LocalizationMachineReadingTests: XCTestCase {
         XCTAssertEqual(machine.state, .searchVenue)
     }
 
-    func testAnAdvertisementAndTheSightingBehindItCountOnce() throws {
+    func testTheSessionUsesAnAdvertisementAndItsSightingOnce() throws {
         let log = WatchedBelief()
         var machine = SessionStage.machine(in: .findFloor, log: log)
         let address = DeviceAddress(rawValue: 1)
@@ -91,7 +91,7 @@ final class LocalizationMachineReadingTests: XCTestCase {
 
     // MARK: - The radio
 
-    func testARadioThatCeasesToHearIsReportedAndTheSessionGoesOn() {
+    func testTheSessionReportsARadioThatStopsReceivingAndContinues() {
         for status in RadioEvent.Status.allCases {
             var machine = SessionStage.machine(in: .localizationRunning)
             let state = machine.state
@@ -118,7 +118,7 @@ final class LocalizationMachineReadingTests: XCTestCase {
 
     // MARK: - The belief
 
-    func testTheBeliefLearnsWhatWasHeardBeforeThePacketCame() {
+    func testTheBeliefReceivesReadingsFromBeforeThePacket() {
         let log = WatchedBelief()
         var machine = SessionStage.machine(in: .getPacket, log: log)
         let readings = [SessionStage.motion(at: 10.5), SessionStage.heard(1, 2, at: 11), SessionStage.fix(11, at: 12)]
@@ -128,7 +128,7 @@ final class LocalizationMachineReadingTests: XCTestCase {
         XCTAssertEqual(log.readings, [SessionStage.heard(1, at: 10)] + readings)
     }
 
-    func testTheBeliefIsBroughtUpToEachTick() {
+    func testTheBeliefAdvancesToEachTick() {
         let log = WatchedBelief()
         var machine = SessionStage.machine(in: .findFloor, log: log)
         _ = machine.pass(to: 11)
@@ -165,7 +165,7 @@ final class LocalizationMachineReadingTests: XCTestCase {
         XCTAssertTrue(error.message.contains("forcedVenue 7"), error.message)
     }
 
-    func testSatellitesAreNotBelievedWhileBeaconsAreHeard() {
+    func testTheSessionIgnoresSatellitesWhileItReceivesBeacons() {
         var machine = SessionStage.machine(in: .localizationRunning)
         for second in stride(from: 11.0, through: 20, by: 1) {
             _ = machine.handle(.reading(SessionStage.heard(1, at: second)), at: second)
@@ -174,7 +174,7 @@ final class LocalizationMachineReadingTests: XCTestCase {
         XCTAssertEqual(machine.state.name, "localizationRunning")
     }
 
-    func testAVenueFoundBySatellitesStaysWhileTheySaySo() {
+    func testAVenueFoundBySatellitesStaysWhileTheyConfirmIt() {
         var machine = SessionStage.machine(in: .searchVenue)
         for second in [11.0, 12] { _ = machine.handle(.reading(SessionStage.gnss(52, at: second)), at: second) }
         for second in stride(from: 13.0, through: 60, by: 1) {
@@ -190,7 +190,7 @@ final class LocalizationMachineReadingTests: XCTestCase {
         XCTAssertEqual(machine.pass(to: 150.5), [.cancelFetch, .publish(.searchVenue)], "they have fallen silent")
     }
 
-    func testSatellitesAloneDoNotKeepPositionsComing() {
+    func testSatellitesAloneDoNotKeepPositionsRunning() {
         var machine = SessionStage.machine(in: .localizationRunning)
         for second in stride(from: 11.0, through: 39, by: 1) {
             _ = machine.pass(to: second)
@@ -200,7 +200,7 @@ final class LocalizationMachineReadingTests: XCTestCase {
         XCTAssertEqual(machine.state, .searchVenue)
     }
 
-    func testANewSessionKnowsNothingOfTheLast() {
+    func testANewSessionStartsWithoutTheStateOfTheLast() {
         let log = WatchedBelief()
         var machine = SessionStage.machine(in: .localizationRunning, log: log)
         let known = log.readings.count

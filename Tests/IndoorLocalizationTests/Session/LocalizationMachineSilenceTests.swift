@@ -35,7 +35,7 @@ final class LocalizationMachineSilenceTests: XCTestCase {
         XCTAssertEqual(machine.nextWake, wake, name)
     }
 
-    func testWhatMeansNothingInAStateDoesNothing() {
+    func testEventsThatAStateIgnoresDoNothing() {
         for stage in Stage.allCases {
             let ends: Set = ["source ended", "source failed", "source refused"]
             let expected = (meaningful[stage] ?? []).union(stage == .idle || stage == .error ? [] : ends)
@@ -45,7 +45,7 @@ final class LocalizationMachineSilenceTests: XCTestCase {
         }
     }
 
-    func testWhatMeansSomethingInAStateDoesSomething() {
+    func testEventsThatAStateHandlesHaveAnEffect() {
         for stage in Stage.allCases {
             for (name, event) in everything where meaningful[stage]?.contains(name) ?? false {
                 var machine = SessionStage.machine(in: stage)
@@ -57,7 +57,7 @@ final class LocalizationMachineSilenceTests: XCTestCase {
         }
     }
 
-    func testProgressOnlyGoesForward() {
+    func testProgressNeverDecreases() {
         var machine = SessionStage.machine(in: .getPacket)
         _ = machine.handle(.progress(1, 0.5), at: 10)
         for fraction in [0.5, 0.4, 0, -1, .nan] {

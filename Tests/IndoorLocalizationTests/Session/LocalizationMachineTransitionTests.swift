@@ -42,7 +42,7 @@ final class LocalizationMachineTransitionTests: XCTestCase {
         }
     }
 
-    func testASessionIsOverWhereStartBeginsOne() {
+    func testASessionIsOverInTheStatesInWhichStartBeginsOne() {
         for stage in SessionStage.Stage.allCases {
             XCTAssertEqual(SessionStage.machine(in: stage).state.isOver, [.idle, .error].contains(stage), "\(stage)")
         }
@@ -54,7 +54,7 @@ final class LocalizationMachineTransitionTests: XCTestCase {
         XCTAssertEqual(machine.state, .searchVenue)
     }
 
-    func testAVenuesBeaconAsksForItsPacket() {
+    func testABeaconStartsTheRequestOfItsVenuesPacket() {
         var machine = SessionStage.machine(in: .searchVenue)
         let next = LocalizationState.getPacket(venueID: 2, progress: 0)
         XCTAssertEqual(
@@ -62,7 +62,7 @@ final class LocalizationMachineTransitionTests: XCTestCase {
         XCTAssertEqual(machine.state, next)
     }
 
-    func testTwoSatellitePositionsInAVenueAskForItsPacket() {
+    func testTwoSatellitePositionsInAVenueStartTheRequestOfItsPacket() {
         var machine = SessionStage.machine(in: .searchVenue)
         XCTAssertEqual(
             machine.handle(.reading(SessionStage.gnss(52, at: 11)), at: 11), [SessionStage.outdoors(52, at: 11)])
@@ -101,7 +101,7 @@ final class LocalizationMachineTransitionTests: XCTestCase {
         XCTAssertEqual(machine.state, .findFloor(office))
     }
 
-    func testAKnownFloorBeginsPositions() throws {
+    func testPositionsStartWithAKnownFloor() throws {
         var machine = SessionStage.machine(in: .findFloor)
         XCTAssertEqual(machine.handle(.reading(SessionStage.fix(10, at: 10)), at: 10), [])
         let directives = machine.handle(.tick, at: 10)
@@ -112,7 +112,7 @@ final class LocalizationMachineTransitionTests: XCTestCase {
         XCTAssertEqual(machine.state, running)
     }
 
-    func testWhileRunningPositionsComeAtTheirInterval() {
+    func testARunningSessionEmitsPositionsAtTheirInterval() {
         var machine = SessionStage.machine(in: .localizationRunning)
         let directives = machine.pass(to: 12)
         let instants = directives.compactMap { directive in
@@ -136,7 +136,7 @@ final class LocalizationMachineTransitionTests: XCTestCase {
     }
 
     /// Behaviour §1.5, check 3.
-    func testAVenueOfWhichNoBeaconIsHeardIsLostInEveryState() {
+    func testTheSessionLosesASilentVenueInEveryState() {
         for stage in [SessionStage.Stage.getPacket, .findFloor, .localizationRunning] {
             var machine = SessionStage.machine(in: stage)
             _ = machine.pass(to: 39.999)
@@ -148,7 +148,7 @@ final class LocalizationMachineTransitionTests: XCTestCase {
         }
     }
 
-    func testABeaconHeardKeepsTheVenueInEveryState() {
+    func testASightingKeepsTheVenueInEveryState() {
         for stage in [SessionStage.Stage.getPacket, .findFloor, .localizationRunning] {
             var machine = SessionStage.machine(in: stage)
             _ = machine.pass(to: 30)
@@ -160,7 +160,7 @@ final class LocalizationMachineTransitionTests: XCTestCase {
         }
     }
 
-    func testOutdoorsBySatellitesLeavesTheVenueInEveryState() {
+    func testSatellitePositionsOutdoorsEndTheVenueInEveryState() {
         for stage in [SessionStage.Stage.getPacket, .findFloor, .localizationRunning] {
             var machine = SessionStage.machine(in: stage)
             let told = stage == .localizationRunning ? [] : [SessionStage.outdoors(52.002, at: 16)]
@@ -215,7 +215,7 @@ final class LocalizationMachineTransitionTests: XCTestCase {
         }
     }
 
-    func testTheEndOfTheSourceTellsALastPosition() {
+    func testTheEndOfTheSourceEmitsALastPosition() {
         var machine = SessionStage.machine(in: .localizationRunning)
         let directives = machine.handle(.sourceEnded, at: 10.3)
         guard case .emit(let position) = directives.first else { return XCTFail("\(directives)") }
@@ -252,7 +252,7 @@ final class LocalizationMachineTransitionTests: XCTestCase {
         }
     }
 
-    func testRoomsAndFencesAreLeftWithTheSessionAndWithTheVenue() {
+    func testTheDeviceLeavesRoomsAndFencesWithTheSessionAndTheVenue() {
         for (event, second) in [(.stop, 13), (.tick, 40)] as [(Machine.Event, Double)] {
             var machine = SessionStage.machine(in: .localizationRunning)
             _ = machine.handle(.reading(SessionStage.fix(10, 5, 5, at: 10)), at: 10)

@@ -26,7 +26,7 @@ final class LocalizerErrorTests: XCTestCase {
         XCTAssertEqual(stage.source.scanCount, 2, "a new session")
     }
 
-    func testALiveSourceThatFailsForNowIsScannedAgainAfterAPause() async throws {
+    func testTheLocalizerScansATemporarilyFailedSourceAgainAfterAPause() async throws {
         let stage = LocalizerStage()
         let errors = stage.localizer.errors
         try await stage.run()
@@ -55,7 +55,7 @@ final class LocalizerErrorTests: XCTestCase {
         }
     }
 
-    func testVenuesThatFailTwiceAreAskedAgain() async throws {
+    func testTheLocalizerRetriesAVenueSourceThatFailsTwice() async throws {
         let stage = LocalizerStage()
         let (states, errors) = (stage.localizer.states, stage.localizer.errors)
         // Watched from before: the floor may be found at once.
@@ -80,7 +80,7 @@ final class LocalizerErrorTests: XCTestCase {
         XCTAssertEqual(seen.map(\.name), ["idle", "started", "searchVenue", "getPacket", "getPacket", "findFloor"])
     }
 
-    func testOnARecordingTheReadingsPassTheTimeToTheNextTry() async throws {
+    func testOnARecordingTheReadingsAdvanceTheTimeToTheNextRetry() async throws {
         let stage = LocalizerStage(ScriptedSource(LocalizerStage.walk(from: Self.beginning, for: 30)))
         let states = stage.localizer.states
         stage.venues.change {

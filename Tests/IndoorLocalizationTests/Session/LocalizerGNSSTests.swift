@@ -21,7 +21,7 @@ final class LocalizerGNSSTests: XCTestCase {
     }
 
     /// Behaviour §1.5, check 8.
-    func testSatellitesFindAVenueAndItsDataIsTold() async throws {
+    func testSatellitesFindAVenueAndTheLocalizerEmitsItsData() async throws {
         let (stage, satellites) = try await started()
         let (venues, outdoors) = (stage.localizer.downloadedVenues, stage.localizer.outdoorPositions)
         for second in 0...1 { satellites.send(SessionStage.gnss(52, at: Self.beginning + Double(second))) }
@@ -35,7 +35,7 @@ final class LocalizerGNSSTests: XCTestCase {
     }
 
     /// Behaviour §1.2, row GetPacket → FindFloor / Evaluate: the state comes with its detectionType.
-    func testEachStateIsToldWithWhatHasToldTheVenue() async throws {
+    func testEachEvaluationContainsTheStateAndTheDetectionOfTheVenue() async throws {
         let (stage, satellites) = try await started()
         let evaluations = stage.localizer.evaluations
         for second in 0...1 { satellites.send(SessionStage.gnss(52, at: Self.beginning + Double(second))) }
@@ -54,7 +54,7 @@ final class LocalizerGNSSTests: XCTestCase {
     }
 
     /// Behaviour §1.1, row outdoor stream: after the loss of indoor positions, outdoor ones come.
-    func testTheReceiverIsHeardThroughoutAndTellsTheWayOnceTheVenueIsLost() async throws {
+    func testTheReceiverRunsThroughoutAndSuppliesPositionsAfterTheVenueIsLost() async throws {
         let (stage, satellites) = try await started()
         for reading in LocalizerStage.walk(from: Self.beginning, for: 5) { stage.source.send(reading) }
         try await stage.reach("localizationRunning")
@@ -68,7 +68,7 @@ final class LocalizerGNSSTests: XCTestCase {
     }
 
     /// Behaviour §1.5, check 8.
-    func testNoDataIsToldWhereBeaconsFoundTheVenue() async throws {
+    func testTheLocalizerEmitsNoVenueDataIfBeaconsFoundTheVenue() async throws {
         let (stage, satellites) = try await started()
         let (venues, states) = (stage.localizer.downloadedVenues, stage.localizer.states)
         stage.source.send(SessionStage.heard(1, at: Self.beginning))
@@ -85,7 +85,7 @@ final class LocalizerGNSSTests: XCTestCase {
     }
 
     /// Behaviour §1.1, row getDownloadedVenueDataObservable: the search by satellites goes on when the venue is lost.
-    func testAReceiverThatRestedWhileTheVenueWasKnownIsBegunAgainOnceItIsLost() async throws {
+    func testAReceiverThatRestedWhileTheVenueWasKnownRestartsAfterItsLoss() async throws {
         let (stage, satellites) = try await started()
         for reading in LocalizerStage.walk(from: Self.beginning, for: 5) { stage.source.send(reading) }
         try await stage.reach("localizationRunning")
@@ -99,7 +99,7 @@ final class LocalizerGNSSTests: XCTestCase {
         XCTAssertEqual(told.map(\.coordinate.latitude), [52.002])
     }
 
-    func testAReceiverThatFailsIsReportedAndTriedAgainWhileTheRadioGoesOn() async throws {
+    func testTheLocalizerReportsAndRetriesAFailedReceiverWhileTheRadioContinues() async throws {
         let (stage, satellites) = try await started()
         let errors = stage.localizer.errors
         satellites.fail(Broken())
@@ -113,7 +113,7 @@ final class LocalizerGNSSTests: XCTestCase {
         XCTAssertEqual(stage.source.scanCount, 1)
     }
 
-    func testARadioThatFailsIsReportedAndTriedAgainWhileSatellitesGoOn() async throws {
+    func testTheLocalizerReportsAndRetriesAFailedRadioWhileSatellitesContinue() async throws {
         let (stage, satellites) = try await started()
         let (errors, outdoors) = (stage.localizer.errors, stage.localizer.outdoorPositions)
         stage.source.fail(Broken())
@@ -126,14 +126,14 @@ final class LocalizerGNSSTests: XCTestCase {
         try await stage.source.waitUntilScanning(2)
     }
 
-    func testACriticalErrorOfTheRadioEndsTheSessionNevertheless() async throws {
+    func testACriticalErrorOfTheRadioEndsTheSessionDespiteTheReceiver() async throws {
         let (stage, satellites) = try await started()
         stage.source.fail(SessionStage.credential)
         try await stage.reach("error")
         try await Bounded.wait(for: "the end of the reception") { try await satellites.waitUntilNothingRuns() }
     }
 
-    func testASessionEndsWithTheLastThatDelivers() async throws {
+    func testASessionEndsWithItsLastSender() async throws {
         for isRadioFirst in [true, false] {
             let (stage, satellites) = try await started()
             let outdoors = stage.localizer.outdoorPositions
@@ -157,12 +157,12 @@ final class LocalizerGNSSTests: XCTestCase {
         XCTAssertEqual(satellites.runningScanCount, 1)
     }
 
-    func testALocalizerThatIsGivenUpReceivesNoMore() async throws {
+    func testADeallocatedLocalizerStopsReceiving() async throws {
         let satellites = try await started().satellites
         try await Bounded.wait(for: "the end of the reception") { try await satellites.waitUntilNothingRuns() }
     }
 
-    func testAReceiverThatCountsFromElsewhereIsPutOnTheSourcesTimeline() async throws {
+    func testInstantsOfAReceiverWithAnotherOriginMoveToTheSourcesTimeline() async throws {
         let (stage, satellites) = try await started()
         let (errors, outdoors) = (stage.localizer.errors, stage.localizer.outdoorPositions)
         // The radio event tells that the reading before it has arrived.
@@ -175,7 +175,7 @@ final class LocalizerGNSSTests: XCTestCase {
         XCTAssertEqual(told.map(\.instant.seconds), [2, 3, 4].map { Self.beginning + $0 })
     }
 
-    func testAReceiverThatCountsFromTheSameBeginningKeepsItsInstants() async throws {
+    func testInstantsOfAReceiverWithTheSameOriginStay() async throws {
         let (stage, satellites) = try await started()
         let (errors, outdoors) = (stage.localizer.errors, stage.localizer.outdoorPositions)
         stage.source.send(SessionStage.motion(at: Self.beginning))
@@ -188,7 +188,7 @@ final class LocalizerGNSSTests: XCTestCase {
         XCTAssertEqual(told.map(\.instant.seconds), [Self.beginning + 1.6])
     }
 
-    func testOnARecordingNothingIsReceivedBesideIt() async throws {
+    func testALocalizerOnARecordingIgnoresTheReceiver() async throws {
         let satellites = ScriptedSource()
         let recording = ScriptedSource([SessionStage.motion(at: 0), SessionStage.gnss(10, at: 1)])
         let stage = LocalizerStage(recording, gnss: satellites)

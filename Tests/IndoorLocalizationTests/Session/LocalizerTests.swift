@@ -25,7 +25,7 @@ final class LocalizerTests: XCTestCase {
     }
 
     /// Behaviour §1.1, row getStateObservable.
-    func testEverySubscriberGetsTheStatesFromThePresentOneOn() async throws {
+    func testEverySubscriberReceivesTheStatesBeginningWithTheCurrentOne() async throws {
         let stage = LocalizerStage()
         let early = [stage.localizer.states, stage.localizer.states]
         try await stage.run()
@@ -40,7 +40,7 @@ final class LocalizerTests: XCTestCase {
     }
 
     /// Behaviour §1.1, row start, stop.
-    func testTheSameStreamsGoOnAfterARestart() async throws {
+    func testTheSameStreamsContinueAfterARestart() async throws {
         let stage = LocalizerStage()
         let (states, positions) = (stage.localizer.states, stage.localizer.positions)
         try await stage.run()
@@ -62,7 +62,7 @@ final class LocalizerTests: XCTestCase {
     }
 
     /// Behaviour §2.1B, row startUpdatingLocation.
-    func testStartTwiceIsOneSessionAndStopTwiceIsOneStop() async throws {
+    func testASecondStartOrStopDoesNothing() async throws {
         let stage = LocalizerStage()
         let states = stage.localizer.states
         await stage.localizer.stop()
@@ -114,7 +114,7 @@ final class LocalizerTests: XCTestCase {
     }
 
     /// Behaviour §4.1, row sharedInstance: any number of them run side by side, so none is shared.
-    func testTwoLocalizersSideBySideKeepToTheirOwnSources() async throws {
+    func testTwoConcurrentLocalizersUseTheirOwnSources() async throws {
         let office = LocalizerStage()
         let shop = LocalizerStage()
         let (atOffice, atShop) = (office.localizer.positions, shop.localizer.positions)
@@ -140,7 +140,7 @@ final class LocalizerTests: XCTestCase {
     }
 
     /// Behaviour §1.5, check 13.
-    func testAWatchIsCalledUntilItIsClosed() async throws {
+    func testASubscriptionIsCalledUntilItIsClosed() async throws {
         let stage = LocalizerStage()
         let (names, teller) = AsyncStream.makeStream(of: String.self)
         let observation = stage.localizer.watch(\.states) { teller.yield($0.name) }
@@ -156,7 +156,7 @@ final class LocalizerTests: XCTestCase {
         XCTAssertEqual(late, [])
     }
 
-    func testALocalizerThatIsGivenUpLeavesNothingBehind() async throws {
+    func testADeallocatedLocalizerReleasesItsTasks() async throws {
         for moment in ["started", "searchVenue", "getPacket", "localizationRunning"] {
             let (source, clock, venues, states, isGone) = try await giveUp(in: moment)
             try await Bounded.wait(for: "the end of the scan (\(moment))") { try await source.waitUntilNothingRuns() }

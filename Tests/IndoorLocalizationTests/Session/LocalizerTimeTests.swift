@@ -14,7 +14,7 @@ final class LocalizerTimeTests: XCTestCase {
         XCTAssertEqual(waited, 30, accuracy: 1)
     }
 
-    func testAPacketThatDoesNotComeIsGivenUpWithoutAnyReading() async throws {
+    func testTheLocalizerGivesUpAMissingPacketWithoutAnyReading() async throws {
         let stage = LocalizerStage()
         await stage.localizer.start()
         try await stage.reach("searchVenue")
@@ -26,7 +26,7 @@ final class LocalizerTimeTests: XCTestCase {
         try await Bounded.wait(for: "the cancelled request") { try await stage.venues.waitForAnswers(2) }
     }
 
-    func testPositionsComeAtTheirIntervalWithoutAnyReading() async throws {
+    func testTheLocalizerEmitsPositionsAtTheirIntervalWithoutAnyReading() async throws {
         let stage = LocalizerStage()
         try await stage.run()
         let positions = stage.localizer.positions
@@ -37,7 +37,7 @@ final class LocalizerTimeTests: XCTestCase {
         }
     }
 
-    func testAnAlarmIsSetForTheSourcesInstantsWhereverTheyBegin() async throws {
+    func testTheAlarmFollowsTheSourcesInstantsWhateverTheirOrigin() async throws {
         let stage = LocalizerStage()
         await stage.localizer.start()
         try await stage.reach("searchVenue")
@@ -65,7 +65,7 @@ final class LocalizerTimeTests: XCTestCase {
         XCTAssertEqual(stage.venues.requests.count, 2)
     }
 
-    func testReadingsThatComeLateDoNotTurnTimeBack() async throws {
+    func testLateReadingsDoNotTurnTimeBack() async throws {
         let stage = LocalizerStage()
         try await stage.run()
         let (positions, states) = (stage.localizer.positions, stage.localizer.states)
@@ -83,7 +83,7 @@ final class LocalizerTimeTests: XCTestCase {
         for (earlier, later) in zip(seen, seen.dropFirst()) { XCTAssertLessThan(earlier.instant, later.instant) }
     }
 
-    func testTheEndOfALiveSourceTellsALastPosition() async throws {
+    func testTheEndOfALiveSourceEmitsALastPosition() async throws {
         let stage = LocalizerStage()
         try await stage.run()
         let (positions, states) = (stage.localizer.positions, stage.localizer.states)

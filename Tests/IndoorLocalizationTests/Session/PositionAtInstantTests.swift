@@ -15,7 +15,7 @@ final class PositionAtInstantTests: XCTestCase {
         if case .position(let position) = output.content { position } else { nil }
     }
 
-    func testBetweenTwoPositionsItLiesOnTheLine() throws {
+    func testThePositionBetweenTwoPositionsLiesOnTheLine() throws {
         let (replay, told) = session(LocalizerStage.walk(from: 0, for: 10))
         XCTAssertGreaterThan(told.count, 10)
         for (first, last) in zip(told, told.dropFirst()) {
@@ -33,7 +33,7 @@ final class PositionAtInstantTests: XCTestCase {
     }
 
     /// The belief is carried on as the session will carry it on.
-    func testAfterTheLatestItIsWhatTheNextPositionWillBe() throws {
+    func testThePositionAfterTheLatestEqualsTheNextPosition() throws {
         let (replay, told) = session(LocalizerStage.walk(from: 0, for: 10))
         let latest = try XCTUnwrap(told.last)
         var later = replay
@@ -44,7 +44,7 @@ final class PositionAtInstantTests: XCTestCase {
         XCTAssertNotEqual(asked.point, latest.point)
     }
 
-    func testAskingChangesNothing() {
+    func testAPositionQueryDoesNotChangeTheSession() {
         let readings = LocalizerStage.walk(from: 0, for: 10)
         var replay = SessionReplay(venues: [SessionStage.office], settings: LocalizerStage.settings, seed: 3)
         var outputs = replay.start()
@@ -55,14 +55,14 @@ final class PositionAtInstantTests: XCTestCase {
         XCTAssertEqual(outputs.compactMap(Self.position), session(readings).told)
     }
 
-    func testWithoutNewsItGrowsLessCertain() throws {
+    func testThePositionIsLessCertainWithoutNewReadings() throws {
         let (replay, told) = session(LocalizerStage.walk(from: 0, for: 10))
         let latest = try XCTUnwrap(told.last)
         let later = try XCTUnwrap(replay.position(at: latest.instant.advanced(by: .seconds(8))))
         XCTAssertGreaterThan(later.radius, latest.radius)
     }
 
-    func testBeforeTheFirstAndLongAfterTheLatestThereIsNone() throws {
+    func testThereIsNoPositionBeforeTheFirstAndLongAfterTheLatest() throws {
         let (replay, told) = session(LocalizerStage.walk(from: 0, for: 10))
         let (first, latest) = (try XCTUnwrap(told.first?.instant), try XCTUnwrap(told.last?.instant))
         XCTAssertNil(replay.position(at: first.advanced(by: .milliseconds(-1))))
@@ -72,14 +72,14 @@ final class PositionAtInstantTests: XCTestCase {
     }
 
     /// Half a minute is kept, however long the session.
-    func testALongSessionKnowsItsLastHalfMinute() throws {
+    func testALongSessionKeepsPositionsOfTheLastHalfMinute() throws {
         let (replay, told) = session(LocalizerStage.walk(from: 0, for: 150))
         let latest = try XCTUnwrap(told.last?.instant)
         XCTAssertNotNil(replay.position(at: latest.advanced(by: .seconds(-30))))
         XCTAssertNil(replay.position(at: latest.advanced(by: .seconds(-90))))
     }
 
-    func testALocalizerTellsItToo() async throws {
+    func testALocalizerReturnsThePositionAtAnInstant() async throws {
         let stage = LocalizerStage()
         try await stage.run()
         let position = await stage.localizer.position(at: Instant(seconds: LocalizerStage.beginning + 6.5))

@@ -12,7 +12,7 @@ final class RestingRadioTests: XCTestCase {
         machine.pass(to: seconds).compactMap { if case .publish(let state) = $0 { state.name } else { nil } }
     }
 
-    func testARestLongerThanTheTimeoutKeepsTheVenueAndTheSilenceBeforeItCounts() {
+    func testALongRestKeepsTheVenueAndTheSilenceBeforeIt() {
         for stage in [SessionStage.Stage.getPacket, .findFloor, .localizationRunning] {
             var machine = SessionStage.machine(in: stage)
             _ = machine.pass(to: 15)
@@ -25,7 +25,7 @@ final class RestingRadioTests: XCTestCase {
         }
     }
 
-    func testABeaconEndsARestWithoutAWordOfTheRadio() {
+    func testASightingEndsARestWithoutARadioEvent() {
         var machine = SessionStage.machine(in: .localizationRunning)
         _ = machine.handle(radio(.resting, at: 11), at: 11)
         _ = machine.pass(to: 80)
@@ -34,14 +34,14 @@ final class RestingRadioTests: XCTestCase {
         XCTAssertEqual(states(of: &machine, to: 110.5), ["searchVenue"])
     }
 
-    func testWhatWasHeardBeforeARestAndComesLateDoesNotEndIt() {
+    func testALateSightingFromBeforeARestDoesNotEndIt() {
         var machine = SessionStage.machine(in: .localizationRunning)
         _ = machine.handle(radio(.resting, at: 20), at: 20)
         _ = machine.handle(.reading(SessionStage.heard(1, at: 19.9)), at: 21)
         XCTAssertEqual(states(of: &machine, to: 200), [])
     }
 
-    func testARestIsNoErrorAndNoDoubtOfTheService() {
+    func testARestCausesNoErrorAndNoLimitedStatus() {
         var machine = SessionStage.machine(in: .localizationRunning)
         XCTAssertEqual(machine.handle(radio(.resting, at: 11), at: 11), [])
         XCTAssertEqual(machine.serviceStatus, .available)
@@ -71,7 +71,7 @@ final class RestingRadioTests: XCTestCase {
 
     // MARK: - Satellites, rooms and floors
 
-    func testSatellitesDoNotLeadOutOfAVenueThatWasNotListenedTo() {
+    func testSatellitesDoNotEndAVenueDuringARest() {
         for rests in [true, false] {
             var machine = SessionStage.machine(in: .localizationRunning)
             if rests { _ = machine.handle(radio(.resting, at: 11), at: 11) }
@@ -86,7 +86,7 @@ final class RestingRadioTests: XCTestCase {
         }
     }
 
-    func testRoomsAreKeptInARestUnlessMotionOrAFixLeadsOut() {
+    func testTheDeviceStaysInItsRoomsDuringARestUnlessMotionOrAFixLeavesThem() {
         for (what, leaves) in [("nothing", false), ("motion", true), ("a fix", true)] {
             var machine = inKitchen()
             _ = machine.handle(radio(.resting, at: 13), at: 13)
@@ -112,7 +112,7 @@ final class RestingRadioTests: XCTestCase {
         }
     }
 
-    func testADwellPassesOnlyWhileTheRadioListens() {
+    func testADwellElapsesOnlyWhileTheRadioListens() {
         var machine = inKitchen()
         // Outside for one second of the two that an exit takes, then a long rest, then back inside.
         _ = machine.handle(.reading(SessionStage.fix(10, 20, 20, at: 13)), at: 13)
@@ -126,7 +126,7 @@ final class RestingRadioTests: XCTestCase {
         XCTAssertFalse(told.contains { $0.isExit })
     }
 
-    func testAFloorIsNotChangedInARest() {
+    func testTheFloorDoesNotChangeDuringARest() {
         var machine = SessionStage.machine(in: .localizationRunning)
         _ = machine.pass(to: 12)
         _ = machine.handle(.reading(SessionStage.fix(11, at: 12)), at: 12)

@@ -15,7 +15,7 @@ final class ServiceStatusTests: XCTestCase {
     }
 
     /// Behaviour §2.1B, row status.
-    func testWithoutTheNetworkItIsUnavailableUntilTheAnswerIsThere() {
+    func testTheServiceIsUnavailableWithoutTheNetworkUntilTheAnswerArrives() {
         var machine = SessionStage.machine(in: .started)
         _ = machine.handle(.catalogueFailed(SessionStage.network), at: 11)
         XCTAssertEqual(machine.serviceStatus, .unavailable)
@@ -29,7 +29,7 @@ final class ServiceStatusTests: XCTestCase {
     }
 
     /// Behaviour §2.1B, row status.
-    func testWithoutARadioItIsLimitedUntilOneHears() {
+    func testTheServiceIsLimitedWithoutARadioUntilItReceives() {
         func radio(_ status: RadioEvent.Status) -> Machine.Event {
             .reading(.radio(RadioEvent(instant: Instant(seconds: 11), status: status)))
         }
@@ -48,7 +48,7 @@ final class ServiceStatusTests: XCTestCase {
         XCTAssertEqual(machine.serviceStatus, .available, "a new session knows nothing of it")
     }
 
-    func testEachStateOfAPositionerHasAStatus() {
+    func testEachStateOfAFloorPlanLocalizerHasAStatus() {
         for (state, status) in [
             (.stopped(nil), .stopped), (.stopped(SessionStage.credential), .outOfService),
             (.reconnecting(SessionStage.network), .unavailable), (.connecting, .available), (.loading, .available),
@@ -60,7 +60,7 @@ final class ServiceStatusTests: XCTestCase {
     }
 
     /// Behaviour §2.1B, row status.
-    func testALocalizerTellsEachStatusOnce() async throws {
+    func testALocalizerEmitsEachStatusOnce() async throws {
         let stage = LocalizerStage()
         let statuses = stage.localizer.serviceStatuses
         try await stage.run()

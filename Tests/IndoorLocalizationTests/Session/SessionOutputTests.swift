@@ -82,7 +82,7 @@ final class SessionOutputTests: XCTestCase {
         XCTAssertEqual(localizer.droppedElements, 2 + 1100 + 1 - 1024)
     }
 
-    func testTheOutputsGoOnAfterARestartAndEndWithTheStreams() async throws {
+    func testTheOutputsContinueAfterARestartAndEndWithTheStreams() async throws {
         let stage = LocalizerStage()
         let outputs = stage.localizer.outputs
         for _ in 0..<2 {
@@ -95,7 +95,7 @@ final class SessionOutputTests: XCTestCase {
         XCTAssertEqual(seen, ["started", "searchVenue", "idle", "started", "searchVenue", "idle"])
     }
 
-    func testAnErrorThatEndsTheSessionComesBehindItsState() async throws {
+    func testAnErrorThatEndsTheSessionFollowsItsState() async throws {
         let stage = LocalizerStage()
         let outputs = stage.localizer.outputs
         await stage.localizer.start()

@@ -38,13 +38,13 @@ final class SessionReplayTests: XCTestCase {
         XCTAssertEqual(seen[1].content, .error(error))
     }
 
-    func testAVenueFoundBySatellitesIsTold() {
+    func testAReplayEmitsAVenueFoundBySatellites() {
         let seen = outputs([SessionStage.gnss(52, at: 1), SessionStage.gnss(52, at: 2)])
         XCTAssertTrue(seen.contains { $0.content == .downloadedVenue(SessionStage.office) })
         XCTAssertEqual(states(seen), ["started", "searchVenue", "getPacket", "getPacket", "findFloor", "idle"])
     }
 
-    func testRoomsAndFencesAreTold() {
+    func testAReplayEmitsEventsOfRoomsAndFences() {
         let seen = outputs(LocalizerStage.walk(from: 0, for: 15))
         let kinds = seen.compactMap { if case .event(let event) = $0.content { event.kind } else { nil } }
         // The beacons hang in the middle of both; whoever hears them this well is there.
@@ -60,14 +60,14 @@ final class SessionReplayTests: XCTestCase {
         XCTAssertEqual(errors, [.generic])
     }
 
-    func testTheEndMayLieBehindTheLastReading() {
+    func testTheEndOfAReplayMayBeAfterItsLastReading() {
         let seen = outputs(LocalizerStage.walk(from: 0, for: 5), end: Instant(seconds: 100))
         let lost = seen.first { $0.content == .state(.searchVenue) && $0.instant > Instant(seconds: 5) }
         XCTAssertEqual(lost?.instant.seconds ?? 0, 35, accuracy: 1, "30 s after the last beacon")
         XCTAssertEqual(seen.last?.instant, Instant(seconds: 100))
     }
 
-    func testNoPositionIsToldTwiceAtOneInstant() {
+    func testAReplayEmitsNoTwoPositionsAtOneInstant() {
         // The first position and the interval tell when the later ones are due; a walk ends right then.
         func positions(_ end: Instant?) -> [Instant] {
             outputs(LocalizerStage.walk(from: 0, for: 5), end: end).compactMap {
@@ -97,7 +97,7 @@ final class SessionReplayTests: XCTestCase {
         XCTAssertNotEqual(outputs(readings, seed: 5), outputs(readings, seed: 6), "the seed is used")
     }
 
-    func testOfVenuesWithOneNumberTheFirstCounts() {
+    func testAReplayUsesTheFirstOfTwoVenuesWithOneNumber() {
         var double = SessionStage.shop
         double.id = 1
         let seen = outputs([SessionStage.heard(2, at: 0)], venues: [SessionStage.office, double])

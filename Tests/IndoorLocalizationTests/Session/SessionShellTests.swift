@@ -29,7 +29,7 @@ final class SessionShellTests: XCTestCase {
         XCTAssertEqual(seen.filter { $0.hasPrefix("prepared") }, ["prepared 3"])
     }
 
-    func testOnARecordingNothingHappensUntilTheResultIsThere() async throws {
+    func testARecordingWaitsForTheResultOfAComputation() async throws {
         let stage = Stage(ScriptedSource(pace: .recorded))
         stage.gate.update { $0 = [1] }
         await stage.shell.begin(with: .perform([.prepare(1), .tell("after")]))
@@ -40,7 +40,7 @@ final class SessionShellTests: XCTestCase {
     // MARK: - Ends
 
     /// Otherwise a machine that wants tick after tick at the same instant would keep its session from ending.
-    func testAtTheEndOfTheSourceTheMachineIsWokenThreeTimesAtMost() async throws {
+    func testTheShellWakesTheMachineAtMostThreeTimesAtTheEndOfTheSource() async throws {
         let stage = Stage(ScriptedSource(pace: .recorded))
         await stage.shell.begin(with: .perform([.startScanning, .wake]))
         try await stage.source.waitUntilScanning()
@@ -49,7 +49,7 @@ final class SessionShellTests: XCTestCase {
         XCTAssertEqual(seen, ["perform", "tick", "tick", "tick", "ended source"])
     }
 
-    func testASourceThatFailsIsHandedOverAtOnceWithItsError() async throws {
+    func testTheShellPassesTheErrorOfAFailedSourceToTheMachineAtOnce() async throws {
         let stage = Stage(ScriptedSource(pace: .recorded))
         await stage.shell.begin(with: .perform([.startScanning, .wake]))
         try await stage.source.waitUntilScanning()
@@ -58,7 +58,7 @@ final class SessionShellTests: XCTestCase {
         XCTAssertEqual(seen, ["perform", "ended source \(SessionStage.network)"])
     }
 
-    func testUpdatesOfTheVenueSourceAreFollowedAsLongAsASessionIsOn() async throws {
+    func testTheShellFollowsUpdatesOfTheVenueSourceDuringASession() async throws {
         let stage = Stage()
         stage.update.yield(.failure(SessionStage.network))
         await stage.shell.handle(.perform([]))

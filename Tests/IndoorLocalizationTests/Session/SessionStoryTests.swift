@@ -81,7 +81,7 @@ final class SessionStoryTests: XCTestCase {
     }
 
     /// Behaviour §1.5, check 6.
-    func testAForcedVenueIsLeftForTheSearchWhereAnotherIsDetectedAndNotReplaced() {
+    func testTheDetectionOfAnotherVenueEndsAForcedVenueWithoutReplacingIt() {
         var settings = LocalizationSettings()
         settings.forcedVenue = 1
         var machine = SessionStage.machine(in: .localizationRunning, settings)
@@ -112,7 +112,7 @@ final class SessionStoryTests: XCTestCase {
     }
 
     /// Behaviour §1.1, row getDownloadedVenueDataObservable.
-    func testOnceSatellitesHaveFoundAVenueTheirSearchRestsUntilThatIsLost() {
+    func testTheSatelliteSearchRestsFromTheDetectionOfAVenueUntilItsLoss() {
         var machine = SessionStage.machine(in: .searchVenue)
         let way = satellites(52, 11...20) + heard(1, 21...60)
         // The beacons are still heard well: it is the office, although satellites now see the device 100 m away.
@@ -125,7 +125,7 @@ final class SessionStoryTests: XCTestCase {
         XCTAssertEqual(announced(directives), [2], "the search goes on with satellites")
     }
 
-    func testAfterALossTheSearchGoesOnByBeaconsAndSatellites() {
+    func testAfterALossTheSearchContinuesByBeaconsAndSatellites() {
         for isBySatellite in [true, false] {
             var machine = SessionStage.machine(in: .localizationRunning)
             _ = machine.pass(to: 45)
@@ -138,7 +138,7 @@ final class SessionStoryTests: XCTestCase {
     // MARK: - Outdoors
 
     /// Behaviour §1.1, row outdoor stream: outdoor positions come until a floor is known.
-    func testOutdoorPositionsComeUntilAFloorIsKnown() {
+    func testTheSessionEmitsOutdoorPositionsUntilAFloorIsKnown() {
         var machine = SessionStage.machine(in: .started)
         var events: [(Double, Machine.Event)] = satellites(52.002, 11...13)
         events.append((14, .catalogue(SessionStage.summaries)))
@@ -160,7 +160,7 @@ final class SessionStoryTests: XCTestCase {
         XCTAssertEqual(states(directives).map(\.name), ["getPacket", "findFloor", "searchVenue"])
     }
 
-    func testWhoIsLockedIndoorsGetsNoOutdoorPositionsInAKnownVenue() {
+    func testADeviceThatIsLockedIndoorsHasNoOutdoorPositionsInAKnownVenue() {
         for isLocked in [false, true] {
             var machine = SessionStage.machine(in: .findFloor)
             _ = machine.handle(.lockIndoors(isLocked), at: 10)
@@ -171,7 +171,7 @@ final class SessionStoryTests: XCTestCase {
     // MARK: - A venue nearby
 
     /// Behaviour §1.1, row getDownloadedVenueDataObservable: the nearest venue's data come far from its beacons.
-    func testTheDataOfAVenueNearbyIsToldWhileTheDeviceStaysOutside() {
+    func testTheSessionEmitsTheDataOfANearbyVenueWhileTheDeviceStaysOutside() {
         // 52.003° is 334 m from the office's centre.
         var machine = SessionStage.machine(in: .searchVenue)
         let directives = play(&machine, satellites(52.003, 11...300))
@@ -182,7 +182,7 @@ final class SessionStoryTests: XCTestCase {
         XCTAssertEqual(states(play(&machine, satellites(51.994, 301...310))), [.searchVenue])
     }
 
-    func testFaintBeaconsOfAVenueNearbyBeginNoPositionsButStrongOnesDo() {
+    func testStrongBeaconsOfANearbyVenueStartPositionsAndFaintOnesDoNot() {
         for (rssi, expected) in [
             (-80.0, ["getPacket", "findFloor"]), (-60, ["getPacket", "findFloor", "localizationRunning"]),
         ] {
@@ -198,7 +198,7 @@ final class SessionStoryTests: XCTestCase {
         }
     }
 
-    func testWhatIsHeardInFrontOfAVenueDoesNotLocateTheDeviceWhenItComesIn() {
+    func testReadingsFromInFrontOfAVenueDoNotLocateTheDeviceAfterItEnters() {
         let log = WatchedBelief()
         var machine = SessionStage.machine(in: .searchVenue, log: log)
         var events = satellites(52.001, 11...60)
@@ -214,7 +214,7 @@ final class SessionStoryTests: XCTestCase {
         XCTAssertGreaterThan(heard.first ?? 0, 38, "of the last seconds, as where a venue is entered at once")
     }
 
-    func testTheBeaconsOfAnotherVenueCountAtOnceWhereSatellitesHaveFoundOne() {
+    func testBeaconsOfAnotherVenueOverrideAVenueFoundBySatellitesAtOnce() {
         var machine = SessionStage.machine(in: .searchVenue)
         _ = play(&machine, satellites(52.0042, 11...20))
         XCTAssertEqual(machine.state, .findFloor(SessionStage.office))
@@ -283,7 +283,7 @@ final class SessionStoryTests: XCTestCase {
     }
 
     /// Behaviour §1.1, row outdoor stream.
-    func testOutdoorPositionsTellWhatTheReceiverTells() {
+    func testOutdoorPositionsContainTheValuesOfTheReceiver() {
         var machine = SessionStage.machine(in: .searchVenue)
         let fix = GNSSFix(
             instant: Instant(seconds: 11), coordinate: Coordinate(latitude: 1, longitude: 2), accuracy: 3, altitude: 4,
@@ -298,7 +298,7 @@ final class SessionStoryTests: XCTestCase {
             ])
     }
 
-    func testVagueImpossibleAndOldPositionsAreNotTold() {
+    func testTheSessionEmitsNoInaccurateImpossibleOrOldOutdoorPositions() {
         var settings = LocalizationSettings()
         settings.venueSearch.outdoorAccuracy = 30
         var machine = SessionStage.machine(in: .searchVenue, settings)

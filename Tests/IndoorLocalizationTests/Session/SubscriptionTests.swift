@@ -32,7 +32,7 @@ final class SubscriptionTests: XCTestCase {
         _ = try await Bounded.elements(of: stream, until: awaited) { _ in true }
     }
 
-    func testAWatchIsCalledWithEachElement() async throws {
+    func testASubscriptionIsCalledWithEachElement() async throws {
         let (seen, teller) = AsyncStream.makeStream(of: Int.self)
         let (observation, continuation, _) = watch { teller.yield($0) }
         for number in 1...5 { continuation.yield(number) }
@@ -42,7 +42,7 @@ final class SubscriptionTests: XCTestCase {
     }
 
     /// Behaviour §1.5, check 13.
-    func testAfterCloseNothingIsCalled() async throws {
+    func testAClosedSubscriptionIsNotCalled() async throws {
         for round in 0..<200 {
             let calls = Calls()
             let (observation, continuation, ended) = watch { calls.add($0) }
@@ -55,7 +55,7 @@ final class SubscriptionTests: XCTestCase {
         }
     }
 
-    func testCloseWaitsForTheCallThatIsRunning() async throws {
+    func testCloseWaitsForTheRunningCall() async throws {
         for round in 0..<50 {
             let calls = Calls()
             let kept = Kept()
@@ -75,7 +75,7 @@ final class SubscriptionTests: XCTestCase {
         }
     }
 
-    func testAWatchCanBeClosedFromWithinItsCall() async throws {
+    func testASubscriptionCanBeClosedFromWithinItsCall() async throws {
         let calls = Calls()
         let kept = Kept()
         let (observation, continuation, ended) = watch { number in
@@ -88,7 +88,7 @@ final class SubscriptionTests: XCTestCase {
         XCTAssertEqual(calls.all, [1])
     }
 
-    func testAWatchThatNobodyKeepsEnds() async throws {
+    func testAReleasedSubscriptionEnds() async throws {
         let calls = Calls()
         let (continuation, ended) = { () -> (AsyncStream<Int>.Continuation, AsyncStream<Void>) in
             let (_, continuation, ended) = watch { calls.add($0) }
@@ -99,7 +99,7 @@ final class SubscriptionTests: XCTestCase {
         XCTAssertEqual(calls.all, [])
     }
 
-    func testAWatchOfAStreamThatEndsEnds() async throws {
+    func testASubscriptionEndsWithItsStream() async throws {
         let (seen, teller) = AsyncStream.makeStream(of: Int.self)
         let (observation, continuation, ended) = watch { teller.yield($0) }
         continuation.yield(1)

@@ -34,7 +34,7 @@ final class UnexplainedSilenceTests: XCTestCase {
         XCTAssertEqual(errors(machine.handle(.reading(SessionStage.heard(7, 7, at: 1005)), at: 1005)).count, 1)
     }
 
-    func testABeaconOfAKnownVenueBeginsTheFiveSecondsAnew() {
+    func testABeaconOfAKnownVenueRestartsTheFiveSeconds() {
         var settings = LocalizationSettings()
         // Another venue than the one that is heard: the search goes on.
         settings.forcedVenue = 2
@@ -47,7 +47,7 @@ final class UnexplainedSilenceTests: XCTestCase {
         XCTAssertEqual(told, [20])
     }
 
-    func testOnceAVenueWasFoundForeignBeaconsAreNoNews() {
+    func testUnknownBeaconsAreNotReportedOnceAVenueWasFound() {
         var machine = SessionStage.machine(in: .findFloor)
         _ = machine.pass(to: 1000)
         XCTAssertEqual(machine.state, .searchVenue)
@@ -96,7 +96,7 @@ final class UnexplainedSilenceTests: XCTestCase {
         }
     }
 
-    func testALocalizerTellsItToo() async throws {
+    func testALocalizerReportsUnknownBeacons() async throws {
         let stage = LocalizerStage()
         let errors = stage.localizer.errors
         await stage.localizer.start()
@@ -125,7 +125,7 @@ final class UnexplainedSilenceTests: XCTestCase {
         XCTAssertEqual(told.first?.reason, .instantsStandStill(.zero))
     }
 
-    func testManyReadingsOfOneInstantAreWell() {
+    func testManyReadingsOfOneInstantAreNoError() {
         // A scan of a second that gives all its beacons, and each of them several times, the instant of its end.
         var machine = SessionStage.machine(in: .searchVenue)
         for scan in 0..<20 {

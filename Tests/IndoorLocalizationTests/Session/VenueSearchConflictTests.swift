@@ -66,7 +66,7 @@ final class VenueSearchConflictTests: XCTestCase {
     }
 
     /// Behaviour §1.1, row setForceVenueId.
-    func testAnotherVenueThatIsDetectedEndsTheForcedOne() {
+    func testTheDetectionOfAnotherVenueEndsTheForcedOne() {
         var machine = machine(forced: 2)
         XCTAssertEqual(hear(&machine, 2, at: 0, rssi: -85), .venue(2))
         for second in stride(from: 1.0, to: 6, by: 1) {
@@ -78,7 +78,7 @@ final class VenueSearchConflictTests: XCTestCase {
         XCTAssertEqual(hear(&machine, 2, at: 6.2, rssi: -85), .undecided, "still there")
     }
 
-    func testOfARegionThatTwoClaimTheForcedVenueOwnsTheBeacons() {
+    func testTheForcedVenueOwnsTheBeaconsOfARegionThatTwoVenuesClaim() {
         let region = BeaconRegion(SessionStage.beacon(1, 1))
         let both = [3, 4].map { VenueSummary(id: $0, name: "", version: 1, regions: [region]) }
         XCTAssertEqual(machine(forced: 4, VenueSearchSettings(), both).owner(of: SessionStage.beacon(1, 1)), 4)
@@ -86,7 +86,7 @@ final class VenueSearchConflictTests: XCTestCase {
 
     // MARK: - Beacons that are carried about
 
-    func testAStrongBeaconThatComesByDoesNotSwitchTheVenue() {
+    func testAPassingStrongBeaconDoesNotSwitchTheVenue() {
         var machine = machine()
         for tick in 0..<200 {
             let second = Double(tick) / 5
@@ -97,7 +97,7 @@ final class VenueSearchConflictTests: XCTestCase {
         }
     }
 
-    func testAStrongBeaconInTheOwnPocketDoesNotSwitchTheVenueEither() {
+    func testAStrongBeaconInThePocketDoesNotSwitchTheVenue() {
         var machine = machine()
         for tick in 0..<600 {
             let second = Double(tick) / 5
@@ -106,7 +106,7 @@ final class VenueSearchConflictTests: XCTestCase {
         }
     }
 
-    func testASingleBeaconTakesOverOnceTheOwnOnesAreNotHeardWell() {
+    func testASingleBeaconSwitchesTheVenueOnceTheCurrentOnesAreFaint() {
         var machine = machine()
         var found: Double?
         for tick in 0..<100 where found == nil {
@@ -118,7 +118,7 @@ final class VenueSearchConflictTests: XCTestCase {
         XCTAssertEqual(found, 8.8, "3 s after the last one that was strong, at 5.8 s")
     }
 
-    func testTwoBeaconsTakeOverThoughTheOwnOnesAreHeardWell() {
+    func testTwoBeaconsSwitchTheVenueAlthoughTheCurrentOnesAreStrong() {
         var machine = machine(forced: nil, VenueSearchSettings(), [SessionStage.summaries[0], wideShop])
         var found: Double?
         for tick in 0..<100 where found == nil {
@@ -133,7 +133,7 @@ final class VenueSearchConflictTests: XCTestCase {
 
     // MARK: - Satellites that see the device far away
 
-    func testBeaconsInAnotherPlaceThanTheirVenueAreNotBelieved() {
+    func testTheSearchIgnoresBeaconsFarFromTheirVenue() {
         // 52.005° is 556 m from the office's centre.
         var machine = machine()
         for second in stride(from: 0.0, to: 30, by: 1) {
@@ -151,7 +151,7 @@ final class VenueSearchConflictTests: XCTestCase {
         XCTAssertEqual(locate(&machine, 52.005, at: 1.5, current: 1), .outdoors)
     }
 
-    func testSatellitesThatAreABitOffDoNotContradictStrongBeacons() {
+    func testSlightlyWrongSatellitePositionsDoNotContradictStrongBeacons() {
         // 52.0035° is 389 m from the centre: 339 m outside, but not by 300 m and the accuracy.
         var settings = VenueSearchSettings()
         settings.gnssFarDistance = 335
@@ -169,7 +169,7 @@ final class VenueSearchConflictTests: XCTestCase {
         XCTAssertEqual(hear(&machine, 1, at: 0.2, rssi: -60), .venue(1), "without a time in the lead")
     }
 
-    func testASatellitePositionInsideTakesBackThatItWasOutside() {
+    func testASatellitePositionInsideCancelsOneOutside() {
         var machine = machine()
         XCTAssertEqual(locate(&machine, 52.005, at: 0), .undecided)
         XCTAssertEqual(hear(&machine, 1, at: 0.5, rssi: -90), .undecided)

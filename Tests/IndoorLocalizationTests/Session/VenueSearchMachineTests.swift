@@ -38,7 +38,7 @@ final class VenueSearchMachineTests: XCTestCase {
         XCTAssertEqual(hear(&machine, 2, at: 0, rssi: -95), .venue(2))
     }
 
-    func testABeaconOfNoVenueSaysNothing() {
+    func testABeaconOfNoVenueIdentifiesNone() {
         var machine = machine()
         XCTAssertEqual(hear(&machine, 9, at: 0), .undecided)
     }
@@ -48,7 +48,7 @@ final class VenueSearchMachineTests: XCTestCase {
         XCTAssertEqual(hear(&machine, 1, at: 0), .undecided)
     }
 
-    func testWhileSeveralAreHeardOneMustLeadForItsTime() {
+    func testOneOfSeveralVenuesMustLeadForItsTime() {
         var machine = machine()
         XCTAssertEqual(hear(&machine, 1, at: 0, rssi: -60), .venue(1), "the only one so far")
         XCTAssertEqual(hear(&machine, 2, at: 0.1, rssi: -61), .undecided, "not twice as strong")
@@ -58,14 +58,14 @@ final class VenueSearchMachineTests: XCTestCase {
         XCTAssertEqual(hear(&machine, 1, at: 3, rssi: -50), .venue(1))
     }
 
-    func testOldSightingsSpeakForNoVenue() {
+    func testTheSearchIgnoresOldSightings() {
         var machine = machine()
         _ = hear(&machine, 1, at: 0, rssi: -40)
         XCTAssertEqual(hear(&machine, 2, at: 3, rssi: -80), .venue(1), "heard 3 s ago")
         XCTAssertEqual(hear(&machine, 2, at: 3.001, rssi: -80), .venue(2))
     }
 
-    func testABeaconHeardOftenCountsOnce() {
+    func testRepeatedSightingsOfABeaconCountOnce() {
         var machine = machine()
         for tenth in 0..<20 { _ = hear(&machine, 1, at: Double(tenth) / 10, rssi: -70) }
         // The same strength from a venue that is heard once: neither leads.
@@ -73,7 +73,7 @@ final class VenueSearchMachineTests: XCTestCase {
         XCTAssertEqual(hear(&machine, 2, at: 4.5, rssi: -70), .undecided)
     }
 
-    func testTheOwnVenueIsNoNews() {
+    func testBeaconsOfTheCurrentVenueChangeNothing() {
         var machine = machine()
         XCTAssertEqual(hear(&machine, 1, at: 0, current: 1), .undecided)
     }
@@ -87,7 +87,7 @@ final class VenueSearchMachineTests: XCTestCase {
         XCTAssertEqual(hear(&machine, 2, at: 6, rssi: -50, current: 1), .venue(2))
     }
 
-    func testABeaconOfTheOwnVenueThatIsAsStrongKeepsTheOtherAway() {
+    func testAnEquallyStrongBeaconOfTheCurrentVenuePreventsTheSwitch() {
         var machine = machine()
         for second in 0..<60 {
             XCTAssertEqual(hear(&machine, 2, at: Double(second), rssi: -60, current: 1), .undecided, "\(second) s")
@@ -108,14 +108,14 @@ final class VenueSearchMachineTests: XCTestCase {
         XCTAssertEqual(machine.owner(of: SessionStage.beacon(5, 5)), 3)
     }
 
-    func testOfTwoVenuesThatClaimABeaconTheOneWithTheLowerNumberGetsIt() {
+    func testTheLowerNumberedOfTwoVenuesOwnsABeaconThatBothClaim() {
         var machine = VenueSearchMachine(settings: VenueSearchSettings(), forced: nil)
         let region = BeaconRegion(SessionStage.beacon(1, 1))
         machine.learn([4, 3].map { VenueSummary(id: $0, name: "", version: 1, regions: [region]) })
         XCTAssertEqual(machine.owner(of: SessionStage.beacon(1, 1)), 3)
     }
 
-    func testASightingToldLateDoesNotMakeTheLastOneOlder() {
+    func testALateSightingDoesNotMakeTheLastOneOlder() {
         var machine = machine()
         _ = hear(&machine, 1, at: 5)
         _ = hear(&machine, 1, 2, at: 4)
@@ -132,7 +132,7 @@ final class VenueSearchMachineTests: XCTestCase {
         XCTAssertEqual(machine.lastEvidence(of: 1), Instant(seconds: 1))
     }
 
-    func testSatellitePositionsMustAgreeInARow() {
+    func testConsecutiveSatellitePositionsMustAgree() {
         for other in [52.01, 52.005] {
             var machine = machine()
             for second in stride(from: 0.0, to: 20, by: 2) {
@@ -142,7 +142,7 @@ final class VenueSearchMachineTests: XCTestCase {
         }
     }
 
-    func testVagueAndImpossibleSatellitePositionsDoNotCount() {
+    func testTheSearchIgnoresInaccurateAndImpossibleSatellitePositions() {
         for (latitude, accuracy) in [(52, 15.1), (52, .nan), (52, -1), (.nan, 5), (520, 5)] as [(Double, Double)] {
             var machine = machine()
             for second in 0..<5 {
@@ -167,7 +167,7 @@ final class VenueSearchMachineTests: XCTestCase {
         }
     }
 
-    func testTheVenueWithTheNearestEdgeIsTakenAndOneWithoutARadiusIsAPoint() {
+    func testTheSearchFindsTheVenueWithTheNearestEdgeAndTreatsOneWithoutARadiusAsAPoint() {
         func nearest(_ radius: Double?) -> Verdict {
             var machine = VenueSearchMachine(settings: VenueSearchSettings(), forced: nil)
             // 52.003° is 334 m away, 52.001° is 111 m away.
@@ -187,7 +187,7 @@ final class VenueSearchMachineTests: XCTestCase {
         XCTAssertEqual(nearest(nil), .venueByGNSS(2))
     }
 
-    func testAVenueNearbyIsLeftWhereItWouldNotBeFound() {
+    func testTheSearchLeavesANearbyVenueOutsideTheSearchRadius() {
         func look(_ machine: inout VenueSearchMachine, _ latitude: Double, at seconds: Double) -> Verdict {
             machine.observe(
                 GNSSFix(
@@ -203,7 +203,7 @@ final class VenueSearchMachineTests: XCTestCase {
         XCTAssertEqual(look(&machine, 51.9949, at: 21), .outdoors)
     }
 
-    func testTheNearestVenueIsTaken() {
+    func testTheSearchFindsTheNearestVenue() {
         var machine = VenueSearchMachine(settings: VenueSearchSettings(), forced: nil)
         machine.learn(
             [52.001, 52.0].enumerated().map { index, latitude in
@@ -228,7 +228,7 @@ final class VenueSearchMachineTests: XCTestCase {
         }
     }
 
-    func testAPositionInsideBreaksTheRunOfThoseOutside() {
+    func testAPositionInsideEndsARunOfPositionsOutside() {
         var machine = machine()
         for second in stride(from: 10.0, to: 30, by: 2) {
             XCTAssertEqual(locate(&machine, 52.002, at: second, current: 1), .undecided)
@@ -245,7 +245,7 @@ final class VenueSearchMachineTests: XCTestCase {
         }
     }
 
-    func testANewSearchForgetsWhatWasHeardButNotWhatIsKnown() {
+    func testANewSearchDiscardsSightingsAndKeepsTheKnownVenues() {
         var machine = machine()
         _ = hear(&machine, 1, at: 0, rssi: -40)
         _ = locate(&machine, 52, at: 0)
@@ -254,7 +254,7 @@ final class VenueSearchMachineTests: XCTestCase {
         XCTAssertEqual(hear(&machine, 2, at: 6, rssi: -70), .venue(2), "5 s after satellites saw it far away")
     }
 
-    func testBeaconsHeardFaintlyAcrossTheStreetDontOutweighSatellites() {
+    func testFaintBeaconsAcrossTheStreetDoNotOutweighSatellites() {
         var machine = machine()
         XCTAssertEqual(hear(&machine, 1, at: 0, rssi: -60), .venue(1))
         _ = hear(&machine, 1, at: 6, rssi: -76)
@@ -265,7 +265,7 @@ final class VenueSearchMachineTests: XCTestCase {
         XCTAssertEqual(hear(&machine, 1, at: 8, rssi: -75), .venue(1), "exactly at the limit is heard well")
     }
 
-    func testOldSatellitePositionsDontKeepAVenueFromBeingFound() {
+    func testOldSatellitePositionsDoNotPreventTheDetectionOfAVenue() {
         var machine = machine()
         _ = locate(&machine, 52.002, at: 0)
         XCTAssertEqual(hear(&machine, 1, at: 4.9, rssi: -90), .undecided)

@@ -23,7 +23,7 @@ final class VenueSettingsTests: XCTestCase {
         return (machine, directives)
     }
 
-    func testAVenuesSettingsCountFromItsPacketOnUntilItIsLost() throws {
+    func testAVenuesSettingsApplyFromItsPacketUntilItsLoss() throws {
         var (machine, _) = entered(["positionInterval": 2, "rssiThreshold": -70, "venueLostTimeout": 5])
         XCTAssertEqual(machine.settings.positionInterval, .seconds(2))
         XCTAssertEqual(try machine.stack.setting("positionInterval").source, .venue)
@@ -97,7 +97,7 @@ final class VenueSettingsTests: XCTestCase {
         XCTAssertEqual(seen.withLock { $0.map(\.signal.beaconLimit) }, [4])
     }
 
-    func testAWrongSettingOfAVenueIsReportedAndTheOthersCount() {
+    func testTheSessionReportsAnInvalidSettingOfAVenueAndAppliesTheOthers() {
         let (machine, directives) = entered(["positionInterval": "often", "areaDwel": 1, "areaDwell": 3])
         let errors = directives.compactMap { directive -> String? in
             if case .report(let error) = directive { error.message } else { nil }
@@ -105,7 +105,7 @@ final class VenueSettingsTests: XCTestCase {
         XCTAssertEqual(
             errors,
             [
-                "settings of venue 1 are left out: "
+                "settings of venue 1 are ignored: "
                     + "$.settings.areaDwel: there is no setting areaDwel; did you mean areaDwell?; "
                     + "$.settings.positionInterval: positionInterval must be a number in [0.05, 86400] s, not \"often\""
             ])
@@ -133,7 +133,7 @@ final class VenueSettingsTests: XCTestCase {
     }
 
     /// Behaviour §1.1, row setScanPeriod.
-    func testASteerableRadioIsToldTheVenuesDutyCycleAndItsEnd() {
+    func testASteerableRadioReceivesTheVenuesDutyCycleAndItsEnd() {
         var (machine, directives) = entered(["ble.scan.duration-msec": 2000, "ble.scan.interval-msec": 8000])
         let told = ScanSchedule(cycle: DutyCycle(scanDuration: .seconds(2), interval: .seconds(8)))
         XCTAssertTrue(directives.contains(.schedule(told)))
@@ -142,12 +142,12 @@ final class VenueSettingsTests: XCTestCase {
         XCTAssertTrue(directives.contains(.schedule(ScanSchedule())), "outside the venue nobody wants a rest")
     }
 
-    func testNobodyIsToldADutyCycleThatNobodyGives() {
+    func testTheRadioReceivesNoDutyCycleWithoutASetting() {
         let (_, directives) = entered(["positionInterval": 2])
         for case .schedule in directives { XCTFail("\(directives)") }
     }
 
-    func testOtherSettingsCountWhileTheSessionRunsBesideTheVenuesOwn() throws {
+    func testChangedSettingsApplyDuringTheSessionBesideTheVenuesOwn() throws {
         var (machine, _) = entered(["areaDwell": 7])
         var settings = SettingsStack()
         try settings.override("positionInterval", 3)
@@ -163,7 +163,7 @@ final class VenueSettingsTests: XCTestCase {
         XCTAssertEqual(machine.settings.areaDwell, .seconds(7))
     }
 
-    func testSettingsOutOfRangeLeaveTheEarlierOnes() {
+    func testSettingsOutOfRangeKeepThePreviousOnes() {
         var (machine, _) = entered([:])
         var code = LocalizationSettings()
         code.areaDwell = .seconds(-1)

@@ -28,7 +28,7 @@ final class VenueUpdateTests: XCTestCase {
         XCTAssertEqual(machine.state, .getPacket(venueID: 9, progress: 0))
     }
 
-    func testACatalogueThatOvertakesTheAnswerCountsInItsPlace() {
+    func testACatalogueUpdateReplacesThePendingAnswer() {
         var machine = SessionStage.machine(in: .started)
         XCTAssertEqual(
             machine.handle(.venues(.catalogue([VenueSummary(of: annex)])), at: 10), [.publish(.searchVenue)])
@@ -49,7 +49,7 @@ final class VenueUpdateTests: XCTestCase {
         }
     }
 
-    func testANewerVersionIsAnnouncedAndTheSessionGoesOn() {
+    func testTheSessionEmitsANewerVersionAndContinues() {
         var machine = SessionStage.machine(in: .localizationRunning)
         let state = machine.state
         var newer = SessionStage.office
@@ -58,14 +58,14 @@ final class VenueUpdateTests: XCTestCase {
         XCTAssertEqual(machine.state, state)
     }
 
-    func testASessionThatIsOverHearsNothingOfIt() {
+    func testASessionThatIsOverIgnoresUpdates() {
         for stage in [SessionStage.Stage.idle, .error] {
             var machine = SessionStage.machine(in: stage)
             XCTAssertEqual(machine.handle(.venues(.failure(SessionStage.network)), at: 11), [])
         }
     }
 
-    func testAPositionerReportsAFailureAndEndsWithACredentialError() {
+    func testAFloorPlanLocalizerReportsAFailureAndEndsWithACredentialError() {
         var stage = FloorPlanLocalizerMachineStage()
         XCTAssertEqual(stage.handle(.venues(.failure(SessionStage.network)), at: 9), [], "it is stopped")
         stage.run()

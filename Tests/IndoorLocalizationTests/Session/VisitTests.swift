@@ -19,7 +19,7 @@ final class VisitTests: XCTestCase {
     }
 
     /// Behaviour §2.1B, row regions.
-    func testAVenueAndAFloorPlanAreEnteredAndLeftOnceEach() {
+    func testEachVenueAndFloorPlanHasOneEntryAndOneExit() {
         XCTAssertEqual(
             told([
                 .idle, .started, .searchVenue, .getPacket(venueID: 1, progress: 0.5), .findFloor(office), running(10),
@@ -37,7 +37,7 @@ final class VisitTests: XCTestCase {
             "a floor that was looked for in vain")
     }
 
-    func testAnErrorAndAnotherVenueLeaveAll() {
+    func testAnErrorOrAnotherVenueEndsAllVisits() {
         let error = LocalizationState.error(SessionStage.credential)
         XCTAssertEqual(told([running(10), error]), ["+venue 1", "+map 10", "-map 10", "-venue 1"])
         XCTAssertEqual(
@@ -45,7 +45,7 @@ final class VisitTests: XCTestCase {
     }
 
     /// Behaviour §2.1B, row regions.
-    func testALocalizerTellsItsVisits() async throws {
+    func testALocalizerEmitsItsVisits() async throws {
         let stage = LocalizerStage()
         let visits = stage.localizer.visits
         try await stage.run()
@@ -57,7 +57,7 @@ final class VisitTests: XCTestCase {
     }
 
     /// Behaviour §2.1A, row background calibrator.
-    func testTheQualityOfTheCalibrationIsToldAtOnce() async throws {
+    func testCalibrationQualitiesBeginWithTheCurrentOne() async throws {
         let localizer = LocalizerStage()
         let atOnce = try await Bounded.first(1, of: localizer.localizer.calibrationQualities)
         XCTAssertEqual(atOnce, [.poor], "before anything is known")

@@ -59,7 +59,7 @@ final class WallClockTests: XCTestCase {
         }
     }
 
-    func testAClockThatIsSetDuringTheSessionCountsFromThenOn() async throws {
+    func testAClockChangeDuringTheSessionAppliesFromThenOn() async throws {
         let source = ScriptedSource()
         source.wallClock = Self.noon()
         let told = try await events(source) { $0.wallClock = Self.noon(later: 3_600_000) }.events
@@ -71,7 +71,7 @@ final class WallClockTests: XCTestCase {
     }
 
     /// Behaviour §1.1, row getEnterExitEventsAfter: `ts` is in milliseconds since 1970.
-    func testEventsAreAskedForByTheWallClock() async throws {
+    func testEventsCanBeRequestedByWallClockTime() async throws {
         let source = ScriptedSource()
         source.wallClock = Self.noon()
         let (told, localizer) = try await events(source)
@@ -86,7 +86,7 @@ final class WallClockTests: XCTestCase {
         XCTAssertEqual(none, [])
     }
 
-    func testEventsOfASourceWithoutAWallClockSaySoAndAreNotLost() async throws {
+    func testEventsOfASourceWithoutAWallClockHaveNoUnixTimeAndAreReturned() async throws {
         let source = ScriptedSource()
         XCTAssertNil(source.wallClock)
         let (told, localizer) = try await events(source)
@@ -105,7 +105,7 @@ final class WallClockTests: XCTestCase {
         XCTAssertNil(SharedScanSource(source.dutyCycled(.eco)).wallClock)
     }
 
-    func testAReplayGivesItsEventsTheTimeOfTheClockThatItIsGiven() {
+    func testAReplayTimesItsEventsByItsWallClock() {
         for clock in [nil, WallClock(timeOfZero: .milliseconds(Self.noon))] {
             var replay = SessionReplay(venues: [SessionStage.office], settings: Self.settings)
             replay.wallClock = clock

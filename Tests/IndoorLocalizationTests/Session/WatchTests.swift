@@ -13,7 +13,7 @@ final class WatchTests: XCTestCase {
         return venue
     }
 
-    func testAWatchOfEventsIsCalledWithRoomsAndFencesBySide() async throws {
+    func testTwoEventSubscriptionsAreCalledWithRoomsAndWithFences() async throws {
         var settings = LocalizerStage.settings
         settings.areaDwell = .zero
         let stage = LocalizerStage(venues: [Self.house], settings)
@@ -36,7 +36,7 @@ final class WatchTests: XCTestCase {
         XCTAssertEqual(Set(exits), ["out of hall", "out of grounds"])
     }
 
-    func testWatchesOfStatesPositionsAndEventsAreCalled() async throws {
+    func testSubscriptionsOfStatesPositionsAndEventsAreCalled() async throws {
         var settings = LocalizerStage.settings
         settings.areaDwell = .zero
         let stage = LocalizerStage(venues: [Self.house], settings)
@@ -59,7 +59,7 @@ final class WatchTests: XCTestCase {
         XCTAssertEqual(entries, [true, true])
     }
 
-    func testAWatchOfErrorsIsCalled() async throws {
+    func testAnErrorSubscriptionIsCalled() async throws {
         let stage = LocalizerStage()
         stage.venues.change { $0.catalogueFailures = [SessionStage.network] }
         let (errors, error) = AsyncStream.makeStream(of: LocalizationError.Code.self)

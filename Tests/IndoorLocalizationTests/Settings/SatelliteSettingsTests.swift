@@ -4,7 +4,7 @@ import XCTest
 /// How far satellites are used, and whether they are asked for the place of the local frame.
 final class SatelliteSettingsTests: XCTestCase {
     private func machine(_ settings: LocalizationSettings) -> Machine {
-        var machine = Machine(settings: settings, seed: 1, tellsMotion: true) { _ in FixBelief() }
+        var machine = Machine(settings: settings, seed: 1, reportsMotion: true) { _ in FixBelief() }
         _ = machine.handle(.start, at: .zero)
         _ = machine.handle(.catalogue(SessionStage.summaries), at: .zero)
         return machine

@@ -16,7 +16,7 @@ final class LocalizerMemoryTests: XCTestCase {
         XCTAssertEqual(delay, .zero, "all that was due is done")
     }
 
-    func testSuspendingEndsTheSessionAndReturnsWhatItKnew() async throws {
+    func testSuspendEndsTheSessionAndReturnsItsMemory() async throws {
         let stage = LocalizerStage()
         try await stage.run()
         let before = await stage.localizer.memory
@@ -28,7 +28,7 @@ final class LocalizerMemoryTests: XCTestCase {
         XCTAssertEqual(again.stay, memory.stay, "it is there until the next start")
     }
 
-    func testAnotherLocalizerGoesOnWithAMemoryThatGrowsOlder() async throws {
+    func testAnotherLocalizerContinuesWithAnAgingMemory() async throws {
         let stage = LocalizerStage()
         try await stage.run()
         let memory = await stage.localizer.suspend()
@@ -48,7 +48,7 @@ final class LocalizerMemoryTests: XCTestCase {
         XCTAssertEqual(known.stay, memory.stay, "while a session is on, nothing else is remembered")
     }
 
-    func testStreamsThatAreFinishedEndBehindWhatWasTold() async throws {
+    func testFinishedStreamsEndAfterTheEmittedElements() async throws {
         let stage = LocalizerStage()
         let positions = stage.localizer.positions
         try await stage.run()
@@ -62,7 +62,7 @@ final class LocalizerMemoryTests: XCTestCase {
         XCTAssertGreaterThan(told, 0)
     }
 
-    func testASessionThatIsNotWokenInTimeIsLate() async throws {
+    func testTheDelayIsTheTimeSinceAMissedWakeUp() async throws {
         let stage = LocalizerStage()
         try await stage.run()
         // Time passes in one leap: until the alarm has rung, what was due is late.

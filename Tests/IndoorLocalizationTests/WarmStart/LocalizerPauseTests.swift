@@ -7,7 +7,7 @@ final class LocalizerPauseTests: XCTestCase {
     private let stage = LocalizerStage()
 
     /// Behaviour §5.3, row 2.x: estimation pauses and resumes; rooms are not left, and the place is known again at once.
-    func testASessionGoesOnWhereItWasPaused() async throws {
+    func testASessionContinuesWhereItWasPaused() async throws {
         try await stage.run()
         let isPausedBefore = await stage.localizer.isPaused
         XCTAssertFalse(isPausedBefore)
@@ -34,9 +34,9 @@ final class LocalizerPauseTests: XCTestCase {
         await stage.localizer.stop()
     }
 
-    func testMotionGoesOnInItsFrameAndAStartBeginsItAnew() async throws {
+    func testMotionContinuesInItsFrameAndAStartResetsIt() async throws {
         var device = CarriedDevice()
-        var machine = Machine(settings: LocalizationSettings(), seed: 1, tellsMotion: true) { _ in FixBelief() }
+        var machine = Machine(settings: LocalizationSettings(), seed: 1, reportsMotion: true) { _ in FixBelief() }
         func last(_ readings: [SensorReading]) -> MotionEstimate? {
             readings.flatMap { machine.handle(.reading($0), at: $0.instant) }.compactMap {
                 if case .emitMotion(.motion(let estimate)) = $0 { estimate } else { nil }
@@ -57,7 +57,7 @@ final class LocalizerPauseTests: XCTestCase {
         XCTAssertEqual(try XCTUnwrap(last(device.samples(1))).statistics.steps, 0)
     }
 
-    func testThereIsNothingToPauseOrResumeWithoutASession() async throws {
+    func testPauseAndResumeDoNothingWithoutASession() async throws {
         await stage.localizer.pause()
         await stage.localizer.resume()
         var state = await stage.localizer.state

@@ -13,7 +13,7 @@ final class RememberedPlaceTests: XCTestCase {
             }, instant: Instant(seconds: 100), timeout: timeout)
     }
 
-    func testTrustFallsEvenlyToNothingAtTheTimeout() {
+    func testTheTrustFallsLinearlyToZeroAtTheTimeout() {
         let memory = memory([10: 1])
         for (seconds, expected) in [(0.0, 0.9), (100, 0.9), (400, 0.45), (700, 0), (5000, 0)] {
             XCTAssertEqual(memory.trust(at: Instant(seconds: seconds)), expected, accuracy: 1e-9, "at \(seconds) s")
@@ -21,7 +21,7 @@ final class RememberedPlaceTests: XCTestCase {
         XCTAssertEqual(self.memory([10: 1], timeout: .zero).trust(at: Instant(seconds: 100)), 0)
     }
 
-    func testThePlaceSpreadsAsFarAsSomebodyWalks() {
+    func testTheRestoredPlaceSpreadsAtWalkingSpeed() {
         let motion = MotionModel()
         XCTAssertEqual(RestoredPlace.spread(after: 0, motion: motion), 0)
         // 40 of 43 seconds at 1.1 m/s along an axis, kept until a turn or a stop, 7.1 s in the mean: in the long run
@@ -42,13 +42,13 @@ final class RememberedPlaceTests: XCTestCase {
         }
     }
 
-    func testWhoStandsStillSpreadsByWanderingAlone() {
+    func testTheRestoredPlaceOfAStandingDeviceSpreadsByWanderingOnly() {
         var motion = MotionModel()
         motion.startRate = 0
         XCTAssertEqual(RestoredPlace.spread(after: 100, motion: motion), 0.15 * 0.15 * 100, accuracy: 1e-9)
     }
 
-    func testTheFloorIsForgottenUntilAllAreEquallyProbable() throws {
+    func testTheFloorProbabilitiesBecomeEqualWithAge() throws {
         let memory = memory([11: 0.9, 12: 0.1])
         let now = try XCTUnwrap(memory.probabilities(of: maps, at: Instant(seconds: 100)))
         for (value, expected) in zip(now, [0, 0.9, 0.1]) { XCTAssertEqual(value, expected, accuracy: 1e-9) }

@@ -32,12 +32,12 @@ final class SessionMemoryDocumentTests: XCTestCase {
         return put(full.document, path[...])
     }
 
-    func testWhatIsWrittenIsReadAgain() throws {
+    func testAWrittenDocumentIsReadUnchanged() throws {
         XCTAssertEqual(try SessionMemory(full.document), full)
         XCTAssertEqual(try SessionMemory(SessionMemory().document), SessionMemory())
     }
 
-    func testMembersThatAreNotKnownAreIgnored() throws {
+    func testUnknownMembersAreIgnored() throws {
         XCTAssertEqual(try SessionMemory(document(["stay", "weather"], "fine")), full)
     }
 

@@ -46,7 +46,7 @@ final class SessionMemoryMachineTests: XCTestCase {
         }
     }
 
-    func testAMemoryHoldsTheVenueAndTheAreasThatWereTold() throws {
+    func testAMemoryContainsTheVenueAndTheAreasWithEvents() throws {
         let memory = settled().memory(at: Instant(seconds: 16))
         let stay = try XCTUnwrap(memory.stay)
         XCTAssertEqual(stay.venueID, 1)
@@ -56,7 +56,7 @@ final class SessionMemoryMachineTests: XCTestCase {
         XCTAssertEqual(memory.age, .zero)
     }
 
-    func testSuspendingTellsNoExitAndStoppingDoes() {
+    func testSuspendEmitsNoExitsAndStopDoes() {
         var (suspended, stopped) = (settled(), settled())
         XCTAssertEqual(events(suspended.handle(.suspend, at: 17)), [])
         XCTAssertEqual(suspended.state, .idle)
@@ -66,30 +66,30 @@ final class SessionMemoryMachineTests: XCTestCase {
         XCTAssertEqual(stopped.memory(at: Instant(seconds: 17)).stay?.venueID, 1)
     }
 
-    func testAnEntryThatWasToldIsNotToldAgain() {
+    func testARestoredSessionDoesNotRepeatAnEntry() {
         let memory = settled().memory(at: Instant(seconds: 16))
         XCTAssertEqual(events(next(memory, x: 5, until: 1010)), [])
         XCTAssertEqual(events(next(SessionMemory(), x: 5, until: 1010)), ["enter room 1", "enter fence 2"])
     }
 
-    func testWhoWasCarriedAwayMeanwhileLeavesWhatWasEntered() {
+    func testADeviceMovedMeanwhileLeavesItsRestoredAreas() {
         let memory = settled().memory(at: Instant(seconds: 16))
         XCTAssertEqual(events(next(memory, x: 30, until: 1010)), ["exit room 1", "exit fence 2"])
     }
 
-    func testAreasAreRememberedHoweverOldThatIs() {
+    func testAreasAreRestoredWhateverTheAgeOfTheMemory() {
         var memory = settled().memory(at: Instant(seconds: 16))
         memory.age = .seconds(86_400 * 30)
         XCTAssertEqual(events(next(memory, x: 5, until: 1010)), [])
     }
 
-    func testAnotherEditionOfThePacketIsBegunAnew() {
+    func testAMemoryOfAnotherPacketVersionIsIgnored() {
         var memory = settled().memory(at: Instant(seconds: 16))
         memory.stay?.venueVersion += 1
         XCTAssertEqual(events(next(memory, x: 5, until: 1010)), ["enter room 1", "enter fence 2"])
     }
 
-    func testAFenceLeftBeforeTheRestartIsStillHeldOff() {
+    func testTheHoldOffOfAFenceContinuesAfterARestart() {
         var memory = settled().memory(at: Instant(seconds: 16))
         memory.stay?.rooms = []
         memory.stay?.fences = []
@@ -121,7 +121,7 @@ final class SessionMemoryMachineTests: XCTestCase {
         XCTAssertFalse(directives.contains { if case .emit = $0 { true } else { false } })
     }
 
-    func testWhatNothingWasHeardOfIsHandedOnOlder() {
+    func testAnUnusedMemoryIsPassedOnWithItsGreaterAge() {
         var memory = settled().memory(at: Instant(seconds: 16))
         memory.age = .seconds(5)
         var machine = SessionStage.machine()
@@ -144,21 +144,21 @@ final class SessionMemoryMachineTests: XCTestCase {
         XCTAssertNil(machine.memory(at: Instant(seconds: 60)).stay)
     }
 
-    func testAMemoryThatIsGivenWhileASessionIsOnDoesNothing() {
+    func testRestoringAMemoryDuringASessionDoesNothing() {
         var machine = settled()
         let before = machine.memory(at: Instant(seconds: 16))
         _ = machine.handle(.restore(SessionMemory(age: .seconds(9))), at: 16)
         XCTAssertEqual(machine.memory(at: Instant(seconds: 16)), before)
     }
 
-    func testTheNextSessionOfTheSameMachineBeginsCold() {
+    func testTheNextSessionOfTheSameMachineBeginsWithoutAMemory() {
         var machine = settled()
         _ = machine.handle(.suspend, at: 17)
         _ = machine.handle(.start, at: 18)
         XCTAssertNil(machine.memory(at: Instant(seconds: 18)).stay, "only what it is told to remember counts")
     }
 
-    func testAmongSeveralVenuesTheRememberedOneIsTakenAtOnce() {
+    func testTheSearchFindsTheRestoredVenueAmongSeveralAtOnce() {
         func machine(restoring memory: SessionMemory?) -> Machine {
             var machine = SessionStage.machine()
             if let memory { _ = machine.handle(.restore(memory), at: 0) }
