@@ -1,30 +1,31 @@
 import IndoorVocabulary
 import VenueModel
 
-/// Why there is no route.
+/// An error from planning a route.
 public enum RouteError: Error, Hashable, Sendable {
     /// An end of a route.
     public enum End: String, Hashable, Sendable {
-        /// Where it begins.
+        /// The start.
         case start
-        /// Where it leads to.
+        /// The goal.
         case goal
     }
 
-    /// The venue's packet tells no ways at all.
+    /// The venue packet has no path graph.
     case noPaths(VenueID)
-    /// The venue has no such map; its maps are `known`.
+    /// The venue doesn't have this map; its maps are `known`.
     case unknownMap(MapID, End, known: [MapID])
-    /// No usable way of that map is near enough; `nearest` is its distance in metres, nil if the map has none.
+    /// No usable path on the map is near enough; `nearest` is the distance in metres of the nearest one, or nil if the
+    /// map has none.
     case tooFarFromPaths(RoutePoint, End, nearest: Double?, limit: Double)
-    /// No ways lead from the start to the goal; `explored` places can be reached from the start.
+    /// No path connects the start with the goal; the search explored `explored` nodes from the start.
     case unreachable(from: RoutePoint, to: RoutePoint, explored: Int)
-    /// A route would have to use ways that were excluded; with them, it is `length` metres long.
+    /// Every route uses excluded kinds of paths; the route with them is `length` metres long.
     case needsExcludedWays(
         from: RoutePoint, to: RoutePoint, kinds: Set<PathGraph.Edge.Kind>, length: Double)
-    /// A route would have to use ways that their tags exclude; with them, it is `length` metres long.
+    /// Every route uses paths that the tag options exclude; the route with them is `length` metres long.
     case needsExcludedTags(from: RoutePoint, to: RoutePoint, length: Double)
-    /// An option is out of its range.
+    /// An option is out of its range; the string describes it.
     case optionOutOfRange(String)
 }
 
@@ -63,7 +64,7 @@ extension RouteError: CustomStringConvertible {
 }
 
 extension RouteError {
-    /// Throws if a number is out of its range; not-a-number is in none.
+    /// Checks that a number is in its range. NaN is never in range.
     static func check(
         _ name: String, _ value: Double, in range: ClosedRange<Double>, _ unit: String = ""
     ) throws(RouteError) {
