@@ -13,7 +13,7 @@ public struct Route: Hashable, Sendable {
         public let kind: PathGraph.Edge.Kind
         /// The walking distance in metres; 0 in an elevator.
         public let length: Double
-        /// What it is worth in metres of level walking, as the weights of the packet tell.
+        /// The equivalent distance of level walking in metres, from the weights in the venue packet.
         public let effort: Double
         /// The direction in degrees clockwise from the plan's top, in [0, 360); nil if the leg ends on another map.
         public let course: Double?
@@ -72,7 +72,7 @@ public struct Route: Hashable, Sendable {
     public let vertices: [RoutePoint]
     /// The legs between the vertices, in order; empty if the goal is the start.
     public let legs: [Leg]
-    /// Metres to walk.
+    /// The walking distance in metres.
     public let length: Double
     /// The equivalent distance of level walking in metres, from the weights in the venue packet.
     public let effort: Double

@@ -72,7 +72,7 @@ extension LocalizationError {
 ///
 /// If a source throws a conforming error, the session's error has the same kind and status.
 public protocol ClassifiedError: Error {
-    /// What went wrong.
+    /// The cause of the error.
     var kind: LocalizationError.Kind { get }
     /// The status number from a server or the operating system; nil if there is none.
     var status: LocalizationError.Status? { get }

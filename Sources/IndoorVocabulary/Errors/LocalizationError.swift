@@ -21,7 +21,7 @@ public struct LocalizationError: Error, Hashable, Sendable, CustomStringConverti
         case instantsStandStill(Instant)
     }
 
-    /// What the error means for the session.
+    /// The effect of the error on the session.
     public var code: Code
     /// A description of the problem, its location and its remedy.
     public var message: String
@@ -76,7 +76,7 @@ extension LocalizationError {
         let names = beacons.map(\.description).joined(separator: ", ")
         return LocalizationError(
             code: .generic,
-            message: "the beacons that are heard are of no known venue: \(names); correct uuid, major and minor in the "
+            message: "the received beacons belong to no known venue: \(names); correct uuid, major and minor in the "
                 + "packet, or add the venue",
             reason: .unknownBeacons(beacons), kind: .unknownBeacons)
     }
@@ -86,8 +86,8 @@ extension LocalizationError {
         LocalizationError(
             code: .generic,
             message:
-                "the instants of the readings do not advance beyond \(instant.seconds) s, so that positions come late "
-                + "or not at all; have the source give each reading the instant at which it was sensed",
+                "the instants of the readings do not advance beyond \(instant.seconds) s, so positions are late "
+                + "or missing; set the instant of each reading to the time of its measurement",
             reason: .instantsStandStill(instant), kind: .sampling)
     }
 }

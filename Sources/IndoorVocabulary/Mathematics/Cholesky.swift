@@ -6,7 +6,7 @@ package struct Cholesky: Sendable {
 
     /// Factors a matrix given by rows; nil if it isn't positive definite. Reads only the lower triangle.
     ///
-    /// Takes order³/3 operations.
+    /// The factorization needs order³/3 operations.
     package init?(_ matrix: [Double], order: Int) {
         precondition(matrix.count == order * order, "a matrix of order \(order) has \(order * order) elements")
         self.order = order

@@ -56,7 +56,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
     /// Returns a stream of all elements from now on, preceded by the latest one if the broadcast replays it.
     package func subscribe() -> AsyncStream<Element> { subscribe(beginningWithLatest: replaysLatest) }
 
-    /// A new subscription: all elements from now on.
+    /// Returns a stream of all elements from now on.
     ///
     /// - Parameter beginsWithLatest: Whether the stream begins with the latest element, if stored.
     package func subscribe(beginningWithLatest beginsWithLatest: Bool) -> AsyncStream<Element> {

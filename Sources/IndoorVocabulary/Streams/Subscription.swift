@@ -35,10 +35,10 @@ public final class Subscription: Sendable {
 
     deinit { close() }
 
-    /// Ends the watch: no call begins or goes on after this has returned.
+    /// Ends the subscription. After this method returns, no call begins or continues.
     ///
-    /// It waits for a call that is running on another thread, so that call must not wait for the one that closes.
-    /// From within a call, it returns at once; that call is the last one.
+    /// The method waits for a call that is running on another thread, so that call must not wait for the closing
+    /// thread. From within a call, the method returns immediately, and that call is the last one.
     public func close() {
         gate.isOpen.store(false, ordering: .releasing)
         task.cancel()
