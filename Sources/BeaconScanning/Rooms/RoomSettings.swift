@@ -19,7 +19,7 @@ public struct RoomSettings: Hashable, Sendable {
     /// At once, since ``AdaptiveClassifier`` tests for changes itself; a classifier that takes each scan by itself
     /// is better followed with `inARow` or `bestOf`.
     public var changeRule = RoomChangeRule.immediate
-    /// How many estimates the rule looks at; from 1 to 100, of no effect on `immediate`.
+    /// The number of estimates that the rule considers, from 1 to 100; no effect with `immediate`.
     public var changeCount = 3
 
     /// Creates the settings with their defaults: at once.
@@ -40,9 +40,9 @@ extension RoomSettings {
     package static let list: [Setting<RoomSettings>] = [
         .choice(
             "changeRule", \.changeRule, fromWorst: [.immediate, .inARow, .bestOf],
-            "When a change of room is believed: at once, told several times in a row, or most often of the last times."),
+            "When a room change is accepted: immediately, after several equal estimates in a row, or by majority."),
         .wholeNumber(
             "changeCount", \.changeCount, in: 1...100, better: .greater,
-            "How many estimates that rule looks at; of no effect on `immediate`."),
+            "The number of estimates that the rule considers; no effect with `immediate`."),
     ]
 }

@@ -12,9 +12,9 @@ public enum PositioningMethod: String, Hashable, Sendable, CaseIterable {
 
 /// The engine's settings, with their defaults.
 public struct PositioningSettings: Hashable, Sendable {
-    /// How the place is found.
+    /// The positioning method.
     public var method: PositioningMethod = .particle
-    /// Number of particles, from 100 to 1,000,000.
+    /// The number of particles, from 100 to 1,000,000.
     public var particleCount = 1500
     /// The measurement model's numbers.
     public var signal = SignalModel()
@@ -22,18 +22,18 @@ public struct PositioningSettings: Hashable, Sendable {
     public var motion = MotionModel()
     /// When and how particles are drawn anew.
     public var resampling = Resampling()
-    /// Seconds between two looks at the whole venue for places that the filter may have lost, in [0.1, 60].
+    /// The time in seconds between two global updates, which search the whole venue for a lost position, in [0.1, 60].
     public var globalUpdateInterval = 2.0
-    /// Share of the particles that such a look replaces, in [0, 1].
+    /// The share of the particles that a global update replaces, in [0, 1].
     public var recoveryShare = 0.03
     /// How much of the evidence counts for the level, in [0, 10]; 1 takes it as it is. Below 1, as readings that follow each
     /// other share their errors: a level that is wrong by them alone would be believed after a few.
     public var levelShare = 0.25
-    /// How much the expectation of places (survey, walkable areas) counts within a second, in [0, 10].
+    /// The weight per second of the prior over places (survey, walkable areas), in [0, 10].
     public var priorShare = 0.2
-    /// Metres of error that remain even if the filter is certain, in [0, 1000].
+    /// The minimum radius in metres, even if the filter is certain, in [0, 1000].
     public var radiusFloor = 0.8
-    /// What the spread of the particles is multiplied with to give a radius, in [0, 100].
+    /// The factor from the spread of the particles to the radius, in [0, 100].
     public var radiusFactor = 1.05
     /// How soon a belief that disagrees with the last seconds' evidence is doubted, in [0, 100]: its variance is
     /// multiplied with this and with how far they disagree against what is expected, if that is more than 1. As the
@@ -57,29 +57,29 @@ extension PositioningSettings {
     private static let ownList: [Setting<PositioningSettings>] = [
         .choice(
             "method", \.method, fromWorst: [.trilateration, .fingerprint, .particle],
-            "How the place is found: by a filter over time, or from the last seconds alone."),
+            "The positioning method: a filter over time, or an estimate from the last seconds alone."),
         .wholeNumber(
-            "particleCount", \.particleCount, in: 100...1_000_000, better: .greater, "Number of particles."),
+            "particleCount", \.particleCount, in: 100...1_000_000, better: .greater, "The number of particles."),
         .number(
             "globalUpdateInterval", \.globalUpdateInterval, in: 0.1...60, unit: "s", better: .smaller,
-            "Time between two looks at the whole venue for places that the filter may have lost."),
+            "The time between two global updates, which search the whole venue for a lost position."),
         .number(
-            "recoveryShare", \.recoveryShare, in: 0...1, "Share of the particles that such a look replaces."),
+            "recoveryShare", \.recoveryShare, in: 0...1, "The share of the particles that a global update replaces."),
         .number(
             "levelShare", \.levelShare, in: 0...10,
-            "How much of the evidence counts for the level, as successive readings share their errors; 1 takes all of it."
+            "The weight of the evidence for the floor; below 1, because successive readings share their errors."
         ),
         .number(
             "priorShare", \.priorShare, in: 0...10,
-            "How much the expectation of places (survey, walkable areas) counts within a second."),
+            "The weight per second of the prior over places (survey, walkable areas)."),
         .number(
             "radiusFloor", \.radiusFloor, in: 0...1000, unit: "m",
-            "Error that remains even if the filter is certain."),
+            "The minimum radius, even if the filter is certain."),
         .number(
             "radiusFactor", \.radiusFactor, in: 0...100,
-            "What the spread of the particles is multiplied with to give a radius."),
+            "The factor from the spread of the particles to the radius."),
         .number(
             "radiusInflation", \.radiusInflation, in: 0...100,
-            "How soon a belief that disagrees with the last seconds' evidence gets a larger radius; 0 is never."),
+            "How strongly the radius grows when the estimate disagrees with the latest evidence; 0 disables it."),
     ]
 }

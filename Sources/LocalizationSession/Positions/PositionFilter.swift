@@ -6,11 +6,11 @@ import VenueModel
 ///
 /// One of the three is enough. With none of them set, every position is told.
 public struct PositionFilter: Hashable, Sendable {
-    /// Metres to the position told last, in [0, 10000000]; 0 takes no account of the distance.
+    /// The minimum distance in metres to the last emitted position, in [0, 10000000]; 0 ignores the distance.
     public var distance: Double
-    /// Time since the position told last, from 0 s to a day; 0 s takes no account of the time.
+    /// The minimum time since the last emitted position, from 0 s to a day; 0 ignores the time.
     public var time: Duration
-    /// Degrees between its course and that of the position told last, in [0, 180]; 0 takes no account of the course.
+    /// The minimum change of course in degrees since the last emitted position, in [0, 180]; 0 ignores the course.
     public var heading: Double
 
     /// Creates a filter, by default one that lets every position pass.
@@ -62,12 +62,12 @@ extension PositionFilter {
     package static let list: [Setting<PositionFilter>] = [
         .number(
             "distance", \.distance, in: 0...10_000_000, unit: "m",
-            "A position this far from the one told last is told; 0 takes no account of the distance."),
+            "The minimum distance to the last emitted position; 0 ignores the distance."),
         .duration(
             "time", \.time, from: .zero,
-            "A position this much later than the one told last is told; 0 s takes no account of the time."),
+            "The minimum time since the last emitted position; 0 ignores the time."),
         .number(
             "heading", \.heading, in: 0...180, unit: "°",
-            "A position whose course differs so much from the one told last is told; 0 takes no account of the course."),
+            "The minimum change of course since the last emitted position; 0 ignores the course."),
     ]
 }

@@ -80,10 +80,10 @@ extension LocalizationSettings {
             "The scanning time without a beacon of the venue after which the venue is lost."),
         .duration(
             "areaDwell", \.areaDwell, from: .zero, scope: .venue,
-            "How long positions must be inside or outside a room or geofence before the session reports entry or exit."),
+            "How long positions must be inside or outside a room or geofence before its entry or exit is reported."),
         .duration(
             "fenceTimeout", \.fenceTimeout, from: .zero, scope: .venue,
-            "How long after an exit the session doesn't report entry into the same geofence, without a timeout in the packet."),
+            "How long after an exit entry into the same geofence isn't reported, without a timeout in the packet."),
         .choice(
             "satellites", \.satellites, fromWorst: [.off, .lowAccuracy, .highAccuracy],
             "The use of satellite positions: `off`, `lowAccuracy` (one per ten seconds) or `highAccuracy` (all)."),
@@ -113,7 +113,8 @@ extension LocalizationSettings {
 extension LocalizationSettings {
     private static let deviceSetting = Setting<LocalizationSettings>(
         key: "device", limits: .text, unit: "", isOptional: true, preference: nil, scope: .session,
-        summary: "The model of this device, as named in the headers of recordings. If the survey includes the model, a session "
+        summary:
+            "The model of this device, as named in the headers of recordings. If the survey includes it, a session "
             + "begins with its receiver parameters; `null` for any receiver.",
         read: { $0.device.map(SettingValue.text) ?? .none },
         write: { settings, value in

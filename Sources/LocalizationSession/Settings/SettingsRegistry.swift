@@ -62,8 +62,8 @@ package struct SettingsRegistry: Sendable {
 
     /// Checks and converts an entry from a source.
     ///
-    /// - Throws: `SettingsProblem` if there is no such setting, or if the source may not give it, or if the value is
-    ///   wrong.
+    /// - Throws: `SettingsProblem` if there is no such setting, if the source isn't allowed to set it, or if the value
+    ///   is wrong.
     package func accept(_ given: SettingsEntry, from source: SettingsSource) throws(SettingsProblem) -> Accepted {
         func problem(_ reason: SettingsProblem.Reason) -> SettingsProblem {
             SettingsProblem(key: given.key, reason: reason, source: source, place: given.place)

@@ -40,7 +40,7 @@ public struct UploadSettings: Hashable, Sendable {
             "batchSize", \.batchSize, in: 1...10_000, "The number of records at which a batch is uploaded immediately."),
         .wholeNumber(
             "queueSize", \.queueSize, in: 1...10_000_000, better: .greater,
-            "The maximum number of records that wait for the network; when exceeded, the oldest are dropped and counted."),
+            "The maximum number of records that wait for the network; the oldest are dropped and counted."),
         .duration(
             "beaconInterval", \.beaconInterval, from: .zero, better: .smaller,
             "The minimum time between two records of one beacon; 0 keeps every sighting."),

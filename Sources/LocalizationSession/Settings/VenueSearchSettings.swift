@@ -45,7 +45,7 @@ extension VenueSearchSettings {
         .duration("window", \.window, above: .zero, "The maximum age of sightings that count as evidence for a venue."),
         .number(
             "lead", \.lead, in: 1...1000,
-            "The ratio by which the beacons of the leading venue must exceed those of any other, as sums of amplitudes."),
+            "The ratio by which the leading venue's beacons must exceed those of any other, as sums of amplitudes."),
         .duration(
             "contestedTime", \.contestedTime, from: .zero,
             "How long a venue must lead to be selected while the radio receives several venues."),
@@ -58,7 +58,8 @@ extension VenueSearchSettings {
         .number(
             "gnssAccuracy", \.gnssAccuracy, in: 0...10_000, unit: "m",
             "The maximum 68 % radius of satellite positions that count as evidence."),
-        .wholeNumber("gnssCount", \.gnssCount, in: 1...1000, "The number of consecutive satellite positions that must agree."),
+        .wholeNumber(
+            "gnssCount", \.gnssCount, in: 1...1000, "The number of consecutive satellite positions that must agree."),
         .duration(
             "gnssSilence", \.gnssSilence, from: .zero,
             "How long all beacons of the venue must have been weak before satellite positions count."),
@@ -70,7 +71,7 @@ extension VenueSearchSettings {
             "The maximum distance at which satellite positions select the nearest venue."),
         .number(
             "gnssFarDistance", \.gnssFarDistance, in: 0...10_000_000, unit: "m",
-            "The distance outside the venue from which satellite positions override its beacons, regardless of their RSSI."),
+            "The distance outside the venue from which satellite positions override beacons of any RSSI."),
         .flag(
             "isLockedIndoors", \.isLockedIndoors,
             "Whether the session ignores satellite positions when it detects the venue and the outdoors."),
