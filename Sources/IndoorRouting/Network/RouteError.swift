@@ -38,21 +38,21 @@ extension RouteError: CustomStringConvertible {
             let list = known.prefix(10).map(\.description).joined(separator: ", ") + (known.count > 10 ? ", …" : "")
             return "the route's \(end.rawValue) is on map \(map), which the venue does not have; its maps are \(list)"
         case .tooFarFromPaths(let place, let end, let nearest, let limit):
-            let found = nearest.map { "the nearest one is \(Self.metres($0)) off" } ?? "there is none on that map"
+            let found = nearest.map { "the nearest one is \(Self.metres($0)) away" } ?? "there is none on that map"
             return
-                "the route's \(end.rawValue), \(place), is not within \(Self.metres(limit)) of a way that may be used: "
-                + "\(found); allow a larger snapping distance, or add paths"
+                "the route's \(end.rawValue), \(place), is not within \(Self.metres(limit)) of a permitted path: "
+                + "\(found); increase the snapping distance, or add paths"
         case .unreachable(let start, let goal, let explored):
             return
-                "no way leads from \(start) to \(goal): of the \(explored) places that can be reached, none leads on; "
-                + "join the parts of the path graph, or check its one-way edges"
+                "there is no route from \(start) to \(goal): none of the \(explored) reachable nodes "
+                + "leads to the goal; connect the parts of the path graph, or check its one-way edges"
         case .needsExcludedWays(let start, let goal, let kinds, let length):
             let names = kinds.map(\.rawValue).sorted().joined(separator: " and ")
-            return "no way from \(start) to \(goal) does without \(names); with them, there is one of "
-                + "\(Self.metres(length))"
+            return "each route from \(start) to \(goal) uses \(names), which the options exclude; "
+                + "a route with them has \(Self.metres(length))"
         case .needsExcludedTags(let start, let goal, let length):
-            return "no way from \(start) to \(goal) has the tags that are asked for; without that, there is one of "
-                + "\(Self.metres(length))"
+            return "no route from \(start) to \(goal) has only paths with permitted tags; "
+                + "a route without this rule has \(Self.metres(length))"
         case .optionOutOfRange(let problem):
             return problem
         }

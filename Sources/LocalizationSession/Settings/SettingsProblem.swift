@@ -40,9 +40,9 @@ public struct SettingsProblem: Error, Hashable, Sendable, CustomStringConvertibl
         case .outOfRange(let allowed, let found): "\(key) must be \(allowed), not \(found)"
         case .notAllowed:
             source == .venue
-                ? "\(key) is not for a venue to set, as it counts before a venue is known; set it elsewhere"
-                : "\(key) cannot be set as \(source.rawValue); give it as a file, by request or by override"
-        case .givenTwice: "\(key) is given twice, perhaps dotted and nested, or by another name; give it once"
+                ? "\(key) cannot be set by a venue, as it applies before a venue is known; set it in another source"
+                : "\(key) cannot be set as \(source.rawValue); set it in a file, by request or by override"
+        case .givenTwice: "\(key) is set twice, for example dotted and nested, or by an alias; set it once"
         }
     }
 

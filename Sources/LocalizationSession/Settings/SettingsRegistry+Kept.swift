@@ -37,7 +37,7 @@ extension SettingsRegistry {
     private static let families = ["ble.eid.", "ble.stat.", "cell.", "dtn.", "id.", "iotee.", "nodle.", "wifi."]
 
     /// The reason that keys accepted by their prefix alone have no effect.
-    static let reasonOfFamily = "a key of the Nodle SDK that nothing here needs"
+    static let reasonOfFamily = "a key of the Nodle SDK that this package does not use"
 
     /// Returns whether an unlisted key is accepted by its prefix. Keys that look like a misspelling of a listed key
     /// aren't accepted.

@@ -43,10 +43,10 @@ public enum SharingNameError: Error, Hashable, Sendable, CustomStringConvertible
         case .forbidden("$", let name):
             "the name \"\(name)\" begins with \"$\", which is reserved for brokers; begin it with another character"
         case .forbidden(let scalar, let name) where scalar.value < 0x20 || scalar.value > 0x7E:
-            "a name has the character U+\(String(scalar.value, radix: 16, uppercase: true)), which no device or room may "
+            "the name contains U+\(String(scalar.value, radix: 16, uppercase: true)), which no device or room may "
                 + "have (the rest is \"\(String(name.unicodeScalars.filter { !Self.isForbidden($0) }))\")"
         case .forbidden(let scalar, let name):
-            "the name \"\(name)\" has \"\(scalar)\"; names of devices and rooms are without / + and #"
+            "the name \"\(name)\" contains \"\(scalar)\"; names of devices and rooms must not contain /, + or #"
         }
     }
 }

@@ -31,13 +31,14 @@ public enum FixError: Error, Hashable, Sendable, CustomStringConvertible {
 
     public var description: String {
         switch self {
-        case .invalidRadius(let radius): "the radius \(radius) is none; give one above 0 and up to 1e6 m"
-        case .invalidPlace(let place): "\(place) is no place; give finite numbers, latitude and longitude in range"
+        case .invalidRadius(let radius): "the radius \(radius) is invalid; give one above 0 and up to 1e6 m"
+        case .invalidPlace(let place):
+            "\(place) is not a valid place; give finite numbers, latitude and longitude in range"
         case .noImageSize(let map): "map \(map) has no image size; add it to the packet, or give metres"
         case .unknownMap(let map): "the venue has no map \(map); give one of its maps"
         case .offPlan(let map, let distance):
             "the place is \(Int(distance.rounded())) m off the plan of map \(map); give one on it"
-        case .methodWithoutMemory: "the method of positioning keeps no place; use the method particle"
+        case .methodWithoutMemory: "the positioning method keeps no state; use the method particle"
         case .notGeoreferenced(let map): "map \(map) has no georeference; add it to the packet, or give metres"
         case .georeference(let error): "\(error)"
         }

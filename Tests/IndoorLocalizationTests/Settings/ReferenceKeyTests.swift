@@ -84,7 +84,7 @@ final class ReferenceKeyTests: XCTestCase {
         let settings = try stack([(.file, [("dtn.use-cellular", false), ("ble.scan.duration-msec", 5000)])])
         XCTAssertEqual(
             try settings.setting("dtn.use-cellular").reasonOfNoEffect,
-            "the system chooses the network that carries an upload")
+            "the system chooses the network for an upload")
         XCTAssertNil(try settings.setting("ble.scan.duration-msec").reasonOfNoEffect)
         XCTAssertNil(try settings.setting("scanner.dutyCycle.scanDuration").reasonOfNoEffect)
     }

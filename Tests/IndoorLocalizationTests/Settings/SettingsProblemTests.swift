@@ -74,7 +74,7 @@ final class SettingsProblemTests: XCTestCase {
 
     func testAVenueMayNotSetWhatCountsBeforeItIsKnown() {
         for key in ["forcedVenue", "venueSearch.lead", "retryPause", "scanner.rssiThreshold", "remote.interval"] {
-            XCTAssertTrue(message(key, 1, from: .venue).hasPrefix("\(key) is not for a venue to set"), key)
+            XCTAssertTrue(message(key, 1, from: .venue).hasPrefix("\(key) cannot be set by a venue"), key)
         }
         XCTAssertEqual(message("areaDwell", 1, from: .venue), "")
         XCTAssertTrue(message("areaDwell", 1, from: .default).contains("cannot be set as default"))
