@@ -64,7 +64,7 @@ final class ConfigCommandTests: XCTestCase {
             XCTAssertTrue(line.hasSuffix("; accepted, no effect: \(reason)"), "\(line)")
         }
         let json = try Tool.run(["config", "show", "--json", "--settings", path])
-        XCTAssertTrue(json.output.contains("\"noEffect\":\"cellular networks are not scanned\""))
+        XCTAssertTrue(json.output.contains("\"noEffect\":\"the package does not scan cellular networks\""))
     }
 
     func testAllProblemsOfSettingsFilesAreReportedWithTheirLines() throws {

@@ -79,7 +79,7 @@ final class GeofenceTests: XCTestCase {
         XCTAssertEqual(go(&machine, to: 20, at: 15), ["-desk"])
     }
 
-    func testAGeofenceThatIsStoppedTellsNoExit() {
+    func testAStoppedGeofenceReportsNoExit() {
         for change in [GeofenceChange.stop(["desk"]), .stopAll] {
             var machine = session()
             watch(&machine, .start([fence("desk"), fence("door", at: 30)]), at: 10.2)
@@ -127,7 +127,7 @@ final class GeofenceTests: XCTestCase {
         XCTAssertEqual(go(&machine, to: 9, at: 15), ["-clockwise", "-counter"])
     }
 
-    func testGeofencesKeepTheRulesOfFences() {
+    func testGeofencesFollowTheRulesOfFences() {
         var machine = session(dwell: .seconds(2))
         var slow = fence("slow")
         (slow.exitDelay, slow.exitMargin) = (.seconds(6), 2)
@@ -191,7 +191,7 @@ final class GeofenceTests: XCTestCase {
     }
 
     /// What it costs is in `indoorloc bench`; here, that no area far off is asked.
-    func testTenThousandGeofencesTellWhatOneTells() {
+    func testTenThousandGeofencesReportTheEventsOfOne() {
         var machine = session()
         watch(
             &machine,

@@ -32,7 +32,7 @@ final class VenueRoomIndexTests: XCTestCase {
         XCTAssertNil(index.room(at: MapPoint(x: 0, y: 0), on: 1))
     }
 
-    func testALibraryHandsOutItsVenuesAndNoOthers() async throws {
+    func testALibraryReturnsOnlyItsOwnVenues() async throws {
         let venue = Venue(id: 4, name: "a", maps: [])
         let library = VenueLibrary([venue, Venue(id: 4, name: "b", maps: [])])
         XCTAssertEqual(library.catalogue(), [VenueSummary(of: venue)])
