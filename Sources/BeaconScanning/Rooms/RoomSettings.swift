@@ -4,15 +4,15 @@ import IndoorVocabulary
 public enum RoomChangeRule: String, Hashable, Sendable, CaseIterable {
     /// At once.
     case immediate
-    /// When another room was told several times in a row.
+    /// After several estimates of the new room in a row.
     case inARow
-    /// When another room was told most often of the last times.
+    /// When the new room has the majority of the latest estimates.
     case bestOf
 }
 
 /// When a device counts as having changed the room.
 ///
-/// The first room is always told at once.
+/// The first room is always reported immediately.
 public struct RoomSettings: Hashable, Sendable {
     /// When a change is believed.
     ///

@@ -33,7 +33,7 @@ public struct RouteTags: Hashable, Sendable {
 
     /// A rule that permits all paths.
     public static let none = RouteTags()
-    /// A rule that excludes paths with the tag "inaccessible", such as stairs.
+    /// A rule that excludes paths with the tag "inaccessible", which not all users can use.
     public static let excludeInaccessible = RouteTags(excluding: ["inaccessible"])
     /// A rule that excludes paths with the tag "accessibleOnly", which are reserved for users with reduced mobility.
     public static let excludeAccessibleOnly = RouteTags(excluding: ["accessibleOnly"])

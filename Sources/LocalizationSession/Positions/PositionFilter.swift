@@ -2,9 +2,9 @@ import CMath
 import IndoorVocabulary
 import VenueModel
 
-/// Which positions are told: those that are far enough, late enough or turned enough after the one told last.
+/// A filter for emitted positions, by distance, time and change of course since the last emitted position.
 ///
-/// One of the three is enough. With none of them set, every position is told.
+/// A position passes if it meets one of the three conditions. With none of them set, every position passes.
 public struct PositionFilter: Hashable, Sendable {
     /// The minimum distance in metres to the last emitted position, in [0, 10000000]; 0 ignores the distance.
     public var distance: Double
@@ -20,7 +20,7 @@ public struct PositionFilter: Hashable, Sendable {
         self.heading = heading
     }
 
-    /// Whether every position is told.
+    /// Whether every position passes.
     public var tellsAll: Bool { distance <= 0 && time <= .zero && heading <= 0 }
 }
 

@@ -5,7 +5,7 @@ import IndoorPositioning
 /// | word | a position every | particles | radio listens |
 /// | --- | --- | --- | --- |
 /// | `best`, `bestForCart` | as the settings say | as the settings say | all the time |
-/// | `low` | 2 s | 500 | half of the time, if the source can be told |
+/// | `low` | 2 s | 500 | half of the time, if the source supports it |
 ///
 /// `bestForCart` also selects the motion model of a shopping cart, unless a motion mode is given.
 public enum DesiredAccuracy: String, Hashable, Sendable, CaseIterable {

@@ -2,15 +2,15 @@ import IndoorVocabulary
 
 /// Content that a venue shows when the device approaches or leaves a beacon or a place.
 public struct Interaction: Hashable, Sendable {
-    /// What the device comes near to.
+    /// The target of the interaction.
     public enum Target: Hashable, Sendable {
         /// Any beacon of a region.
         case beacon(BeaconRegion)
-        /// A room, by its number within the venue.
+        /// A room, by its ID within the venue.
         case room(Int)
-        /// A fence, by its number within the venue.
+        /// A geofence, by its ID within the venue.
         case fence(Int)
-        /// A point of interest, by its number within the venue.
+        /// A point of interest, by its ID within the venue.
         case pointOfInterest(Int)
     }
 
@@ -57,7 +57,7 @@ public struct Interaction: Hashable, Sendable {
     public var id: Int
     /// The display name.
     public var name: String
-    /// What the device comes near to.
+    /// The target of the interaction.
     public var target: Target
     /// The direction that triggers the interaction.
     public var trigger: Trigger

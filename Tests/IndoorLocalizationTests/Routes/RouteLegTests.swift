@@ -6,7 +6,7 @@ import XCTest
 final class RouteLegTests: XCTestCase {
     private typealias Stage = RouteStage
 
-    func testARouteUpstairsHasALegForEachFloorAndTheStairs() throws {
+    func testARouteUpstairsHasLegsForWalkingAndStairs() throws {
         var planner = RoutePlanner(venue: Stage.twoFloors)
         let route = try planner.route(from: Stage.at(1, 0, 10), to: Stage.at(2, 40, 10))
         XCTAssertEqual(route.legs.map(\.kind), [.walk, .walk, .stairs, .walk, .walk])

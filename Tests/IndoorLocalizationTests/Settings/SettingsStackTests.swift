@@ -73,7 +73,7 @@ final class SettingsStackTests: XCTestCase {
     /// Behaviour §4.5, check 2.
     /// Behaviour §4.1, row precedence: the program beats the server, which beats the default.
     /// Behaviour §4.1, row clear: what the program and its file gave is taken back.
-    func testAFileOverridesAServerAndAServerOverridesDefaultsInAnyOrder() throws {
+    func testAnOverrideBeatsAServerInAnyOrderAndClearRemovesTheOverride() throws {
         let entry = { (number: Double) in [SettingsEntry(key: "ble.scan.duration-msec", value: .number(number))] }
         for isRemoteFirst in [true, false] {
             var settings = SettingsStack()
