@@ -1,23 +1,24 @@
 import IndoorVocabulary
 
-/// When a change of room is believed.
+/// The rule for accepting a room change.
 public enum RoomChangeRule: String, Hashable, Sendable, CaseIterable {
-    /// At once.
+    /// Immediately.
     case immediate
     /// After several estimates of the new room in a row.
     case inARow
-    /// When the new room has the majority of the latest estimates.
+    /// When the new room is the most frequent of the latest estimates.
     case bestOf
 }
 
-/// When a device counts as having changed the room.
+/// Settings for room changes.
 ///
 /// The first room is always reported immediately.
 public struct RoomSettings: Hashable, Sendable {
-    /// When a change is believed.
+    /// When a room change is accepted: immediately, after several equal estimates in a row, or for the most frequent
+    /// room.
     ///
-    /// At once, since ``AdaptiveClassifier`` tests for changes itself; a classifier that takes each scan by itself
-    /// is better followed with `inARow` or `bestOf`.
+    /// The default is `immediate`, because ``AdaptiveClassifier`` detects changes itself. Use `inARow` or `bestOf` for
+    /// a classifier that evaluates each scan independently.
     public var changeRule = RoomChangeRule.immediate
     /// The number of estimates that the rule considers, from 1 to 100; no effect with `immediate`.
     public var changeCount = 3
@@ -40,7 +41,8 @@ extension RoomSettings {
     package static let list: [Setting<RoomSettings>] = [
         .choice(
             "changeRule", \.changeRule, fromWorst: [.immediate, .inARow, .bestOf],
-            "When a room change is accepted: immediately, after several equal estimates in a row, or by majority."),
+            "When a room change is accepted: immediately, after several equal estimates in a row, or for the most frequent room."
+        ),
         .wholeNumber(
             "changeCount", \.changeCount, in: 1...100, better: .greater,
             "The number of estimates that the rule considers; no effect with `immediate`."),

@@ -6,18 +6,18 @@ import VenueModel
 ///
 /// Found on the surveys of ten public data sets by leaving places out; none is tuned to one building.
 public struct SignalModel: Hashable, Sendable {
-    /// Path-loss exponent where no survey tells another.
+    /// The path-loss exponent without a survey.
     public var pathLossExponent = 2.4
-    /// Signal strength at 1 m in dBm where neither the venue nor a survey tells another.
+    /// The signal strength at 1 m in dBm, unless the venue or a survey specifies it.
     public var defaultPower = -62.0
-    /// Signal lost through one floor, in dB, where no survey tells another.
+    /// The signal loss through one floor in dB, without a survey.
     public var floorLoss = 15.0
-    /// Height difference between device and beacon in metres, where unknown.
+    /// The default height difference between device and beacon in metres.
     public var heightDifference = 0.5
 
-    /// Standard deviation of what a place adds to the path loss (shadowing), in dB.
+    /// The standard deviation of the shadowing at a place, in dB.
     public var shadowing = 4.0
-    /// Distance in metres over which shadowing stays alike.
+    /// The correlation distance of shadowing in metres.
     public var shadowingLength = 8.0
     /// Standard deviation of a beacon's power from its learned value, in dB.
     public var powerDeviation = 5.0
@@ -25,14 +25,14 @@ public struct SignalModel: Hashable, Sendable {
     public var surveyNoise = 1.5
     /// Standard deviation of one reading by fast fading and advertising channel, in dB.
     public var fastFading = 2.5
-    /// More readings than this at one place don't make the mean any better.
+    /// The maximum number of readings at one place that improve their mean.
     public var readingCap = 10
-    /// Shadowing that remains where there is no survey, in dB.
+    /// The remaining shadowing without a survey, in dB.
     public var unsurveyedDeviation = 5.0
 
     /// Standard deviation of a mean reading from the table, in dB, where no survey tells.
     public var readingDeviation = 3.0
-    /// What comes on top after the survey, in dB: another body, orientation, people, doors.
+    /// The additional deviation after the survey in dB, such as by another body, orientation, people or doors.
     public var unseenDeviation = 2.0
     /// Degrees of freedom of Student's t distribution of the readings.
     public var degreesOfFreedom = 16.0
@@ -44,10 +44,10 @@ public struct SignalModel: Hashable, Sendable {
     /// Of each beacon, only the newest this many readings count for a position. By default all of them do: readings count for
     /// 4 s at most, and the mean of many is less noisy than that of the last twelve.
     public var readingLimit = SignalModel.unlimited
-    /// Readings of one beacon closer in time than this share their shadowing, in seconds.
+    /// The time in seconds within which readings of one beacon share their shadowing.
     public var correlationTime = 1.0
 
-    /// Distance in metres over which detection rates are averaged, where no survey tells another.
+    /// The distance in metres over which detection rates are averaged, without a survey.
     public var rateLength = 1.5
     /// Longest listening time, in seconds, that a survey place counts with in detection rates.
     public var rateDurationCap = 4.0
@@ -58,21 +58,21 @@ public struct SignalModel: Hashable, Sendable {
     public var ratePrior = 2.0
     /// Detections a second assumed, of all beacons together, where the survey heard none and path loss is too high.
     public var unheardRate = 0.05
-    /// RSSI in dBm at which half of what a beacon sends is heard, where no survey tells.
+    /// The RSSI in dBm at which the radio receives half of a beacon's advertisements, without a survey.
     public var sensitivity = -85.0
     /// Decibels around the sensitivity over which beacons cease to be heard, as the scale of a logistic function.
     public var sensitivityWidth = 4.0
-    /// Share of the detection evidence that is believed where no survey tells; 0 leaves silence out there.
+    /// The weight of the detection evidence without a survey; 0 ignores missing detections.
     public var unsurveyedDetectionWeight = 0.5
     /// Detections a second assumed there, of all beacons together, where path loss expects none.
     public var unsurveyedRate = 0.4
-    /// Share of the detection evidence that is believed.
+    /// The weight of the detection evidence.
     public var detectionWeight = 1.0
 
     /// Standard deviation of the receiver's offset from the one that the map was made with, in dB.
     public var receiverOffsetDeviation = 9.0
 
-    /// Decibels that the receiver's offset wanders within a second.
+    /// The drift of the receiver's offset per second, in dB.
     public var receiverWander = 0.1
     /// How many times its variance a reading's error counts for in the estimate of the receiver's offset; above 1, as
     /// successive readings share a part of their error.

@@ -1,6 +1,6 @@
 /// A rejected setting, with its source, location and valid values.
 public struct SettingsProblem: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong.
+    /// The reason for rejecting the setting.
     public enum Reason: Hashable, Sendable {
         /// There is no setting with this key; `nearest` is the most similar key, if there is one.
         case unknownKey(nearest: String?)
@@ -16,7 +16,7 @@ public struct SettingsProblem: Error, Hashable, Sendable, CustomStringConvertibl
 
     /// The key as written in the source.
     public var key: String
-    /// What is wrong.
+    /// The reason for rejecting the setting.
     public var reason: Reason
     /// The source of the setting.
     public var source: SettingsSource
