@@ -41,7 +41,7 @@ extension RoomSettings {
     package static let list: [Setting<RoomSettings>] = [
         .choice(
             "changeRule", \.changeRule, fromWorst: [.immediate, .inARow, .bestOf],
-            "When a room change is accepted: immediately, after several equal estimates in a row, or for the most frequent room."
+            "When a room change is accepted: immediately, after several equal estimates, or for the most frequent room."
         ),
         .wholeNumber(
             "changeCount", \.changeCount, in: 1...100, better: .greater,

@@ -69,11 +69,13 @@ extension MotionModel {
         .number(
             "headingDrift", \.headingDrift, in: 0...180, unit: "°", "The drift of the direction per second."),
         .number(
-            "stepTurn", \.stepTurn, in: 0...180, unit: "°", "The standard deviation of the direction of a single step."),
+            "stepTurn", \.stepTurn, in: 0...180, unit: "°",
+            "The standard deviation of the direction of a single step."),
         .number(
             "stepScale", \.stepScale, in: 0...1,
             "The standard deviation of a user's step length from the mean, as a share."),
         .number(
-            "stepLength", \.stepLength, in: 0...1, "The standard deviation of the length of a single step, as a share."),
+            "stepLength", \.stepLength, in: 0...1,
+            "The standard deviation of the length of a single step, as a share."),
     ]
 }

@@ -38,7 +38,7 @@ extension ScanTiming {
         ),
         .duration(
             "window", \.window, from: allowed.lowerBound, to: allowed.upperBound, scope: .venue,
-            "How long the radio listens within each interval, at most `interval`; `null` for the default of the source.",
+            "How long the radio listens in each interval, at most `interval`; `null` for the default of the source.",
             beside: { allowed.lowerBound...max(allowed.lowerBound, $0.interval) }),
     ]
 }

@@ -10,8 +10,8 @@ extension SettingsRegistry {
                 key: "positioning.particleFilter", limits: .flag, unit: "", isOptional: true,
                 preference: .later(["false", "true"]), scope: .venue,
                 summary: """
-                    A shorthand for `positioning.method`: `true` is `particle`, `false` is `fingerprint`. A method from the \
-                    same source takes precedence.
+                    A shorthand for `positioning.method`: `true` is `particle`, `false` is `fingerprint`. A \
+                    method from the same source takes precedence.
                     """,
                 read: { _ in .none }, write: { _, _ in }, dependentLimits: nil),
             role: .preset { value in
@@ -25,7 +25,8 @@ extension SettingsRegistry {
                 preference: .later([PowerMode.eco, .normal, .aggressive, .none].map(\.name)), scope: .venue,
                 summary: """
                     A shorthand for `scanner.dutyCycle` and `scanner.timing`: the power consumption of the radio. \
-                    Individual settings from the same source take precedence; with a duration or an interval, the scan has pauses.
+                    Individual settings from the same source take precedence; with a duration or an interval, the scan has \
+                    pauses.
                     """,
                 read: { _ in .none }, write: { _, _ in }, dependentLimits: nil),
             role: .preset { value in

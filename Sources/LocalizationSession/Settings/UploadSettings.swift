@@ -37,7 +37,8 @@ public struct UploadSettings: Hashable, Sendable {
             "interval", \.interval, from: .milliseconds(100), better: .smaller,
             "The time from the first record of a batch to its upload."),
         .wholeNumber(
-            "batchSize", \.batchSize, in: 1...10_000, "The number of records at which a batch is uploaded immediately."),
+            "batchSize", \.batchSize, in: 1...10_000,
+            "The number of records at which a batch is uploaded immediately."),
         .wholeNumber(
             "queueSize", \.queueSize, in: 1...10_000_000, better: .greater,
             "The maximum number of records that wait for the network; the oldest are dropped and counted."),
