@@ -25,8 +25,8 @@ extension SettingsRegistry {
                 preference: .later([PowerMode.eco, .normal, .aggressive, .none].map(\.name)), scope: .venue,
                 summary: """
                     A shorthand for `scanner.dutyCycle` and `scanner.timing`: the power consumption of the radio. \
-                    Individual settings from the same source take precedence; with a duration or an interval, the scan has \
-                    pauses.
+                    Individual settings from the same source take precedence; with a duration or an interval, the \
+                    scan has pauses.
                     """,
                 read: { _ in .none }, write: { _, _ in }, dependentLimits: nil),
             role: .preset { value in
